@@ -1,0 +1,142 @@
+"""Calling kernels: natives in, arrays out, into ``out`` natively where this call allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..typing import DType, Shape
+from . import convert, dtypes
+from .inplace import assign, fit
+from .selection import Handle
+from .shapes import broadcast
+from .views import is_recipe
+from .wrapper import Wrapper, read, wrap
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+def invoke(
+    name: str,
+    *operands: Array,
+    out: Array | None = None,
+    result: tuple[Shape, DType] | None = None,
+    aligned: bool = False,
+    **static: Any,
+) -> Any:
+    """Call a kernel on arrays of one backend.
+
+    Parameters
+    ----------
+    name
+        The kernel's name.
+    operands
+        Arrays, in the kernel's order.
+    out
+        Where the result goes; the target has been checked.
+    result
+        Shape and dtype of the result, where they are known before the call: needed to hand ``out`` to the engine.
+    aligned
+        Whether each element of the result depends only on the elements of the inputs at the same place, so that an
+        input may be ``out`` itself.
+    static
+        The kernel's keyword arguments.
+    """
+    backend = operands[0]._backend
+    kernel = backend.kernel(name)
+    natives = [read(operand) for operand in operands]
+    if out is None:
+        return _wrapped(kernel(*natives, **static), backend)
+    if result is not None:
+        check_result(name, out, *result)
+        target = out._native
+        if _takes_out(kernel, backend, natives, out, result[1], aligned):
+            native = kernel(*natives, out=target, **static)
+            if native is target:
+                return out
+        else:
+            native = kernel(*natives, **static)
+    else:
+        native = kernel(*natives, **static)
+    return store_out(name, out, wrap(native, backend))
+
+
+def _wrapped(native: Any, backend: Handle) -> Any:
+    if isinstance(native, tuple):
+        return tuple(wrap(each, backend) for each in native)
+    return wrap(native, backend)
+
+
+def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
+    """Raise unless a result of that shape and dtype can be written to ``out``."""
+    if out.shape != shape:
+        raise ShapeError(f"out has shape {out.shape}, but {name}() gives {shape} here")
+    dtypes.check_cast(dtype, out.dtype, f"out of {name}()")
+
+
+def store_out(name: str, out: Array, result: Array) -> Array:
+    """Write a result to ``out``, whose shape it must have and to whose dtype it must cast, and return ``out``."""
+    check_result(name, out, result.shape, result.dtype)
+    assign(out, fit(result, out, result.shape, exact=True, what=f"out of {name}()"))
+    return out
+
+
+def _takes_out(
+    kernel: Callable[..., Any], backend: Handle, natives: list[Any], out: Array, dtype: DType, aligned: bool
+) -> bool:
+    # Whether this very call may write into the native array of ``out``.
+    if is_recipe(out) or out.dtype != dtype or not backend.supports_out(kernel):
+        return False
+    target = out._native
+    if backend.records_gradient(target) or any(map(backend.records_gradient, natives)):
+        return False
+    return all(
+        (aligned and native is target) or not backend.may_share_memory(native, target) for native in natives
+    )
+
+
+# Comparisons with a Python integer beyond the range of the array's dtype have an answer all the same.
+_COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+def elementwise(name: str, ufunc: np.ufunc, operands: tuple[Any, ...], out: Array | None, fallback: Handle | None) -> Array:
+    """Call an elementwise kernel on arrays, data and Python scalars, promoted as NumPy's ufunc promotes them."""
+    backend = convert.common_backend(operands, out._backend if out is not None else fallback)
+    device = None
+    arrays: list[Any] = []
+    for x in operands:
+        if type(x) in dtypes.SCALARS:
+            arrays.append(x)
+        else:
+            arrays.append(convert.as_array(x, backend, device))
+            device = device or _device(arrays[-1])
+    given = [x.dtype if isinstance(x, Wrapper) else type(x) for x in arrays]
+    *inputs, output = dtypes.loop(ufunc, *given)
+    like = next((x._native for x in arrays if isinstance(x, Wrapper)), None)
+    for place, (x, dtype) in enumerate(zip(arrays, inputs, strict=True)):
+        if isinstance(x, Wrapper):
+            if x.dtype != dtype:
+                arrays[place] = wrap(backend.kernel("astype")(read(x), dtype=dtype), backend)  # type: ignore[arg-type]
+            continue
+        try:
+            arrays[place] = wrap(convert.scalar(x, dtype, backend, like), backend)
+        except OverflowError:
+            if name not in _COMPARISONS or type(x) is not int:
+                raise
+            # Every element is as far from an infinity of the scalar's sign as from the scalar.
+            beyond = np.inf if x > 0 else -np.inf
+            operands = tuple(beyond if each is x else each for each in operands)
+            return elementwise(name, ufunc, operands, out, fallback)
+    if out is None:
+        return invoke(name, *arrays)  # type: ignore[no-any-return]
+    shape = broadcast(*(x.shape for x in arrays), name=name)
+    return invoke(name, *arrays, out=out, result=(shape, output), aligned=True)  # type: ignore[no-any-return]
+
+
+def _device(array: Array) -> Any:
+    backend = array._backend
+    return None if is_recipe(array) else backend.as_device(backend.device(array._native))

@@ -1,0 +1,121 @@
+"""What callers pass for an array becomes one, of one backend for the whole call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import DtypeError
+from ..typing import DType
+from . import dtypes
+from .selection import Handle, backend_of_native, current, mismatch
+from .wrapper import Wrapper, wrap
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+def backend_of(x: object) -> Handle | None:
+    """Return the backend of an ``Array`` or of an engine's own array, ``None`` for data."""
+    if isinstance(x, Wrapper):
+        return x._backend
+    return backend_of_native(x)
+
+
+def common_backend(operands: Iterable[object], fallback: Handle | None = None) -> Handle:
+    """Return the one backend that all arrays among the operands have: the fallback or the current one if all are data."""
+    found: Handle | None = None
+    for x in operands:
+        backend = backend_of(x)
+        if backend is None:
+            # A list may hold arrays.
+            if isinstance(x, (list, tuple)) and x:
+                backend = _of_sequence(x)
+            if backend is None:
+                continue
+        if found is None:
+            found = backend
+        elif found is not backend:
+            raise mismatch(found, backend)
+    return found or fallback or current()
+
+
+def _of_sequence(items: Iterable[object]) -> Handle | None:
+    found: Handle | None = None
+    for x in items:
+        backend = _of_sequence(x) if isinstance(x, (list, tuple)) else backend_of(x)
+        if backend is not None:
+            if found is not None and found is not backend:
+                raise mismatch(found, backend)
+            found = backend
+    return found
+
+
+def to_numpy(data: object, dtype: DType | None = None) -> np.ndarray:
+    """Return data (a NumPy array or scalar, a scalar, a nest of sequences) as a NumPy array of one of the dtypes."""
+    if isinstance(data, np.ma.MaskedArray):
+        raise TypeError("a masked array has no meaning here: fill it first, with .filled()")
+    if isinstance(data, (list, tuple)) and _of_sequence(data) is not None:
+        data = _gather_scalars(data)
+    try:
+        array = np.asarray(data)
+        if dtype is not None and array.dtype != dtype:
+            # Python numbers are range-checked against the dtype; arrays are cast.
+            array = np.asarray(data, dtype) if not isinstance(data, (np.ndarray, np.generic)) else array.astype(dtype)
+    except (ValueError, TypeError) as error:
+        if isinstance(error, ValueError) and "inhomogeneous" not in str(error):
+            raise
+        raise type(error)(f"can't make an array of {data!r:.80}: {error}") from error
+    if array.dtype.newbyteorder("=") not in dtypes._RANK:
+        raise DtypeError(
+            f"can't make an array of dtype {array.dtype} from {data!r:.80}: arrays hold {', '.join(dtypes.BY_NAME)}"
+        )
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _gather_scalars(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_gather_scalars(x) for x in data]
+    if isinstance(data, Wrapper) or backend_of_native(data) is not None:
+        backend = backend_of(data)
+        assert backend is not None
+        return backend.to_numpy(backend.read(data._native if isinstance(data, Wrapper) else data))
+    return data
+
+
+def as_array(x: object, backend: Handle, device: object = None) -> Array:
+    """Return what was passed for an array as an array of ``backend``; arrays of another one are an error."""
+    if isinstance(x, Wrapper):
+        if x._backend is not backend:
+            raise mismatch(backend, x._backend)
+        return x  # type: ignore[return-value]
+    own = backend_of_native(x)
+    if own is not None:
+        if own is not backend:
+            raise mismatch(backend, own)
+        return wrap(x, backend)
+    return wrap(from_data(x, backend, device=device), backend)
+
+
+def from_data(data: object, backend: Handle, dtype: DType | None = None, device: object = None) -> Any:
+    """Return a new native array with the values of data."""
+    array = to_numpy(data, dtype)
+    check_dtype(backend, array.dtype, device)
+    return backend.from_numpy(array, device=device, copy=True)
+
+
+def check_dtype(backend: Handle, dtype: DType, device: object = None) -> None:
+    """Raise ``DtypeError`` where the backend has no arrays of a dtype, which must never become another one silently."""
+    if not backend.supports_dtype(dtype, device):
+        raise DtypeError(
+            f"backend {backend.name!r} has no {dtype} here (for JAX, JAX_ENABLE_X64 in the environment turns 64-bit "
+            "dtypes off; some devices lack them): give a dtype of 32 bits"
+        )
+
+
+def scalar(value: Any, dtype: DType, backend: Handle, like: Any = None) -> Any:
+    """Return a 0-d native array of a Python scalar, on the device of the native array ``like``."""
+    device = None if like is None else backend.as_device(backend.device(like))
+    return backend.from_numpy(np.asarray(value, dtype), device=device, copy=True)

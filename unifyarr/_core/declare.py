@@ -1,0 +1,155 @@
+"""Declaring functions: one real ``def`` each, from which the dispatcher is compiled at the first call.
+
+``@primary`` marks a body that normalises its arguments and invokes a kernel, ``@elementwise`` one whose whole meaning is
+a NumPy ufunc's, ``@view`` one that returns views, ``@compositional`` one made of other functions, ``@creation`` one
+whose result comes from no array.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from .selection import Handle
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+# Which inputs each output may share memory with, by position: the upper bound.
+ViewMap = Mapping[int, tuple[int, ...]]
+
+DECLARATIONS: dict[str, Declaration] = {}
+
+
+class Declaration:
+    """What is known of a function: its body, its kind, and what the machinery around the body has to do."""
+
+    def __init__(
+        self,
+        body: Callable[..., Any],
+        kind: str,
+        *,
+        ufunc: np.ufunc | None = None,
+        view_map: ViewMap | None = None,
+        kernels: tuple[str, ...] = (),
+        fast: bool = False,
+        namespace: str = "",
+    ) -> None:
+        self.body = body
+        self.name = body.__name__
+        self.kind = kind
+        self.ufunc = ufunc
+        self.view_map = dict(view_map or {})
+        self.kernels = kernels
+        self.fast = fast
+        self.namespace = namespace
+        self.bound: dict[str, Callable[..., Any]] = {}
+
+    @property
+    def qualified_name(self) -> str:
+        """The name with its namespace, as in ``linalg.inv``."""
+        return f"{self.namespace}.{self.name}" if self.namespace else self.name
+
+    def function(self, backend: Handle | None = None) -> Callable[..., Any]:
+        """Return a function that compiles its dispatcher when it is first called.
+
+        It is one object before and after: at the first call its code is replaced. With a ``backend`` it is the function
+        of that backend's namespace, where plain data goes to that backend.
+        """
+        namespace = {"__builtins__": __builtins__, "_declaration": self, "_bound": backend, "_compile": _compile}
+        function = types.FunctionType(_first_call.__code__, namespace, self.name)
+        namespace["_function"] = function
+        for attribute in ("__module__", "__qualname__", "__doc__"):
+            setattr(function, attribute, getattr(self.body, attribute))
+        # help(), inspect.signature() and doctest see the declaration.
+        function.__wrapped__ = self.body  # type: ignore[attr-defined]
+        function.declaration = self  # type: ignore[attr-defined]
+        return function
+
+    def of_backend(self, backend: Handle) -> Callable[..., Any]:
+        """Return the function of a backend's own namespace."""
+        if backend.name not in self.bound:
+            self.bound[backend.name] = self.function(backend)
+        return self.bound[backend.name]
+
+
+def _first_call(*args: Any, **kwargs: Any) -> Any:
+    # Runs with the globals that ``Declaration.function`` gives it.
+    _compile(_declaration, _function)  # type: ignore[name-defined]
+    return _function(*args, **kwargs)  # type: ignore[name-defined]
+
+
+def _compile(declaration: Declaration, function: types.FunctionType) -> None:
+    from .dispatch import compile_dispatcher
+
+    compile_dispatcher(declaration, function)
+
+
+def _declare(body: Function, kind: str, **options: Any) -> Function:
+    declaration = Declaration(body, kind, **options)
+    DECLARATIONS[declaration.qualified_name] = declaration
+    return cast(Function, declaration.function())
+
+
+# What the docstrings of all elementwise functions share.
+_ELEMENTWISE_DOC = """
+    Parameters
+    ----------
+    {operands}
+    out
+        An array of the result's shape, and of a dtype that the result casts to, to write the result to.
+
+    Returns
+    -------
+    Array
+        A new array of the operands' broadcast shape, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the operands don't broadcast, or ``out`` has another shape than the result.
+    TypeError
+        If there's no such operation for the dtypes, or the result doesn't cast to ``out``.
+
+    Source: Array API standard 2025.12, ``{name}``; values, dtypes and special cases as NumPy's ``{ufunc}``.
+    """
+_OPERANDS = {
+    1: "x\n        An array of any shape.",
+    2: "x1, x2\n        Arrays whose shapes broadcast, or scalars.",
+}
+
+
+def elementwise(ufunc: np.ufunc) -> Callable[[Function], Function]:
+    """Declare an elementwise function with the dtypes of a NumPy ufunc; the body is only a signature."""
+
+    def decorate(body: Function) -> Function:
+        shared = _ELEMENTWISE_DOC.format(operands=_OPERANDS[ufunc.nin], name=body.__name__, ufunc=ufunc.__name__)
+        body.__doc__ = f"{(body.__doc__ or '').rstrip()}\n{shared}"
+        return _declare(body, "elementwise", ufunc=ufunc, kernels=(body.__name__,), fast=True)
+
+    return decorate
+
+
+def primary(
+    *, kernels: tuple[str, ...] | None = None, fast: bool = False, namespace: str = ""
+) -> Callable[[Function], Function]:
+    """Declare a function whose body normalises arguments and invokes a kernel, of its own name if ``kernels`` names none."""
+    return lambda body: _declare(
+        body, "primary", kernels=(body.__name__,) if kernels is None else kernels, fast=fast, namespace=namespace
+    )
+
+
+def view(view_map: ViewMap | None = None, *, namespace: str = "") -> Callable[[Function], Function]:
+    """Declare a function that returns views of its inputs, of the first one if no ``view_map`` says otherwise."""
+    return lambda body: _declare(body, "view", view_map=view_map or {0: (0,)}, namespace=namespace)
+
+
+def compositional(*, namespace: str = "") -> Callable[[Function], Function]:
+    """Declare a function whose body is made of other functions."""
+    return lambda body: _declare(body, "compositional", namespace=namespace)
+
+
+def creation(*, kernels: tuple[str, ...] = (), view_map: ViewMap | None = None, namespace: str = "") -> Callable[[Function], Function]:
+    """Declare a function that makes arrays on the backend that the call names or that is current."""
+    return lambda body: _declare(body, "creation", kernels=kernels, view_map=view_map, namespace=namespace)

@@ -1,0 +1,190 @@
+"""Fast paths: what a call on plain arrays may do at once, by backend and function.
+
+A backend whose elementwise kernels promote by themselves (NumPy's ufuncs) says ``promotes = True``. For others the fast
+path serves operands of one dtype that the loop keeps, which is learnt once for each dtype. A backend may also bring
+its own fast paths, in a mapping ``fast`` by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import dtypes
+from .declare import DECLARATIONS, Declaration
+from .selection import Handle
+
+FastPath = Callable[..., Any]
+
+
+def _declines(*operands: Any) -> Any:
+    return NotImplemented
+
+
+def _declines_write(*operands: Any) -> bool:
+    return False
+
+
+def fast_path(backend: Handle, name: str) -> FastPath:
+    """Return the fast path for an attribute ``fast_NAME``, ``fast_out_NAME``, ``fast_scalar_NAME`` or ``fast_set_...``."""
+    key = name.removeprefix("fast_")
+    own: FastPath | None = getattr(backend.engine, "fast", {}).get(key)
+    if own is not None:
+        return own
+    if key.startswith("set_"):
+        return _declines_write
+    form, function = next(((form, key[len(form) :]) for form in ("out_", "scalar_") if key.startswith(form)), ("", key))
+    declaration = DECLARATIONS.get(function)
+    if declaration is None or declaration.ufunc is None:
+        return _declines
+    if form == "out_":
+        return _into_out(backend, declaration)
+    kernel = backend.kernel(declaration.name)
+    if getattr(backend.engine, "promotes", False):
+        return _unless_bfloat16(kernel) if form else kernel
+    if form:
+        return _with_scalar(backend, declaration)
+    return _unary(backend, declaration) if declaration.ufunc.nin == 1 else _binary(backend, declaration)
+
+
+def _unless_bfloat16(kernel: FastPath) -> FastPath:
+    # A Python scalar is weak beside bfloat16 too, which NumPy's promotion doesn't know.
+    bfloat16 = dtypes.bfloat16
+    return lambda x, value: NotImplemented if x.dtype is bfloat16 else kernel(x, value)
+
+
+class _Direct(dict[Any, Any]):
+    """By native dtype: the callable for operands of that dtype, ``None`` where the loop casts them first."""
+
+    def __init__(self, backend: Handle, declaration: Declaration) -> None:
+        self.backend = backend
+        self.ufunc = declaration.ufunc
+        self.kernel = backend.kernel(declaration.name)
+
+    def learn(self, native: Any) -> Any:
+        """Return the callable for operands of the dtype of ``native``, and remember it."""
+        assert self.ufunc is not None
+        dtype = self.backend.dtype(native)
+        found = None
+        if set(dtypes.loop(self.ufunc, *[dtype] * self.ufunc.nin)[:-1]) == {dtype}:
+            gaps = getattr(self.kernel, "gaps", ())
+            found = self.kernel if native.dtype in gaps else getattr(self.kernel, "native", self.kernel)
+        self[native.dtype] = found
+        return found
+
+
+def _unary(backend: Handle, declaration: Declaration) -> FastPath:
+    direct = _Direct(backend, declaration)
+    plain: type = backend.native_types[0]
+    trace = None if backend.mutable else backend.trace
+
+    def fast(x: Any) -> Any:
+        if type(x) is not plain or (trace is not None and trace() is not None):
+            return NotImplemented
+        dtype = x.dtype
+        call = direct[dtype] if dtype in direct else learn(x)
+        return NotImplemented if call is None else call(x)
+
+    def learn(x: Any) -> Any:
+        try:
+            return direct.learn(x)
+        except TypeError:
+            # There is no such loop: the general path says so.
+            return None
+
+    return fast
+
+
+def _binary(backend: Handle, declaration: Declaration) -> FastPath:
+    direct = _Direct(backend, declaration)
+    plain: type = backend.native_types[0]
+    trace = None if backend.mutable else backend.trace
+
+    def fast(x1: Any, x2: Any) -> Any:
+        dtype = x1.dtype
+        if x2.dtype != dtype or type(x1) is not plain or type(x2) is not plain or (trace is not None and trace() is not None):
+            return NotImplemented
+        call = direct[dtype] if dtype in direct else learn(x1)
+        return NotImplemented if call is None else call(x1, x2)
+
+    def learn(x: Any) -> Any:
+        try:
+            return direct.learn(x)
+        except TypeError:
+            return None
+
+    return fast
+
+
+def _with_scalar(backend: Handle, declaration: Declaration) -> FastPath:
+    if declaration.name not in getattr(backend.engine, "takes_scalars", ()):
+        return _declines
+    kernel = backend.kernel(declaration.name)
+    native = getattr(kernel, "native", kernel)
+    gaps = getattr(kernel, "gaps", ())
+    known: dict[Any, int] = {}
+    trace = None if backend.mutable else backend.trace
+
+    def kind(x: Any) -> int:
+        # 0: declines; 1: signed integers; 2: single and double precision.
+        dtype = backend.dtype(x)
+        found = 1 if dtype in dtypes.SIGNED else 2 if dtype in (dtypes.float32, dtypes.float64) else 0
+        known[x.dtype] = 0 if x.dtype in gaps else found
+        return known[x.dtype]
+
+    integers = declaration.name not in ("divide", "pow")
+
+    def fast(x: Any, value: Any) -> Any:
+        dtype = x.dtype
+        rank = known[dtype] if dtype in known else kind(x)
+        if trace is not None and trace() is not None:
+            return NotImplemented
+        if rank == 2 or (rank == 1 and integers):
+            # A small integer fits every signed dtype, and every float holds it exactly.
+            if (type(value) is int and -128 <= value <= 127) or (rank == 2 and type(value) is float):
+                return native(x, value)
+        return NotImplemented
+
+    return fast
+
+
+def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
+    kernel = backend.kernel(declaration.name)
+    if not backend.supports_out(kernel) and not backend.supports_out(getattr(kernel, "native", kernel)):
+        return _declines_write
+    direct = _Direct(backend, declaration)
+    assert declaration.ufunc is not None
+    ufunc = declaration.ufunc
+    keeps: dict[Any, Any] = {}
+    shares, records, read_only = backend.may_share_memory, backend.records_gradient, backend.is_read_only
+    overlap_safe = getattr(backend.engine, "promotes", False)
+
+    def learn(x: Any) -> Any:
+        # Only a loop whose result has the dtype of its operands.
+        dtype = backend.dtype(x)
+        try:
+            same = set(dtypes.loop(ufunc, *[dtype] * ufunc.nin)) == {dtype}
+        except TypeError:
+            same = False
+        keeps[x.dtype] = direct.learn(x) if same and x.dtype not in getattr(kernel, "gaps", ()) else None
+        return keeps[x.dtype]
+
+    def fast(x1: Any, x2: Any, out: Any) -> bool:
+        dtype = out.dtype
+        if x1.dtype != dtype or x2.dtype != dtype or not x1.shape == x2.shape == out.shape:
+            return False
+        call = keeps[dtype] if dtype in keeps else learn(out)
+        if call is None:
+            return False
+        if overlap_safe:
+            if not out.flags.writeable:
+                return False
+        elif (
+            records(out) or records(x1) or records(x2) or read_only(out)
+            or (x1 is not out and shares(x1, out)) or (x2 is not out and shares(x2, out))
+        ):  # fmt: skip
+            return False
+        call(x1, x2, out=out)
+        return True
+
+    return fast

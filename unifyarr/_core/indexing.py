@@ -1,0 +1,268 @@
+"""What ``x[key]`` means: NumPy's rules, brought to a window and, where arrays index, a gather or a scatter.
+
+Integers, slices, ``None`` and ``...`` make a ``Window``. Arrays of integers and masks index with what the window leaves:
+the axes they stand at are brought to the front, and their result's axes go back to where NumPy puts them.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DtypeError
+from ..typing import Shape
+from . import convert, dtypes
+from .inplace import assign, check_target, fit, update
+from .selection import backend_of_native
+from .shapes import broadcast
+from .views import LOCK, Window, make_view
+from .wrapper import Wrapper, read, wrap
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+class Key(NamedTuple):
+    """A key, resolved: the view to start from, and what indexes its leading axes."""
+
+    view: Array
+    # Index arrays for the leading axes of the view; none for basic indexing.
+    indices: tuple[Array, ...]
+    # Where the result's axes from the index arrays stand.
+    place: int
+    # Whether integers take away every axis: the result is an independent 0-d array then.
+    is_element: bool
+
+
+def _is_array(item: object) -> bool:
+    return isinstance(item, (Wrapper, np.ndarray, np.bool_, list)) or isinstance(item, bool) or backend_of_native(item) is not None
+
+
+def resolve(x: Array, key: object) -> Key:
+    """Resolve a key on an array."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    if sum(item is Ellipsis for item in items) > 1:
+        raise IndexError("an index holds one ellipsis ('...') at most")
+    items = [_as_index(item, x) if _is_array(item) else item for item in items]
+    taken = sum(_axes_of(item) for item in items)
+    if taken > x.ndim:
+        raise IndexError(f"too many indices: {taken} for an array of shape {x.shape}")
+    had_ellipsis = Ellipsis in [item for item in items if item is Ellipsis]
+    if not had_ellipsis:
+        items.append(Ellipsis)
+    at = next(place for place, item in enumerate(items) if item is Ellipsis)
+    items[at : at + 1] = [slice(None)] * (x.ndim - taken)
+    if any(isinstance(item, Wrapper) for item in items):
+        return _advanced(x, items)
+    boxes: list[tuple[int, int, int]] = []
+    order: list[int | None] = []
+    for item in items:
+        if item is None:
+            order.append(None)
+            continue
+        axis = len(boxes)
+        length = x.shape[axis]
+        if isinstance(item, slice):
+            boxes.append(_box(item, length))
+            order.append(axis)
+        else:
+            boxes.append((_as_position(item, length, axis), 1, 1))
+    window = Window(tuple(boxes), tuple(order))
+    return Key(make_view(x, window), (), 0, not order and not had_ellipsis)
+
+
+def _as_index(item: Any, x: Array) -> Array:
+    # An index array of x's backend: bool, or int64.
+    if isinstance(item, list) and not item:
+        item = np.empty(0, np.int64)
+    if backend_of_native(item) is None and not isinstance(item, Wrapper):
+        item = np.asarray(convert.to_numpy(item))
+    array = convert.as_array(item, x._backend)
+    if array.dtype == dtypes.bool or array.dtype == dtypes.int64:
+        return array
+    if dtypes.rank(array.dtype) != 1:
+        raise DtypeError(f"arrays that index are of integers or bool, not {array.dtype}")
+    return array.astype(dtypes.int64)
+
+
+def _axes_of(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    if isinstance(item, Wrapper) and item.dtype == dtypes.bool:  # type: ignore[attr-defined]
+        return int(item.ndim)  # type: ignore[attr-defined]
+    return 1
+
+
+def _as_position(item: Any, length: int, axis: int) -> int:
+    try:
+        position = operator.index(item)
+    except TypeError:
+        raise IndexError(
+            f"an index is made of integers, slices, '...', None and arrays of integers or bool, not {type(item).__name__}"
+        ) from None
+    if not -length <= position < length:
+        raise IndexError(f"index {position} is out of bounds for axis {axis} of length {length}")
+    return position % length
+
+
+def _box(item: slice, length: int) -> tuple[int, int, int]:
+    start, stop, step = item.indices(length)
+    return start, step, len(range(start, stop, step))
+
+
+def _advanced(x: Array, items: list[Any]) -> Key:
+    # The window keeps the axes that arrays and integers index whole, in front; slices and None make the rest.
+    boxes: list[tuple[int, int, int]] = []
+    front: list[int | None] = []
+    rest: list[int | None] = []
+    indices: list[Any] = []
+    # For each index, how many axes of slices and None stand before it.
+    standing: list[int] = []
+    runs: list[int] = []
+    for number, item in enumerate(items):
+        axis = len(boxes)
+        if item is None:
+            rest.append(None)
+            continue
+        if isinstance(item, slice):
+            rest.append(axis)
+            boxes.append(_box(item, x.shape[axis]))
+            continue
+        standing.append(len(rest))
+        runs.append(number)
+        if isinstance(item, Wrapper) and item.dtype == dtypes.bool:  # type: ignore[attr-defined]
+            mask: Array = item  # type: ignore[assignment]
+            lengths = x.shape[axis : axis + mask.ndim]
+            if mask.shape != lengths:
+                raise IndexError(f"a mask of shape {mask.shape} can't index axes of lengths {lengths}")
+            if mask.ndim == 0:
+                # It indexes an axis of length one that wasn't there.
+                front.append(None)
+                indices.append(_nonzero(mask.reshape((1,)))[0])
+                continue
+            indices.extend(_nonzero(mask))
+            front.extend(range(axis, axis + mask.ndim))
+            boxes.extend((0, 1, length) for length in lengths)
+        elif isinstance(item, Wrapper):
+            indices.append(item)
+            front.append(axis)
+            boxes.append((0, 1, x.shape[axis]))
+        else:
+            position = _as_position(item, x.shape[axis], axis)
+            indices.append(wrap(convert.scalar(position, dtypes.int64, x._backend, _native_of(x)), x._backend))
+            front.append(axis)
+            boxes.append((0, 1, x.shape[axis]))
+    view = make_view(x, Window(tuple(boxes), (*front, *rest)))
+    try:
+        shape = broadcast(*(each.shape for each in indices))
+    except ValueError as error:
+        raise IndexError(f"arrays that index don't broadcast: {error}") from None
+    spread = tuple(each if each.shape == shape else _spread(each, shape) for each in indices)
+    together = runs == list(range(runs[0], runs[0] + len(runs)))
+    return Key(view, spread, standing[0] if together else 0, False)
+
+
+def _native_of(x: Array) -> Any:
+    return x._native
+
+
+def _nonzero(mask: Array) -> tuple[Array, ...]:
+    backend = mask._backend
+    return tuple(wrap(each, backend) for each in backend.kernel("nonzero")(read(mask)))
+
+
+def _spread(index: Array, shape: Shape) -> Array:
+    backend = index._backend
+    return wrap(backend.kernel("broadcast_to")(read(index), shape=shape), backend)
+
+
+def get_item(x: Array, key: object) -> Array:
+    """Return ``x[key]``: a view for basic indexing, a new array otherwise."""
+    copy = x._backend.fast_get_copy(x._native, _lowered(key, x))
+    if copy is not NotImplemented:
+        return wrap(copy, x._backend)
+    view, indices, place, is_element = resolve(x, key)
+    if is_element:
+        return view.copy()
+    if not indices:
+        return view
+    backend = x._backend
+    native = backend.kernel("gather")(read(view), *map(read, indices))
+    return wrap(_move(backend, native, indices[0].ndim, place), backend)
+
+
+def _lowered(key: Any, x: Array) -> Any:
+    # The key with native arrays of x's backend in place of arrays.
+    if isinstance(key, Wrapper):
+        return read(convert.as_array(key, x._backend))
+    return tuple(_lowered(item, x) for item in key) if type(key) is tuple else key
+
+
+def _move(backend: Any, native: Any, count: int, place: int, back: bool = False) -> Any:
+    # Bring the leading axes to where they stand in the result, or from there back.
+    if not place or not count:
+        return native
+    ndim = len(backend.shape(native))
+    order = [*range(count, count + place), *range(count), *range(count + place, ndim)]
+    if back:
+        order = [int(axis) for axis in np.argsort(order)]
+    return backend.kernel("permute_dims")(native, axes=tuple(order))
+
+
+def set_item(x: Array, key: object, value: object) -> None:
+    """Write ``x[key] = value``."""
+    if _is_mask(key, x):
+        _put_mask(x, key, value)
+        return
+    check_target(x)
+    view, indices, place, _ = resolve(x, key)
+    if not indices:
+        update(view, value, what="the value")
+        return
+    backend = x._backend
+    lead = indices[0].shape
+    rest = view.shape[len(indices) :]
+    shape = (*rest[:place], *lead, *rest[place:])
+    native = _move(backend, fit(value, x, shape, exact=False, what="the indexed part"), len(lead), place, back=True)
+    positions = tuple(map(read, indices))
+    with LOCK:
+        before = read(view)
+        after = backend.kernel("scatter")(_writable(view, before), native, *positions)
+        if after is not view._native:
+            assign(view, after)
+
+
+def _writable(view: Array, value: Any) -> Any:
+    # A scatter writes mutable natives in place: what a recipe or a variable gave must not be mistaken for one.
+    backend = view._backend
+    if value is view._native or not backend.can_write(value):
+        return value
+    return backend.copy(value)
+
+
+def _is_mask(key: object, x: Array) -> bool:
+    return (
+        isinstance(key, (Wrapper, np.ndarray))
+        and key.dtype == dtypes.bool  # type: ignore[union-attr]
+        and key.ndim == x.ndim > 0  # type: ignore[union-attr]
+    )
+
+
+def _put_mask(x: Array, key: Any, value: object) -> None:
+    # A mask of the whole shape with one value needs no positions, which a trace couldn't know.
+    mask = convert.as_array(key, x._backend)
+    if mask.shape != x.shape:
+        raise IndexError(f"a mask of shape {mask.shape} can't index an array of shape {x.shape}")
+    if not (type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0):
+        set_item(x, (mask,), value)
+        return
+    check_target(x)
+    native = fit(value, x, (), exact=True, what="the masked part")
+    backend = x._backend
+    with LOCK:
+        before = read(x)
+        after = backend.kernel("put_mask")(_writable(x, before), native, read(mask))
+        if after is not x._native:
+            assign(x, after)

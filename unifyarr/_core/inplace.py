@@ -1,0 +1,139 @@
+"""The one write path: ``x[...] = v``, ``x += y``, ``out=`` and ``inplace_update`` all end in ``assign``.
+
+Everything that can fail is checked before the first byte is written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
+from ..typing import Shape
+from . import convert, dtypes
+from .selection import backend_of_native, mismatch
+from .shapes import broadcast
+from .views import LOCK, is_recipe, put_through, rebind
+from .wrapper import Wrapper, read, wrap
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+def as_target(target: object, what: str = "out") -> Array:
+    """Return what was passed as the target of a write as an array; a native array that can't be written is an error."""
+    if isinstance(target, Wrapper):
+        return target  # type: ignore[return-value]
+    import numpy as np
+
+    from .selection import load
+
+    backend = load("numpy") if isinstance(target, np.ndarray) else backend_of_native(target)
+    if backend is None:
+        raise TypeError(f"{what} is an array that can be written, not {type(target).__name__}")
+    if not backend.can_write(target):
+        raise InplaceUpdateError(
+            f"{what} is a native {type(target).__name__}, which can't be changed: wrap it, "
+            f"x = ua.asarray(native), pass x and take x.native afterwards"
+        )
+    return wrap(target, backend)
+
+
+def is_read_only(array: Array) -> bool:
+    """Say whether writes to an array are refused."""
+    if is_recipe(array):
+        if not all(step.writable for step in array._steps):  # type: ignore[attr-defined]
+            return True
+        array = array._root  # type: ignore[attr-defined]
+    return bool(array._backend.is_read_only(array._native))
+
+
+def check_target(target: Array, ensure_in_backend: bool = False) -> None:
+    """Raise unless the target of a write may be written now."""
+    if is_read_only(target):
+        raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
+    root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
+    backend, native = root._backend, root._native
+    if backend.can_write(native):
+        backend.check_writable(native)
+        return
+    if ensure_in_backend:
+        raise InplaceUpdateError(
+            f"a native {type(native).__name__} of backend {backend.name!r} can't be changed in place, and "
+            "ensure_in_backend=True insists on it: leave it out, or keep the values in ua.variable(x)"
+        )
+    trace = backend.trace()
+    if trace is not None and getattr(root, "_born", None) is not trace:
+        raise TracedMutationError(
+            "an array that was made outside the running trace is written inside it, which would leave a dead tracer "
+            "in it: return the new values from the traced function and write them outside"
+        )
+
+
+def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -> Any:
+    """Return a value as a native array of the target's dtype and of ``shape``, checked and cast as a write needs it.
+
+    ``exact`` demands the shape itself, where otherwise the value broadcasts to it.
+    """
+    backend, dtype = target._backend, target.dtype
+    if type(value) in dtypes.SCALARS:
+        dtypes.check_cast(type(value), dtype, what)
+        native = convert.scalar(value, dtype, backend, target._native)
+        given: Shape = ()
+    else:
+        if isinstance(value, Wrapper) or backend_of_native(value) is not None:
+            array = convert.as_array(value, backend)
+        else:
+            array = _from_data(value, target)
+        given = array.shape
+        if array.dtype != dtype:
+            dtypes.check_cast(array.dtype, dtype, what)
+            native = backend.kernel("astype")(read(array), dtype=dtype)
+        else:
+            native = read(array)
+    if given != shape:
+        # As NumPy, leading axes of length one fall away.
+        while not exact and len(given) > len(shape) and given[0] == 1:
+            given = given[1:]
+            native = backend.kernel("reshape")(native, shape=given)
+        if exact or len(given) > len(shape) or broadcast(given, shape) != shape:
+            raise ShapeError(f"{what} has shape {shape}, but the value has {given}")
+        native = backend.kernel("broadcast_to")(native, shape=shape)
+    return native
+
+
+def _from_data(value: object, target: Array) -> Array:
+    import numpy as np
+
+    backend = target._backend
+    array = convert.to_numpy(value)
+    if not isinstance(value, (np.ndarray, np.generic)) and dtypes.rank(array.dtype) <= dtypes.rank(target.dtype):
+        # A list of Python numbers is weak, as they are.
+        array = convert.to_numpy(value, target.dtype)
+    device = backend.as_device(backend.device(target._native))
+    return wrap(backend.from_numpy(array, device=device, copy=True), backend)
+
+
+def assign(target: Array, native: Any) -> None:
+    """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed."""
+    backend = target._backend
+    root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
+    if root is target and backend.can_write(target._native):
+        backend.assign(target._native, native)
+        return
+    with LOCK:
+        old = root._native
+        new = native if root is target else put_through(backend, old, target._steps, native)  # type: ignore[attr-defined]
+        if new is not old:
+            rebind(root, new)
+
+
+def update(target: Array, value: object, *, ensure_in_backend: bool = False, exact: bool = False, what: str = "x") -> None:
+    """Overwrite the target by a value: the whole path, from the checks to the write."""
+    check_target(target, ensure_in_backend)
+    assign(target, fit(value, target, target.shape, exact=exact, what=what))
+
+
+def check_backend(target: Array, backend: Any, what: str = "out") -> None:
+    """Raise where a target belongs to another backend than the call."""
+    if target._backend is not backend:
+        raise mismatch(backend, target._backend)

@@ -1,0 +1,213 @@
+"""Which backends there are, which one is current, and to which one an object belongs.
+
+A backend is found through the entry-point group ``unifyarr.backends``; its entry point is named after the engine's
+module, so that an engine's own array tells its backend without any backend being loaded for nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import lru_cache
+from importlib import util
+from typing import Any
+
+import numpy as np
+
+from ..errors import BackendMismatchError, BackendNotFoundError
+
+GROUP = "unifyarr.backends"
+_LOADED: dict[str, Handle] = {}
+_LOAD_LOCK = threading.RLock()
+_default: str | None = None
+_scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
+
+
+class Handle:
+    """A loaded backend as the dispatchers see it: its methods, its kernels by name and its fast paths.
+
+    Attributes are looked up once and stay in the instance's dictionary, where reading them costs least.
+    """
+
+    name: str
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+        self.name = engine.name
+        self.kernels: dict[str, Callable[..., Any]] = {}
+        for module in engine.modules:
+            self.kernels.update({key: value for key, value in vars(module).items() if callable(value)})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("fast_"):
+            from .fast import fast_path
+
+            value = fast_path(self, name)
+        else:
+            value = getattr(self.engine, name)
+        setattr(self, name, value)
+        return value
+
+    def kernel(self, name: str) -> Callable[..., Any]:
+        """Return the kernel of a function, which takes and returns native arrays."""
+        return self.kernels[name]
+
+    def __repr__(self) -> str:
+        return f"<backend {self.name!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load, (self.name,)
+
+
+@lru_cache(maxsize=1)
+def entry_points() -> dict[str, Any]:
+    """Return the entry points of all backends by name, ours and third parties'."""
+    from importlib import metadata
+
+    return {point.name: point for point in metadata.entry_points(group=GROUP)}
+
+
+def available_backends() -> list[str]:
+    """Return the names of the backends whose engine is installed.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> "numpy" in ua.available_backends()
+    True
+    """
+    return [name for name in entry_points() if name in sys.modules or util.find_spec(name) is not None]
+
+
+def load(name: str) -> Handle:
+    """Return the backend of that name, loading it and its engine at first use."""
+    found = _LOADED.get(name)
+    if found is not None:
+        return found
+    point = entry_points().get(name)
+    if point is None:
+        raise BackendNotFoundError(f"there is no backend {name!r}: the backends are {', '.join(entry_points())}")
+    if util.find_spec(name) is None:
+        raise BackendNotFoundError(
+            f"backend {name!r} needs the engine {name}, which is not installed: pip install 'unifyarr[{name}]'"
+        )
+    with _LOAD_LOCK:
+        if name not in _LOADED:
+            _LOADED[name] = Handle(point.load()())
+        return _LOADED[name]
+
+
+def loaded_backends() -> list[Handle]:
+    """Return the backends that are loaded."""
+    return list(_LOADED.values())
+
+
+def current_name() -> str:
+    """Return the name of the current backend: of the scope, else the process's default."""
+    return _scoped.get() or _default or os.environ.get("UNIFYARR_BACKEND") or "numpy"
+
+
+def current() -> Handle:
+    """Return the current backend."""
+    name = current_name()
+    return _LOADED.get(name) or load(name)
+
+
+def set_backend(backend: str) -> None:
+    """Make ``backend`` the process's default: where creation functions and plain data go.
+
+    Scopes opened by ``use_backend`` go before it. Without it the default is the environment variable
+    ``UNIFYARR_BACKEND``, or NumPy.
+
+    Parameters
+    ----------
+    backend
+        The name of a backend, such as ``"torch"``.
+
+    Raises
+    ------
+    BackendNotFoundError
+        If there is no such backend, or its engine isn't installed.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> before = ua.current_backend()
+    >>> ua.set_backend("numpy")
+    >>> ua.zeros(2).backend
+    'numpy'
+    >>> ua.set_backend(before)
+    """
+    global _default
+    _default = load(backend).name
+
+
+@contextlib.contextmanager
+def use_backend(backend: str) -> Iterator[None]:
+    """Make ``backend`` the current one inside a ``with`` block, or inside a function that this decorates.
+
+    The scope is a context variable: other threads and tasks don't see it. A new thread starts without a scope;
+    ``contextvars.copy_context().run`` (or ``asyncio.to_thread``) takes the caller's along.
+
+    Parameters
+    ----------
+    backend
+        The name of a backend, such as ``"torch"``.
+
+    Raises
+    ------
+    BackendNotFoundError
+        If there is no such backend, or its engine isn't installed.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> with ua.use_backend("numpy"):
+    ...     ua.zeros(2).backend
+    'numpy'
+    """
+    token = _scoped.set(load(backend).name)
+    try:
+        yield
+    finally:
+        _scoped.reset(token)
+
+
+# -- to which backend an object belongs ---------------------------------------------------------------------------------
+
+# By type: the backend, or None for data (NumPy arrays, scalars, lists), which belongs to none.
+_BY_TYPE: dict[type, Handle | None] = dict.fromkeys((bool, int, float, complex, list, tuple, np.ndarray))
+
+
+def backend_of_native(x: object) -> Handle | None:
+    """Return the backend whose engine's own array ``x`` is; ``None`` for data and anything else."""
+    kind = type(x)
+    if kind in _BY_TYPE:
+        return _BY_TYPE[kind]
+    if isinstance(x, (np.ndarray, np.generic)):
+        _BY_TYPE[kind] = None
+        return None
+    unknown = False
+    for name in entry_points():
+        # An array can't exist before its engine is imported, so no engine is loaded just to look.
+        if name != "numpy" and name in sys.modules:
+            if isinstance(x, load(name).native_types):
+                _BY_TYPE[kind] = _LOADED[name]
+                return _LOADED[name]
+        else:
+            unknown = True
+    if not unknown:
+        _BY_TYPE[kind] = None
+    return None
+
+
+def mismatch(first: Handle, second: Handle) -> BackendMismatchError:
+    """Return the error for arrays of two backends in one call."""
+    return BackendMismatchError(
+        f"arrays of two backends meet, {first.name!r} and {second.name!r}: "
+        f"move one, with x.to_backend({first.name!r}) or x.to_backend({second.name!r})"
+    )

@@ -1,0 +1,102 @@
+"""Shapes and axes, normalised and checked as NumPy does."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
+
+import numpy as np
+
+from ..errors import AxisError, ShapeError
+from ..typing import Shape
+
+
+def as_shape(shape: object) -> Shape:
+    """Return a shape as a tuple of non-negative ``int``, given as an integer or a sequence (list, array) of integers."""
+    try:
+        lengths = tuple(map(operator.index, shape)) if isinstance(shape, Iterable) else (operator.index(shape),)  # type: ignore[call-overload]
+    except TypeError:
+        raise TypeError(f"a shape is an integer or a sequence of integers, not {shape!r}") from None
+    if any(length < 0 for length in lengths):
+        raise ShapeError(f"a shape has no negative lengths, but {lengths} has")
+    return lengths
+
+
+def size(shape: Shape) -> int:
+    """Return the number of elements."""
+    return math.prod(shape)
+
+
+def broadcast(*shapes: Shape, name: str = "") -> Shape:
+    """Return the shape that shapes broadcast to together."""
+    first = shapes[0] if shapes else ()
+    if all(shape == first for shape in shapes):
+        return first
+    result = [1] * max(map(len, shapes))
+    for shape in shapes:
+        for axis, length in enumerate(reversed(shape), 1):
+            if result[-axis] == 1:
+                result[-axis] = length
+            elif length not in (1, result[-axis]):
+                given = " and ".join(map(str, shapes))
+                raise ShapeError(f"{name + '(): ' if name else ''}shapes {given} don't broadcast together")
+    return tuple(result)
+
+
+def as_axis(axis: SupportsIndex, ndim: int) -> int:
+    """Return an axis as a non-negative ``int``."""
+    try:
+        normalized = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"an axis is an integer, not {axis!r}") from None
+    if not -ndim <= normalized < ndim:
+        raise AxisError(f"axis {normalized} is out of bounds for an array of {ndim} dimensions")
+    return normalized % ndim
+
+
+def as_axes(axis: SupportsIndex | Iterable[SupportsIndex] | None, ndim: int) -> tuple[int, ...]:
+    """Return one or several axes as a tuple of distinct non-negative ``int``; ``None`` means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = tuple(as_axis(each, ndim) for each in (axis if isinstance(axis, Iterable) else (axis,)))
+    if len(set(axes)) < len(axes):
+        raise AxisError(f"axis {axis!r} names an axis twice")
+    return axes
+
+
+def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
+    """Return the shape after a reduction over ``axes``."""
+    if keepdims:
+        return tuple(1 if axis in axes else length for axis, length in enumerate(shape))
+    return tuple(length for axis, length in enumerate(shape) if axis not in axes)
+
+
+def resolve_unknown(shape: object, count: int) -> Shape:
+    """Return the shape for a reshape of ``count`` elements, with the one length that may be -1 worked out."""
+    lengths = tuple(map(operator.index, shape)) if isinstance(shape, Iterable) else (operator.index(shape),)  # type: ignore[call-overload]
+    unknown = [axis for axis, length in enumerate(lengths) if length == -1]
+    known = math.prod(length for length in lengths if length != -1)
+    if len(unknown) > 1 or any(length < -1 for length in lengths):
+        raise ShapeError(f"a new shape may hold -1 once and no other negative length, unlike {lengths}")
+    if unknown and known and count % known == 0:
+        lengths = (*lengths[: unknown[0]], count // known, *lengths[unknown[0] + 1 :])
+    elif unknown or known != count:
+        raise ShapeError(f"an array of {count} elements can't be reshaped to {lengths}")
+    return lengths
+
+
+def c_strides(shape: Shape, itemsize: int) -> tuple[int, ...]:
+    """Return the strides in bytes of a C-contiguous array."""
+    strides = []
+    step = itemsize
+    for length in reversed(shape):
+        strides.append(step)
+        step *= max(length, 1)
+    return tuple(reversed(strides))
+
+
+def shadow(shape: Shape, strides: Sequence[int]) -> np.ndarray:
+    """Return an array of that geometry without memory, whose data is never read: NumPy answers questions about it."""
+    return np.lib.stride_tricks.as_strided(np.empty(1, "u1"), shape, strides)

@@ -1,0 +1,305 @@
+"""Views: a native one where the engine's memory can be shared and written, a recipe elsewhere.
+
+A recipe is a chain of steps from its owner. Each step can *get* (the base's value to the view's) and *put* (the base's
+value and a new value of the view to the base's new value). Reading a recipe gets through all steps, writing puts back
+through all of them; on a native that the engine can write, the first step's put writes it in place.
+
+All of basic indexing, ``permute_dims``, ``flip``, ``expand_dims`` and ``squeeze`` is one kind of step, a ``Window``, and
+two windows in a row are one: most chains have length one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..typing import Shape
+from .selection import Handle
+from .shapes import c_strides, shadow
+from .wrapper import array_class, owner, view_class, wrap
+
+if TYPE_CHECKING:
+    from ..array import Array, View
+
+# Held around each read-modify-rebind of an immutable native and each write through a recipe.
+LOCK = threading.RLock()
+
+
+class Step(Protocol):
+    """One step of a recipe."""
+
+    # Whether the view may be written.
+    writable: bool
+
+    def shape(self, shape: Shape) -> Shape:
+        """Return the shape of the view of a base of that shape."""
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        """Say whether ``get`` shares the memory of a native array that the engine can write."""
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        """Return the view's value for the base's."""
+
+    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+        """Return the base with ``value`` in the view's place, written in place where the engine can."""
+
+
+def store(backend: Handle, native: Any, value: Any) -> Any:
+    """Return ``native`` overwritten by ``value`` where the engine can write it, else ``value``."""
+    if backend.can_write(native):
+        backend.assign(native, value)
+        return native
+    return value
+
+
+class Window(NamedTuple):
+    """A box cut out of the base with steps, its axes in any order, axes of length one added or dropped.
+
+    ``axes`` has for each axis of the base the start, the step and the length; ``order`` has for each axis of the view the
+    axis of the base it comes from, or ``None`` for a new one. An axis that ``order`` leaves out has length one.
+    """
+
+    axes: tuple[tuple[int, int, int], ...]
+    order: tuple[int | None, ...]
+
+    @property
+    def writable(self) -> bool:  # type: ignore[override]
+        return True
+
+    @staticmethod
+    def of_order(shape: Shape, order: Sequence[int | None]) -> Window:
+        """Return the window of the whole base with its axes in another order."""
+        return Window(tuple((0, 1, length) for length in shape), tuple(order))
+
+    def shape(self, shape: Shape) -> Shape:
+        return tuple(1 if axis is None else self.axes[axis][2] for axis in self.order)
+
+    def then(self, following: Window) -> Window | None:
+        """Return this window and a following one as one, ``None`` where they can't be."""
+        axes = list(self.axes)
+        for (start, step, length), source in zip(following.axes, self.order, strict=True):
+            if source is None:
+                if length != 1:
+                    return None
+            else:
+                begin, stride, _ = axes[source]
+                axes[source] = (begin + start * stride, stride * step, length)
+        order = tuple(None if axis is None else self.order[axis] for axis in following.order)
+        return Window(tuple(axes), order)
+
+    def _kept(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        kept = tuple(axis for axis in self.order if axis is not None)
+        return kept, tuple(axis for axis in range(len(self.axes)) if axis not in kept)
+
+    def _is_whole(self, backend: Handle, native: Any) -> bool:
+        return all(
+            start == 0 and step == 1 and length == whole
+            for (start, step, length), whole in zip(self.axes, backend.shape(native), strict=True)
+        )
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        check = getattr(backend.engine, "window_is_view", None)
+        return check is None or bool(check(self.axes))
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        if not self._is_whole(backend, native):
+            native = backend.kernel("get_window")(native, window=self.axes)
+        kept, dropped = self._kept()
+        permutation = kept + dropped
+        if permutation != tuple(range(len(permutation))):
+            native = backend.kernel("permute_dims")(native, axes=permutation)
+        if dropped or None in self.order:
+            native = backend.kernel("reshape")(native, shape=self.shape(()))
+        return native
+
+    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+        kept, dropped = self._kept()
+        permutation = kept + dropped
+        if dropped or None in self.order:
+            value = backend.kernel("reshape")(value, shape=tuple(self.axes[axis][2] for axis in permutation))
+        if permutation != tuple(range(len(permutation))):
+            inverse = tuple(int(axis) for axis in np.argsort(permutation))
+            value = backend.kernel("permute_dims")(value, axes=inverse)
+        if self._is_whole(backend, native):
+            return store(backend, native, value)
+        return backend.kernel("set_window")(native, value, window=self.axes)
+
+
+class Reshape(NamedTuple):
+    """Another shape of the same elements in C order."""
+
+    before: Shape
+    after: Shape
+
+    @property
+    def writable(self) -> bool:  # type: ignore[override]
+        return True
+
+    def shape(self, shape: Shape) -> Shape:
+        return self.after
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        return True
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        return backend.kernel("reshape")(native, shape=self.after)
+
+    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+        return store(backend, native, backend.kernel("reshape")(value, shape=self.before))
+
+
+class Part(NamedTuple):
+    """The real or the imaginary part of a complex base."""
+
+    name: str
+
+    @property
+    def writable(self) -> bool:  # type: ignore[override]
+        return True
+
+    def shape(self, shape: Shape) -> Shape:
+        return shape
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        return True
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        return backend.kernel(self.name)(native)
+
+    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+        return store(backend, native, backend.kernel(f"set_{self.name}")(backend.copy(backend.read(native)), value))
+
+
+class Broadcast(NamedTuple):
+    """The base repeated along axes; read-only, since several of its elements are one."""
+
+    after: Shape
+
+    @property
+    def writable(self) -> bool:  # type: ignore[override]
+        return False
+
+    def shape(self, shape: Shape) -> Shape:
+        return self.after
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        # Only NumPy can mark a native array as read-only.
+        return backend.name == "numpy"
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        return backend.kernel("broadcast_to")(native, shape=self.after)
+
+    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+        raise AssertionError("a read-only step is refused before it is written")
+
+
+class Diagonal(NamedTuple):
+    """The diagonals of the base's last two axes; read-only, as in NumPy."""
+
+    offset: int
+    after: Shape
+
+    @property
+    def writable(self) -> bool:  # type: ignore[override]
+        return False
+
+    def shape(self, shape: Shape) -> Shape:
+        return self.after
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        return backend.name == "numpy"
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        return backend.kernel("diagonal")(native, offset=self.offset)
+
+    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+        raise AssertionError("a read-only step is refused before it is written")
+
+
+def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:
+    """Return a recipe's value for its owner's."""
+    for step in steps:
+        native = step.get(backend, native)
+    return native
+
+
+def put_through(backend: Handle, native: Any, steps: Sequence[Step], value: Any) -> Any:
+    """Return the owner with ``value`` in the place of a recipe's view."""
+    first, rest = steps[0], steps[1:]
+    if rest:
+        value = put_through(backend, first.get(backend, backend.read(native)), rest, value)
+    return first.put(backend, native, value)
+
+
+def has_native_views(array: Array) -> bool:
+    """Say whether native views of this array's native are seen by, and see, writes to it."""
+    return not is_recipe(array) and array._backend.mutable and array._backend.can_write(array._native)
+
+
+def is_recipe(array: Array) -> bool:
+    """Say whether an array is a view that holds a recipe."""
+    return type(array) is not array_class()
+
+
+def make_view(array: Array, step: Step) -> Array:
+    """Return the view of an array that one step makes."""
+    backend = array._backend
+    if has_native_views(array) and step.is_native(backend, array._native):
+        return wrap(step.get(backend, array._native), backend, owner(array))
+    steps = (*array._steps, step) if is_recipe(array) else (step,)  # type: ignore[attr-defined]
+    if len(steps) > 1 and isinstance(steps[-2], Window) and isinstance(steps[-1], Window):
+        merged = steps[-2].then(steps[-1])
+        if merged is not None:
+            steps = (*steps[:-2], merged)
+    root = array._root if is_recipe(array) else array  # type: ignore[attr-defined]
+    return make_recipe(root, steps)
+
+
+def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
+    """Return the view of ``root`` that the steps make."""
+    cls = view_class()
+    view = cls.__new__(cls)
+    view._backend = root._backend
+    view._base = owner(root)
+    view._root = root
+    view._steps = steps
+    if getattr(root, "_token", None) is None:
+        root._token = object()
+    return view
+
+
+def rebind(root: Array, native: Any) -> None:
+    """Give an owner another native array, so that every view of it is stale."""
+    root._native = native
+    # After the native: a reader takes the token first, so that it never holds an old value for a new token.
+    root._token = object()
+
+
+def geometry(array: Array) -> np.ndarray:
+    """Return a shadow of the array: its shape and strides, as far as the engine or its recipe shows them."""
+    backend = array._backend
+    if not is_recipe(array):
+        shape = backend.shape(array._native)
+        strides = backend.strides(array._native)
+        return shadow(shape, c_strides(shape, 1) if strides is None else strides)
+    from .selection import load
+
+    result = geometry(array._root)  # type: ignore[attr-defined]
+    for step in array._steps:  # type: ignore[attr-defined]
+        if isinstance(step, Part):
+            continue
+        result = step.get(load("numpy"), result)
+    return result
+
+
+def may_share_memory(first: Array, second: Array) -> bool:
+    """Say whether two arrays may share memory; ``True`` in doubt."""
+    if first._backend is not second._backend:
+        return False
+    one, other = owner(first), owner(second)
+    if one is other:
+        return True
+    return bool(first._backend.may_share_memory(one._native, other._native))

@@ -1,0 +1,75 @@
+"""The slots of an array, and how natives become arrays.
+
+``Array`` itself, with operators and methods, is above the functions; what the machinery under them needs of it is here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .selection import Handle
+
+if TYPE_CHECKING:
+    from ..array import Array, View
+
+
+class Wrapper:
+    """What every array holds.
+
+    Three slots are set only where they mean something, since making an array has to cost little: ``_base`` on views,
+    ``_token`` on the owners of views that are recipes (replaced at each rebind, so that a view sees it is stale without
+    keeping the old value alive), ``_born`` on arrays made inside an engine's trace.
+    """
+
+    __slots__ = ("__weakref__", "_backend", "_base", "_born", "_native", "_token")
+
+    _native: Any
+    _backend: Handle
+    _base: Array
+    _token: object
+    _born: object
+
+
+# ``array.py`` puts its classes in here when it is imported; dispatchers are compiled later.
+_classes: list[type[Any]] = []
+
+
+def array_class() -> type[Array]:
+    """Return the class ``Array``."""
+    return _classes[0]
+
+
+def view_class() -> type[View]:
+    """Return the class of the views that are recipes."""
+    return _classes[1]
+
+
+def register_classes(array: type[Array], view: type[View]) -> None:
+    """Say which classes wrap natives and hold recipes."""
+    _classes[:] = [array, view]
+
+
+def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
+    """Return an array that holds ``native``; ``base`` is the owner of the memory where it's a view."""
+    cls = _classes[0]
+    array: Array = cls.__new__(cls)
+    array._native = native
+    array._backend = backend
+    if base is not None:
+        array._base = base
+    trace = backend.trace()
+    if trace is not None:
+        array._born = trace
+    return array
+
+
+def owner(array: Array) -> Array:
+    """Return the array whose memory ``array`` is a view of: itself if it's none."""
+    base: Array | None = getattr(array, "_base", None)
+    return array if base is None else base
+
+
+def read(array: Array) -> Any:
+    """Return what kernels compute with: the native array, or a variable's value."""
+    backend = array._backend
+    return backend.read(array._native)

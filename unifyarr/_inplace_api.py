@@ -1,0 +1,153 @@
+"""Updating arrays in place, and asking whether that is possible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from . import functions
+from ._core.inplace import as_target, check_target, update
+from ._core.selection import Handle, current, load
+from .errors import InplaceUpdateError
+
+if TYPE_CHECKING:
+    from .array import Array
+    from .typing import ArrayLike
+
+Target = TypeVar("Target")
+
+
+def inplace_update(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -> Target:
+    """Overwrite all elements of an array.
+
+    Parameters
+    ----------
+    x
+        An ``Array``, a view, or an engine's own array that can be written.
+    val
+        An array or a scalar that broadcasts to ``x`` and casts to its dtype under ``same_kind``.
+    ensure_in_backend
+        Whether the native array itself has to change; without, arrays of engines that can't do so get another native
+        array, and every ``unifyarr`` view and base sees the update.
+
+    Returns
+    -------
+    x
+        The very object that was passed.
+
+    Raises
+    ------
+    InplaceUpdateError
+        If the native array can't change and ``ensure_in_backend`` insists on it, or ``x`` is a native array that can't.
+    TracedMutationError
+        If ``x`` was made outside the running trace.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.zeros(3)
+    >>> y = x[1:]
+    >>> ua.inplace_update(x, ua.asarray([1.0, 2.0, 3.0])) is x
+    True
+    >>> y
+    array([2., 3.])
+    """
+    update(as_target(x, "x"), val, ensure_in_backend=ensure_in_backend)
+    return x
+
+
+def inplace_increment(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -> Target:
+    """Add to all elements of an array; see ``inplace_update``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.inplace_increment(ua.asarray([1, 2]), 10)
+    array([11, 12])
+    """
+    target = as_target(x, "x")
+    check_target(target, ensure_in_backend)
+    functions.add(target, val, out=target)
+    return x
+
+
+def inplace_decrement(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -> Target:
+    """Subtract from all elements of an array; see ``inplace_update``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.inplace_decrement(ua.asarray([11, 12]), 10)
+    array([1, 2])
+    """
+    target = as_target(x, "x")
+    check_target(target, ensure_in_backend)
+    functions.subtract(target, val, out=target)
+    return x
+
+
+def _named(backend: str | None) -> Handle:
+    return current() if backend is None else load(backend)
+
+
+def inplace_arrays_supported(backend: str | None = None) -> bool:
+    """Say whether the arrays of a backend, the current one by default, are written in place by their engine.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.inplace_arrays_supported("numpy")
+    True
+    """
+    return bool(_named(backend).mutable)
+
+
+def inplace_variables_supported(backend: str | None = None) -> bool:
+    """Say whether a backend, the current one by default, has natives that are written in place: arrays or variables.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.inplace_variables_supported("numpy")
+    True
+    """
+    handle = _named(backend)
+    return bool(handle.mutable or getattr(handle.engine, "has_variables", False))
+
+
+def supports_inplace_updates(x: Any) -> bool:
+    """Say whether a write to ``x`` changes the native memory: ``ensure_in_backend=True`` would not raise.
+
+    Parameters
+    ----------
+    x
+        An array, or an engine's own.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.supports_inplace_updates(ua.asarray([1, 2], backend="numpy"))
+    True
+    """
+    try:
+        check_target(as_target(x, "x"), ensure_in_backend=True)
+    except (InplaceUpdateError, ValueError):
+        return False
+    return True
+
+
+def assert_supports_inplace(x: Any) -> bool:
+    """Raise ``InplaceUpdateError`` unless a write to ``x`` changes the native memory; else return ``True``.
+
+    Parameters
+    ----------
+    x
+        An array, or an engine's own.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.assert_supports_inplace(ua.asarray([1, 2], backend="numpy"))
+    True
+    """
+    check_target(as_target(x, "x"), ensure_in_backend=True)
+    return True

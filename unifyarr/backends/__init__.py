@@ -1,0 +1,1 @@
+"""The engines, one package each, loaded by name at first use (see ``README.md``)."""

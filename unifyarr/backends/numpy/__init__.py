@@ -1,0 +1,176 @@
+"""The NumPy backend: the reference that every other backend is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...errors import DeviceError, ReadOnlyError
+from . import (
+    creation,
+    data_type,
+    elementwise,
+    fast,
+    fft,
+    indexing,
+    linalg,
+    manipulation,
+    searching,
+    sets,
+    sorting,
+    statistical,
+    utility,
+)
+
+
+class Backend:
+    """NumPy, as the frontend sees an engine."""
+
+    name = "numpy"
+    # Only arrays: scalars such as ``numpy.float64(1)`` are data, like Python's.
+    native_types: tuple[type, ...] = (np.ndarray,)
+    # Whether natives are written in place, unless ``can_write`` says no for a single one.
+    mutable = True
+    # Ufuncs promote and check overlaps by themselves, and take Python scalars.
+    promotes = True
+    fast = fast.PATHS
+    modules = (
+        creation,
+        data_type,
+        elementwise,
+        fft,
+        indexing,
+        linalg,
+        manipulation,
+        searching,
+        sets,
+        sorting,
+        statistical,
+        utility,
+    )
+
+    # -- what an array is -------------------------------------------------------------------------------------------
+
+    def dtype(self, native: np.ndarray) -> np.dtype[Any]:
+        """Return the dtype of a native array as a ``numpy.dtype``."""
+        return native.dtype
+
+    def shape(self, native: np.ndarray) -> tuple[int, ...]:
+        """Return the shape of a native array as a tuple of ``int``."""
+        return native.shape
+
+    def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
+        """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
+        return None
+
+    def strides(self, native: np.ndarray) -> tuple[int, ...] | None:
+        """Return the strides in bytes, ``None`` where the engine hides them (arrays are C-contiguous there)."""
+        return native.strides
+
+    def read(self, native: np.ndarray) -> np.ndarray:
+        """Return what kernels compute with: the value of a variable, the native array itself elsewhere."""
+        return native
+
+    # -- devices and dtypes -----------------------------------------------------------------------------------------
+
+    def devices(self) -> list[str]:
+        """Return the names of all devices, the default one first."""
+        return ["cpu"]
+
+    def device(self, native: np.ndarray) -> str:
+        """Return the name of the device that an array lives on."""
+        return "cpu"
+
+    def as_device(self, device: object) -> str:
+        """Return the engine's own device for a name or for the engine's own object."""
+        if device != "cpu":
+            raise DeviceError(f"device {device!r} is not one of NumPy's, which are ['cpu']")
+        return "cpu"
+
+    def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:
+        """Say whether arrays of ``dtype`` exist on ``device``."""
+        return True
+
+    # -- values in and out ------------------------------------------------------------------------------------------
+
+    def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> np.ndarray:
+        """Return a native array with the values of ``array``; ``copy=False`` shares memory if the engine can write it."""
+        return array.copy() if copy else array
+
+    def to_numpy(self, native: np.ndarray) -> np.ndarray:
+        """Return the values as a NumPy array, which may share memory and must not be written."""
+        return native
+
+    def copy(self, native: np.ndarray) -> np.ndarray:
+        """Return an independent native array of equal values."""
+        return native.copy()
+
+    def to_device(self, native: np.ndarray, device: object) -> np.ndarray:
+        """Return the array on ``device``: itself where it is there already."""
+        return native
+
+    def from_dlpack(self, x: object, *, device: object = None, copy: bool | None = None) -> np.ndarray:
+        """Return a native array from an object with ``__dlpack__``."""
+        return np.from_dlpack(x, copy=copy)  # type: ignore[arg-type, call-overload, no-any-return]
+
+    def dlpack(
+        self,
+        native: np.ndarray,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """Return a DLPack capsule of the array."""
+        return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)  # type: ignore[arg-type]
+
+    def dlpack_device(self, native: np.ndarray) -> tuple[int, int]:
+        """Return the DLPack device type and number."""
+        return native.__dlpack_device__()
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+
+    def can_write(self, native: np.ndarray) -> bool:
+        """Say whether the engine can write this native array in place at all."""
+        return True
+
+    def check_writable(self, native: np.ndarray) -> None:
+        """Raise where a write to this native array, which the engine could write, is forbidden."""
+        if not native.flags.writeable:
+            raise ReadOnlyError("the native NumPy array is read-only: update a copy of it, x.copy()")
+
+    def is_read_only(self, native: np.ndarray) -> bool:
+        """Say whether the engine marks this native array as read-only."""
+        return not native.flags.writeable
+
+    def may_share_memory(self, first: np.ndarray, second: np.ndarray) -> bool:
+        """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
+        return np.may_share_memory(first, second)
+
+    def assign(self, native: np.ndarray, value: np.ndarray) -> None:
+        """Overwrite a native array in place by a value of its shape and dtype that it may overlap."""
+        native[...] = value
+
+    # -- tracing and gradients --------------------------------------------------------------------------------------
+
+    def trace(self) -> object | None:
+        """Return a token of the trace that is running in this thread, ``None`` if none is."""
+        return None
+
+    def is_traced(self, native: np.ndarray) -> bool:
+        """Say whether a native array stands for values that are not known yet."""
+        return False
+
+    def records_gradient(self, native: np.ndarray) -> bool:
+        """Say whether the engine records gradients through this native array."""
+        return False
+
+    # -- kernels ----------------------------------------------------------------------------------------------------
+
+    def supports_out(self, kernel: Callable[..., Any]) -> bool:
+        """Say whether ``kernel(..., out=native)`` writes into ``native``."""
+        return isinstance(kernel, np.ufunc) or getattr(kernel, "support_native_out", False)
+

@@ -1,0 +1,88 @@
+"""Elementwise functions on NumPy: its ufuncs, which write into ``out`` and keep 0-d arrays with ``out=...``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..kernels import support_native_out
+
+
+def _ufunc(function: np.ufunc) -> Callable[..., np.ndarray]:
+    # ``out=...`` (an Ellipsis) makes a ufunc return arrays where it would return scalars.
+    return support_native_out(partial(function, out=...))
+
+
+abs = _ufunc(np.abs)
+acos = _ufunc(np.acos)
+acosh = _ufunc(np.acosh)
+add = _ufunc(np.add)
+asin = _ufunc(np.asin)
+asinh = _ufunc(np.asinh)
+atan = _ufunc(np.atan)
+atan2 = _ufunc(np.atan2)
+atanh = _ufunc(np.atanh)
+bitwise_and = _ufunc(np.bitwise_and)
+bitwise_invert = _ufunc(np.bitwise_invert)
+bitwise_left_shift = _ufunc(np.bitwise_left_shift)
+bitwise_or = _ufunc(np.bitwise_or)
+bitwise_right_shift = _ufunc(np.bitwise_right_shift)
+bitwise_xor = _ufunc(np.bitwise_xor)
+ceil = _ufunc(np.ceil)
+conj = _ufunc(np.conj)
+copysign = _ufunc(np.copysign)
+cos = _ufunc(np.cos)
+cosh = _ufunc(np.cosh)
+divide = _ufunc(np.divide)
+equal = _ufunc(np.equal)
+exp = _ufunc(np.exp)
+expm1 = _ufunc(np.expm1)
+floor = _ufunc(np.floor)
+floor_divide = _ufunc(np.floor_divide)
+greater = _ufunc(np.greater)
+greater_equal = _ufunc(np.greater_equal)
+hypot = _ufunc(np.hypot)
+isfinite = _ufunc(np.isfinite)
+isinf = _ufunc(np.isinf)
+isnan = _ufunc(np.isnan)
+less = _ufunc(np.less)
+less_equal = _ufunc(np.less_equal)
+log = _ufunc(np.log)
+log10 = _ufunc(np.log10)
+log1p = _ufunc(np.log1p)
+log2 = _ufunc(np.log2)
+logaddexp = _ufunc(np.logaddexp)
+logical_and = _ufunc(np.logical_and)
+logical_not = _ufunc(np.logical_not)
+logical_or = _ufunc(np.logical_or)
+logical_xor = _ufunc(np.logical_xor)
+maximum = _ufunc(np.maximum)
+minimum = _ufunc(np.minimum)
+multiply = _ufunc(np.multiply)
+negative = _ufunc(np.negative)
+nextafter = _ufunc(np.nextafter)
+not_equal = _ufunc(np.not_equal)
+positive = _ufunc(np.positive)
+pow = _ufunc(np.pow)
+reciprocal = _ufunc(np.reciprocal)
+remainder = _ufunc(np.remainder)
+sign = _ufunc(np.sign)
+signbit = _ufunc(np.signbit)
+sin = _ufunc(np.sin)
+sinh = _ufunc(np.sinh)
+sqrt = _ufunc(np.sqrt)
+square = _ufunc(np.square)
+subtract = _ufunc(np.subtract)
+tan = _ufunc(np.tan)
+tanh = _ufunc(np.tanh)
+trunc = _ufunc(np.trunc)
+# Truncated division, for ``remainder(modulus=False)``.
+fmod = _ufunc(np.fmod)
+
+
+@support_native_out
+def round(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
+    return np.asarray(np.round(x, out=out))

@@ -1,0 +1,62 @@
+"""Reading and writing parts of arrays on NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import support_native_out
+
+# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
+Window = tuple[tuple[int, int, int], ...]
+
+
+def _slices(window: Window) -> tuple[slice, ...]:
+    result = []
+    for start, step, length in window:
+        stop: int | None = start + step * length
+        if length == 0:
+            start, stop, step = 0, 0, 1
+        elif stop is not None and stop < 0:
+            stop = None
+        result.append(slice(start, stop, step))
+    return tuple(result)
+
+
+def get_window(x: np.ndarray, /, *, window: Window) -> np.ndarray:
+    # The trailing Ellipsis makes a view of a 0-d array too.
+    return x[(*_slices(window), ...)]
+
+
+def set_window(x: np.ndarray, value: np.ndarray, /, *, window: Window) -> np.ndarray:
+    """Write ``value``, of the window's shape and of ``x``'s dtype, and return ``x``; immutable engines return a new array."""
+    x[(*_slices(window), ...)] = value
+    return x
+
+
+def gather(x: np.ndarray, /, *indices: np.ndarray) -> np.ndarray:
+    """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
+    return np.asarray(x[indices])
+
+
+def scatter(x: np.ndarray, value: np.ndarray, /, *indices: np.ndarray) -> np.ndarray:
+    """Write ``value``, of the shape of ``gather(x, *indices)`` and of ``x``'s dtype; of equal indices the last one wins."""
+    x[indices] = value
+    return x
+
+
+def put_mask(x: np.ndarray, value: np.ndarray, mask: np.ndarray, /) -> np.ndarray:
+    """Write ``value``, broadcastable to ``x`` and of ``x``'s dtype, where ``mask``, of the shape of ``x``, is true."""
+    np.copyto(x, value, where=mask)
+    return x
+
+
+@support_native_out
+def take(x: np.ndarray, indices: np.ndarray, /, *, axis: int | None, out: np.ndarray | None = None) -> np.ndarray:
+    if out is not None:
+        # Only "raise" checks the bounds before it writes, through a buffer; the others wrap or clip.
+        return np.take(x, indices, axis=axis, out=out, mode="raise")
+    return np.asarray(np.take(x, indices, axis=axis))
+
+
+def take_along_axis(x: np.ndarray, indices: np.ndarray, /, *, axis: int) -> np.ndarray:
+    return np.take_along_axis(x, indices, axis)

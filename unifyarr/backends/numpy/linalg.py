@@ -1,0 +1,107 @@
+"""Linear algebra on NumPy, of the main namespace and of the extension."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..kernels import support_native_out
+
+matmul = support_native_out(partial(np.matmul, out=...))
+
+
+@support_native_out
+def vecdot(x1: np.ndarray, x2: np.ndarray, /, *, axis: int, out: Any = ...) -> np.ndarray:
+    """Sum ``conj(x1) * x2`` over ``axis``, which counts in the broadcast shape of both."""
+    ndim = max(x1.ndim, x2.ndim)
+    return np.vecdot(x1, x2, axis=axis - ndim, out=out)
+
+
+def cholesky(x: np.ndarray, /, *, upper: bool) -> np.ndarray:
+    return np.linalg.cholesky(x, upper=upper)
+
+
+def cross(x1: np.ndarray, x2: np.ndarray, /, *, axis: int) -> np.ndarray:
+    """Return the cross product along ``axis`` (negative: it counts from the end), where both have 3 elements."""
+    return np.linalg.cross(x1, x2, axis=axis)
+
+
+def det(x: np.ndarray, /) -> np.ndarray:
+    return np.asarray(np.linalg.det(x))
+
+
+def diagonal(x: np.ndarray, /, *, offset: int) -> np.ndarray:
+    return np.linalg.diagonal(x, offset=offset)
+
+
+def eig(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+    values, vectors = np.linalg.eig(x)
+    dtype = np.result_type(x.dtype, np.complex64)
+    return values.astype(dtype), vectors.astype(dtype)
+
+
+def eigh(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+    return tuple(np.linalg.eigh(x))  # type: ignore[return-value]
+
+
+def eigvals(x: np.ndarray, /) -> np.ndarray:
+    return np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64))
+
+
+def eigvalsh(x: np.ndarray, /) -> np.ndarray:
+    return np.linalg.eigvalsh(x)
+
+
+def inv(x: np.ndarray, /) -> np.ndarray:
+    return np.linalg.inv(x)
+
+
+def matrix_norm(x: np.ndarray, /, *, keepdims: bool, ord: float | str | None) -> np.ndarray:
+    return np.asarray(np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord))  # type: ignore[arg-type]
+
+
+def matrix_power(x: np.ndarray, /, *, n: int) -> np.ndarray:
+    return np.linalg.matrix_power(x, n)
+
+
+def matrix_rank(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndarray:
+    return np.asarray(np.linalg.matrix_rank(x, rtol=rtol))
+
+
+def pinv(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndarray:
+    return np.linalg.pinv(x, rtol=rtol)
+
+
+def qr(x: np.ndarray, /, *, mode: str) -> tuple[np.ndarray, np.ndarray]:
+    return tuple(np.linalg.qr(x, mode=mode))  # type: ignore[call-overload, no-any-return]
+
+
+def slogdet(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+    sign, logabsdet = np.linalg.slogdet(x)
+    return np.asarray(sign), np.asarray(logabsdet)
+
+
+def solve(x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
+    """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
+    return np.linalg.solve(x1, x2)
+
+
+def svd(x: np.ndarray, /, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return tuple(np.linalg.svd(x, full_matrices=full_matrices))  # type: ignore[return-value]
+
+
+def svdvals(x: np.ndarray, /) -> np.ndarray:
+    return np.linalg.svdvals(x)
+
+
+def trace(x: np.ndarray, /, *, offset: int, dtype: np.dtype[Any]) -> np.ndarray:
+    return np.asarray(np.linalg.trace(x, offset=offset, dtype=dtype))
+
+
+def vector_norm(x: np.ndarray, /, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> np.ndarray:
+    """Return the norm over ``axis``, several of which count as one flattened axis."""
+    if not axis:
+        return np.abs(x, out=...) if ord != 0 else np.asarray(x != 0).astype(np.abs(x).dtype)
+    return np.asarray(np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord))

@@ -1,0 +1,64 @@
+"""Changing shapes and joining arrays on NumPy."""
+
+from __future__ import annotations
+
+
+import numpy as np
+
+from ..kernels import support_native_out
+
+
+def broadcast_to(x: np.ndarray, /, *, shape: tuple[int, ...]) -> np.ndarray:
+    return np.broadcast_to(x, shape)
+
+
+def permute_dims(x: np.ndarray, /, *, axes: tuple[int, ...]) -> np.ndarray:
+    return x.transpose(axes)
+
+
+def reshape(x: np.ndarray, /, *, shape: tuple[int, ...]) -> np.ndarray:
+    """Return ``x`` in another shape, in C order: a view where one is possible, a copy elsewhere."""
+    return x.reshape(shape)
+
+
+def real(x: np.ndarray, /) -> np.ndarray:
+    """Return the real part of a complex array: a view where the engine has it."""
+    return x.real
+
+
+def imag(x: np.ndarray, /) -> np.ndarray:
+    """Return the imaginary part of a complex array: a view where the engine has it."""
+    return x.imag
+
+
+def set_real(x: np.ndarray, value: np.ndarray, /) -> np.ndarray:
+    """Write the real part of a complex array, and return it; immutable engines return a new array."""
+    x.real = value
+    return x
+
+
+def set_imag(x: np.ndarray, value: np.ndarray, /) -> np.ndarray:
+    """Write the imaginary part of a complex array, and return it; immutable engines return a new array."""
+    x.imag = value
+    return x
+
+
+@support_native_out
+def concat(*arrays: np.ndarray, axis: int, out: np.ndarray | None = None) -> np.ndarray:
+    return np.concatenate(arrays, axis, out=out)
+
+
+@support_native_out
+def stack(*arrays: np.ndarray, axis: int, out: np.ndarray | None = None) -> np.ndarray:
+    """Join arrays of one shape along a new axis, the ``axis``-th of the result."""
+    return np.stack(arrays, axis, out=out)
+
+
+def repeat(x: np.ndarray, /, *repeats: np.ndarray, count: int | None, axis: int | None) -> np.ndarray:
+    """Repeat each element ``count`` times, or as often as the int64 array that follows ``x`` says (then ``count`` is None)."""
+    return np.repeat(x, repeats[0] if count is None else count, axis)
+
+
+def roll(x: np.ndarray, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> np.ndarray:
+    """Shift cyclically along each axis: the two tuples have one length, an axis may stand there twice."""
+    return np.roll(x, shift, axis)

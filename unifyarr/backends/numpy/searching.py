@@ -1,0 +1,34 @@
+"""Searching on NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import support_native_out
+
+
+@support_native_out
+def argmax(x: np.ndarray, /, *, axis: int | None, keepdims: bool, out: Any = None) -> np.ndarray:
+    """Return the first index of the maximum (of the first NaN, if there is one), as int64."""
+    return np.asarray(np.argmax(x, axis, out, keepdims=keepdims))
+
+
+@support_native_out
+def argmin(x: np.ndarray, /, *, axis: int | None, keepdims: bool, out: Any = None) -> np.ndarray:
+    return np.asarray(np.argmin(x, axis, out, keepdims=keepdims))
+
+
+def nonzero(x: np.ndarray, /) -> tuple[np.ndarray, ...]:
+    """Return an int64 array for each axis, in C order; ``x`` has at least one axis."""
+    return np.nonzero(x)
+
+
+def searchsorted(x1: np.ndarray, x2: np.ndarray, /, *sorter: np.ndarray, side: Any) -> np.ndarray:
+    """Return where to insert ``x2``, of any shape, into the 1-d ``x1`` (sorted by ``sorter``, if given), as int64."""
+    return np.asarray(np.searchsorted(x1, x2, side, sorter[0] if sorter else None))
+
+
+def where(condition: np.ndarray, x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
+    return np.where(condition, x1, x2)

@@ -1,0 +1,19 @@
+"""Sets on NumPy: values in ascending order, each NaN a value of its own, -0.0 and 0.0 one value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def isin(x1: np.ndarray, x2: np.ndarray, /, *, invert: bool) -> np.ndarray:
+    return np.asarray(np.isin(x1, x2, invert=invert))
+
+
+def unique_all(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return values, first indices, inverse (of the shape of ``x``) and counts."""
+    return tuple(np.unique_all(x))  # type: ignore[return-value]
+
+
+def unique_values(x: np.ndarray, /) -> np.ndarray:
+    # Not np.unique_values: that one doesn't sort.
+    return np.unique(x, equal_nan=False)

@@ -1,0 +1,55 @@
+"""Every error of the package; each is also the builtin that a NumPy user would catch."""
+
+from __future__ import annotations
+
+
+class UnifyarrError(Exception):
+    """The base of all errors that the package itself raises."""
+
+
+class BackendNotFoundError(UnifyarrError, ImportError):
+    """A backend is unknown, or its engine is not installed."""
+
+
+class BackendMismatchError(UnifyarrError, TypeError):
+    """Arrays of two backends meet in one call."""
+
+
+class BackendFeatureError(UnifyarrError, NotImplementedError):
+    """The engine can't do what was asked, and no workaround exists."""
+
+
+class ShapeError(UnifyarrError, ValueError):
+    """Shapes don't fit together."""
+
+
+class AxisError(UnifyarrError, ValueError, IndexError):
+    """An axis is out of bounds or given twice."""
+
+
+class CastingError(UnifyarrError, TypeError):
+    """A dtype can't be cast to another one under the rule in force."""
+
+
+class DtypeError(UnifyarrError, TypeError):
+    """A dtype is unknown, or a function doesn't take it."""
+
+
+class DeviceError(UnifyarrError, ValueError):
+    """A device is unknown, or arrays of two devices meet in one call."""
+
+
+class CopyError(UnifyarrError, ValueError):
+    """``copy=False`` was asked for and only a copy can do it."""
+
+
+class ReadOnlyError(UnifyarrError, ValueError):
+    """The target of a write is read-only."""
+
+
+class InplaceUpdateError(UnifyarrError, RuntimeError):
+    """The native array can't be changed in place."""
+
+
+class TracedMutationError(InplaceUpdateError):
+    """An array made outside the running trace is written inside it."""

@@ -1,0 +1,269 @@
+"""Functions on dtypes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+from .._core import dtypes
+from .._core.call import invoke
+from .._core.convert import check_dtype
+from .._core.declare import primary
+from .._core.wrapper import Wrapper
+from ..errors import DtypeError
+
+if TYPE_CHECKING:
+    from ..array import Array
+    from ..typing import DType
+
+
+@primary()
+def astype(
+    x: Array, dtype: DType, /, *, copy: bool | None = True, device: object = None, out: Array | None = None
+) -> Array:
+    """Cast an array to another dtype.
+
+    Parameters
+    ----------
+    x
+        An array.
+    dtype
+        The dtype, in any spelling. Complex numbers lose their imaginary part in real dtypes, floating-point numbers
+        what stands after the point in integers.
+    copy
+        ``True`` copies always; ``False`` and ``None`` return ``x`` itself where it has the dtype already.
+    device
+        The device of the result; that of ``x`` by default.
+    out
+        An array of the same shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, ``x`` itself if ``copy`` is not true and nothing has to change, or ``out``.
+
+    Raises
+    ------
+    DtypeError
+        If there's no such dtype.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.astype(ua.asarray([1.7, -1.7]), "int8")
+    array([ 1, -1], dtype=int8)
+
+    Source: Array API standard 2025.12, ``astype``.
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if device is not None:
+        x = x.to_device(device)
+    if x.dtype == dtype:
+        return x.copy() if copy else x
+    check_dtype(x._backend, dtype)
+    return invoke("astype", x, dtype=dtype)  # type: ignore[no-any-return]
+
+
+def can_cast(from_: DType | Array, to: DType, /) -> bool:
+    """Say whether promotion would turn one dtype into another.
+
+    Parameters
+    ----------
+    from_
+        A dtype, or an array with one.
+    to
+        A dtype.
+
+    Returns
+    -------
+    bool
+        Whether every value of ``from_`` has its place in ``to``, as ``numpy.can_cast``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.can_cast(ua.int32, ua.float64), ua.can_cast(ua.float64, ua.int32)
+    (True, False)
+
+    Source: Array API standard 2025.12, ``can_cast``.
+    """
+    source = from_.dtype if isinstance(from_, Wrapper) else dtypes.as_dtype(from_)
+    target = dtypes.as_dtype(to)
+    if dtypes.bfloat16 in (source, target):
+        return dtypes.promote(source, target) == target
+    return bool(np.can_cast(source, target))
+
+
+class finfo:
+    """The limits of a floating-point dtype.
+
+    Parameters
+    ----------
+    type
+        A real or complex floating-point dtype, or an array with one; of a complex one, its parts count.
+
+    Attributes
+    ----------
+    bits : int
+        The number of bits.
+    eps : float
+        The distance from 1.0 to the next greater number.
+    max, min : float
+        The greatest and the least finite number.
+    smallest_normal : float
+        The least positive number of full precision.
+    dtype : dtype
+        The real dtype.
+
+    Raises
+    ------
+    DtypeError
+        If the dtype isn't floating-point.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.finfo(ua.float32).bits
+    32
+
+    Source: Array API standard 2025.12, ``finfo``.
+    """
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+    def __init__(self, type: DType | Array, /) -> None:
+        dtype = type.dtype if isinstance(type, Wrapper) else dtypes.as_dtype(type)
+        if dtypes.rank(dtype) < 2:
+            raise DtypeError(f"finfo() takes a floating-point dtype, not {dtype}: use iinfo() for integers")
+        info: Any = ml_dtypes.finfo(dtype) if dtype == dtypes.bfloat16 else np.finfo(dtype)
+        self.bits = int(info.bits)
+        self.eps = float(info.eps)
+        self.max = float(info.max)
+        self.min = float(info.min)
+        self.smallest_normal = float(info.smallest_normal)
+        self.dtype = dtypes.as_dtype(info.dtype)
+
+    def __repr__(self) -> str:
+        return f"finfo(dtype={self.dtype}, bits={self.bits}, eps={self.eps}, min={self.min}, max={self.max})"
+
+
+class iinfo:
+    """The limits of an integer dtype.
+
+    Parameters
+    ----------
+    type
+        An integer dtype, or an array with one.
+
+    Attributes
+    ----------
+    bits : int
+        The number of bits.
+    max, min : int
+        The greatest and the least number.
+    dtype : dtype
+        The dtype.
+
+    Raises
+    ------
+    DtypeError
+        If the dtype isn't an integer one.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.iinfo(ua.int8).max
+    127
+
+    Source: Array API standard 2025.12, ``iinfo``.
+    """
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+    def __init__(self, type: DType | Array, /) -> None:
+        dtype = type.dtype if isinstance(type, Wrapper) else dtypes.as_dtype(type)
+        if dtypes.rank(dtype) != 1:
+            raise DtypeError(f"iinfo() takes an integer dtype, not {dtype}: use finfo() for floating-point ones")
+        info = np.iinfo(dtype)
+        self.bits, self.max, self.min, self.dtype = int(info.bits), int(info.max), int(info.min), dtype
+
+    def __repr__(self) -> str:
+        return f"iinfo(dtype={self.dtype}, bits={self.bits}, min={self.min}, max={self.max})"
+
+
+def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
+    """Say whether a dtype is of a kind.
+
+    Parameters
+    ----------
+    dtype
+        A dtype.
+    kind
+        A dtype, one of ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
+        ``"complex floating"``, ``"numeric"``, or a tuple of those.
+
+    Returns
+    -------
+    bool
+        Whether it's of that kind, or of one of them.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.isdtype(ua.int8, ("integral", "real floating"))
+    True
+
+    Source: Array API standard 2025.12, ``isdtype``.
+    """
+    return bool(dtypes.is_kind(dtypes.as_dtype(dtype), kind))
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """Return the dtype that arrays, dtypes and Python scalars promote to together.
+
+    Parameters
+    ----------
+    arrays_and_dtypes
+        Arrays, dtypes and Python scalars, which are weak.
+
+    Returns
+    -------
+    dtype
+        As ``numpy.result_type`` has it.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to promote.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.result_type(ua.int32, ua.float32)
+    dtype('float64')
+
+    Source: Array API standard 2025.12, ``result_type``.
+    """
+    if not arrays_and_dtypes:
+        raise ValueError("result_type() needs at least one array, dtype or scalar")
+    operands = []
+    for each in arrays_and_dtypes:
+        if type(each) in dtypes.SCALARS:
+            operands.append(type(each))
+        elif isinstance(each, (Wrapper, np.ndarray, np.generic)):
+            operands.append(dtypes.as_dtype(each.dtype))
+        else:
+            operands.append(dtypes.as_dtype(getattr(each, "dtype", each) if not isinstance(each, (str, type)) else each))
+    return dtypes.promote(*operands)
+
+

@@ -1,0 +1,202 @@
+"""Linear algebra of the main namespace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.call import invoke
+from .._core.declare import compositional, primary, view
+from .._core.shapes import as_axes, as_axis, broadcast, size
+from .._core.views import Window, make_view
+from ..errors import AxisError, ShapeError
+from .manipulation import permute_dims, reshape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..array import Array
+
+
+def promoted(*arrays: Array) -> tuple[Array, ...]:
+    """Return arrays cast to the dtype that all of them promote to."""
+    dtype = dtypes.promote(*(x.dtype for x in arrays))
+    return tuple(x.astype(dtype, copy=False) for x in arrays)
+
+
+@primary(fast=True)
+def matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
+    """Multiply matrices.
+
+    Parameters
+    ----------
+    x1
+        An array of shape (..., M, K), or (K,): a row, whose axis the result doesn't have.
+    x2
+        An array of shape (..., K, N), or (K,): a column, whose axis the result doesn't have. The leading axes broadcast.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M, N), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If an operand is 0-d, or the shapes don't fit.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.matmul(ua.asarray([[1, 2], [3, 4]]), ua.asarray([1, 1]))
+    array([3, 7])
+
+    Source: Array API standard 2025.12, ``matmul``.
+    """
+    shapes = x1.shape, x2.shape
+    if x1.ndim == 0 or x2.ndim == 0 or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
+        raise ShapeError(f"matmul() takes shapes (..., M, K) and (..., K, N), not {shapes[0]} and {shapes[1]}")
+    leading = broadcast(x1.shape[:-2], x2.shape[:-2], name="matmul")
+    shape = leading + (x1.shape[-2:-1] if x1.ndim > 1 else ()) + (x2.shape[-1:] if x2.ndim > 1 else ())
+    x1, x2 = promoted(x1, x2)
+    return invoke("matmul", x1, x2, out=out, result=(shape, x1.dtype))  # type: ignore[no-any-return]
+
+
+@view()
+def matrix_transpose(x: Array, /, *, out: Array | None = None) -> Array:
+    """Swap the last two axes.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    out
+        An array of shape (..., N, M) for a copy.
+
+    Returns
+    -------
+    Array
+        A view of shape (..., N, M), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.matrix_transpose(ua.zeros((2, 3))).shape
+    (3, 2)
+
+    Source: Array API standard 2025.12, ``matrix_transpose``.
+    """
+    if x.ndim < 2:
+        raise ShapeError(f"matrix_transpose() takes matrices, of two dimensions or more, not an array of shape {x.shape}")
+    order = list(range(x.ndim))
+    order[-2:] = order[-1], order[-2]
+    return make_view(x, Window.of_order(x.shape, order))
+
+
+@compositional()
+def tensordot(
+    x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2, out: Array | None = None
+) -> Array:
+    """Multiply and sum over axes of two arrays.
+
+    Parameters
+    ----------
+    x1, x2
+        Arrays.
+    axes
+        How many of the last axes of ``x1`` go with the first of ``x2``; or two sequences that name them.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array with the other axes of ``x1``, then those of ``x2``; or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the axes that go together differ in length.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.tensordot(ua.asarray([[1, 2], [3, 4]]), ua.asarray([1, 1]), axes=1)
+    array([3, 7])
+
+    Source: Array API standard 2025.12, ``tensordot``.
+    """
+    first, second = _contracted(axes, x1.ndim, x2.ndim)
+    lengths = [x1.shape[axis] for axis in first]
+    if lengths != [x2.shape[axis] for axis in second]:
+        raise ShapeError(f"tensordot() of shapes {x1.shape} and {x2.shape} over axes {axes!r}: their lengths differ")
+    free1 = [axis for axis in range(x1.ndim) if axis not in first]
+    free2 = [axis for axis in range(x2.ndim) if axis not in second]
+    shape = tuple(x1.shape[axis] for axis in free1) + tuple(x2.shape[axis] for axis in free2)
+    rows, inner, columns = size(tuple(x1.shape[axis] for axis in free1)), size(tuple(lengths)), size(shape[len(free1) :])
+    left = reshape(permute_dims(x1, (*free1, *first)), (rows, inner))
+    right = reshape(permute_dims(x2, (*second, *free2)), (inner, columns))
+    return reshape(matmul(left, right), shape)
+
+
+def _contracted(axes: Any, ndim1: int, ndim2: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if isinstance(axes, (int, np.integer)):
+        if not 0 <= axes <= min(ndim1, ndim2):
+            raise AxisError(f"tensordot() can't sum over {axes} axes of arrays of {ndim1} and {ndim2} dimensions")
+        return tuple(range(ndim1 - int(axes), ndim1)), tuple(range(int(axes)))
+    first, second = (as_axes(each, ndim) for each, ndim in zip(axes, (ndim1, ndim2), strict=True))
+    if len(first) != len(second):
+        raise AxisError(f"tensordot() sums over as many axes of both arrays, not {axes!r}")
+    return first, second
+
+
+@primary()
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
+    """Compute the dot product of vectors, the first one conjugated.
+
+    Parameters
+    ----------
+    x1, x2
+        Arrays of one length along ``axis``; their other axes broadcast.
+    axis
+        The axis of the vectors; a negative one counts from the end, as it should for arrays of different ranks.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array without the axis, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the vectors differ in length.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.vecdot(ua.asarray([1, 2]), ua.asarray([3, 4]))
+    array(11)
+
+    Source: Array API standard 2025.12, ``vecdot``.
+    """
+    if x1.ndim == 0 or x2.ndim == 0:
+        raise ShapeError(f"vecdot() takes arrays of at least one dimension, not of shapes {x1.shape} and {x2.shape}")
+    ndim = max(x1.ndim, x2.ndim)
+    axis = as_axis(axis, min(x1.ndim, x2.ndim) if axis < 0 else ndim) - (min(x1.ndim, x2.ndim) if axis < 0 else ndim)
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ShapeError(f"vecdot() of shapes {x1.shape} and {x2.shape}: the vectors along axis {axis} differ in length")
+    shape = list(broadcast(x1.shape, x2.shape, name="vecdot"))
+    del shape[axis]
+    x1, x2 = promoted(x1, x2)
+    return invoke("vecdot", x1, x2, axis=axis + ndim, out=out, result=(tuple(shape), x1.dtype))  # type: ignore[no-any-return]

@@ -1,0 +1,638 @@
+"""Functions that change shapes, and functions that join arrays.
+
+Those of the first kind return views wherever NumPy does: writing to the result writes to the input, on every backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from .._core import dtypes
+from .._core.call import invoke
+from .._core.declare import compositional, primary, view
+from .._core.shapes import as_axes, as_axis, as_shape, broadcast, resolve_unknown
+from .._core.views import Broadcast, Reshape, Window, geometry, make_view
+from .._core.wrapper import Wrapper, read, wrap
+from ..errors import AxisError, ShapeError
+from ..typing import Shape
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+
+@view({0: (0,), 1: (1,)})
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """Broadcast arrays against each other.
+
+    Parameters
+    ----------
+    arrays
+        Arrays whose shapes broadcast.
+
+    Returns
+    -------
+    tuple of Array
+        Read-only views of one shape; an array that has the shape already is returned as a view that can be written.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes don't broadcast.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.broadcast_arrays(ua.asarray([1, 2]), ua.asarray([[3], [4]]))[0]
+    array([[1, 2],
+           [1, 2]])
+
+    Source: Array API standard 2025.12, ``broadcast_arrays``.
+    """
+    shape = broadcast(*(x.shape for x in arrays), name="broadcast_arrays")
+    return tuple(_whole(x) if x.shape == shape else make_view(x, Broadcast(shape)) for x in arrays)
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """Return the shape that shapes broadcast to.
+
+    Parameters
+    ----------
+    shapes
+        Tuples of lengths.
+
+    Returns
+    -------
+    tuple of int
+        The broadcast shape.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes don't broadcast.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+
+    Source: Array API standard 2025.12, ``broadcast_shapes``.
+    """
+    return broadcast(*map(as_shape, shapes), name="broadcast_shapes")
+
+
+@view()
+def broadcast_to(x: Array, /, shape: Shape, *, out: Array | None = None) -> Array:
+    """Repeat an array along axes of length one and along new leading axes, without copying.
+
+    Parameters
+    ----------
+    x
+        An array.
+    shape
+        The shape to broadcast to.
+    out
+        An array of that shape for a copy.
+
+    Returns
+    -------
+    Array
+        A read-only view, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If ``x`` doesn't broadcast to ``shape``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.broadcast_to(ua.asarray([1, 2]), (2, 2))
+    array([[1, 2],
+           [1, 2]])
+
+    Source: Array API standard 2025.12, ``broadcast_to``.
+    """
+    shape = as_shape(shape)
+    if len(shape) < x.ndim or broadcast(x.shape, shape, name="broadcast_to") != shape:
+        raise ShapeError(f"an array of shape {x.shape} doesn't broadcast to {shape}")
+    return make_view(x, Broadcast(shape))
+
+
+@primary()
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | None = None) -> Array:
+    """Join arrays along an existing axis.
+
+    Parameters
+    ----------
+    arrays
+        Arrays whose shapes differ along ``axis`` only; their dtypes promote.
+    axis
+        The axis; ``None`` flattens the arrays first.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ along another axis, or there are no arrays.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.concat([ua.asarray([1, 2]), ua.asarray([3])])
+    array([1, 2, 3])
+
+    Source: Array API standard 2025.12, ``concat``.
+    """
+    arrays = _joined(arrays, "concat")
+    if axis is None:
+        arrays = tuple(reshape(x, (-1,)) for x in arrays)
+        axis = 0
+    first = arrays[0].shape
+    axis = as_axis(axis, len(first))
+    if any(x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :] or x.ndim != len(first) for x in arrays):
+        shapes = ", ".join(str(x.shape) for x in arrays)
+        raise ShapeError(f"concat() joins shapes that differ along axis {axis} only, unlike {shapes}")
+    length = sum(x.shape[axis] for x in arrays)
+    shape = (*first[:axis], length, *first[axis + 1 :])
+    return invoke("concat", *arrays, axis=axis, out=out, result=(shape, arrays[0].dtype))  # type: ignore[no-any-return]
+
+
+def _joined(arrays: Sequence[Array], name: str) -> tuple[Array, ...]:
+    # Arrays of the dtype that all of them promote to.
+    if not arrays:
+        raise ShapeError(f"{name}() needs at least one array")
+    dtype = dtypes.promote(*(x.dtype for x in arrays))
+    return tuple(x if x.dtype == dtype else x.astype(dtype) for x in arrays)
+
+
+@view()
+def expand_dims(x: Array, /, axis: int | tuple[int, ...], *, out: Array | None = None) -> Array:
+    """Insert axes of length one.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        Where the new axes stand in the result, which may be negative.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of bounds or given twice.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.expand_dims(ua.asarray([1, 2]), 0).shape
+    (1, 2)
+
+    Source: Array API standard 2025.12, ``expand_dims``.
+    """
+    count = len(axis) if isinstance(axis, Sequence) else 1
+    axes = as_axes(axis, x.ndim + count)
+    remaining = iter(range(x.ndim))
+    order = [None if place in axes else next(remaining) for place in range(x.ndim + count)]
+    return make_view(x, Window.of_order(x.shape, order))
+
+
+@view()
+def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None, out: Array | None = None) -> Array:
+    """Reverse the order of elements along axes.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        One or several axes; ``None`` means all.
+    out
+        An array of the same shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of bounds or given twice.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.asarray([1, 2, 3])
+    >>> ua.flip(x)[0] = 9
+    >>> x
+    array([1, 2, 9])
+
+    Source: Array API standard 2025.12, ``flip``.
+    """
+    axes = as_axes(axis, x.ndim)
+    boxes = tuple((length - 1, -1, length) if place in axes else (0, 1, length) for place, length in enumerate(x.shape))
+    return make_view(x, Window(boxes, tuple(range(x.ndim))))
+
+
+@view()
+def moveaxis(
+    x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /, *, out: Array | None = None
+) -> Array:
+    """Move axes to other places; the others keep their order.
+
+    Parameters
+    ----------
+    x
+        An array.
+    source
+        The axes to move.
+    destination
+        Where each of them stands in the result.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of bounds or given twice, or the two don't have equal lengths.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.moveaxis(ua.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+
+    Source: Array API standard 2025.12, ``moveaxis``.
+    """
+    sources, destinations = as_axes(source, x.ndim), as_axes(destination, x.ndim)
+    if len(sources) != len(destinations):
+        raise AxisError(f"moveaxis() moves {len(sources)} axes to {len(destinations)} places: give as many of both")
+    places = dict(zip(destinations, sources, strict=True))
+    remaining = iter(axis for axis in range(x.ndim) if axis not in sources)
+    order = [places[place] if place in places else next(remaining) for place in range(x.ndim)]
+    return make_view(x, Window.of_order(x.shape, order))
+
+
+@view()
+def permute_dims(x: Array, /, axes: tuple[int, ...], *, out: Array | None = None) -> Array:
+    """Return a view of ``x`` with its axes in the order ``axes``.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axes
+        A permutation of the axes.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If ``axes`` isn't a permutation.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.permute_dims(ua.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+
+    Source: Array API standard 2025.12, ``permute_dims``.
+    """
+    order = as_axes(axes, x.ndim)
+    if len(order) != x.ndim:
+        raise AxisError(f"permute_dims() of an array of {x.ndim} dimensions takes as many axes, not {axes!r}")
+    return make_view(x, Window.of_order(x.shape, order))
+
+
+@primary()
+def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
+    """Repeat each element.
+
+    Parameters
+    ----------
+    x
+        An array.
+    repeats
+        How often: one integer for all, or a 1-d array of integers with one for each element along ``axis``.
+    axis
+        The axis; ``None`` flattens the array first.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Raises
+    ------
+    ValueError
+        If a number of repeats is negative, or there are not as many as elements.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.repeat(ua.asarray([1, 2]), 2)
+    array([1, 1, 2, 2])
+
+    Source: Array API standard 2025.12, ``repeat``.
+    """
+    if axis is None:
+        x = reshape(x, (-1,))
+        axis = 0
+    axis = as_axis(axis, x.ndim)
+    if isinstance(repeats, Wrapper):
+        if dtypes.rank(repeats.dtype) > 1 or repeats.ndim > 1:
+            raise TypeError(f"repeats is an integer or a 1-d array of integers, not {repeats.dtype} of shape {repeats.shape}")
+        counts = reshape(repeats.astype(dtypes.int64, copy=False), (-1,))
+        if counts.shape[0] == 1:
+            repeats = int(counts[0])
+        elif counts.shape[0] != x.shape[axis]:
+            raise ShapeError(f"repeat() got {counts.shape[0]} repeats for {x.shape[axis]} elements along axis {axis}")
+        else:
+            return invoke("repeat", x, counts, count=None, axis=axis, out=out)  # type: ignore[no-any-return]
+    if repeats < 0:
+        raise ValueError(f"repeats is not negative, unlike {repeats}")
+    return invoke("repeat", x, count=int(repeats), axis=axis, out=out)  # type: ignore[no-any-return]
+
+
+@view()
+def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, out: Array | None = None) -> Array:
+    """Give an array another shape, with the same elements in C order.
+
+    Parameters
+    ----------
+    x
+        An array.
+    shape
+        The new shape; one length may be -1 and is worked out.
+    copy
+        ``True`` copies always; ``False`` raises where a copy is needed; ``None`` copies only then.
+    out
+        An array of the new shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view where one is possible: always of a C-contiguous array. Or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the new shape doesn't have as many elements.
+    CopyError
+        If ``copy=False`` and only a copy can have that shape.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.asarray([1, 2, 3, 4])
+    >>> ua.reshape(x, (2, 2))[0, 1] = 9
+    >>> x
+    array([1, 9, 3, 4])
+
+    Source: Array API standard 2025.12, ``reshape``.
+    """
+    shape = resolve_unknown(shape, x.size)
+    try:
+        geometry(x).reshape(shape, copy=False)
+    except ValueError:
+        backend = x._backend
+        return wrap(backend.kernel("reshape")(read(x), shape=shape), backend)
+    return make_view(x, Reshape(x.shape, shape))
+
+
+@primary()
+def roll(
+    x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None, out: Array | None = None
+) -> Array:
+    """Shift elements cyclically.
+
+    Parameters
+    ----------
+    x
+        An array.
+    shift
+        By how many places, along each axis; negative ones shift toward the start.
+    axis
+        One or several axes; ``None`` shifts the flattened array.
+    out
+        An array of the same shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Raises
+    ------
+    ValueError
+        If there are several shifts and not as many axes.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.roll(ua.asarray([1, 2, 3]), 1)
+    array([3, 1, 2])
+
+    Source: Array API standard 2025.12, ``roll``.
+    """
+    if axis is None:
+        flat = roll(reshape(x, (-1,)), shift, axis=0)
+        return reshape(flat, x.shape)
+    axes = tuple(as_axis(each, x.ndim) for each in (axis if isinstance(axis, Iterable) else (axis,)))
+    shifts = tuple(map(int, shift)) if isinstance(shift, Iterable) else (int(shift),) * len(axes)
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    if len(axes) == 1:
+        axes *= len(shifts)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll() got {len(shifts)} shifts for {len(axes)} axes")
+    return invoke("roll", x, shift=shifts, axis=axes, out=out)  # type: ignore[no-any-return]
+
+
+@view()
+def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None, *, out: Array | None = None) -> Array:
+    """Drop axes of length one.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        The axes to drop; ``None`` drops all of length one.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view, or ``out``.
+
+    Raises
+    ------
+    ValueError
+        If an axis has another length than one.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.squeeze(ua.zeros((1, 2, 1)), 0).shape
+    (2, 1)
+
+    Source: Array API standard 2025.12, ``squeeze``; ``axis=None`` is NumPy's.
+    """
+    if axis is None:
+        axes: tuple[int, ...] = tuple(place for place, length in enumerate(x.shape) if length == 1)
+    else:
+        axes = as_axes(axis, x.ndim)
+    if any(x.shape[each] != 1 for each in axes):
+        raise ShapeError(f"squeeze() drops axes of length one, but axes {axes} of shape {x.shape} aren't all")
+    return make_view(x, Window.of_order(x.shape, [place for place in range(x.ndim) if place not in axes]))
+
+
+@primary()
+def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
+    """Join arrays of one shape along a new axis.
+
+    Parameters
+    ----------
+    arrays
+        Arrays of one shape; their dtypes promote.
+    axis
+        Where the new axis stands in the result.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ, or there are no arrays.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.stack([ua.asarray([1, 2]), ua.asarray([3, 4])], axis=1)
+    array([[1, 3],
+           [2, 4]])
+
+    Source: Array API standard 2025.12, ``stack``.
+    """
+    arrays = _joined(arrays, "stack")
+    shape = arrays[0].shape
+    if any(x.shape != shape for x in arrays):
+        raise ShapeError(f"stack() joins arrays of one shape, unlike {', '.join(str(x.shape) for x in arrays)}")
+    axis = as_axis(axis, len(shape) + 1)
+    result = (*shape[:axis], len(arrays), *shape[axis:])
+    return invoke("stack", *arrays, axis=axis, out=out, result=(result, arrays[0].dtype))  # type: ignore[no-any-return]
+
+
+@compositional()
+def tile(x: Array, repetitions: tuple[int, ...], /, *, out: Array | None = None) -> Array:
+    """Lay copies of an array side by side.
+
+    Parameters
+    ----------
+    x
+        An array.
+    repetitions
+        How often along each axis; missing ones, on the left, are 1, and so are missing axes of ``x``.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.tile(ua.asarray([1, 2]), (2, 2))
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]])
+
+    Source: Array API standard 2025.12, ``tile``.
+    """
+    counts = as_shape(repetitions)
+    ndim = max(x.ndim, len(counts))
+    counts = (1,) * (ndim - len(counts)) + counts
+    shape = (1,) * (ndim - x.ndim) + x.shape
+    # Each axis becomes a pair: the copies, which broadcast, and the elements.
+    split = tuple(length for each in shape for length in (1, each))
+    spread = tuple(length for pair in zip(counts, shape, strict=True) for length in pair)
+    repeated = broadcast_to(reshape(x, split), spread)
+    result = tuple(count * length for count, length in zip(counts, shape, strict=True))
+    return reshape(repeated, result, copy=True)
+
+
+@view({0: (0,)})
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Split an array into the arrays along an axis.
+
+    Parameters
+    ----------
+    x
+        An array of at least one dimension.
+    axis
+        The axis, which the results don't have.
+
+    Returns
+    -------
+    tuple of Array
+        Views.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of bounds, which it always is for a 0-d array.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.unstack(ua.asarray([[1, 2], [3, 4]]))[1]
+    array([3, 4])
+
+    Source: Array API standard 2025.12, ``unstack``.
+    """
+    axis = as_axis(axis, x.ndim)
+    order = tuple(place for place in range(x.ndim) if place != axis)
+    whole = [(0, 1, length) for length in x.shape]
+    boxes = ((*whole[:axis], (index, 1, 1), *whole[axis + 1 :]) for index in range(x.shape[axis]))
+    return tuple(make_view(x, Window(box, order)) for box in boxes)
+
+
+def _whole(x: Array) -> Array:
+    return make_view(x, Window.of_order(x.shape, range(x.ndim)))

@@ -1,0 +1,175 @@
+"""Set functions: values in ascending order, each NaN a value of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .._core import dtypes
+from .._core.call import invoke
+from .._core.convert import as_array
+from .._core.declare import primary
+from .._core.wrapper import Wrapper
+
+if TYPE_CHECKING:
+    from ..array import Array
+    from ..typing import Scalar
+
+
+class UniqueAll(NamedTuple):
+    """The result of ``unique_all``."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """The result of ``unique_counts``."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """The result of ``unique_inverse``."""
+
+    values: Array
+    inverse_indices: Array
+
+
+@primary()
+def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False, out: Array | None = None) -> Array:
+    """Test whether each element of ``x1`` is among those of ``x2``.
+
+    Parameters
+    ----------
+    x1, x2
+        Arrays of any shape, or scalars; NaN is among nothing.
+    invert
+        Whether to test that it's not.
+    out
+        An array of the shape of ``x1`` for the result.
+
+    Returns
+    -------
+    Array
+        A new bool array of the shape of ``x1``, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.isin(ua.asarray([1, 2, 3]), ua.asarray([3, 1]))
+    array([ True, False,  True])
+
+    Source: Array API standard 2025.12, ``isin``.
+    """
+    backend = next(x._backend for x in (x1, x2) if isinstance(x, Wrapper))
+    dtype = dtypes.promote(*(x.dtype if isinstance(x, Wrapper) else type(x) for x in (x1, x2)))
+    first, second = (as_array(x, backend).astype(dtype, copy=False) for x in (x1, x2))
+    return invoke("isin", first, second, invert=bool(invert), out=out, result=(first.shape, dtypes.bool))  # type: ignore[no-any-return]
+
+
+@primary()
+def unique_all(x: Array, /) -> UniqueAll:
+    """Return the distinct elements with where they stand and how often.
+
+    Parameters
+    ----------
+    x
+        An array of any shape.
+
+    Returns
+    -------
+    UniqueAll
+        ``values``, 1-d, ascending; ``indices`` of their first occurrence in the flattened array; ``inverse_indices`` of
+        the shape of ``x`` that rebuild it from the values; ``counts``. All but the values are int64.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.unique_all(ua.asarray([3, 1, 3])).counts
+    array([1, 2])
+
+    Source: Array API standard 2025.12, ``unique_all``.
+    """
+    return UniqueAll(*invoke("unique_all", x))
+
+
+@primary(kernels=("unique_all",))
+def unique_counts(x: Array, /) -> UniqueCounts:
+    """Return the distinct elements and how often they occur.
+
+    Parameters
+    ----------
+    x
+        An array of any shape.
+
+    Returns
+    -------
+    UniqueCounts
+        ``values``, 1-d, ascending, and ``counts``, int64.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.unique_counts(ua.asarray([3, 1, 3])).values
+    array([1, 3])
+
+    Source: Array API standard 2025.12, ``unique_counts``.
+    """
+    values, _, _, counts = invoke("unique_all", x)
+    return UniqueCounts(values, counts)
+
+
+@primary(kernels=("unique_all",))
+def unique_inverse(x: Array, /) -> UniqueInverse:
+    """Return the distinct elements and the indices that rebuild the array from them.
+
+    Parameters
+    ----------
+    x
+        An array of any shape.
+
+    Returns
+    -------
+    UniqueInverse
+        ``values``, 1-d, ascending, and ``inverse_indices``, int64, of the shape of ``x``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.unique_inverse(ua.asarray([3, 1, 3])).inverse_indices
+    array([1, 0, 1])
+
+    Source: Array API standard 2025.12, ``unique_inverse``.
+    """
+    values, _, inverse, _ = invoke("unique_all", x)
+    return UniqueInverse(values, inverse)
+
+
+@primary()
+def unique_values(x: Array, /, *, out: Array | None = None) -> Array:
+    """Return the distinct elements.
+
+    Parameters
+    ----------
+    x
+        An array of any shape.
+    out
+        A 1-d array of as many elements for the result.
+
+    Returns
+    -------
+    Array
+        A new 1-d array in ascending order, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.unique_values(ua.asarray([3, 1, 3]))
+    array([1, 3])
+
+    Source: Array API standard 2025.12, ``unique_values``.
+    """
+    return invoke("unique_values", x, out=out)  # type: ignore[no-any-return]

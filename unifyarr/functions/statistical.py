@@ -1,0 +1,425 @@
+"""Reductions and cumulative functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._core import dtypes
+from .._core.call import invoke
+from .._core.convert import check_dtype
+from .._core.declare import primary
+from .._core.shapes import as_axes, as_axis, reduced
+from ..errors import ShapeError
+
+if TYPE_CHECKING:
+    from ..array import Array
+    from ..typing import DType
+
+Axis = int | tuple[int, ...] | None
+
+
+def _accumulator(x: Array, dtype: object) -> DType:
+    # Sums and products of small integers are computed in the default integer of their kind.
+    if dtype is not None:
+        wanted = dtypes.as_dtype(dtype)
+    elif x.dtype in dtypes.UNSIGNED:
+        wanted = dtypes.uint64
+    else:
+        wanted = dtypes.int64 if dtypes.rank(x.dtype) < 2 else x.dtype
+    if dtype is None and not x._backend.supports_dtype(wanted):
+        return dtypes.uint32 if wanted == dtypes.uint64 else dtypes.int32
+    check_dtype(x._backend, wanted)
+    return wanted
+
+
+def _as_floating(x: Array) -> Array:
+    return x if dtypes.rank(x.dtype) > 1 else x.astype(dtypes.float64)
+
+
+def _total(name: str, x: Array, axis: Axis, dtype: object, keepdims: bool, out: Array | None) -> Array:
+    axes = as_axes(axis, x.ndim)
+    wanted = _accumulator(x, dtype)
+    result = (reduced(x.shape, axes, keepdims), wanted)
+    return invoke(name, x, axis=axes, dtype=wanted, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+
+
+def _extremum(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None) -> Array:
+    axes = as_axes(axis, x.ndim)
+    if any(x.shape[each] == 0 for each in axes):
+        raise ShapeError(f"{name}() of an array of shape {x.shape} has no elements along axis {axis} to choose from")
+    result = (reduced(x.shape, axes, keepdims), x.dtype)
+    return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+
+
+def _spread(name: str, x: Array, axis: Axis, correction: float, keepdims: bool, out: Array | None) -> Array:
+    x = _as_floating(x)
+    axes = as_axes(axis, x.ndim)
+    dtype = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(x.dtype, x.dtype)
+    result = (reduced(x.shape, axes, keepdims), dtype)
+    return invoke(name, x, axis=axes, correction=correction, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+
+
+def _cumulative(
+    name: str, x: Array, axis: int | None, dtype: object, include_initial: bool, out: Array | None
+) -> Array:
+    if axis is None:
+        if x.ndim > 1:
+            raise ShapeError(f"{name}() needs an axis for an array of {x.ndim} dimensions")
+        axis = 0
+    if x.ndim == 0:
+        x = x.reshape((1,))
+    axis = as_axis(axis, x.ndim)
+    wanted = _accumulator(x, dtype)
+    shape = (*x.shape[:axis], x.shape[axis] + bool(include_initial), *x.shape[axis + 1 :])
+    static = {"axis": axis, "dtype": wanted, "include_initial": bool(include_initial)}
+    return invoke(name, x, out=out, result=(shape, wanted), **static)  # type: ignore[no-any-return]
+
+
+@primary()
+def cumulative_prod(
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    include_initial: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """Multiply up the elements along an axis.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        The axis; may be left out for a 1-d array.
+    dtype
+        The dtype to compute in; int64 or uint64 for small integers by default.
+    include_initial
+        Whether the result begins with the empty product, 1.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If there are several dimensions and no axis.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.cumulative_prod(ua.asarray([1, 2, 3]))
+    array([1, 2, 6])
+
+    Source: Array API standard 2025.12, ``cumulative_prod``.
+    """
+    return _cumulative("cumulative_prod", x, axis, dtype, include_initial, out)
+
+
+@primary()
+def cumulative_sum(
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    include_initial: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """Add up the elements along an axis.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        The axis; may be left out for a 1-d array.
+    dtype
+        The dtype to compute in; int64 or uint64 for small integers by default.
+    include_initial
+        Whether the result begins with the empty sum, 0.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If there are several dimensions and no axis.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.cumulative_sum(ua.asarray([1, 2, 3]))
+    array([1, 3, 6])
+
+    Source: Array API standard 2025.12, ``cumulative_sum``.
+    """
+    return _cumulative("cumulative_sum", x, axis, dtype, include_initial, out)
+
+
+@primary(fast=True)
+def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    """Return the greatest element; NaN where there is one.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        One or several axes; ``None`` means all.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of ``x``, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If there are no elements to choose from.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.max(ua.asarray([[1, 5], [3, 2]]), axis=0)
+    array([3, 5])
+
+    Source: Array API standard 2025.12, ``max``.
+    """
+    return _extremum("max", x, axis, keepdims, out)
+
+
+@primary(fast=True)
+def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    """Return the arithmetic mean; NaN of no elements.
+
+    Parameters
+    ----------
+    x
+        An array; integers are averaged as float64.
+    axis
+        One or several axes; ``None`` means all.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new floating-point array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.mean(ua.asarray([1, 2, 6]))
+    array(3.)
+
+    Source: Array API standard 2025.12, ``mean``.
+    """
+    x = _as_floating(x)
+    axes = as_axes(axis, x.ndim)
+    result = (reduced(x.shape, axes, keepdims), x.dtype)
+    return invoke("mean", x, axis=axes, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+
+
+@primary(fast=True)
+def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    """Return the least element; NaN where there is one.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        One or several axes; ``None`` means all.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of ``x``, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If there are no elements to choose from.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.min(ua.asarray([[1, 5], [3, 2]]), axis=0)
+    array([1, 2])
+
+    Source: Array API standard 2025.12, ``min``.
+    """
+    return _extremum("min", x, axis, keepdims, out)
+
+
+@primary(fast=True)
+def prod(
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: DType | None = None,
+    keepdims: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """Return the product of the elements; 1 of none.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        One or several axes; ``None`` means all.
+    dtype
+        The dtype to compute in; int64 or uint64 for small integers by default.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.prod(ua.asarray([2, 3]))
+    array(6)
+
+    Source: Array API standard 2025.12, ``prod``.
+    """
+    return _total("prod", x, axis, dtype, keepdims, out)
+
+
+@primary(fast=True)
+def std(
+    x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False, out: Array | None = None
+) -> Array:
+    """Return the standard deviation.
+
+    Parameters
+    ----------
+    x
+        An array; integers count as float64; of complex numbers, the distances from the mean count.
+    axis
+        One or several axes; ``None`` means all.
+    correction
+        What is taken off the number of elements in the divisor: 1 for an unbiased variance.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new real floating-point array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.std(ua.asarray([1.0, 3.0]))
+    array(1.)
+
+    Source: Array API standard 2025.12, ``std``.
+    """
+    return _spread("std", x, axis, correction, keepdims, out)
+
+
+@primary(fast=True)
+def sum(
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: DType | None = None,
+    keepdims: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """Return the sum of the elements; 0 of none.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        One or several axes; ``None`` means all.
+    dtype
+        The dtype to compute in; int64 or uint64 for small integers by default.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.sum(ua.asarray([[1, 5], [3, 2]]), axis=0)
+    array([4, 7])
+
+    Source: Array API standard 2025.12, ``sum``.
+    """
+    return _total("sum", x, axis, dtype, keepdims, out)
+
+
+@primary(fast=True)
+def var(
+    x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False, out: Array | None = None
+) -> Array:
+    """Return the variance.
+
+    Parameters
+    ----------
+    x
+        An array; integers count as float64; of complex numbers, the distances from the mean count.
+    axis
+        One or several axes; ``None`` means all.
+    correction
+        What is taken off the number of elements in the divisor: 1 for an unbiased variance.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new real floating-point array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.var(ua.asarray([1.0, 3.0]))
+    array(1.)
+
+    Source: Array API standard 2025.12, ``var``.
+    """
+    return _spread("var", x, axis, correction, keepdims, out)

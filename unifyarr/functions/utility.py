@@ -1,0 +1,141 @@
+"""Tests over whole arrays, and differences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._core import dtypes
+from .._core.call import invoke
+from .._core.declare import compositional, primary
+from .._core.shapes import as_axes, as_axis, reduced
+from .elementwise import not_equal, subtract
+from .manipulation import concat
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+Axis = int | tuple[int, ...] | None
+
+
+def _test(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None) -> Array:
+    axes = as_axes(axis, x.ndim)
+    result = (reduced(x.shape, axes, keepdims), dtypes.bool)
+    return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+
+
+@primary(fast=True)
+def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    """Test whether all elements are true, that is not zero; of none, they are.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        One or several axes; ``None`` means all.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new bool array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.all(ua.asarray([True, False]))
+    array(False)
+
+    Source: Array API standard 2025.12, ``all``.
+    """
+    return _test("all", x, axis, keepdims, out)
+
+
+@primary(fast=True)
+def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    """Test whether any element is true, that is not zero; of none, none is.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        One or several axes; ``None`` means all.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new bool array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.any(ua.asarray([True, False]))
+    array(True)
+
+    Source: Array API standard 2025.12, ``any``.
+    """
+    return _test("any", x, axis, keepdims, out)
+
+
+@compositional()
+def diff(
+    x: Array,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Array | None = None,
+    append: Array | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Compute differences of neighbours along an axis.
+
+    Parameters
+    ----------
+    x
+        An array of at least one dimension.
+    axis
+        The axis.
+    n
+        How many times.
+    prepend, append
+        Arrays to join to ``x`` before and after, along the axis.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, shorter by ``n``, or ``out``; of bools, whether neighbours differ.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is negative.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.diff(ua.asarray([1, 4, 9]))
+    array([3, 5])
+
+    Source: Array API standard 2025.12, ``diff``.
+    """
+    if n < 0:
+        raise ValueError(f"n is not negative, unlike {n}")
+    axis = as_axis(axis, x.ndim)
+    if prepend is not None or append is not None:
+        x = concat([each for each in (prepend, x, append) if each is not None], axis=axis)
+    before = (slice(None),) * axis
+    difference = not_equal if x.dtype == dtypes.bool else subtract
+    for _ in range(n):
+        x = difference(x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
+    return x if n else x.copy()
