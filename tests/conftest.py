@@ -1,0 +1,43 @@
+"""What all tests share: the backends they run on, and how much Hypothesis tries.
+
+``pytest --backends numpy,jax`` runs on those backends only; by default on all that are installed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+import unifyarr as ua
+
+# Engines compile at their first call with a shape, which no deadline foresees.
+_common = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_blob": True}
+settings.register_profile("ci", max_examples=15, derandomize=True, **_common)
+settings.register_profile("thorough", max_examples=500, **_common)
+settings.load_profile(os.environ.get("UNIFYARR_TEST_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--backends", default=None, help="comma-separated names of the backends to test")
+
+
+def _selected(config: pytest.Config) -> list[str]:
+    named = config.getoption("--backends")
+    return named.split(",") if named else ua.available_backends()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "backend" in metafunc.fixturenames:
+        metafunc.parametrize("backend", _selected(metafunc.config), indirect=True)
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The name of the backend under test, current while the test runs."""
+    name: str = request.param
+    with ua.use_backend(name), np.errstate(all="ignore"):
+        yield name

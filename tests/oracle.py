@@ -1,0 +1,127 @@
+"""NumPy as the oracle: arrays to draw, and what it means that a result is NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+import unifyarr as ua
+
+BOOL = ["bool"]
+SIGNED = ["int8", "int16", "int32", "int64"]
+UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
+INTEGERS = SIGNED + UNSIGNED
+FLOATS = ["float32", "float64"]
+HALVES = ["float16", "bfloat16"]
+COMPLEX = ["complex64", "complex128"]
+STANDARD = BOOL + INTEGERS + FLOATS + COMPLEX
+ALL = BOOL + INTEGERS + HALVES + FLOATS + COMPLEX
+
+# A small pool: JAX and TensorFlow compile for each shape.
+SHAPES = [(), (0,), (1,), (4,), (2, 3), (0, 3), (3, 1), (2, 1, 3)]
+
+# Relative to the largest magnitude at stake; sums and transcendental functions round differently on each engine.
+TOLERANCE = {
+    "float16": 4e-3,
+    "bfloat16": 3e-2,
+    "float32": 2e-5,
+    "complex64": 2e-5,
+    "float64": 1e-11,
+    "complex128": 1e-11,
+}
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 10.0, np.inf, -np.inf, np.nan, 1e-5, 1e4]
+
+
+def as_numpy(x: Any) -> np.ndarray:
+    """Return an array's values as an independent NumPy array."""
+    return np.array(x.__array__() if isinstance(x, ua.Array) else x)
+
+
+def assert_same(
+    actual: ua.Array,
+    expected: Any,
+    *,
+    rtol: float | None = None,
+    atol: float = 0.0,
+    signed_zeros: bool = True,
+    what: str = "",
+) -> None:
+    """Assert that an array has NumPy's dtype, shape and values: to rounding, special values and zeros' signs exactly."""
+    expected = np.asarray(expected)
+    assert isinstance(actual, ua.Array), f"{what}: {type(actual)}"
+    assert actual.dtype == expected.dtype, f"{what}: dtype {actual.dtype}, NumPy has {expected.dtype}"
+    assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, NumPy has {expected.shape}"
+    assert_values(as_numpy(actual), expected, rtol=rtol, atol=atol, signed_zeros=signed_zeros, what=what)
+
+
+def assert_values(
+    actual: np.ndarray,
+    expected: np.ndarray,
+    *,
+    rtol: float | None = None,
+    atol: float = 0.0,
+    signed_zeros: bool = True,
+    what: str = "",
+) -> None:
+    """Assert equal values: exactly for integers and bools, to rounding for floats, special values exactly."""
+    name = expected.dtype.name
+    if name not in TOLERANCE:
+        np.testing.assert_array_equal(actual, expected, err_msg=what)
+        return
+    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+    a, e = actual.astype(wide), expected.astype(wide)
+    if wide is np.complex128:
+        parts = [(a.real, e.real), (a.imag, e.imag)]
+        scale = np.abs(e)
+    else:
+        parts = [(a, e)]
+        scale = np.abs(e)
+    bound = (TOLERANCE[name] if rtol is None else rtol) * np.where(np.isfinite(scale), scale, 0) + atol
+    # An engine may flush subnormal numbers to zero.
+    bound = bound + ua.finfo(expected.dtype).smallest_normal
+    for one, other in parts:
+        np.testing.assert_array_equal(np.isnan(one), np.isnan(other), err_msg=f"{what}: NaN\n{actual}\n{expected}")
+        infinite = np.isinf(other) | np.isinf(one)
+        np.testing.assert_array_equal(one[infinite], other[infinite], err_msg=f"{what}: infinities\n{actual}\n{expected}")
+        finite = np.isfinite(other)
+        assert np.all(np.abs(one[finite] - other[finite]) <= bound[finite]), f"{what}:\n{actual}\nNumPy has\n{expected}"
+        if not signed_zeros:
+            continue
+        zero = finite & (other == 0) & (one == 0)
+        np.testing.assert_array_equal(
+            np.signbit(one[zero]), np.signbit(other[zero]), err_msg=f"{what}: sign of zero\n{actual}\n{expected}"
+        )
+
+
+def elements(dtype: str, *, special: bool = True, low: float = -100, high: float = 100) -> st.SearchStrategy[Any]:
+    """Return a strategy for elements of a dtype: with ``special``, extremes, NaN, infinities and -0.0 among them."""
+    kind = np.dtype(dtype)
+    if dtype == "bool":
+        return st.booleans()
+    if kind.kind in "iu":
+        info = np.iinfo(kind)
+        if special:
+            ends = int(info.min), int(info.max)
+            return st.one_of(st.integers(max(-5, ends[0]), 5), st.sampled_from(ends), st.integers(*ends))
+        return st.integers(max(int(low), int(info.min)), min(int(high), int(info.max)))
+    ordinary = st.floats(low, high, allow_nan=False, width=32).filter(lambda v: v == 0 or abs(v) > 1e-3)
+    real = st.one_of(ordinary, st.sampled_from(SPECIAL)) if special else ordinary
+    return st.builds(complex, real, real) if kind.kind == "c" else real
+
+
+@st.composite
+def arrays(draw: st.DrawFn, dtype: str, shape: Any = None, **options: Any) -> np.ndarray:
+    """Draw a NumPy array of a dtype, of a shape of the pool unless one is given."""
+    where = draw(st.sampled_from(SHAPES)) if shape is None else shape
+    if dtype == "bfloat16":
+        return draw(npst.arrays("float32", where, elements=elements("float32", **options))).astype(ua.bfloat16)
+    return draw(npst.arrays(dtype, where, elements=elements(dtype, **options).map(lambda v: _fit(v, dtype))))
+
+
+def _fit(value: Any, dtype: str) -> Any:
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype).item()
