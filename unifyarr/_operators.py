@@ -6,7 +6,31 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from . import functions
+from .functions import (
+    abs,
+    add,
+    bitwise_and,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    divide,
+    equal,
+    floor_divide,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    matmul,
+    multiply,
+    negative,
+    not_equal,
+    positive,
+    pow,
+    remainder,
+    subtract,
+)
 from ._core.selection import backend_of_native
 from ._core.wrapper import Wrapper
 
@@ -14,12 +38,21 @@ if TYPE_CHECKING:
     from .array import Array
     from .typing import ArrayLike
 
-_DATA = (Wrapper, bool, int, float, complex, np.ndarray, np.generic, list, tuple)
+_DATA = (Wrapper, np.ndarray, np.generic, list, tuple)
 
 
-def _accepts(other: object) -> bool:
-    # Anything else may know by itself how to deal with an array.
-    return isinstance(other, _DATA) or backend_of_native(other) is not None
+class _Operands(set[type]):
+    """The types that operators take; what is no array or data may know by itself how to deal with an array."""
+
+    def accept(self, other: object) -> bool:
+        """Say whether an operand of a type not met before is taken, and remember its type."""
+        accepted = isinstance(other, _DATA) or backend_of_native(other) is not None
+        if accepted:
+            self.add(type(other))
+        return accepted
+
+
+_OPERANDS = _Operands((bool, int, float, complex))
 
 
 class Operators(Wrapper):
@@ -28,148 +61,148 @@ class Operators(Wrapper):
     __slots__ = ()
 
     def __neg__(self) -> Array:
-        return functions.negative(self)
+        return negative(self)
 
     def __pos__(self) -> Array:
-        return functions.positive(self)
+        return positive(self)
 
     def __abs__(self) -> Array:
-        return functions.abs(self)
+        return abs(self)
 
     def __invert__(self) -> Array:
-        return functions.bitwise_invert(self)
+        return bitwise_invert(self)
 
     def __add__(self, other: ArrayLike, /) -> Array:
-        return functions.add(self, other) if _accepts(other) else NotImplemented
+        return add(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __sub__(self, other: ArrayLike, /) -> Array:
-        return functions.subtract(self, other) if _accepts(other) else NotImplemented
+        return subtract(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __mul__(self, other: ArrayLike, /) -> Array:
-        return functions.multiply(self, other) if _accepts(other) else NotImplemented
+        return multiply(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __truediv__(self, other: ArrayLike, /) -> Array:
-        return functions.divide(self, other) if _accepts(other) else NotImplemented
+        return divide(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __floordiv__(self, other: ArrayLike, /) -> Array:
-        return functions.floor_divide(self, other) if _accepts(other) else NotImplemented
+        return floor_divide(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __mod__(self, other: ArrayLike, /) -> Array:
-        return functions.remainder(self, other) if _accepts(other) else NotImplemented
+        return remainder(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __pow__(self, other: ArrayLike, /) -> Array:
-        return functions.pow(self, other) if _accepts(other) else NotImplemented
+        return pow(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __matmul__(self, other: ArrayLike, /) -> Array:
-        return functions.matmul(self, other) if _accepts(other) else NotImplemented
+        return matmul(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __and__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_and(self, other) if _accepts(other) else NotImplemented
+        return bitwise_and(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __or__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_or(self, other) if _accepts(other) else NotImplemented
+        return bitwise_or(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __xor__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_xor(self, other) if _accepts(other) else NotImplemented
+        return bitwise_xor(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __lshift__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_left_shift(self, other) if _accepts(other) else NotImplemented
+        return bitwise_left_shift(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rshift__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_right_shift(self, other) if _accepts(other) else NotImplemented
+        return bitwise_right_shift(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __lt__(self, other: ArrayLike, /) -> Array:
-        return functions.less(self, other) if _accepts(other) else NotImplemented
+        return less(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __le__(self, other: ArrayLike, /) -> Array:
-        return functions.less_equal(self, other) if _accepts(other) else NotImplemented
+        return less_equal(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __gt__(self, other: ArrayLike, /) -> Array:
-        return functions.greater(self, other) if _accepts(other) else NotImplemented
+        return greater(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ge__(self, other: ArrayLike, /) -> Array:
-        return functions.greater_equal(self, other) if _accepts(other) else NotImplemented
+        return greater_equal(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __eq__(self, other: ArrayLike, /) -> Array:  # type: ignore[override]
-        return functions.equal(self, other) if _accepts(other) else NotImplemented
+        return equal(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ne__(self, other: ArrayLike, /) -> Array:  # type: ignore[override]
-        return functions.not_equal(self, other) if _accepts(other) else NotImplemented
+        return not_equal(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __radd__(self, other: ArrayLike, /) -> Array:
-        return functions.add(other, self) if _accepts(other) else NotImplemented
+        return add(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rsub__(self, other: ArrayLike, /) -> Array:
-        return functions.subtract(other, self) if _accepts(other) else NotImplemented
+        return subtract(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rmul__(self, other: ArrayLike, /) -> Array:
-        return functions.multiply(other, self) if _accepts(other) else NotImplemented
+        return multiply(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rtruediv__(self, other: ArrayLike, /) -> Array:
-        return functions.divide(other, self) if _accepts(other) else NotImplemented
+        return divide(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rfloordiv__(self, other: ArrayLike, /) -> Array:
-        return functions.floor_divide(other, self) if _accepts(other) else NotImplemented
+        return floor_divide(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rmod__(self, other: ArrayLike, /) -> Array:
-        return functions.remainder(other, self) if _accepts(other) else NotImplemented
+        return remainder(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rpow__(self, other: ArrayLike, /) -> Array:
-        return functions.pow(other, self) if _accepts(other) else NotImplemented
+        return pow(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rmatmul__(self, other: ArrayLike, /) -> Array:
-        return functions.matmul(other, self) if _accepts(other) else NotImplemented
+        return matmul(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rand__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_and(other, self) if _accepts(other) else NotImplemented
+        return bitwise_and(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ror__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_or(other, self) if _accepts(other) else NotImplemented
+        return bitwise_or(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rxor__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_xor(other, self) if _accepts(other) else NotImplemented
+        return bitwise_xor(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rlshift__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_left_shift(other, self) if _accepts(other) else NotImplemented
+        return bitwise_left_shift(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rrshift__(self, other: ArrayLike, /) -> Array:
-        return functions.bitwise_right_shift(other, self) if _accepts(other) else NotImplemented
+        return bitwise_right_shift(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __iadd__(self, other: ArrayLike, /) -> Self:
-        return functions.add(self, other, out=self) if _accepts(other) else NotImplemented
+        return add(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __isub__(self, other: ArrayLike, /) -> Self:
-        return functions.subtract(self, other, out=self) if _accepts(other) else NotImplemented
+        return subtract(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __imul__(self, other: ArrayLike, /) -> Self:
-        return functions.multiply(self, other, out=self) if _accepts(other) else NotImplemented
+        return multiply(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __itruediv__(self, other: ArrayLike, /) -> Self:
-        return functions.divide(self, other, out=self) if _accepts(other) else NotImplemented
+        return divide(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ifloordiv__(self, other: ArrayLike, /) -> Self:
-        return functions.floor_divide(self, other, out=self) if _accepts(other) else NotImplemented
+        return floor_divide(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __imod__(self, other: ArrayLike, /) -> Self:
-        return functions.remainder(self, other, out=self) if _accepts(other) else NotImplemented
+        return remainder(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ipow__(self, other: ArrayLike, /) -> Self:
-        return functions.pow(self, other, out=self) if _accepts(other) else NotImplemented
+        return pow(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __imatmul__(self, other: ArrayLike, /) -> Self:
-        return functions.matmul(self, other, out=self) if _accepts(other) else NotImplemented
+        return matmul(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __iand__(self, other: ArrayLike, /) -> Self:
-        return functions.bitwise_and(self, other, out=self) if _accepts(other) else NotImplemented
+        return bitwise_and(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ior__(self, other: ArrayLike, /) -> Self:
-        return functions.bitwise_or(self, other, out=self) if _accepts(other) else NotImplemented
+        return bitwise_or(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ixor__(self, other: ArrayLike, /) -> Self:
-        return functions.bitwise_xor(self, other, out=self) if _accepts(other) else NotImplemented
+        return bitwise_xor(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ilshift__(self, other: ArrayLike, /) -> Self:
-        return functions.bitwise_left_shift(self, other, out=self) if _accepts(other) else NotImplemented
+        return bitwise_left_shift(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __irshift__(self, other: ArrayLike, /) -> Self:
-        return functions.bitwise_right_shift(self, other, out=self) if _accepts(other) else NotImplemented
+        return bitwise_right_shift(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented

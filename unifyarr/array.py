@@ -54,7 +54,7 @@ class Array(Operators):
     @property
     def base(self) -> Array | None:
         """The array whose memory this is a view of, ``None`` if it's no view."""
-        return getattr(self, "_base", None)
+        return self._base
 
     @property
     def dtype(self) -> DType:
@@ -264,14 +264,15 @@ class Array(Operators):
         return bool(functions.any(functions.equal(self, value)))
 
     def __getitem__(self, key: Index | tuple[Index, ...]) -> Array:
-        fast = self._backend.fast_get_item
         if type(self) is Array:
-            native = fast(self._native, key)
+            backend = self._backend
+            native = backend.fast_get_item(self._native, key)
             if native is not NotImplemented:
                 array = _new(Array)
                 array._native = native
-                array._backend = self._backend
-                array._base = getattr(self, "_base", self)
+                array._backend = backend
+                base = self._base
+                array._base = self if base is None else base
                 return array
         return indexing.get_item(self, key)
 

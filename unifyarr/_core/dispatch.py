@@ -15,6 +15,7 @@ from typing import Any
 
 from .concerns import CONCERNS, Call, Handler, Parameters
 from .declare import Declaration
+from .selection import loaded_backends
 from .wrapper import array_class
 
 _UNARY = """
@@ -25,6 +26,7 @@ _UNARY = """
             array = new(Array)
             array._native = native
             array._backend = backend
+            array._base = None
             return array
 """
 _BINARY = """
@@ -38,6 +40,7 @@ _BINARY = """
                         array = new(Array)
                         array._native = native
                         array._backend = backend
+                        array._base = None
                         return array
                 elif type(out) is Array and out._backend is backend:
                     if backend.fast_out_{name}({x}._native, {y}._native, out._native):
@@ -48,6 +51,7 @@ _BINARY = """
                 array = new(Array)
                 array._native = native
                 array._backend = backend
+                array._base = None
                 return array
 """
 
@@ -117,6 +121,8 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType) -
     """Replace the code of a function that is called for the first time by its dispatcher."""
     source = _source(declaration)
     filename = f"<unifyarr dispatcher of {declaration.qualified_name}>"
+    for handle in loaded_backends():
+        handle.install(declaration)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace = function.__globals__
     cls = array_class()

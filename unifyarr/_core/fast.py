@@ -25,9 +25,8 @@ def _declines_write(*operands: Any) -> bool:
     return False
 
 
-def fast_path(backend: Handle, name: str) -> FastPath:
-    """Return the fast path for an attribute ``fast_NAME``, ``fast_out_NAME``, ``fast_scalar_NAME`` or ``fast_set_...``."""
-    key = name.removeprefix("fast_")
+def fast_path(backend: Handle, key: str) -> FastPath:
+    """Return the fast path of a name: a function's, with ``out_`` or ``scalar_`` before it, or one of indexing."""
     own: FastPath | None = getattr(backend.engine, "fast", {}).get(key)
     if own is not None:
         return own

@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib import util
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import BackendMismatchError, BackendNotFoundError
+
+if TYPE_CHECKING:
+    from .declare import Declaration
 
 GROUP = "unifyarr.backends"
 _LOADED: dict[str, Handle] = {}
@@ -37,20 +40,34 @@ class Handle:
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine
-        self.name = engine.name
         self.kernels: dict[str, Callable[..., Any]] = {}
         for module in engine.modules:
             self.kernels.update({key: value for key, value in vars(module).items() if callable(value)})
+        # Plain attributes: a ``__getattr__`` would make reading any of them slow.
+        for name in dir(engine):
+            if not name.startswith("_"):
+                setattr(self, name, getattr(engine, name))
+        for path in ("get_item", "get_copy", "set_item", "set_scalar"):
+            self._install(path)
+        from .declare import DECLARATIONS
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("fast_"):
-            from .fast import fast_path
+        for declaration in DECLARATIONS.values():
+            self.install(declaration)
 
-            value = fast_path(self, name)
-        else:
-            value = getattr(self.engine, name)
-        setattr(self, name, value)
-        return value
+    def install(self, declaration: Declaration) -> None:
+        """Make the fast paths of a function attributes: ``fast_NAME``, ``fast_out_NAME`` and ``fast_scalar_NAME``."""
+        if declaration.fast:
+            for form in ("", "out_", "scalar_"):
+                self._install(form + declaration.name)
+
+    def _install(self, path: str) -> None:
+        from .fast import fast_path
+
+        setattr(self, f"fast_{path}", fast_path(self, path))
+
+    if TYPE_CHECKING:
+        # What ``Backend`` of the NumPy backend documents, and the fast paths.
+        def __getattr__(self, name: str) -> Any: ...
 
     def kernel(self, name: str) -> Callable[..., Any]:
         """Return the kernel of a function, which takes and returns native arrays."""

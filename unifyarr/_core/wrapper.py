@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 class Wrapper:
     """What every array holds.
 
-    Three slots are set only where they mean something, since making an array has to cost little: ``_base`` on views,
-    ``_token`` on the owners of views that are recipes (replaced at each rebind, so that a view sees it is stale without
+    Two slots are set only where they mean something, since making an array has to cost little: ``_token`` on the owners of views that are recipes (replaced at each rebind, so that a view sees it is stale without
     keeping the old value alive), ``_born`` on arrays made inside an engine's trace.
     """
 
@@ -25,7 +24,8 @@ class Wrapper:
 
     _native: Any
     _backend: Handle
-    _base: Array
+    # The owner of the memory, of a view.
+    _base: Array | None
     _token: object
     _born: object
 
@@ -55,8 +55,7 @@ def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
     array: Array = cls.__new__(cls)
     array._native = native
     array._backend = backend
-    if base is not None:
-        array._base = base
+    array._base = base
     trace = backend.trace()
     if trace is not None:
         array._born = trace
@@ -65,8 +64,7 @@ def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
 
 def owner(array: Array) -> Array:
     """Return the array whose memory ``array`` is a view of: itself if it's none."""
-    base: Array | None = getattr(array, "_base", None)
-    return array if base is None else base
+    return array if array._base is None else array._base
 
 
 def read(array: Array) -> Any:
