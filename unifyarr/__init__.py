@@ -10,7 +10,7 @@ array([0., 1., 1., 0.])
 
 from __future__ import annotations
 
-from . import errors, typing
+from . import errors, fft, linalg, typing
 from ._core.dtypes import (
     bfloat16, bool, complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32,
     uint64,
@@ -226,6 +226,7 @@ __all__ = [
     "empty_like",
     "equal",
     "errors",
+    "fft",
     "exp",
     "expand_dims",
     "expm1",
@@ -262,6 +263,7 @@ __all__ = [
     "isnan",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "log",
     "log10",

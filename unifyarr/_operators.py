@@ -106,10 +106,14 @@ class Operators(Wrapper):
         return bitwise_xor(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __lshift__(self, other: ArrayLike, /) -> Array:
-        return bitwise_left_shift(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_left_shift(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        )
 
     def __rshift__(self, other: ArrayLike, /) -> Array:
-        return bitwise_right_shift(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_right_shift(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        )
 
     def __lt__(self, other: ArrayLike, /) -> Array:
         return less(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
@@ -163,28 +167,42 @@ class Operators(Wrapper):
         return bitwise_xor(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __rlshift__(self, other: ArrayLike, /) -> Array:
-        return bitwise_left_shift(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_left_shift(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        )
 
     def __rrshift__(self, other: ArrayLike, /) -> Array:
-        return bitwise_right_shift(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_right_shift(other, self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        )
 
     def __iadd__(self, other: ArrayLike, /) -> Self:
         return add(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __isub__(self, other: ArrayLike, /) -> Self:
-        return subtract(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            subtract(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        )
 
     def __imul__(self, other: ArrayLike, /) -> Self:
-        return multiply(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            multiply(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        )
 
     def __itruediv__(self, other: ArrayLike, /) -> Self:
         return divide(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __ifloordiv__(self, other: ArrayLike, /) -> Self:
-        return floor_divide(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            floor_divide(self, other, out=self)
+            if type(other) in _OPERANDS or _OPERANDS.accept(other)
+            else NotImplemented
+        )
 
     def __imod__(self, other: ArrayLike, /) -> Self:
-        return remainder(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            remainder(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        )
 
     def __ipow__(self, other: ArrayLike, /) -> Self:
         return pow(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
@@ -193,16 +211,34 @@ class Operators(Wrapper):
         return matmul(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
     def __iand__(self, other: ArrayLike, /) -> Self:
-        return bitwise_and(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_and(self, other, out=self)
+            if type(other) in _OPERANDS or _OPERANDS.accept(other)
+            else NotImplemented
+        )
 
     def __ior__(self, other: ArrayLike, /) -> Self:
-        return bitwise_or(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_or(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        )
 
     def __ixor__(self, other: ArrayLike, /) -> Self:
-        return bitwise_xor(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_xor(self, other, out=self)
+            if type(other) in _OPERANDS or _OPERANDS.accept(other)
+            else NotImplemented
+        )
 
     def __ilshift__(self, other: ArrayLike, /) -> Self:
-        return bitwise_left_shift(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_left_shift(self, other, out=self)
+            if type(other) in _OPERANDS or _OPERANDS.accept(other)
+            else NotImplemented
+        )
 
     def __irshift__(self, other: ArrayLike, /) -> Self:
-        return bitwise_right_shift(self, other, out=self) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
+        return (
+            bitwise_right_shift(self, other, out=self)
+            if type(other) in _OPERANDS or _OPERANDS.accept(other)
+            else NotImplemented
+        )

@@ -152,9 +152,7 @@ class Array(Operators):
         copy: bool | None = None,
     ) -> object:
         """Export the memory through DLPack; an immutable engine's is copied or marked read-only."""
-        return self._backend.dlpack(
-            read(self), stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
-        )
+        return self._backend.dlpack(read(self), stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's numbers for the device."""

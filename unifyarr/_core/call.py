@@ -94,16 +94,16 @@ def _takes_out(
     target = out._native
     if backend.records_gradient(target) or any(map(backend.records_gradient, natives)):
         return False
-    return all(
-        (aligned and native is target) or not backend.may_share_memory(native, target) for native in natives
-    )
+    return all((aligned and native is target) or not backend.may_share_memory(native, target) for native in natives)
 
 
 # Comparisons with a Python integer beyond the range of the array's dtype have an answer all the same.
 _COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
-def elementwise(name: str, ufunc: np.ufunc, operands: tuple[Any, ...], out: Array | None, fallback: Handle | None) -> Array:
+def elementwise(
+    name: str, ufunc: np.ufunc, operands: tuple[Any, ...], out: Array | None, fallback: Handle | None
+) -> Array:
     """Call an elementwise kernel on arrays, data and Python scalars, promoted as NumPy's ufunc promotes them."""
     backend = convert.common_backend(operands, out._backend if out is not None else fallback)
     device = None

@@ -128,7 +128,9 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
                 weak.append(name)
             elif name in parameters.sequences:
                 if isinstance(value, Wrapper) or not hasattr(value, "__iter__"):
-                    raise TypeError(f"{name} of {declaration.name}() is a sequence of arrays, not {type(value).__name__}")
+                    raise TypeError(
+                        f"{name} of {declaration.name}() is a sequence of arrays, not {type(value).__name__}"
+                    )
                 arguments[name] = tuple(convert.as_array(each, backend, device) for each in value)
             elif name in parameters.weak or name in parameters.arrays:
                 arguments[name] = convert.as_array(value, backend, device)

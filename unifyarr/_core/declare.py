@@ -150,6 +150,8 @@ def compositional(*, namespace: str = "") -> Callable[[Function], Function]:
     return lambda body: _declare(body, "compositional", namespace=namespace)
 
 
-def creation(*, kernels: tuple[str, ...] = (), view_map: ViewMap | None = None, namespace: str = "") -> Callable[[Function], Function]:
+def creation(
+    *, kernels: tuple[str, ...] = (), view_map: ViewMap | None = None, namespace: str = ""
+) -> Callable[[Function], Function]:
     """Declare a function that makes arrays on the backend that the call names or that is current."""
     return lambda body: _declare(body, "creation", kernels=kernels, view_map=view_map, namespace=namespace)

@@ -102,7 +102,9 @@ def _source(declaration: Declaration) -> str:
     names = list(signature.parameters)
     plain = signature.replace(
         parameters=[
-            parameter.replace(annotation=parameter.empty, default=parameter.empty if parameter.default is parameter.empty else None)
+            parameter.replace(
+                annotation=parameter.empty, default=parameter.empty if parameter.default is parameter.empty else None
+            )
             for parameter in signature.parameters.values()
         ],
         return_annotation=signature.empty,

@@ -154,5 +154,3 @@ def _promote(operands: tuple[object, ...]) -> DType:
 def promote(*operands: object) -> DType:
     """Return the dtype that dtypes and Python scalar types (weak) promote to together, as ``numpy.result_type``."""
     return _promote(operands)
-
-

@@ -101,7 +101,12 @@ def _binary(backend: Handle, declaration: Declaration) -> FastPath:
 
     def fast(x1: Any, x2: Any) -> Any:
         dtype = x1.dtype
-        if x2.dtype != dtype or type(x1) is not plain or type(x2) is not plain or (trace is not None and trace() is not None):
+        if (
+            x2.dtype != dtype
+            or type(x1) is not plain
+            or type(x2) is not plain
+            or (trace is not None and trace() is not None)
+        ):
             return NotImplemented
         call = direct[dtype] if dtype in direct else learn(x1)
         return NotImplemented if call is None else call(x1, x2)

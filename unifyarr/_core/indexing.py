@@ -37,7 +37,11 @@ class Key(NamedTuple):
 
 
 def _is_array(item: object) -> bool:
-    return isinstance(item, (Wrapper, np.ndarray, np.bool_, list)) or isinstance(item, bool) or backend_of_native(item) is not None
+    return (
+        isinstance(item, (Wrapper, np.ndarray, np.bool_, list))
+        or isinstance(item, bool)
+        or backend_of_native(item) is not None
+    )
 
 
 def resolve(x: Array, key: object) -> Key:

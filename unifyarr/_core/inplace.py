@@ -127,7 +127,9 @@ def assign(target: Array, native: Any) -> None:
             rebind(root, new)
 
 
-def update(target: Array, value: object, *, ensure_in_backend: bool = False, exact: bool = False, what: str = "x") -> None:
+def update(
+    target: Array, value: object, *, ensure_in_backend: bool = False, exact: bool = False, what: str = "x"
+) -> None:
     """Overwrite the target by a value: the whole path, from the checks to the write."""
     check_target(target, ensure_in_backend)
     assign(target, fit(value, target, target.shape, exact=exact, what=what))

@@ -44,8 +44,8 @@ def _filled(kernel: str, shape: object, dtype: object, device: object, backend: 
     return wrap(native, backend)
 
 
-def _from_host(array: np.ndarray, dtype: object, device: object, backend: Any) -> Array:
-    # Computed by NumPy and moved once: the same bits on every backend.
+def from_host(array: np.ndarray, dtype: object, device: object, backend: Any) -> Array:
+    """Return an array of values that NumPy computed, moved once: the same bits on every backend."""
     native_device = None if device is None else backend.as_device(device)
     wanted = array.dtype if dtype is None else dtypes.as_dtype(dtype)
     convert.check_dtype(backend, wanted, native_device)
@@ -108,7 +108,7 @@ def arange(
     count = max(-((begin - end) // step) if integral else math.ceil((end - begin) / step), 0)
     exact = wanted if integral and dtypes.rank(wanted) == 1 else None
     values = np.arange(begin, end, step, dtype=exact) if count else np.empty(0, wanted)
-    return _from_host(values[:count], wanted, device, backend)
+    return from_host(values[:count], wanted, device, backend)
 
 
 @creation(view_map={0: (0,)})
@@ -320,7 +320,7 @@ def eye(
     Source: Array API standard 2025.12, ``eye``.
     """
     wanted = _default(float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
-    return _from_host(np.eye(n_rows, n_cols, operator.index(k), dtype=wanted), wanted, device, backend)
+    return from_host(np.eye(n_rows, n_cols, operator.index(k), dtype=wanted), wanted, device, backend)
 
 
 @creation()
@@ -433,7 +433,9 @@ def _fill(value: Any, dtype: object, backend: Handle) -> tuple[Scalar, DType]:
     if dtypes.rank(type(value)) == 3 and dtypes.rank(wanted) < 3:
         raise DtypeError(f"fill_value is complex, which {wanted} can't hold")
     with np.errstate(over="ignore"):
-        np.asarray(value).astype(wanted) if dtypes.rank(type(value)) > dtypes.rank(wanted) else np.asarray(value, wanted)
+        np.asarray(value).astype(wanted) if dtypes.rank(type(value)) > dtypes.rank(wanted) else np.asarray(
+            value, wanted
+        )
     return value, wanted
 
 
@@ -529,7 +531,7 @@ def linspace(
     wanted = _default(complex if is_complex else float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
     with np.errstate(invalid="ignore", over="ignore"):
         values = np.linspace(start, stop, operator.index(num), endpoint=endpoint)
-        return _from_host(values.astype(wanted), wanted, device, backend)
+        return from_host(values.astype(wanted), wanted, device, backend)
 
 
 @view({0: (0,), 1: (1,)})

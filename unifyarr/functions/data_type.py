@@ -263,7 +263,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
         elif isinstance(each, (Wrapper, np.ndarray, np.generic)):
             operands.append(dtypes.as_dtype(each.dtype))
         else:
-            operands.append(dtypes.as_dtype(getattr(each, "dtype", each) if not isinstance(each, (str, type)) else each))
+            operands.append(
+                dtypes.as_dtype(getattr(each, "dtype", each) if not isinstance(each, (str, type)) else each)
+            )
     return dtypes.promote(*operands)
-
-

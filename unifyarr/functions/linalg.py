@@ -96,7 +96,9 @@ def matrix_transpose(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Array API standard 2025.12, ``matrix_transpose``.
     """
     if x.ndim < 2:
-        raise ShapeError(f"matrix_transpose() takes matrices, of two dimensions or more, not an array of shape {x.shape}")
+        raise ShapeError(
+            f"matrix_transpose() takes matrices, of two dimensions or more, not an array of shape {x.shape}"
+        )
     order = list(range(x.ndim))
     order[-2:] = order[-1], order[-2]
     return make_view(x, Window.of_order(x.shape, order))
@@ -142,7 +144,11 @@ def tensordot(
     free1 = [axis for axis in range(x1.ndim) if axis not in first]
     free2 = [axis for axis in range(x2.ndim) if axis not in second]
     shape = tuple(x1.shape[axis] for axis in free1) + tuple(x2.shape[axis] for axis in free2)
-    rows, inner, columns = size(tuple(x1.shape[axis] for axis in free1)), size(tuple(lengths)), size(shape[len(free1) :])
+    rows, inner, columns = (
+        size(tuple(x1.shape[axis] for axis in free1)),
+        size(tuple(lengths)),
+        size(shape[len(free1) :]),
+    )
     left = reshape(permute_dims(x1, (*free1, *first)), (rows, inner))
     right = reshape(permute_dims(x2, (*second, *free2)), (inner, columns))
     return reshape(matmul(left, right), shape)
@@ -195,7 +201,9 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None)
     ndim = max(x1.ndim, x2.ndim)
     axis = as_axis(axis, min(x1.ndim, x2.ndim) if axis < 0 else ndim) - (min(x1.ndim, x2.ndim) if axis < 0 else ndim)
     if x1.shape[axis] != x2.shape[axis]:
-        raise ShapeError(f"vecdot() of shapes {x1.shape} and {x2.shape}: the vectors along axis {axis} differ in length")
+        raise ShapeError(
+            f"vecdot() of shapes {x1.shape} and {x2.shape}: the vectors along axis {axis} differ in length"
+        )
     shape = list(broadcast(x1.shape, x2.shape, name="vecdot"))
     del shape[axis]
     x1, x2 = promoted(x1, x2)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..array import Array
 
 
-
 @view({0: (0,), 1: (1,)})
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """Broadcast arrays against each other.
@@ -158,7 +157,9 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | Non
         axis = 0
     first = arrays[0].shape
     axis = as_axis(axis, len(first))
-    if any(x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :] or x.ndim != len(first) for x in arrays):
+    if any(
+        x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :] or x.ndim != len(first) for x in arrays
+    ):
         shapes = ", ".join(str(x.shape) for x in arrays)
         raise ShapeError(f"concat() joins shapes that differ along axis {axis} only, unlike {shapes}")
     length = sum(x.shape[axis] for x in arrays)
@@ -370,7 +371,9 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
     axis = as_axis(axis, x.ndim)
     if isinstance(repeats, Wrapper):
         if dtypes.rank(repeats.dtype) > 1 or repeats.ndim > 1:
-            raise TypeError(f"repeats is an integer or a 1-d array of integers, not {repeats.dtype} of shape {repeats.shape}")
+            raise TypeError(
+                f"repeats is an integer or a 1-d array of integers, not {repeats.dtype} of shape {repeats.shape}"
+            )
         counts = reshape(repeats.astype(dtypes.int64, copy=False), (-1,))
         if counts.shape[0] == 1:
             repeats = int(counts[0])

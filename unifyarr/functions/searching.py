@@ -220,15 +220,15 @@ def searchsorted(
     operands = [x1.astype(dtype, copy=False), x2.astype(dtype, copy=False)]  # type: ignore[union-attr]
     if sorter is not None:
         if dtypes.rank(sorter.dtype) != 1 or sorter.shape != x1.shape:
-            raise ShapeError(f"sorter is an integer array of shape {x1.shape}, not {sorter.dtype} of shape {sorter.shape}")
+            raise ShapeError(
+                f"sorter is an integer array of shape {x1.shape}, not {sorter.dtype} of shape {sorter.shape}"
+            )
         operands.append(sorter.astype(dtypes.int64, copy=False))
     return invoke("searchsorted", *operands, side=side, out=out)  # type: ignore[no-any-return]
 
 
 @primary()
-def where(
-    condition: Array, x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None
-) -> Array:
+def where(condition: Array, x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Choose elements from two arrays.
 
     Parameters

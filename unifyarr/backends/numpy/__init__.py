@@ -173,4 +173,3 @@ class Backend:
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
         """Say whether ``kernel(..., out=native)`` writes into ``native``."""
         return isinstance(kernel, np.ufunc) or getattr(kernel, "support_native_out", False)
-

@@ -28,7 +28,11 @@ def get_item(x: np.ndarray, key: Any) -> Any:
 
 def get_copy(x: np.ndarray, key: Any) -> Any:
     """Return what an index of integers for all axes, or one by arrays, selects: in memory of its own."""
-    if type(key) is int or isinstance(key, np.ndarray) or (type(key) is tuple and not _BASIC.issuperset(map(type, key))):
+    if (
+        type(key) is int
+        or isinstance(key, np.ndarray)
+        or (type(key) is tuple and not _BASIC.issuperset(map(type, key)))
+    ):
         found = x[key]
         # A 0-d integer array makes a copy in NumPy too.
         return np.array(found) if not isinstance(found, np.ndarray) or np.may_share_memory(found, x) else found

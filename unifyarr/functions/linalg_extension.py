@@ -1,0 +1,878 @@
+"""The extension ``linalg``: decompositions, solvers and norms of stacks of matrices.
+
+Integers are computed as float64, half precision in float32 and cast back. None of these writes into ``out`` before it
+has succeeded, since they can fail on values.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._core import dtypes
+from .._core.call import invoke
+from .._core.declare import compositional, primary, view
+from .._core.shapes import as_axes, broadcast
+from .._core.views import Diagonal, make_view
+from .._core.wrapper import Wrapper
+from ..errors import ShapeError
+from .elementwise import multiply
+from .linalg import promoted
+from .statistical import sum
+
+if TYPE_CHECKING:
+    from ..array import Array
+    from ..typing import DType
+
+
+class EigResult(NamedTuple):
+    """The result of ``eig``."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EighResult(NamedTuple):
+    """The result of ``eigh``."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    """The result of ``qr``."""
+
+    Q: Array
+    R: Array
+
+
+class SlogdetResult(NamedTuple):
+    """The result of ``slogdet``."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class SVDResult(NamedTuple):
+    """The result of ``svd``."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+_HALVES = {dtypes.float16, dtypes.bfloat16}
+
+
+def _compute(kernel: str, *arrays: Array, **static: Any) -> Any:
+    # Call a kernel in a precision that engines have, and bring floating-point results back to half precision.
+    dtype = dtypes.promote(*(x.dtype for x in arrays))
+    working = dtypes.float64 if dtypes.rank(dtype) < 2 else dtypes.float32 if dtype in _HALVES else dtype
+    result = invoke(kernel, *(x.astype(working, copy=False) for x in arrays), **static)
+    if dtype not in _HALVES:
+        return result
+    return tuple(map(_halve(dtype), result)) if isinstance(result, tuple) else _halve(dtype)(result)
+
+
+def _halve(dtype: DType) -> Any:
+    return lambda x: x.astype(dtype) if x.dtype == dtypes.float32 else x
+
+
+def _check_matrix(name: str, x: Array, *, square: bool = False) -> None:
+    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+        kind = "square matrices, of shape (..., M, M)" if square else "matrices, of shape (..., M, N)"
+        raise ShapeError(f"{name}() takes {kind}, not an array of shape {x.shape}")
+
+
+@primary(namespace="linalg")
+def cholesky(x: Array, /, *, upper: bool = False, out: Array | None = None) -> Array:
+    """Factor positive definite matrices into a triangular matrix and its conjugate transpose.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M).
+    upper
+        Whether the factor is the upper triangle, not the lower one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M, M), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If a matrix isn't positive definite.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.cholesky(ua.asarray([[4.0, 2.0], [2.0, 2.0]]))
+    array([[2., 0.],
+           [1., 1.]])
+
+    Source: Array API standard 2025.12, ``linalg.cholesky``.
+    """
+    _check_matrix("cholesky", x, square=True)
+    return _compute("cholesky", x, upper=bool(upper))  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def cross(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
+    """Compute the cross product of vectors of three elements.
+
+    Parameters
+    ----------
+    x1, x2
+        Arrays with three elements along ``axis``; their other axes broadcast.
+    axis
+        The axis of the vectors, counted from the end: negative.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the broadcast shape, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If there aren't three elements along the axis.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.cross(ua.asarray([1, 0, 0]), ua.asarray([0, 1, 0]))
+    array([0, 0, 1])
+
+    Source: Array API standard 2025.12, ``linalg.cross``.
+    """
+    ndim = min(x1.ndim, x2.ndim)
+    axis = operator.index(axis)
+    if axis >= 0 and x1.ndim == x2.ndim:
+        # As NumPy, a non-negative axis too, where it can only mean one thing.
+        axis -= ndim
+    if not -ndim <= axis < 0 or x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ShapeError(f"cross() takes three elements along axis {axis}, unlike shapes {x1.shape} and {x2.shape}")
+    broadcast(x1.shape, x2.shape, name="cross")
+    return invoke("cross", *promoted(x1, x2), axis=axis)  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def det(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute determinants.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M).
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (...), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.det(ua.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    array(6.)
+
+    Source: Array API standard 2025.12, ``linalg.det``.
+    """
+    _check_matrix("det", x, square=True)
+    return _compute("det", x)  # type: ignore[no-any-return]
+
+
+@view(namespace="linalg")
+def diagonal(x: Array, /, *, offset: int = 0, out: Array | None = None) -> Array:
+    """Return the diagonals of matrices.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    offset
+        Which diagonal: above the main one if positive.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A read-only view of shape (..., min(M, N)) for offset 0, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.diagonal(ua.asarray([[1, 2], [3, 4]]))
+    array([1, 4])
+
+    Source: Array API standard 2025.12, ``linalg.diagonal``.
+    """
+    _check_matrix("diagonal", x)
+    offset = operator.index(offset)
+    rows, columns = x.shape[-2:]
+    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    return make_view(x, Diagonal(offset, (*x.shape[:-2], length)))
+
+
+@primary(namespace="linalg")
+def eig(x: Array, /) -> EigResult:
+    """Compute eigenvalues and eigenvectors.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M).
+
+    Returns
+    -------
+    EigResult
+        ``eigenvalues`` of shape (..., M) and ``eigenvectors`` of shape (..., M, M), one in each column; both complex.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If the computation fails on these values.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.eig(ua.asarray([[2.0, 0.0], [0.0, 2.0]])).eigenvalues
+    array([2.+0.j, 2.+0.j])
+
+    Source: Array API standard 2025.12, ``linalg.eig``.
+    """
+    _check_matrix("eig", x, square=True)
+    return EigResult(*_compute("eig", x))
+
+
+@primary(namespace="linalg")
+def eigh(x: Array, /) -> EighResult:
+    """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M), of which the lower triangles count.
+
+    Returns
+    -------
+    EighResult
+        ``eigenvalues`` of shape (..., M), real, ascending, and ``eigenvectors`` of shape (..., M, M), one in each column.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If the computation fails on these values.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.eigh(ua.asarray([[3.0, 0.0], [0.0, 2.0]])).eigenvalues
+    array([2., 3.])
+
+    Source: Array API standard 2025.12, ``linalg.eigh``.
+    """
+    _check_matrix("eigh", x, square=True)
+    return EighResult(*_compute("eigh", x))
+
+
+@primary(namespace="linalg")
+def eigvals(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute eigenvalues.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M).
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new complex array of shape (..., M), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If the computation fails on these values.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.eigvals(ua.asarray([[2.0, 0.0], [0.0, 2.0]]))
+    array([2.+0.j, 2.+0.j])
+
+    Source: Array API standard 2025.12, ``linalg.eigvals``.
+    """
+    _check_matrix("eigvals", x, square=True)
+    return _compute("eigvals", x)  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def eigvalsh(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute eigenvalues of symmetric or Hermitian matrices.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M), of which the lower triangles count.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new real array of shape (..., M), ascending, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If the computation fails on these values.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.eigvalsh(ua.asarray([[3.0, 0.0], [0.0, 2.0]]))
+    array([2., 3.])
+
+    Source: Array API standard 2025.12, ``linalg.eigvalsh``.
+    """
+    _check_matrix("eigvalsh", x, square=True)
+    return _compute("eigvalsh", x)  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def inv(x: Array, /, *, out: Array | None = None) -> Array:
+    """Invert matrices.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M).
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M, M), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If a matrix is singular.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.inv(ua.asarray([[2.0, 0.0], [0.0, 4.0]]))
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+
+    Source: Array API standard 2025.12, ``linalg.inv``.
+    """
+    _check_matrix("inv", x, square=True)
+    return _compute("inv", x)  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def matrix_norm(
+    x: Array, /, *, keepdims: bool = False, ord: float | str | None = "fro", out: Array | None = None
+) -> Array:
+    """Compute norms of matrices.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    keepdims
+        Whether the last two axes stay, with length one.
+    ord
+        ``"fro"`` (or ``None``): of all elements; ``"nuc"``: of the singular values; 2 or -2: their greatest or least; 1 or -1,
+        ``inf`` or ``-inf``: the greatest or least sum of magnitudes of a column, of a row.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new real array of shape (...), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    ValueError
+        If there's no such norm.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.matrix_norm(ua.asarray([[3.0, 0.0], [0.0, 4.0]]))
+    array(5.)
+
+    Source: Array API standard 2025.12, ``linalg.matrix_norm``.
+    """
+    _check_matrix("matrix_norm", x)
+    if ord not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        raise ValueError(f"ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
+    if 0 in x.shape[-2:] and ord not in (None, "fro", "nuc"):
+        raise ShapeError(f"matrix_norm() of order {ord} has no elements to choose from in shape {x.shape}")
+    return _compute("matrix_norm", x, keepdims=bool(keepdims), ord=ord)  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def matrix_power(x: Array, n: int, /, *, out: Array | None = None) -> Array:
+    """Raise matrices to an integer power.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M).
+    n
+        The power; a negative one raises the inverse.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M, M), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If the power is negative and a matrix is singular.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.matrix_power(ua.asarray([[1, 1], [0, 1]]), 3)
+    array([[1, 3],
+           [0, 1]])
+
+    Source: Array API standard 2025.12, ``linalg.matrix_power``.
+    """
+    _check_matrix("matrix_power", x, square=True)
+    n = operator.index(n)
+    if n < 0 and dtypes.rank(x.dtype) < 2:
+        x = x.astype(dtypes.float64)
+    if x.dtype in _HALVES:
+        return _compute("matrix_power", x, n=n)  # type: ignore[no-any-return]
+    return invoke("matrix_power", x, n=n)  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def matrix_rank(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = None) -> Array:
+    """Compute ranks: the number of singular values that count.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    rtol
+        Which singular values count: those greater than the greatest times this. By default max(M, N) times the precision.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new int64 array of shape (...), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.matrix_rank(ua.asarray([[1.0, 1.0], [1.0, 1.0]]))
+    array(1)
+
+    Source: Array API standard 2025.12, ``linalg.matrix_rank``.
+    """
+    _check_matrix("matrix_rank", x)
+    return invoke("matrix_rank", _floating(x), rtol=_native(rtol))  # type: ignore[no-any-return]
+
+
+@compositional(namespace="linalg")
+def outer(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
+    """Multiply each element of one vector by each of another.
+
+    Parameters
+    ----------
+    x1, x2
+        1-d arrays of lengths M and N.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (M, N), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.outer(ua.asarray([1, 2]), ua.asarray([3, 4]))
+    array([[3, 4],
+           [6, 8]])
+
+    Source: Array API standard 2025.12, ``linalg.outer``.
+    """
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ShapeError(f"outer() takes 1-d arrays, not shapes {x1.shape} and {x2.shape}")
+    return multiply(x1[:, None], x2[None, :], out=out)
+
+
+@primary(namespace="linalg")
+def pinv(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = None) -> Array:
+    """Compute Moore-Penrose pseudoinverses.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    rtol
+        Which singular values count: those greater than the greatest times this. By default max(M, N) times the precision.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., N, M), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If the computation fails on these values.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.round(ua.linalg.pinv(ua.asarray([[2.0], [0.0]])))
+    array([[0., 0.]])
+
+    Source: Array API standard 2025.12, ``linalg.pinv``.
+    """
+    _check_matrix("pinv", x)
+    return _compute("pinv", x, rtol=_native(rtol))  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
+    """Factor matrices into one with orthonormal columns and an upper triangle.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    mode
+        ``"reduced"``: Q has K = min(M, N) columns; ``"complete"``: M.
+
+    Returns
+    -------
+    QRResult
+        ``Q`` of shape (..., M, K) and ``R`` of shape (..., K, N).
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    ValueError
+        If there's no such mode.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.qr(ua.eye(2)).R.shape
+    (2, 2)
+
+    Source: Array API standard 2025.12, ``linalg.qr``.
+    """
+    _check_matrix("qr", x)
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"mode is 'reduced' or 'complete', not {mode!r}")
+    return QRResult(*_compute("qr", x, mode=mode))
+
+
+@primary(namespace="linalg")
+def slogdet(x: Array, /) -> SlogdetResult:
+    """Compute signs and logarithms of determinants, which may be too great or small themselves.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, M).
+
+    Returns
+    -------
+    SlogdetResult
+        ``sign`` and ``logabsdet``, of shape (...): the determinant is ``sign * exp(logabsdet)``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.slogdet(ua.eye(2)).sign
+    array(1.)
+
+    Source: Array API standard 2025.12, ``linalg.slogdet``.
+    """
+    _check_matrix("slogdet", x, square=True)
+    return SlogdetResult(*_compute("slogdet", x))
+
+
+@primary(namespace="linalg")
+def solve(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
+    """Solve systems of linear equations.
+
+    Parameters
+    ----------
+    x1
+        An array of shape (..., M, M).
+    x2
+        An array of shape (M,), one vector for all systems, or (..., M, K).
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M) for one vector, of (..., M, K) else; or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If a matrix is singular.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.solve(ua.asarray([[2.0, 0.0], [0.0, 4.0]]), ua.asarray([2.0, 2.0]))
+    array([1. , 0.5])
+
+    Source: Array API standard 2025.12, ``linalg.solve``.
+    """
+    _check_matrix("solve", x1, square=True)
+    if x2.ndim == 0 or x2.shape[-2 if x2.ndim > 1 else 0] != x1.shape[-1]:
+        raise ShapeError(f"solve() takes shapes (..., M, M) and (M,) or (..., M, K), not {x1.shape} and {x2.shape}")
+    broadcast(x1.shape[:-2], x2.shape[:-2], name="solve")
+    return _compute("solve", x1, x2)  # type: ignore[no-any-return]
+
+
+@primary(namespace="linalg")
+def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+    """Compute singular value decompositions.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    full_matrices
+        Whether ``U`` and ``Vh`` are square; else they have K = min(M, N) columns and rows.
+
+    Returns
+    -------
+    SVDResult
+        ``U`` of shape (..., M, M or K), ``S`` of shape (..., K), real, descending, and ``Vh`` of shape (..., N or K, N).
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If the computation fails on these values.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.svd(ua.asarray([[3.0, 0.0], [0.0, 4.0]])).S
+    array([4., 3.])
+
+    Source: Array API standard 2025.12, ``linalg.svd``.
+    """
+    _check_matrix("svd", x)
+    return SVDResult(*_compute("svd", x, full_matrices=bool(full_matrices)))
+
+
+@primary(namespace="linalg")
+def svdvals(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute singular values.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new real array of shape (..., min(M, N)), descending, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+    numpy.linalg.LinAlgError
+        If the computation fails on these values.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.svdvals(ua.asarray([[3.0, 0.0], [0.0, 4.0]]))
+    array([4., 3.])
+
+    Source: Array API standard 2025.12, ``linalg.svdvals``.
+    """
+    _check_matrix("svdvals", x)
+    return _compute("svdvals", x)  # type: ignore[no-any-return]
+
+
+@compositional(namespace="linalg")
+def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None, out: Array | None = None) -> Array:
+    """Sum the diagonals of matrices.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    offset
+        Which diagonal: above the main one if positive.
+    dtype
+        The dtype to sum in; int64 or uint64 for small integers by default.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (...), or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.trace(ua.asarray([[1, 2], [3, 4]]))
+    array(5)
+
+    Source: Array API standard 2025.12, ``linalg.trace``.
+    """
+    return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype, out=out)
+
+
+@primary(namespace="linalg")
+def vector_norm(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    ord: float = 2,
+    out: Array | None = None,
+) -> Array:
+    """Compute norms of vectors.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis
+        The axis of the vectors; several count as one flattened axis, ``None`` means all.
+    keepdims
+        Whether the axes stay, with length one.
+    ord
+        The order p of ``sum(abs(x)**p)**(1/p)``; ``inf`` or ``-inf``: the greatest or least magnitude; 0: how many are not zero.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new real array, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If there are no elements to choose from.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.vector_norm(ua.asarray([3.0, 4.0]))
+    array(5.)
+
+    Source: Array API standard 2025.12, ``linalg.vector_norm``.
+    """
+    axes = as_axes(axis, x.ndim)
+    if ord in (math.inf, -math.inf) and any(x.shape[each] == 0 for each in axes):
+        raise ShapeError(f"vector_norm() of order {ord} has no elements to choose from in shape {x.shape}")
+    return _compute("vector_norm", x, axis=axes, keepdims=bool(keepdims), ord=ord)  # type: ignore[no-any-return]
+
+
+def _floating(x: Array) -> Array:
+    if dtypes.rank(x.dtype) < 2:
+        return x.astype(dtypes.float64)
+    return x.astype(dtypes.float32) if x.dtype in _HALVES else x
+
+
+def _native(rtol: Any) -> Any:
+    # A tolerance for each matrix stands beside their leading axes, as a native array.
+    return rtol._native if isinstance(rtol, Wrapper) else rtol
