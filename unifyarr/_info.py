@@ -26,9 +26,9 @@ class Info:
         """Return the name of the device where arrays are made if none is named."""
         return self._backend.devices()[0]  # type: ignore[no-any-return]
 
-    def devices(self) -> list[str]:
+    def devices(self) -> tuple[str, ...]:
         """Return the names of all devices."""
-        return self._backend.devices()  # type: ignore[no-any-return]
+        return tuple(self._backend.devices())
 
     def default_dtypes(self, *, device: object = None) -> dict[str, DType]:
         """Return the dtypes that Python numbers and indices get."""

@@ -110,8 +110,8 @@ def _source(declaration: Declaration) -> str:
         return_annotation=signature.empty,
     )
     fast = ""
-    if declaration.ufunc is not None and len(names) == 3:
-        fast = _BINARY.format(name=declaration.name, x=names[0], y=names[1])
+    if declaration.fast and names[:2] == ["x1", "x2"]:
+        fast = _BINARY.format(name=declaration.name, x="x1", y="x2")
     elif declaration.fast:
         static = "".join(f", {name}" for name in names[1:] if name != "out")
         fast = _UNARY.format(name=declaration.name, x=names[0], static=static)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import support_native_out
+from ..kernels import support_native_out, worked_around
 
 
 def _ufunc(function: np.ufunc) -> Callable[..., np.ndarray]:
@@ -39,9 +39,7 @@ cosh = _ufunc(np.cosh)
 divide = _ufunc(np.divide)
 equal = _ufunc(np.equal)
 exp = _ufunc(np.exp)
-expm1 = _ufunc(np.expm1)
 floor = _ufunc(np.floor)
-floor_divide = _ufunc(np.floor_divide)
 greater = _ufunc(np.greater)
 greater_equal = _ufunc(np.greater_equal)
 hypot = _ufunc(np.hypot)
@@ -77,7 +75,6 @@ sqrt = _ufunc(np.sqrt)
 square = _ufunc(np.square)
 subtract = _ufunc(np.subtract)
 tan = _ufunc(np.tan)
-tanh = _ufunc(np.tanh)
 trunc = _ufunc(np.trunc)
 # Truncated division, for ``remainder(modulus=False)``.
 fmod = _ufunc(np.fmod)
@@ -86,3 +83,35 @@ fmod = _ufunc(np.fmod)
 @support_native_out
 def round(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
     return np.asarray(np.round(x, out=out))
+
+
+@worked_around("NumPy answers NaN for infinite dividends and -1 for finite ones by infinities, as Python does")
+def floor_divide(x1: Any, x2: Any) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        result = np.floor_divide(x1, x2, out=...)
+    if result.dtype.kind not in "fV":
+        return result
+    infinite = np.isinf(x1) | np.isinf(x2)
+    if not infinite.any():
+        return result
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(infinite, np.floor(np.divide(x1, x2)), result)
+
+
+@worked_around("NumPy's complex special values of expm1 aren't those of exp(x) - 1")
+def expm1(x: Any) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        result = np.expm1(x, out=...)
+    if result.dtype.kind != "c":
+        return result
+    special = ~np.isfinite(x) | (x == 0)
+    return np.where(special, np.exp(x) - result.dtype.type(1), result) if special.any() else result
+
+
+@worked_around("NumPy loses the sign of a zero imaginary part where the real part is infinite")
+def tanh(x: Any) -> np.ndarray:
+    result = np.tanh(x, out=...)
+    if result.dtype.kind == "c":
+        special = np.isinf(x.real) & np.isfinite(x.imag)
+        np.copysign(0, x.imag, out=result.imag, where=special)
+    return result
