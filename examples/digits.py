@@ -1,8 +1,8 @@
 """Classify handwritten digits in pure unifyarr, on any backend, with the same result.
 
 Real data: the 1,797 images of 8 x 8 pixels that scikit-learn ships. Constant pixels are dropped, the rest standardised
-in place, projected on their principal components, and classified by multinomial logistic regression, trained by gradient
-steps that write into preallocated buffers and views of them.
+in place, projected on their principal components, and classified by multinomial logistic regression, trained by
+gradient steps that write into preallocated buffers and views of them.
 
 python examples/digits.py [--backend numpy|torch|jax|tensorflow|all] [--steps 300]
 """

@@ -10,7 +10,6 @@ from ._core.selection import Handle, current, load
 from .errors import InplaceUpdateError
 
 if TYPE_CHECKING:
-    from .array import Array
     from .typing import ArrayLike
 
 Target = TypeVar("Target")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from ._core.declare import Declaration
@@ -45,7 +45,7 @@ class Namespace(types.ModuleType):
         return _of_name, (self.__dict__["_backend"].name,)
 
 
-@lru_cache(maxsize=None)
+@cache
 def namespace(backend: Handle) -> Namespace:
     """Return the namespace of a backend: always the same object."""
     import unifyarr

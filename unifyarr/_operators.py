@@ -1,11 +1,16 @@
 """The operators of an array: each is the function that the standard names for it."""
 
+# ``Operators`` is mixed into ``Array`` alone, so that ``self`` is one; data on the other side becomes one.
+# mypy: disable-error-code="arg-type,return-value"
+
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from ._core.selection import backend_of_native
+from ._core.wrapper import Wrapper
 from .functions import (
     abs,
     add,
@@ -31,8 +36,6 @@ from .functions import (
     remainder,
     subtract,
 )
-from ._core.selection import backend_of_native
-from ._core.wrapper import Wrapper
 
 if TYPE_CHECKING:
     from .array import Array

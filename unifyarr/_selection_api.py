@@ -6,7 +6,7 @@ from typing import Any
 
 from ._core.convert import common_backend
 from ._core.selection import backend_of_native, current_name, load
-from ._core.wrapper import Wrapper
+from ._core.wrapper import is_array
 from .functions import asarray
 
 
@@ -61,8 +61,8 @@ def to_backend(tree: Any, backend: str, *, device: object = None) -> Any:
     load(backend)
 
     def move(x: Any) -> Any:
-        if isinstance(x, Wrapper):
-            return x.to_backend(backend, device=device)  # type: ignore[attr-defined]
+        if is_array(x):
+            return x.to_backend(backend, device=device)
         if isinstance(x, np.ndarray) or backend_of_native(x) is not None:
             return asarray(x, backend=backend, device=device, copy=True)
         return x

@@ -13,7 +13,7 @@ from . import functions
 from ._core import convert, dtypes, indexing
 from ._core.inplace import update
 from ._core.selection import current_name, load
-from ._core.views import Window, get_through, is_recipe, make_view
+from ._core.views import Step, Window, get_through, is_recipe, make_view
 from ._core.wrapper import read, register_classes, wrap
 from ._operators import Operators
 from .errors import CopyError, DeviceError
@@ -31,7 +31,7 @@ class Array(Operators):
     """A mutable array over a native array of any backend.
 
     Arrays come from functions such as ``asarray`` and ``zeros``. Reading, writing, views and printing are NumPy's, on
-    every backend: a view sees what is written to its base, and the reverse, also where the engine's arrays can't change.
+    every backend: a view sees what is written to its base, and the reverse, also where the engine's arrays can't.
     """
 
     __slots__ = ()
@@ -190,7 +190,7 @@ class Array(Operators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Return the values as a NumPy array that may be written: sharing memory if the engine can write it too."""
         native = self._native
-        values = self._backend.to_numpy(read(self))
+        values: np.ndarray = self._backend.to_numpy(read(self))
         shares = not is_recipe(self) and self._backend.mutable and self._backend.can_write(native)
         if dtype is not None and np.dtype(dtype) != values.dtype:
             if copy is False:
@@ -278,7 +278,8 @@ class Array(Operators):
         if type(self) is Array:
             kind = type(value)
             if kind is Array:
-                if value._backend is self._backend and self._backend.fast_set_item(self._native, key, value._native):
+                array: Any = value
+                if array._backend is self._backend and self._backend.fast_set_item(self._native, key, array._native):
                     return
             elif (kind is int or kind is float) and self._backend.fast_set_scalar(self._native, key, value):
                 return
@@ -312,7 +313,7 @@ class Array(Operators):
         """Write one value everywhere."""
         update(self, value)
 
-    # -- copying, pickling, printing ------------------------------------------------------------------------------------
+    # -- copying, pickling, printing --------------------------------------------------------------------------------
 
     def __copy__(self) -> Array:
         return self.copy()
@@ -410,7 +411,7 @@ class Array(Operators):
         """See the function ``conj``."""
         return functions.conj(self, out=out)
 
-    def take(self, indices: ArrayLike, *, axis: int | None = None, out: Any = None) -> Array:
+    def take(self, indices: Any, *, axis: int | None = None, out: Any = None) -> Array:
         """See the function ``take``."""
         return functions.take(self, indices, axis=axis, out=out)
 
@@ -428,8 +429,14 @@ class View(Array):
 
     __slots__ = ("_root", "_seen", "_steps", "_value")
 
+    _root: Array
+    _steps: tuple[Step, ...]
+    # The value got last, and the token that the root had then.
+    _value: Any
+    _seen: object
+
     @property
-    def _native(self) -> Any:  # type: ignore[override]
+    def _native(self) -> Any:
         root, backend = self._root, self._backend
         # The token before the native: see ``rebind``.
         token = root._token
@@ -437,10 +444,13 @@ class View(Array):
         if backend.can_write(native):
             # The root can change under us, and no engine counts every write: nothing is kept.
             return get_through(backend, backend.read(native), self._steps)
-        if getattr(self, "_seen", None) is not token:
-            self._value = get_through(backend, native, self._steps)
-            self._seen = token
-        return self._value
+        if getattr(self, "_seen", None) is token:
+            return self._value
+        value = get_through(backend, native, self._steps)
+        if value is not native:
+            # What is the root's own native needs no keeping, and kept it would outlive the root's next rebind.
+            self._value, self._seen = value, token
+        return value
 
 
 def _rebuild(values: np.ndarray, backend: str, device: str) -> Array:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .array import Array
 
 DType: TypeAlias = np.dtype[Any]
-Scalar: TypeAlias = Union[bool, int, float, complex]
+Scalar: TypeAlias = bool | int | float | complex
 Shape: TypeAlias = tuple[int, ...]
 NestedSequence: TypeAlias = Sequence[Any]
 # What functions take for an array beside ``Array``: native arrays of any engine, NumPy arrays and scalars, lists.

@@ -10,11 +10,11 @@ import numpy as np
 from ..errors import ShapeError
 from ..typing import DType, Shape
 from . import convert, dtypes
-from .inplace import assign, fit
+from .inplace import assign, check_backend, fit
 from .selection import Handle
 from .shapes import broadcast
 from .views import is_recipe
-from .wrapper import Wrapper, read, wrap
+from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -27,8 +27,8 @@ def invoke(
     result: tuple[Shape, DType] | None = None,
     aligned: bool = False,
     **static: Any,
-) -> Any:
-    """Call a kernel on arrays of one backend.
+) -> Array:
+    """Call a kernel that returns one array, on arrays of one backend.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def invoke(
     kernel = backend.kernel(name)
     natives = [read(operand) for operand in operands]
     if out is None:
-        return _wrapped(kernel(*natives, **static), backend)
+        return wrap(kernel(*natives, **static), backend)
     if result is not None:
         check_result(name, out, *result)
         target = out._native
@@ -65,10 +65,11 @@ def invoke(
     return store_out(name, out, wrap(native, backend))
 
 
-def _wrapped(native: Any, backend: Handle) -> Any:
-    if isinstance(native, tuple):
-        return tuple(wrap(each, backend) for each in native)
-    return wrap(native, backend)
+def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, ...]:
+    """Call a kernel that returns several arrays, on arrays of one backend."""
+    backend = operands[0]._backend
+    natives = backend.kernel(name)(*map(read, operands), **static)
+    return tuple(wrap(native, backend) for native in natives)
 
 
 def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
@@ -106,6 +107,8 @@ def elementwise(
 ) -> Array:
     """Call an elementwise kernel on arrays, data and Python scalars, promoted as NumPy's ufunc promotes them."""
     backend = convert.common_backend(operands, out._backend if out is not None else fallback)
+    if out is not None:
+        check_backend(out, backend)
     device = None
     arrays: list[Any] = []
     for x in operands:
@@ -114,13 +117,13 @@ def elementwise(
         else:
             arrays.append(convert.as_array(x, backend, device))
             device = device or _device(arrays[-1])
-    given = [x.dtype if isinstance(x, Wrapper) else type(x) for x in arrays]
+    given: list[Any] = [x.dtype if is_array(x) else type(x) for x in arrays]
     *inputs, output = dtypes.loop(ufunc, *given)
-    like = next((x._native for x in arrays if isinstance(x, Wrapper)), None)
+    like = next((x._native for x in arrays if is_array(x)), None)
     for place, (x, dtype) in enumerate(zip(arrays, inputs, strict=True)):
-        if isinstance(x, Wrapper):
+        if is_array(x):
             if x.dtype != dtype:
-                arrays[place] = wrap(backend.kernel("astype")(read(x), dtype=dtype), backend)  # type: ignore[arg-type]
+                arrays[place] = wrap(backend.kernel("astype")(read(x), dtype=dtype), backend)
             continue
         try:
             arrays[place] = wrap(convert.scalar(x, dtype, backend, like), backend)
@@ -132,9 +135,9 @@ def elementwise(
             operands = tuple(beyond if each is x else each for each in operands)
             return elementwise(name, ufunc, operands, out, fallback)
     if out is None:
-        return invoke(name, *arrays)  # type: ignore[no-any-return]
+        return invoke(name, *arrays)
     shape = broadcast(*(x.shape for x in arrays), name=name)
-    return invoke(name, *arrays, out=out, result=(shape, output), aligned=True)  # type: ignore[no-any-return]
+    return invoke(name, *arrays, out=out, result=(shape, output), aligned=True)
 
 
 def _device(array: Array) -> Any:

@@ -14,7 +14,7 @@ from . import convert, dtypes
 from .call import store_out
 from .inplace import as_target, check_backend, check_target
 from .selection import Handle, current
-from .wrapper import Wrapper, wrap
+from .wrapper import is_array, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -28,7 +28,7 @@ class Parameters:
     positional: tuple[str, ...]
     variadic: str | None
     keywords: tuple[str, ...]
-    # Parameters that take one array, those that take one array or a Python scalar, those that take a sequence of arrays.
+    # Parameters that take one array, one array or a Python scalar, a sequence of arrays.
     arrays: frozenset[str]
     weak: frozenset[str]
     sequences: frozenset[str]
@@ -110,7 +110,10 @@ def store_several(name: str, targets: list[Array], results: tuple[Array, ...]) -
 
 
 def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Handler:
-    """Make arrays, all of one backend, of what was passed for them; Python scalars stay where the function takes them."""
+    """Make arrays of one backend of what was passed for them; Python scalars stay where the function takes them."""
+    if declaration.kind == "creation":
+        # What these take isn't of the call's backend, but goes there.
+        return call_next
 
     def handler(call: Call) -> Any:
         parameters, arguments = call.parameters, call.arguments
@@ -127,7 +130,7 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
             if name in parameters.weak and (value is None or type(value) in dtypes.SCALARS):
                 weak.append(name)
             elif name in parameters.sequences:
-                if isinstance(value, Wrapper) or not hasattr(value, "__iter__"):
+                if is_array(value) or not hasattr(value, "__iter__"):
                     raise TypeError(
                         f"{name} of {declaration.name}() is a sequence of arrays, not {type(value).__name__}"
                     )

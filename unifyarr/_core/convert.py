@@ -11,7 +11,7 @@ from ..errors import DtypeError
 from ..typing import DType
 from . import dtypes
 from .selection import Handle, backend_of_native, current, mismatch
-from .wrapper import Wrapper, wrap
+from .wrapper import is_array, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 def backend_of(x: object) -> Handle | None:
     """Return the backend of an ``Array`` or of an engine's own array, ``None`` for data."""
-    if isinstance(x, Wrapper):
+    if is_array(x):
         return x._backend
     return backend_of_native(x)
 
 
 def common_backend(operands: Iterable[object], fallback: Handle | None = None) -> Handle:
-    """Return the one backend that all arrays among the operands have: the fallback or the current one if all are data."""
+    """Return the backend that all arrays among the operands have: the fallback or the current one if all are data."""
     found: Handle | None = None
     for x in operands:
         backend = backend_of(x)
@@ -78,19 +78,19 @@ def to_numpy(data: object, dtype: DType | None = None) -> np.ndarray:
 def _gather_scalars(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return [_gather_scalars(x) for x in data]
-    if isinstance(data, Wrapper) or backend_of_native(data) is not None:
+    if is_array(data) or backend_of_native(data) is not None:
         backend = backend_of(data)
         assert backend is not None
-        return backend.to_numpy(backend.read(data._native if isinstance(data, Wrapper) else data))
+        return backend.to_numpy(backend.read(data._native if is_array(data) else data))
     return data
 
 
 def as_array(x: object, backend: Handle, device: object = None) -> Array:
     """Return what was passed for an array as an array of ``backend``; arrays of another one are an error."""
-    if isinstance(x, Wrapper):
+    if is_array(x):
         if x._backend is not backend:
             raise mismatch(backend, x._backend)
-        return x  # type: ignore[return-value]
+        return x
     own = backend_of_native(x)
     if own is not None:
         if own is not backend:

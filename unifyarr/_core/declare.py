@@ -1,8 +1,8 @@
 """Declaring functions: one real ``def`` each, from which the dispatcher is compiled at the first call.
 
-``@primary`` marks a body that normalises its arguments and invokes a kernel, ``@elementwise`` one whose whole meaning is
-a NumPy ufunc's, ``@view`` one that returns views, ``@compositional`` one made of other functions, ``@creation`` one
-whose result comes from no array.
+``@primary`` marks a body that normalises its arguments and invokes a kernel, ``@elementwise`` one whose whole meaning
+is a NumPy ufunc's, ``@view`` one that returns views, ``@compositional`` one made of other functions, ``@creation``
+one whose result comes from no array.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Declaration:
 
 def _first_call(*args: Any, **kwargs: Any) -> Any:
     # Runs with the globals that ``Declaration.function`` gives it.
-    _compile(_declaration, _function)  # type: ignore[name-defined]
-    return _function(*args, **kwargs)  # type: ignore[name-defined]
+    _compile(_declaration, _function)  # type: ignore[name-defined]  # noqa: F821
+    return _function(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
 
 
 def _compile(declaration: Declaration, function: types.FunctionType) -> None:
@@ -134,7 +134,7 @@ def elementwise(ufunc: np.ufunc) -> Callable[[Function], Function]:
 def primary(
     *, kernels: tuple[str, ...] | None = None, fast: bool = False, namespace: str = ""
 ) -> Callable[[Function], Function]:
-    """Declare a function whose body normalises arguments and invokes a kernel, of its own name if ``kernels`` names none."""
+    """Declare a function whose body normalises arguments and invokes a kernel, named as itself if not said else."""
     return lambda body: _declare(
         body, "primary", kernels=(body.__name__,) if kernels is None else kernels, fast=fast, namespace=namespace
     )

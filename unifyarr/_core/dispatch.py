@@ -1,8 +1,8 @@
 """Compiling a dispatcher from a declaration: a short fast path, and the stack of concerns for everything else.
 
 The fast path serves plain arrays of one backend without ``out=`` or ``copy=``, and elementwise calls into a plain
-``out``: it reads the native arrays, calls what ``Handle.fast_NAME`` offers and wraps the result. ``NotImplemented`` from
-there means that this call needs the general path.
+``out``: it reads the native arrays, calls what ``Handle.fast_NAME`` offers and wraps the result. ``NotImplemented``
+from there means that this call needs the general path.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BINARY = """
                         array._base = None
                         return array
                 elif type(out) is Array and out._backend is backend:
-                    if backend.fast_out_{name}({x}._native, {y}._native, out._native):
+                    if backend.fast_out_{name}({x}._native, {y}._native, out):
                         return out
         elif out is None and (type({y}) is int or type({y}) is float):
             native = backend.fast_scalar_{name}({x}._native, {y})
@@ -85,13 +85,14 @@ def stack(declaration: Declaration) -> Handler:
     """Return the body with all concerns around it."""
     body = declaration.body
 
-    def handler(call: Call) -> Any:
+    def call_body(call: Call) -> Any:
         parameters, arguments = call.parameters, call.arguments
         positional = [arguments[name] for name in parameters.positional]
         if parameters.variadic is not None:
             positional += arguments[parameters.variadic]
         return body(*positional, **{name: arguments[name] for name in parameters.keywords})
 
+    handler: Handler = call_body
     for concern in reversed(CONCERNS):
         handler = concern(declaration, handler)
     return handler
@@ -138,6 +139,6 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType) -
     local: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), namespace, local)
     compiled: types.FunctionType = local[declaration.name]
-    function.__defaults__ = declaration.body.__defaults__  # type: ignore[attr-defined]
-    function.__kwdefaults__ = declaration.body.__kwdefaults__  # type: ignore[attr-defined]
+    function.__defaults__ = declaration.body.__defaults__
+    function.__kwdefaults__ = declaration.body.__kwdefaults__
     function.__code__ = compiled.__code__

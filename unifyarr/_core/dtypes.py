@@ -6,7 +6,8 @@ They are singletons, compare equal to strings and scalar types, print well and p
 
 from __future__ import annotations
 
-from functools import lru_cache
+import builtins
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -56,9 +57,15 @@ KINDS: dict[str, tuple[DType, ...]] = {
     "numeric": SIGNED + UNSIGNED + REAL_FLOATING + COMPLEX_FLOATING,
 }
 
-_RANK = {bool: 0, **dict.fromkeys(SIGNED + UNSIGNED, 1), **dict.fromkeys(REAL_FLOATING, 2), complex64: 3, complex128: 3}
-_SCALAR_RANK: dict[type, int] = {type(True): 0, int: 1, float: 2, complex: 3}
-SCALARS = (type(True), int, float, complex)
+_RANK: dict[object, int] = {
+    bool: 0,
+    **dict.fromkeys(SIGNED + UNSIGNED, 1),
+    **dict.fromkeys(REAL_FLOATING, 2),
+    complex64: 3,
+    complex128: 3,
+}
+_SCALAR_RANK: dict[type, int] = {builtins.bool: 0, int: 1, float: 2, complex: 3}
+SCALARS = (builtins.bool, int, float, complex)
 
 
 def as_dtype(dtype: object) -> DType:
@@ -79,18 +86,18 @@ def as_dtype(dtype: object) -> DType:
         converted = np.dtype(dtype).newbyteorder("=") if dtype is not None else None  # type: ignore[call-overload]
     except TypeError:
         converted = None
-    if converted in _RANK:
+    if converted is not None and converted in _RANK:
         return BY_NAME[converted.name]
     raise DtypeError(f"{dtype!r} is not a dtype: use one of {', '.join(BY_NAME)}")
 
 
-def is_kind(dtype: DType, kind: object) -> type[True]:  # type: ignore[valid-type]
+def is_kind(dtype: DType, kind: object) -> builtins.bool:
     """Say whether ``dtype`` is of a kind: a dtype, one of the standard's names, or a tuple of them."""
     if isinstance(kind, tuple):
-        return any(is_kind(dtype, each) for each in kind)  # type: ignore[return-value]
+        return any(is_kind(dtype, each) for each in kind)
     if isinstance(kind, str) and kind in KINDS:
-        return dtype in KINDS[kind]  # type: ignore[return-value]
-    return dtype == as_dtype(kind)  # type: ignore[return-value]
+        return dtype in KINDS[kind]
+    return builtins.bool(dtype == as_dtype(kind))
 
 
 def rank(dtype_or_type: object) -> int:
@@ -100,7 +107,7 @@ def rank(dtype_or_type: object) -> int:
     return _SCALAR_RANK[dtype_or_type]  # type: ignore[index]
 
 
-def can_cast(source: object, target: DType) -> Any:
+def can_cast(source: object, target: DType) -> builtins.bool:
     """Say whether a dtype, or a Python scalar's type, casts to ``target`` under ``same_kind``, as NumPy has it."""
     if isinstance(source, np.dtype) and bfloat16 not in (source, target):
         return np.can_cast(source, target, "same_kind")
@@ -117,7 +124,14 @@ def check_cast(source: object, target: DType, what: str) -> None:
         )
 
 
-@lru_cache(maxsize=None)
+def real_of(dtype: DType) -> DType:
+    """Return the dtype of a complex dtype's parts, any other dtype itself."""
+    if dtype == complex64:
+        return float32
+    return float64 if dtype == complex128 else dtype
+
+
+@cache
 def loop(ufunc: np.ufunc, *operands: object) -> tuple[DType, ...]:
     """Return the dtypes in which NumPy computes a ufunc for dtypes and Python scalar types: inputs, then output."""
     if bfloat16 not in operands:
@@ -130,24 +144,24 @@ def loop(ufunc: np.ufunc, *operands: object) -> tuple[DType, ...]:
 
 def _resolve(ufunc: np.ufunc, operands: tuple[object, ...]) -> tuple[np.dtype[Any], ...]:
     # A bool operand is weak too, which NumPy says by its dtype.
-    given = tuple(bool if each is type(True) else each for each in operands)
+    given = tuple(bool if each is builtins.bool else each for each in operands)
     try:
         if all(each in (int, float, complex) for each in given):
             # NumPy takes weak types only beside a dtype.
-            given = tuple(np.result_type(each) for each in given)  # type: ignore[type-var]
-        return ufunc.resolve_dtypes((*given, None))  # type: ignore[arg-type, return-value]
+            given = tuple(np.result_type(each) for each in given)  # type: ignore[arg-type]
+        return ufunc.resolve_dtypes((*given, None))  # type: ignore[arg-type]
     except TypeError as error:
         names = ", ".join(str(each) if isinstance(each, np.dtype) else each.__name__ for each in operands)  # type: ignore[attr-defined]
         raise DtypeError(f"{ufunc.__name__}() has no loop for {names}") from error
 
 
-@lru_cache(maxsize=None)
+@cache
 def _promote(operands: tuple[object, ...]) -> DType:
     if bfloat16 in operands:
         stand_in = float32 if float16 in operands else float16
         found = _promote(tuple(stand_in if each == bfloat16 else each for each in operands))
         return bfloat16 if found == float16 else found
-    examples = [each if isinstance(each, np.dtype) else each(1) for each in operands]  # type: ignore[operator]
+    examples: list[Any] = [each if isinstance(each, np.dtype) else each(1) for each in operands]  # type: ignore[operator]
     return as_dtype(np.result_type(*examples))
 
 

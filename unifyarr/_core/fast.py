@@ -8,11 +8,15 @@ its own fast paths, in a mapping ``fast`` by name.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import dtypes
 from .declare import DECLARATIONS, Declaration
 from .selection import Handle
+from .views import rebind
+
+if TYPE_CHECKING:
+    from ..array import Array
 
 FastPath = Callable[..., Any]
 
@@ -30,12 +34,10 @@ def fast_path(backend: Handle, key: str) -> FastPath:
     own: FastPath | None = getattr(backend.engine, "fast", {}).get(key)
     if own is not None:
         return own
-    if key.startswith("set_"):
-        return _declines_write
-    form, function = next(((form, key[len(form) :]) for form in ("out_", "scalar_") if key.startswith(form)), ("", key))
+    form, function = next(((form, key[len(form) :]) for form in ("out_", "scalar_", "set_") if key.startswith(form)), ("", key))
     declaration = DECLARATIONS.get(function)
     if declaration is None or declaration.ufunc is None:
-        return _declines
+        return _declines_write if form in ("out_", "set_") else _declines
     if form == "out_":
         return _into_out(backend, declaration)
     kernel = backend.kernel(declaration.name)
@@ -74,7 +76,7 @@ class _Direct(dict[Any, Any]):
 
 def _unary(backend: Handle, declaration: Declaration) -> FastPath:
     direct = _Direct(backend, declaration)
-    plain: type = backend.native_types[0]
+    plain = backend.native_types[0]
     trace = None if backend.mutable else backend.trace
 
     def fast(x: Any) -> Any:
@@ -96,7 +98,7 @@ def _unary(backend: Handle, declaration: Declaration) -> FastPath:
 
 def _binary(backend: Handle, declaration: Declaration) -> FastPath:
     direct = _Direct(backend, declaration)
-    plain: type = backend.native_types[0]
+    plain = backend.native_types[0]
     trace = None if backend.mutable else backend.trace
 
     def fast(x1: Any, x2: Any) -> Any:
@@ -143,16 +145,16 @@ def _with_scalar(backend: Handle, declaration: Declaration) -> FastPath:
         rank = known[dtype] if dtype in known else kind(x)
         if trace is not None and trace() is not None:
             return NotImplemented
-        if rank == 2 or (rank == 1 and integers):
-            # A small integer fits every signed dtype, and every float holds it exactly.
-            if (type(value) is int and -128 <= value <= 127) or (rank == 2 and type(value) is float):
-                return native(x, value)
-        return NotImplemented
+        # A small integer fits every signed dtype, and every float holds it exactly.
+        fits = type(value) is int and -128 <= value <= 127 and (rank == 2 or (rank == 1 and integers))
+        return native(x, value) if fits or (rank == 2 and type(value) is float) else NotImplemented
 
     return fast
 
 
 def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
+    if not backend.mutable:
+        return _by_rebinding(backend, declaration)
     kernel = backend.kernel(declaration.name)
     if not backend.supports_out(kernel) and not backend.supports_out(getattr(kernel, "native", kernel)):
         return _declines_write
@@ -173,7 +175,8 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
         keeps[x.dtype] = direct.learn(x) if same and x.dtype not in getattr(kernel, "gaps", ()) else None
         return keeps[x.dtype]
 
-    def fast(x1: Any, x2: Any, out: Any) -> bool:
+    def fast(x1: Any, x2: Any, target: Array) -> bool:
+        out = target._native
         dtype = out.dtype
         if x1.dtype != dtype or x2.dtype != dtype or not x1.shape == x2.shape == out.shape:
             return False
@@ -189,6 +192,24 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
         ):  # fmt: skip
             return False
         call(x1, x2, out=out)
+        return True
+
+    return fast
+
+
+def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
+    # On an immutable native, a result of out's shape and dtype becomes its native.
+    binary = _binary(backend, declaration)
+    plain = backend.native_types[0]
+
+    def fast(x1: Any, x2: Any, target: Array) -> bool:
+        out = target._native
+        if type(out) is not plain or x1.dtype != out.dtype or x1.shape != out.shape:
+            return False
+        native = binary(x1, x2)
+        if native is NotImplemented or native.dtype != out.dtype or native.shape != out.shape:
+            return False
+        rebind(target, native)
         return True
 
     return fast

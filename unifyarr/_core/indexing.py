@@ -1,7 +1,7 @@
 """What ``x[key]`` means: NumPy's rules, brought to a window and, where arrays index, a gather or a scatter.
 
-Integers, slices, ``None`` and ``...`` make a ``Window``. Arrays of integers and masks index with what the window leaves:
-the axes they stand at are brought to the front, and their result's axes go back to where NumPy puts them.
+Integers, slices, ``None`` and ``...`` make a ``Window``. Arrays of integers and masks index what the window leaves: the
+axes they stand at are brought to the front, and their result's axes go back to where NumPy puts them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .inplace import assign, check_target, fit, update
 from .selection import backend_of_native
 from .shapes import broadcast
 from .views import LOCK, Window, make_view
-from .wrapper import Wrapper, read, wrap
+from .wrapper import Wrapper, is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -37,11 +37,7 @@ class Key(NamedTuple):
 
 
 def _is_array(item: object) -> bool:
-    return (
-        isinstance(item, (Wrapper, np.ndarray, np.bool_, list))
-        or isinstance(item, bool)
-        or backend_of_native(item) is not None
-    )
+    return isinstance(item, (Wrapper, np.ndarray, np.bool_, list, bool)) or backend_of_native(item) is not None
 
 
 def resolve(x: Array, key: object) -> Key:
@@ -58,7 +54,7 @@ def resolve(x: Array, key: object) -> Key:
         items.append(Ellipsis)
     at = next(place for place, item in enumerate(items) if item is Ellipsis)
     items[at : at + 1] = [slice(None)] * (x.ndim - taken)
-    if any(isinstance(item, Wrapper) for item in items):
+    if any(is_array(item) for item in items):
         return _advanced(x, items)
     boxes: list[tuple[int, int, int]] = []
     order: list[int | None] = []
@@ -81,7 +77,7 @@ def _as_index(item: Any, x: Array) -> Array:
     # An index array of x's backend: bool, or int64.
     if isinstance(item, list) and not item:
         item = np.empty(0, np.int64)
-    if backend_of_native(item) is None and not isinstance(item, Wrapper):
+    if backend_of_native(item) is None and not is_array(item):
         item = np.asarray(convert.to_numpy(item))
     array = convert.as_array(item, x._backend)
     if array.dtype == dtypes.bool or array.dtype == dtypes.int64:
@@ -94,8 +90,8 @@ def _as_index(item: Any, x: Array) -> Array:
 def _axes_of(item: Any) -> int:
     if item is None or item is Ellipsis:
         return 0
-    if isinstance(item, Wrapper) and item.dtype == dtypes.bool:  # type: ignore[attr-defined]
-        return int(item.ndim)  # type: ignore[attr-defined]
+    if is_array(item) and item.dtype == dtypes.bool:
+        return int(item.ndim)
     return 1
 
 
@@ -104,7 +100,7 @@ def _as_position(item: Any, length: int, axis: int) -> int:
         position = operator.index(item)
     except TypeError:
         raise IndexError(
-            f"an index is made of integers, slices, '...', None and arrays of integers or bool, not {type(item).__name__}"
+            f"an index holds integers, slices, '...', None and arrays of integers or bool, not {type(item).__name__}"
         ) from None
     if not -length <= position < length:
         raise IndexError(f"index {position} is out of bounds for axis {axis} of length {length}")
@@ -136,8 +132,8 @@ def _advanced(x: Array, items: list[Any]) -> Key:
             continue
         standing.append(len(rest))
         runs.append(number)
-        if isinstance(item, Wrapper) and item.dtype == dtypes.bool:  # type: ignore[attr-defined]
-            mask: Array = item  # type: ignore[assignment]
+        if is_array(item) and item.dtype == dtypes.bool:
+            mask: Array = item
             lengths = x.shape[axis : axis + mask.ndim]
             if mask.shape != lengths:
                 raise IndexError(f"a mask of shape {mask.shape} can't index axes of lengths {lengths}")
@@ -149,7 +145,7 @@ def _advanced(x: Array, items: list[Any]) -> Key:
             indices.extend(_nonzero(mask))
             front.extend(range(axis, axis + mask.ndim))
             boxes.extend((0, 1, length) for length in lengths)
-        elif isinstance(item, Wrapper):
+        elif is_array(item):
             indices.append(item)
             front.append(axis)
             boxes.append((0, 1, x.shape[axis]))
@@ -199,7 +195,7 @@ def get_item(x: Array, key: object) -> Array:
 
 def _lowered(key: Any, x: Array) -> Any:
     # The key with native arrays of x's backend in place of arrays.
-    if isinstance(key, Wrapper):
+    if is_array(key):
         return read(convert.as_array(key, x._backend))
     return tuple(_lowered(item, x) for item in key) if type(key) is tuple else key
 

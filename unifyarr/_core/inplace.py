@@ -13,7 +13,7 @@ from . import convert, dtypes
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
 from .views import LOCK, is_recipe, put_through, rebind
-from .wrapper import Wrapper, read, wrap
+from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def as_target(target: object, what: str = "out") -> Array:
     """Return what was passed as the target of a write as an array; a native array that can't be written is an error."""
-    if isinstance(target, Wrapper):
-        return target  # type: ignore[return-value]
+    if is_array(target):
+        return target
     import numpy as np
 
     from .selection import load
@@ -80,7 +80,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -
         native = convert.scalar(value, dtype, backend, target._native)
         given: Shape = ()
     else:
-        if isinstance(value, Wrapper) or backend_of_native(value) is not None:
+        if is_array(value) or backend_of_native(value) is not None:
             array = convert.as_array(value, backend)
         else:
             array = _from_data(value, target)

@@ -1,4 +1,4 @@
-"""NumPy's own functions on arrays: ``np.add(nd, x)``, ``np.sum(x)``, ``scipy.special.erf(x)`` return arrays of x's backend."""
+"""NumPy's own functions on arrays: ``np.add(nd, x)``, ``np.sum(x)``, ``scipy.special.erf(x)`` return our arrays."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from . import convert
+from . import dtypes
 from .declare import DECLARATIONS
 from .inplace import as_target, check_target, update
 from .selection import Handle
-from .wrapper import Wrapper, read, wrap
+from .wrapper import is_array, read, wrap
 
 # NumPy's older names of ufuncs whose declarations have the standard's.
 _BY_UFUNC: dict[np.ufunc, str] = {}
@@ -39,7 +39,7 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
             if out is None:
                 return own(*inputs)
             (target,) = out
-            if isinstance(target, Wrapper):
+            if is_array(target):
                 return own(*inputs, out=target)
     if method == "at":
         raise TypeError(f"np.{function.__name__}.at() can't write an array of unifyarr: write x[indices] = values")
@@ -57,10 +57,10 @@ def _on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     found: list[Handle] = []
 
     def lower(x: Any) -> Any:
-        if isinstance(x, Wrapper):
+        if is_array(x):
             found.append(x._backend)
-            return x._backend.to_numpy(read(x))  # type: ignore[arg-type]
-        if isinstance(x, (list, tuple)) and any(isinstance(each, Wrapper) for each in x):
+            return x._backend.to_numpy(read(x))
+        if isinstance(x, (list, tuple)) and any(is_array(each) for each in x):
             return type(x)(map(lower, x))
         return x
 
@@ -78,7 +78,7 @@ def _on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     def lift(x: Any) -> Any:
         if backend is None:
             return x
-        if isinstance(x, (np.ndarray, np.generic)) and x.dtype in convert.dtypes._RANK:
+        if isinstance(x, (np.ndarray, np.generic)) and x.dtype in dtypes.BY_NAME.values():
             return wrap(backend.from_numpy(np.asarray(x), copy=True), backend)
         if type(x) in (list, tuple):
             return type(x)(map(lift, x))

@@ -194,7 +194,7 @@ def use_backend(backend: str) -> Iterator[None]:
         _scoped.reset(token)
 
 
-# -- to which backend an object belongs ---------------------------------------------------------------------------------
+# -- to which backend an object belongs -----------------------------------------------------------------------------
 
 # By type: the backend, or None for data (NumPy arrays, scalars, lists), which belongs to none.
 _BY_TYPE: dict[type, Handle | None] = dict.fromkeys((bool, int, float, complex, list, tuple, np.ndarray))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from ..errors import AxisError, ShapeError
 from ..typing import Shape
 
 
-def as_shape(shape: object) -> Shape:
-    """Return a shape as a tuple of non-negative ``int``, given as an integer or a sequence (list, array) of integers."""
+def as_shape(shape: Any) -> Shape:
+    """Return a shape, given as an integer or a sequence (list, array) of integers, as a tuple."""
     try:
-        lengths = tuple(map(operator.index, shape)) if isinstance(shape, Iterable) else (operator.index(shape),)  # type: ignore[call-overload]
+        lengths = tuple(map(operator.index, shape)) if isinstance(shape, Iterable) else (operator.index(shape),)
     except TypeError:
         raise TypeError(f"a shape is an integer or a sequence of integers, not {shape!r}") from None
     if any(length < 0 for length in lengths):
@@ -73,9 +73,9 @@ def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
     return tuple(length for axis, length in enumerate(shape) if axis not in axes)
 
 
-def resolve_unknown(shape: object, count: int) -> Shape:
+def resolve_unknown(shape: Any, count: int) -> Shape:
     """Return the shape for a reshape of ``count`` elements, with the one length that may be -1 worked out."""
-    lengths = tuple(map(operator.index, shape)) if isinstance(shape, Iterable) else (operator.index(shape),)  # type: ignore[call-overload]
+    lengths = tuple(map(operator.index, shape)) if isinstance(shape, Iterable) else (operator.index(shape),)
     unknown = [axis for axis, length in enumerate(lengths) if length == -1]
     known = math.prod(length for length in lengths if length != -1)
     if len(unknown) > 1 or any(length < -1 for length in lengths):

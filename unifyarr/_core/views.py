@@ -1,11 +1,11 @@
 """Views: a native one where the engine's memory can be shared and written, a recipe elsewhere.
 
 A recipe is a chain of steps from its owner. Each step can *get* (the base's value to the view's) and *put* (the base's
-value and a new value of the view to the base's new value). Reading a recipe gets through all steps, writing puts back
-through all of them; on a native that the engine can write, the first step's put writes it in place.
+value and a new value of the view to the base's new value). Reading a recipe gets through all steps, writing puts
+back through all of them; on a native that the engine can write, the first step's put writes it in place.
 
-All of basic indexing, ``permute_dims``, ``flip``, ``expand_dims`` and ``squeeze`` is one kind of step, a ``Window``, and
-two windows in a row are one: most chains have length one.
+All of basic indexing, ``permute_dims``, ``flip``, ``expand_dims`` and ``squeeze`` is one kind of step, a ``Window``,
+and two windows in a row are one: most chains have length one.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ LOCK = threading.RLock()
 class Step(Protocol):
     """One step of a recipe."""
 
-    # Whether the view may be written.
-    writable: bool
+    @property
+    def writable(self) -> bool:
+        """Whether the view may be written."""
 
     def shape(self, shape: Shape) -> Shape:
         """Return the shape of the view of a base of that shape."""
@@ -58,15 +59,15 @@ def store(backend: Handle, native: Any, value: Any) -> Any:
 class Window(NamedTuple):
     """A box cut out of the base with steps, its axes in any order, axes of length one added or dropped.
 
-    ``axes`` has for each axis of the base the start, the step and the length; ``order`` has for each axis of the view the
-    axis of the base it comes from, or ``None`` for a new one. An axis that ``order`` leaves out has length one.
+    ``axes`` has for each axis of the base the start, the step and the length; ``order`` has for each axis of the view
+    the axis of the base it comes from, or ``None`` for a new one. An axis that ``order`` leaves out has length one.
     """
 
     axes: tuple[tuple[int, int, int], ...]
     order: tuple[int | None, ...]
 
     @property
-    def writable(self) -> bool:  # type: ignore[override]
+    def writable(self) -> bool:
         return True
 
     @staticmethod
@@ -135,7 +136,7 @@ class Reshape(NamedTuple):
     after: Shape
 
     @property
-    def writable(self) -> bool:  # type: ignore[override]
+    def writable(self) -> bool:
         return True
 
     def shape(self, shape: Shape) -> Shape:
@@ -157,7 +158,7 @@ class Part(NamedTuple):
     name: str
 
     @property
-    def writable(self) -> bool:  # type: ignore[override]
+    def writable(self) -> bool:
         return True
 
     def shape(self, shape: Shape) -> Shape:
@@ -179,7 +180,7 @@ class Broadcast(NamedTuple):
     after: Shape
 
     @property
-    def writable(self) -> bool:  # type: ignore[override]
+    def writable(self) -> bool:
         return False
 
     def shape(self, shape: Shape) -> Shape:
@@ -203,7 +204,7 @@ class Diagonal(NamedTuple):
     after: Shape
 
     @property
-    def writable(self) -> bool:  # type: ignore[override]
+    def writable(self) -> bool:
         return False
 
     def shape(self, shape: Shape) -> Shape:

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 from .selection import Handle
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from ..array import Array, View
 
 
 class Wrapper:
     """What every array holds.
 
-    Two slots are set only where they mean something, since making an array has to cost little: ``_token`` on the owners of views that are recipes (replaced at each rebind, so that a view sees it is stale without
-    keeping the old value alive), ``_born`` on arrays made inside an engine's trace.
+    Two slots are set only where they mean something, since making an array has to cost little: ``_token`` on the owners
+    of views that are recipes (replaced at each rebind, so that a view sees it is stale without keeping the old value
+    alive), ``_born`` on arrays made inside an engine's trace.
     """
 
     __slots__ = ("__weakref__", "_backend", "_base", "_born", "_native", "_token")
@@ -49,10 +52,14 @@ def register_classes(array: type[Array], view: type[View]) -> None:
     _classes[:] = [array, view]
 
 
+def is_array(x: object) -> TypeGuard[Array]:
+    """Say whether ``x`` is an ``Array``."""
+    return isinstance(x, Wrapper)
+
+
 def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
     """Return an array that holds ``native``; ``base`` is the owner of the memory where it's a view."""
-    cls = _classes[0]
-    array: Array = cls.__new__(cls)
+    array: Array = object.__new__(_classes[0])
     array._native = native
     array._backend = backend
     array._base = base

@@ -1,8 +1,8 @@
 """What a backend file says about its kernels: native, worked around, by the host, or missing.
 
 A kernel is any callable on native arrays. An engine's own function needs no decoration: it is native. The decorators
-here attach what the dispatcher and the completeness table read: ``support_native_out``, ``native``, ``gaps``, ``reason``
-and ``origin``.
+here attach what the dispatcher and the completeness table read: ``support_native_out``, ``native``, ``gaps``,
+``reason`` and ``origin``.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ import numpy as np
 from .._core import convert, dtypes
 from .._core.call import invoke
 from .._core.declare import creation, primary, view
-from .._core.selection import Handle, backend_of_native, load
+from .._core.selection import Handle, backend_of_native, current, load
 from .._core.shapes import as_shape
 from .._core.views import Broadcast, Window, make_view
-from .._core.wrapper import Wrapper, wrap
+from .._core.wrapper import is_array, wrap
 from ..errors import CopyError, DtypeError, ShapeError
 from ..typing import Shape
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..array import Array
-    from ..typing import ArrayLike, DType, Scalar
+    from ..typing import DType, Scalar
 
 
 def _default(kind: type, backend: Handle) -> DType:
@@ -113,7 +113,7 @@ def arange(
 
 @creation(view_map={0: (0,)})
 def asarray(
-    obj: ArrayLike,
+    obj: Any,
     /,
     *,
     dtype: DType | None = None,
@@ -136,8 +136,8 @@ def asarray(
     device
         The device; by default that of ``obj`` or of the backend.
     copy
-        ``True`` never shares memory with ``obj``; ``False`` shares or raises; ``None`` shares where it can: the memory of
-        the engine's own arrays, and of NumPy arrays on NumPy.
+        ``True`` never shares memory with ``obj``; ``False`` shares or raises; ``None`` shares where it can: the memory
+        of the engine's own arrays, and of NumPy arrays on NumPy.
     backend
         The backend, by name.
     out
@@ -168,13 +168,12 @@ def asarray(
     named: Handle | None = backend  # type: ignore[assignment]
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     x: Array | None = None
-    if isinstance(obj, Wrapper):
-        x = obj  # type: ignore[assignment]
+    if is_array(obj):
+        x = obj
     elif (own := backend_of_native(obj)) is not None:
         x = wrap(obj, own)
-    elif isinstance(obj, np.ndarray) and (named or convert.current()).name == "numpy" and copy is not True:
-        if obj.dtype in dtypes.BY_NAME.values():
-            x = wrap(np.asarray(obj), load("numpy"))
+    elif isinstance(obj, np.ndarray) and obj.dtype in dtypes.BY_NAME.values() and (named or current()).name == "numpy":
+        x = wrap(np.asarray(obj), load("numpy"))
     if x is None:
         target = convert.common_backend([obj], named)
         if copy is False:
@@ -368,12 +367,12 @@ def from_dlpack(
     Source: Array API standard 2025.12, ``from_dlpack``.
     """
     named: Any = backend
-    if isinstance(x, Wrapper):
+    if is_array(x):
         named = named or x._backend
         if named is x._backend and copy is None and device is None:
             # As NumPy: another array over the same memory.
-            return make_view(x, Window.of_order(x.shape, range(x.ndim)))  # type: ignore[arg-type]
-    target: Handle = named or backend_of_native(x) or convert.current()
+            return make_view(x, Window.of_order(x.shape, range(x.ndim)))
+    target: Handle = named or backend_of_native(x) or current()
     native_device = None if device is None else target.as_device(device)
     return wrap(target.from_dlpack(x, device=native_device, copy=copy), target)
 
@@ -723,7 +722,7 @@ def triu(x: Array, /, *, k: int = 0, out: Array | None = None) -> Array:
 def _triangle(kernel: str, x: Array, k: int, out: Array | None) -> Array:
     if x.ndim < 2:
         raise ShapeError(f"{kernel}() takes matrices, of two dimensions or more, not an array of shape {x.shape}")
-    return invoke(kernel, x, k=operator.index(k), out=out, result=(x.shape, x.dtype))  # type: ignore[no-any-return]
+    return invoke(kernel, x, k=operator.index(k), out=out, result=(x.shape, x.dtype))
 
 
 @creation(kernels=("zeros",))

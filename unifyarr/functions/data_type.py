@@ -11,7 +11,7 @@ from .._core import dtypes
 from .._core.call import invoke
 from .._core.convert import check_dtype
 from .._core.declare import primary
-from .._core.wrapper import Wrapper
+from .._core.wrapper import is_array
 from ..errors import DtypeError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def astype(
     if x.dtype == dtype:
         return x.copy() if copy else x
     check_dtype(x._backend, dtype)
-    return invoke("astype", x, dtype=dtype)  # type: ignore[no-any-return]
+    return invoke("astype", x, dtype=dtype)
 
 
 def can_cast(from_: DType | Array, to: DType, /) -> bool:
@@ -89,7 +89,7 @@ def can_cast(from_: DType | Array, to: DType, /) -> bool:
 
     Source: Array API standard 2025.12, ``can_cast``.
     """
-    source = from_.dtype if isinstance(from_, Wrapper) else dtypes.as_dtype(from_)
+    source = from_.dtype if is_array(from_) else dtypes.as_dtype(from_)
     target = dtypes.as_dtype(to)
     if dtypes.bfloat16 in (source, target):
         return dtypes.promote(source, target) == target
@@ -139,7 +139,7 @@ class finfo:
     dtype: DType
 
     def __init__(self, type: DType | Array, /) -> None:
-        dtype = type.dtype if isinstance(type, Wrapper) else dtypes.as_dtype(type)
+        dtype = type.dtype if is_array(type) else dtypes.as_dtype(type)
         if dtypes.rank(dtype) < 2:
             raise DtypeError(f"finfo() takes a floating-point dtype, not {dtype}: use iinfo() for integers")
         info: Any = ml_dtypes.finfo(dtype) if dtype == dtypes.bfloat16 else np.finfo(dtype)
@@ -191,7 +191,7 @@ class iinfo:
     dtype: DType
 
     def __init__(self, type: DType | Array, /) -> None:
-        dtype = type.dtype if isinstance(type, Wrapper) else dtypes.as_dtype(type)
+        dtype = type.dtype if is_array(type) else dtypes.as_dtype(type)
         if dtypes.rank(dtype) != 1:
             raise DtypeError(f"iinfo() takes an integer dtype, not {dtype}: use finfo() for floating-point ones")
         info = np.iinfo(dtype)
@@ -256,11 +256,11 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """
     if not arrays_and_dtypes:
         raise ValueError("result_type() needs at least one array, dtype or scalar")
-    operands = []
+    operands: list[Any] = []
     for each in arrays_and_dtypes:
         if type(each) in dtypes.SCALARS:
             operands.append(type(each))
-        elif isinstance(each, (Wrapper, np.ndarray, np.generic)):
+        elif is_array(each) or isinstance(each, (np.ndarray, np.generic)):
             operands.append(dtypes.as_dtype(each.dtype))
         else:
             operands.append(

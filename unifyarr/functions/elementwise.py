@@ -830,12 +830,12 @@ def round(x: Array, /, *, out: Array | None = None) -> Array:
     """
     if dtypes.rank(x.dtype) < 2:
         return positive(x, out=out) if x.dtype != dtypes.bool else positive(x.astype(dtypes.float16), out=out)
-    return invoke("round", x, out=out, result=(x.shape, x.dtype), aligned=True)  # type: ignore[no-any-return]
+    return invoke("round", x, out=out, result=(x.shape, x.dtype), aligned=True)
 
 
 @compositional()
 def clip(
-    x: ArrayLike,
+    x: Array,
     /,
     min: ArrayLike | Scalar | None = None,
     max: ArrayLike | Scalar | None = None,

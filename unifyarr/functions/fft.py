@@ -6,7 +6,7 @@ Real input is transformed as complex; the precision of the result is that of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def _complex(x: Array) -> Array:
     )
 
 
-def _one(kernel: str, x: Array, n: int | None, axis: int, norm: str, *, halved: bool = False) -> Any:
+def _one(kernel: str, x: Array, n: int | None, axis: int, norm: str, *, halved: bool = False) -> Array:
     axis = as_axis(axis, x.ndim)
     count = (2 * (x.shape[axis] - 1) if halved else x.shape[axis]) if n is None else int(n)
     if count < 1:
@@ -52,7 +52,7 @@ def _one(kernel: str, x: Array, n: int | None, axis: int, norm: str, *, halved: 
 
 def _several(
     kernel: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str, *, halved: bool = False
-) -> Any:
+) -> Array:
     if axes is None:
         # Without axes, ``s`` counts from the last one.
         places = tuple(range(x.ndim)) if s is None else tuple(range(x.ndim - len(s), x.ndim))
@@ -85,8 +85,8 @@ def fft(
     axis
         The axis.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -103,7 +103,7 @@ def fft(
 
     Source: Array API standard 2025.12, ``fft.fft``.
     """
-    return _one("fft", _complex(_checked(x, norm)), n, axis, norm)  # type: ignore[no-any-return]
+    return _one("fft", _complex(_checked(x, norm)), n, axis, norm)
 
 
 @primary(namespace="fft")
@@ -121,8 +121,8 @@ def ifft(
     axis
         The axis.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -139,7 +139,7 @@ def ifft(
 
     Source: Array API standard 2025.12, ``fft.ifft``.
     """
-    return _one("ifft", _complex(_checked(x, norm)), n, axis, norm)  # type: ignore[no-any-return]
+    return _one("ifft", _complex(_checked(x, norm)), n, axis, norm)
 
 
 @primary(namespace="fft")
@@ -163,8 +163,8 @@ def fftn(
     axes
         The axes; all by default, or the last ones that ``s`` counts.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -181,7 +181,7 @@ def fftn(
 
     Source: Array API standard 2025.12, ``fft.fftn``.
     """
-    return _several("fftn", _complex(_checked(x, norm)), s, axes, norm)  # type: ignore[no-any-return]
+    return _several("fftn", _complex(_checked(x, norm)), s, axes, norm)
 
 
 @primary(namespace="fft")
@@ -205,8 +205,8 @@ def ifftn(
     axes
         The axes; all by default, or the last ones that ``s`` counts.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -223,7 +223,7 @@ def ifftn(
 
     Source: Array API standard 2025.12, ``fft.ifftn``.
     """
-    return _several("ifftn", _complex(_checked(x, norm)), s, axes, norm)  # type: ignore[no-any-return]
+    return _several("ifftn", _complex(_checked(x, norm)), s, axes, norm)
 
 
 @primary(namespace="fft")
@@ -241,8 +241,8 @@ def rfft(
     axis
         The axis.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -259,7 +259,7 @@ def rfft(
 
     Source: Array API standard 2025.12, ``fft.rfft``.
     """
-    return _one("rfft", _checked(x, norm, real=True), n, axis, norm)  # type: ignore[no-any-return]
+    return _one("rfft", _checked(x, norm, real=True), n, axis, norm)
 
 
 @primary(namespace="fft")
@@ -277,8 +277,8 @@ def irfft(
     axis
         The axis.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -295,7 +295,7 @@ def irfft(
 
     Source: Array API standard 2025.12, ``fft.irfft``.
     """
-    return _one("irfft", _complex(_checked(x, norm)), n, axis, norm, halved=True)  # type: ignore[no-any-return]
+    return _one("irfft", _complex(_checked(x, norm)), n, axis, norm, halved=True)
 
 
 @primary(namespace="fft")
@@ -319,8 +319,8 @@ def rfftn(
     axes
         The axes; all by default, or the last ones that ``s`` counts.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -337,7 +337,7 @@ def rfftn(
 
     Source: Array API standard 2025.12, ``fft.rfftn``.
     """
-    return _several("rfftn", _checked(x, norm, real=True), s, axes, norm)  # type: ignore[no-any-return]
+    return _several("rfftn", _checked(x, norm, real=True), s, axes, norm)
 
 
 @primary(namespace="fft")
@@ -361,8 +361,8 @@ def irfftn(
     axes
         The axes; all by default, or the last ones that ``s`` counts.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -379,7 +379,7 @@ def irfftn(
 
     Source: Array API standard 2025.12, ``fft.irfftn``.
     """
-    return _several("irfftn", _complex(_checked(x, norm)), s, axes, norm, halved=True)  # type: ignore[no-any-return]
+    return _several("irfftn", _complex(_checked(x, norm)), s, axes, norm, halved=True)
 
 
 @primary(namespace="fft")
@@ -397,8 +397,8 @@ def hfft(
     axis
         The axis.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -415,7 +415,7 @@ def hfft(
 
     Source: Array API standard 2025.12, ``fft.hfft``.
     """
-    return _one("hfft", _complex(_checked(x, norm)), n, axis, norm, halved=True)  # type: ignore[no-any-return]
+    return _one("hfft", _complex(_checked(x, norm)), n, axis, norm, halved=True)
 
 
 @primary(namespace="fft")
@@ -433,8 +433,8 @@ def ihfft(
     axis
         The axis.
     norm
-        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``: both by
-        its root.
+        What is scaled: ``"backward"``: the inverse by 1/n; ``"forward"``: the forward transform by 1/n; ``"ortho"``:
+        both by its root.
     out
         An array of the result's shape for the result.
 
@@ -451,7 +451,7 @@ def ihfft(
 
     Source: Array API standard 2025.12, ``fft.ihfft``.
     """
-    return _one("ihfft", _checked(x, norm, real=True), n, axis, norm)  # type: ignore[no-any-return]
+    return _one("ihfft", _checked(x, norm, real=True), n, axis, norm)
 
 
 @creation(namespace="fft")

@@ -59,7 +59,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | N
         x, axis = reshape(x, (-1,)), 0
     axis = as_axis(axis, x.ndim)
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-    return invoke("take", x, indices, axis=axis, out=out, result=(shape, x.dtype))  # type: ignore[no-any-return]
+    return invoke("take", x, indices, axis=axis, out=out, result=(shape, x.dtype))
 
 
 @primary()
@@ -106,4 +106,4 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1, out: Array |
     shape = (*beside[:axis], indices.shape[axis], *beside[axis + 1 :])
     source = (*beside[:axis], x.shape[axis], *beside[axis + 1 :])
     x, indices = broadcast_to(x, source), broadcast_to(indices, shape)
-    return invoke("take_along_axis", x, indices, axis=axis, out=out)  # type: ignore[no-any-return]
+    return invoke("take_along_axis", x, indices, axis=axis, out=out)

@@ -35,7 +35,7 @@ def matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     x1
         An array of shape (..., M, K), or (K,): a row, whose axis the result doesn't have.
     x2
-        An array of shape (..., K, N), or (K,): a column, whose axis the result doesn't have. The leading axes broadcast.
+        An array of shape (..., K, N), or (K,): a column, whose axis the result doesn't have. Leading axes broadcast.
     out
         An array of the result's shape for the result.
 
@@ -63,7 +63,7 @@ def matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     leading = broadcast(x1.shape[:-2], x2.shape[:-2], name="matmul")
     shape = leading + (x1.shape[-2:-1] if x1.ndim > 1 else ()) + (x2.shape[-1:] if x2.ndim > 1 else ())
     x1, x2 = promoted(x1, x2)
-    return invoke("matmul", x1, x2, out=out, result=(shape, x1.dtype))  # type: ignore[no-any-return]
+    return invoke("matmul", x1, x2, out=out, result=(shape, x1.dtype))
 
 
 @view()
@@ -207,4 +207,4 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None)
     shape = list(broadcast(x1.shape, x2.shape, name="vecdot"))
     del shape[axis]
     x1, x2 = promoted(x1, x2)
-    return invoke("vecdot", x1, x2, axis=axis + ndim, out=out, result=(tuple(shape), x1.dtype))  # type: ignore[no-any-return]
+    return invoke("vecdot", x1, x2, axis=axis + ndim, out=out, result=(tuple(shape), x1.dtype))

@@ -11,11 +11,11 @@ import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core import dtypes
-from .._core.call import invoke
+from .._core.call import invoke, invoke_several
 from .._core.declare import compositional, primary, view
 from .._core.shapes import as_axes, broadcast
 from .._core.views import Diagonal, make_view
-from .._core.wrapper import Wrapper
+from .._core.wrapper import is_array
 from ..errors import ShapeError
 from .elementwise import multiply
 from .linalg import promoted
@@ -65,18 +65,26 @@ class SVDResult(NamedTuple):
 _HALVES = {dtypes.float16, dtypes.bfloat16}
 
 
-def _compute(kernel: str, *arrays: Array, **static: Any) -> Any:
-    # Call a kernel in a precision that engines have, and bring floating-point results back to half precision.
+def _working(*arrays: Array) -> tuple[DType, tuple[Array, ...]]:
+    # The dtype that arrays promote to, and the arrays in a precision that engines compute in.
     dtype = dtypes.promote(*(x.dtype for x in arrays))
     working = dtypes.float64 if dtypes.rank(dtype) < 2 else dtypes.float32 if dtype in _HALVES else dtype
-    result = invoke(kernel, *(x.astype(working, copy=False) for x in arrays), **static)
-    if dtype not in _HALVES:
-        return result
-    return tuple(map(_halve(dtype), result)) if isinstance(result, tuple) else _halve(dtype)(result)
+    return dtype, tuple(x.astype(working, copy=False) for x in arrays)
 
 
-def _halve(dtype: DType) -> Any:
-    return lambda x: x.astype(dtype) if x.dtype == dtypes.float32 else x
+def _finished(result: Array, dtype: DType) -> Array:
+    # Floating-point results of half precision go back to it.
+    return result.astype(dtype) if dtype in _HALVES and result.dtype == dtypes.float32 else result
+
+
+def _compute(kernel: str, *arrays: Array, **static: Any) -> Array:
+    dtype, working = _working(*arrays)
+    return _finished(invoke(kernel, *working, **static), dtype)
+
+
+def _compute_several(kernel: str, *arrays: Array, **static: Any) -> tuple[Array, ...]:
+    dtype, working = _working(*arrays)
+    return tuple(_finished(each, dtype) for each in invoke_several(kernel, *working, **static))
 
 
 def _check_matrix(name: str, x: Array, *, square: bool = False) -> None:
@@ -120,7 +128,7 @@ def cholesky(x: Array, /, *, upper: bool = False, out: Array | None = None) -> A
     Source: Array API standard 2025.12, ``linalg.cholesky``.
     """
     _check_matrix("cholesky", x, square=True)
-    return _compute("cholesky", x, upper=bool(upper))  # type: ignore[no-any-return]
+    return _compute("cholesky", x, upper=bool(upper))
 
 
 @primary(namespace="linalg")
@@ -162,7 +170,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None) 
     if not -ndim <= axis < 0 or x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ShapeError(f"cross() takes three elements along axis {axis}, unlike shapes {x1.shape} and {x2.shape}")
     broadcast(x1.shape, x2.shape, name="cross")
-    return invoke("cross", *promoted(x1, x2), axis=axis)  # type: ignore[no-any-return]
+    return invoke("cross", *promoted(x1, x2), axis=axis)
 
 
 @primary(namespace="linalg")
@@ -195,7 +203,7 @@ def det(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Array API standard 2025.12, ``linalg.det``.
     """
     _check_matrix("det", x, square=True)
-    return _compute("det", x)  # type: ignore[no-any-return]
+    return _compute("det", x)
 
 
 @view(namespace="linalg")
@@ -266,7 +274,7 @@ def eig(x: Array, /) -> EigResult:
     Source: Array API standard 2025.12, ``linalg.eig``.
     """
     _check_matrix("eig", x, square=True)
-    return EigResult(*_compute("eig", x))
+    return EigResult(*_compute_several("eig", x))
 
 
 @primary(namespace="linalg")
@@ -281,7 +289,8 @@ def eigh(x: Array, /) -> EighResult:
     Returns
     -------
     EighResult
-        ``eigenvalues`` of shape (..., M), real, ascending, and ``eigenvectors`` of shape (..., M, M), one in each column.
+        ``eigenvalues`` of shape (..., M), real, ascending, and ``eigenvectors`` of shape (..., M, M), one in each
+        column.
 
     Raises
     ------
@@ -299,7 +308,7 @@ def eigh(x: Array, /) -> EighResult:
     Source: Array API standard 2025.12, ``linalg.eigh``.
     """
     _check_matrix("eigh", x, square=True)
-    return EighResult(*_compute("eigh", x))
+    return EighResult(*_compute_several("eigh", x))
 
 
 @primary(namespace="linalg")
@@ -334,7 +343,7 @@ def eigvals(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Array API standard 2025.12, ``linalg.eigvals``.
     """
     _check_matrix("eigvals", x, square=True)
-    return _compute("eigvals", x)  # type: ignore[no-any-return]
+    return _compute("eigvals", x)
 
 
 @primary(namespace="linalg")
@@ -369,7 +378,7 @@ def eigvalsh(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Array API standard 2025.12, ``linalg.eigvalsh``.
     """
     _check_matrix("eigvalsh", x, square=True)
-    return _compute("eigvalsh", x)  # type: ignore[no-any-return]
+    return _compute("eigvalsh", x)
 
 
 @primary(namespace="linalg")
@@ -405,7 +414,7 @@ def inv(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Array API standard 2025.12, ``linalg.inv``.
     """
     _check_matrix("inv", x, square=True)
-    return _compute("inv", x)  # type: ignore[no-any-return]
+    return _compute("inv", x)
 
 
 @primary(namespace="linalg")
@@ -421,8 +430,8 @@ def matrix_norm(
     keepdims
         Whether the last two axes stay, with length one.
     ord
-        ``"fro"`` (or ``None``): of all elements; ``"nuc"``: of the singular values; 2 or -2: their greatest or least; 1 or -1,
-        ``inf`` or ``-inf``: the greatest or least sum of magnitudes of a column, of a row.
+        ``"fro"`` (or ``None``): of all elements; ``"nuc"``: of the singular values; 2 or -2: their greatest or least;
+        1 or -1, ``inf`` or ``-inf``: the greatest or least sum of magnitudes of a column, of a row.
     out
         An array of the result's shape for the result.
 
@@ -451,7 +460,7 @@ def matrix_norm(
         raise ValueError(f"ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     if 0 in x.shape[-2:] and ord not in (None, "fro", "nuc"):
         raise ShapeError(f"matrix_norm() of order {ord} has no elements to choose from in shape {x.shape}")
-    return _compute("matrix_norm", x, keepdims=bool(keepdims), ord=ord)  # type: ignore[no-any-return]
+    return _compute("matrix_norm", x, keepdims=bool(keepdims), ord=ord)
 
 
 @primary(namespace="linalg")
@@ -493,8 +502,8 @@ def matrix_power(x: Array, n: int, /, *, out: Array | None = None) -> Array:
     if n < 0 and dtypes.rank(x.dtype) < 2:
         x = x.astype(dtypes.float64)
     if x.dtype in _HALVES:
-        return _compute("matrix_power", x, n=n)  # type: ignore[no-any-return]
-    return invoke("matrix_power", x, n=n)  # type: ignore[no-any-return]
+        return _compute("matrix_power", x, n=n)
+    return invoke("matrix_power", x, n=n)
 
 
 @primary(namespace="linalg")
@@ -506,7 +515,8 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None, out: Array | 
     x
         An array of shape (..., M, N).
     rtol
-        Which singular values count: those greater than the greatest times this. By default max(M, N) times the precision.
+        Which singular values count: those greater than the greatest times this. By default max(M, N) times the
+        precision.
     out
         An array of the result's shape for the result.
 
@@ -529,7 +539,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None, out: Array | 
     Source: Array API standard 2025.12, ``linalg.matrix_rank``.
     """
     _check_matrix("matrix_rank", x)
-    return invoke("matrix_rank", _floating(x), rtol=_native(rtol))  # type: ignore[no-any-return]
+    return invoke("matrix_rank", _working(x)[1][0], rtol=_native(rtol))
 
 
 @compositional(namespace="linalg")
@@ -576,7 +586,8 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = 
     x
         An array of shape (..., M, N).
     rtol
-        Which singular values count: those greater than the greatest times this. By default max(M, N) times the precision.
+        Which singular values count: those greater than the greatest times this. By default max(M, N) times the
+        precision.
     out
         An array of the result's shape for the result.
 
@@ -601,7 +612,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = 
     Source: Array API standard 2025.12, ``linalg.pinv``.
     """
     _check_matrix("pinv", x)
-    return _compute("pinv", x, rtol=_native(rtol))  # type: ignore[no-any-return]
+    return _compute("pinv", x, rtol=_native(rtol))
 
 
 @primary(namespace="linalg")
@@ -638,7 +649,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     _check_matrix("qr", x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode is 'reduced' or 'complete', not {mode!r}")
-    return QRResult(*_compute("qr", x, mode=mode))
+    return QRResult(*_compute_several("qr", x, mode=mode))
 
 
 @primary(namespace="linalg")
@@ -669,7 +680,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
     Source: Array API standard 2025.12, ``linalg.slogdet``.
     """
     _check_matrix("slogdet", x, square=True)
-    return SlogdetResult(*_compute("slogdet", x))
+    return SlogdetResult(*_compute_several("slogdet", x))
 
 
 @primary(namespace="linalg")
@@ -709,7 +720,7 @@ def solve(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     if x2.ndim == 0 or x2.shape[-2 if x2.ndim > 1 else 0] != x1.shape[-1]:
         raise ShapeError(f"solve() takes shapes (..., M, M) and (M,) or (..., M, K), not {x1.shape} and {x2.shape}")
     broadcast(x1.shape[:-2], x2.shape[:-2], name="solve")
-    return _compute("solve", x1, x2)  # type: ignore[no-any-return]
+    return _compute("solve", x1, x2)
 
 
 @primary(namespace="linalg")
@@ -726,7 +737,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     Returns
     -------
     SVDResult
-        ``U`` of shape (..., M, M or K), ``S`` of shape (..., K), real, descending, and ``Vh`` of shape (..., N or K, N).
+        ``U`` of shape (..., M, M or K), ``S`` of shape (..., K), real, descending, ``Vh`` of shape (..., N or K, N).
 
     Raises
     ------
@@ -744,7 +755,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     Source: Array API standard 2025.12, ``linalg.svd``.
     """
     _check_matrix("svd", x)
-    return SVDResult(*_compute("svd", x, full_matrices=bool(full_matrices)))
+    return SVDResult(*_compute_several("svd", x, full_matrices=bool(full_matrices)))
 
 
 @primary(namespace="linalg")
@@ -779,7 +790,7 @@ def svdvals(x: Array, /, *, out: Array | None = None) -> Array:
     Source: Array API standard 2025.12, ``linalg.svdvals``.
     """
     _check_matrix("svdvals", x)
-    return _compute("svdvals", x)  # type: ignore[no-any-return]
+    return _compute("svdvals", x)
 
 
 @compositional(namespace="linalg")
@@ -839,7 +850,8 @@ def vector_norm(
     keepdims
         Whether the axes stay, with length one.
     ord
-        The order p of ``sum(abs(x)**p)**(1/p)``; ``inf`` or ``-inf``: the greatest or least magnitude; 0: how many are not zero.
+        The order p of ``sum(abs(x)**p)**(1/p)``; ``inf`` or ``-inf``: the greatest or least magnitude; 0: how many are
+        not zero.
     out
         An array of the result's shape for the result.
 
@@ -864,15 +876,9 @@ def vector_norm(
     axes = as_axes(axis, x.ndim)
     if ord in (math.inf, -math.inf) and any(x.shape[each] == 0 for each in axes):
         raise ShapeError(f"vector_norm() of order {ord} has no elements to choose from in shape {x.shape}")
-    return _compute("vector_norm", x, axis=axes, keepdims=bool(keepdims), ord=ord)  # type: ignore[no-any-return]
-
-
-def _floating(x: Array) -> Array:
-    if dtypes.rank(x.dtype) < 2:
-        return x.astype(dtypes.float64)
-    return x.astype(dtypes.float32) if x.dtype in _HALVES else x
+    return _compute("vector_norm", x, axis=axes, keepdims=bool(keepdims), ord=ord)
 
 
 def _native(rtol: Any) -> Any:
     # A tolerance for each matrix stands beside their leading axes, as a native array.
-    return rtol._native if isinstance(rtol, Wrapper) else rtol
+    return rtol._native if is_array(rtol) else rtol

@@ -13,7 +13,7 @@ from .._core.call import invoke
 from .._core.declare import compositional, primary, view
 from .._core.shapes import as_axes, as_axis, as_shape, broadcast, resolve_unknown
 from .._core.views import Broadcast, Reshape, Window, geometry, make_view
-from .._core.wrapper import Wrapper, read, wrap
+from .._core.wrapper import is_array, read, wrap
 from ..errors import AxisError, ShapeError
 from ..typing import Shape
 
@@ -164,7 +164,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | Non
         raise ShapeError(f"concat() joins shapes that differ along axis {axis} only, unlike {shapes}")
     length = sum(x.shape[axis] for x in arrays)
     shape = (*first[:axis], length, *first[axis + 1 :])
-    return invoke("concat", *arrays, axis=axis, out=out, result=(shape, arrays[0].dtype))  # type: ignore[no-any-return]
+    return invoke("concat", *arrays, axis=axis, out=out, result=(shape, arrays[0].dtype))
 
 
 def _joined(arrays: Sequence[Array], name: str) -> tuple[Array, ...]:
@@ -369,7 +369,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
         x = reshape(x, (-1,))
         axis = 0
     axis = as_axis(axis, x.ndim)
-    if isinstance(repeats, Wrapper):
+    if is_array(repeats):
         if dtypes.rank(repeats.dtype) > 1 or repeats.ndim > 1:
             raise TypeError(
                 f"repeats is an integer or a 1-d array of integers, not {repeats.dtype} of shape {repeats.shape}"
@@ -380,10 +380,10 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
         elif counts.shape[0] != x.shape[axis]:
             raise ShapeError(f"repeat() got {counts.shape[0]} repeats for {x.shape[axis]} elements along axis {axis}")
         else:
-            return invoke("repeat", x, counts, count=None, axis=axis, out=out)  # type: ignore[no-any-return]
+            return invoke("repeat", x, counts, count=None, axis=axis, out=out)
     if repeats < 0:
         raise ValueError(f"repeats is not negative, unlike {repeats}")
-    return invoke("repeat", x, count=int(repeats), axis=axis, out=out)  # type: ignore[no-any-return]
+    return invoke("repeat", x, count=int(repeats), axis=axis, out=out)
 
 
 @view()
@@ -478,7 +478,7 @@ def roll(
         axes *= len(shifts)
     if len(shifts) != len(axes):
         raise ValueError(f"roll() got {len(shifts)} shifts for {len(axes)} axes")
-    return invoke("roll", x, shift=shifts, axis=axes, out=out)  # type: ignore[no-any-return]
+    return invoke("roll", x, shift=shifts, axis=axes, out=out)
 
 
 @view()
@@ -559,7 +559,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None
         raise ShapeError(f"stack() joins arrays of one shape, unlike {', '.join(str(x.shape) for x in arrays)}")
     axis = as_axis(axis, len(shape) + 1)
     result = (*shape[:axis], len(arrays), *shape[axis:])
-    return invoke("stack", *arrays, axis=axis, out=out, result=(result, arrays[0].dtype))  # type: ignore[no-any-return]
+    return invoke("stack", *arrays, axis=axis, out=out, result=(result, arrays[0].dtype))
 
 
 @compositional()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .._core import dtypes
-from .._core.call import invoke
+from .._core.call import invoke, invoke_several
 from .._core.declare import compositional, primary
 from .._core.shapes import as_axis, broadcast, reduced
-from .._core.wrapper import Wrapper
+from .._core.wrapper import is_array
 from ..errors import DtypeError, ShapeError
 from ..typing import Scalar
 from .creation import full_like
@@ -27,7 +27,7 @@ def _extremum(name: str, x: Array, axis: int | None, keepdims: bool, out: Array 
     if any(x.shape[each] == 0 for each in axes):
         raise ShapeError(f"{name}() of an array of shape {x.shape} has nothing to choose from along axis {axis}")
     shape = reduced(x.shape, axes, keepdims)
-    return invoke(name, x, axis=axis, keepdims=bool(keepdims), out=out, result=(shape, dtypes.int64))  # type: ignore[no-any-return]
+    return invoke(name, x, axis=axis, keepdims=bool(keepdims), out=out, result=(shape, dtypes.int64))
 
 
 @primary()
@@ -164,7 +164,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     """
     if x.ndim == 0:
         raise ShapeError("nonzero() takes an array of at least one dimension: x.reshape((1,)) makes one of a 0-d array")
-    return tuple(invoke("nonzero", x))
+    return invoke_several("nonzero", x)
 
 
 @primary()
@@ -214,17 +214,17 @@ def searchsorted(
         raise ShapeError(f"searchsorted() searches a 1-d array, not one of shape {x1.shape}")
     if side not in ("left", "right"):
         raise ValueError(f"side is 'left' or 'right', not {side!r}")
-    dtype = dtypes.promote(x1.dtype, x2.dtype if isinstance(x2, Wrapper) else type(x2))
-    if not isinstance(x2, Wrapper):
-        x2 = full_like(x1[:1].sum(), x2, dtype=dtype)
-    operands = [x1.astype(dtype, copy=False), x2.astype(dtype, copy=False)]  # type: ignore[union-attr]
+    dtype = dtypes.promote(x1.dtype, x2.dtype if is_array(x2) else type(x2))
+    if not is_array(x2):
+        x2 = full_like(x1[:1].sum(), x2, dtype=dtype)  # type: ignore[arg-type]
+    operands = [x1.astype(dtype, copy=False), x2.astype(dtype, copy=False)]
     if sorter is not None:
         if dtypes.rank(sorter.dtype) != 1 or sorter.shape != x1.shape:
             raise ShapeError(
                 f"sorter is an integer array of shape {x1.shape}, not {sorter.dtype} of shape {sorter.shape}"
             )
         operands.append(sorter.astype(dtypes.int64, copy=False))
-    return invoke("searchsorted", *operands, side=side, out=out)  # type: ignore[no-any-return]
+    return invoke("searchsorted", *operands, side=side, out=out)
 
 
 @primary()
@@ -260,10 +260,10 @@ def where(condition: Array, x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *
     """
     if condition.dtype != dtypes.bool:
         raise DtypeError(f"the condition of where() is bool, not {condition.dtype}: compare it with zero first")
-    dtype = dtypes.promote(*(x.dtype if isinstance(x, Wrapper) else type(x) for x in (x1, x2)))
+    dtype = dtypes.promote(*(x.dtype if is_array(x) else type(x) for x in (x1, x2)))
     choices = [
-        x.astype(dtype, copy=False) if isinstance(x, Wrapper) else full_like(condition, x, dtype=dtype)  # type: ignore[attr-defined]
+        x.astype(dtype, copy=False) if is_array(x) else full_like(condition, cast(Scalar, x), dtype=dtype)
         for x in (x1, x2)
     ]
     shape = broadcast(condition.shape, *(x.shape for x in choices), name="where")
-    return invoke("where", condition, *choices, out=out, result=(shape, dtype))  # type: ignore[no-any-return]
+    return invoke("where", condition, *choices, out=out, result=(shape, dtype))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._core import dtypes
-from .._core.call import invoke
+from .._core.call import invoke, invoke_several
 from .._core.convert import as_array
 from .._core.declare import primary
-from .._core.wrapper import Wrapper
+from .._core.wrapper import is_array
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -64,10 +64,10 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False, out
 
     Source: Array API standard 2025.12, ``isin``.
     """
-    backend = next(x._backend for x in (x1, x2) if isinstance(x, Wrapper))
-    dtype = dtypes.promote(*(x.dtype if isinstance(x, Wrapper) else type(x) for x in (x1, x2)))
+    backend = next(x._backend for x in (x1, x2) if is_array(x))
+    dtype = dtypes.promote(*(x.dtype if is_array(x) else type(x) for x in (x1, x2)))
     first, second = (as_array(x, backend).astype(dtype, copy=False) for x in (x1, x2))
-    return invoke("isin", first, second, invert=bool(invert), out=out, result=(first.shape, dtypes.bool))  # type: ignore[no-any-return]
+    return invoke("isin", first, second, invert=bool(invert), out=out, result=(first.shape, dtypes.bool))
 
 
 @primary()
@@ -93,7 +93,7 @@ def unique_all(x: Array, /) -> UniqueAll:
 
     Source: Array API standard 2025.12, ``unique_all``.
     """
-    return UniqueAll(*invoke("unique_all", x))
+    return UniqueAll(*invoke_several("unique_all", x))
 
 
 @primary(kernels=("unique_all",))
@@ -118,7 +118,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
     Source: Array API standard 2025.12, ``unique_counts``.
     """
-    values, _, _, counts = invoke("unique_all", x)
+    values, _, _, counts = invoke_several("unique_all", x)
     return UniqueCounts(values, counts)
 
 
@@ -144,7 +144,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 
     Source: Array API standard 2025.12, ``unique_inverse``.
     """
-    values, _, inverse, _ = invoke("unique_all", x)
+    values, _, inverse, _ = invoke_several("unique_all", x)
     return UniqueInverse(values, inverse)
 
 
@@ -172,4 +172,4 @@ def unique_values(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``unique_values``.
     """
-    return invoke("unique_values", x, out=out)  # type: ignore[no-any-return]
+    return invoke("unique_values", x, out=out)

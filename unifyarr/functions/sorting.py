@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._core import dtypes
 from .._core.call import invoke
@@ -51,8 +51,8 @@ def argsort(
     Source: Array API standard 2025.12, ``argsort``.
     """
     axis = as_axis(axis, x.ndim)
-    arguments = {"axis": axis, "descending": bool(descending), "stable": bool(stable)}
-    return invoke("argsort", x, out=out, result=(x.shape, dtypes.int64), **arguments)  # type: ignore[no-any-return]
+    arguments: dict[str, Any] = {"axis": axis, "descending": bool(descending), "stable": bool(stable)}
+    return invoke("argsort", x, out=out, result=(x.shape, dtypes.int64), **arguments)
 
 
 @primary()
@@ -93,5 +93,5 @@ def sort(
     Source: Array API standard 2025.12, ``sort``.
     """
     axis = as_axis(axis, x.ndim)
-    arguments = {"axis": axis, "descending": bool(descending), "stable": bool(stable)}
-    return invoke("sort", x, out=out, result=(x.shape, x.dtype), **arguments)  # type: ignore[no-any-return]
+    arguments: dict[str, Any] = {"axis": axis, "descending": bool(descending), "stable": bool(stable)}
+    return invoke("sort", x, out=out, result=(x.shape, x.dtype), **arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._core import dtypes
 from .._core.call import invoke
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 Axis = int | tuple[int, ...] | None
 
 
-def _accumulator(x: Array, dtype: object) -> DType:
+def _accumulator(x: Array, dtype: Any) -> DType:
     # Sums and products of small integers are computed in the default integer of their kind.
+    wanted: DType
     if dtype is not None:
         wanted = dtypes.as_dtype(dtype)
     elif x.dtype in dtypes.UNSIGNED:
@@ -40,7 +41,7 @@ def _total(name: str, x: Array, axis: Axis, dtype: object, keepdims: bool, out: 
     axes = as_axes(axis, x.ndim)
     wanted = _accumulator(x, dtype)
     result = (reduced(x.shape, axes, keepdims), wanted)
-    return invoke(name, x, axis=axes, dtype=wanted, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+    return invoke(name, x, axis=axes, dtype=wanted, keepdims=bool(keepdims), out=out, result=result)
 
 
 def _extremum(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None) -> Array:
@@ -48,15 +49,15 @@ def _extremum(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None
     if any(x.shape[each] == 0 for each in axes):
         raise ShapeError(f"{name}() of an array of shape {x.shape} has no elements along axis {axis} to choose from")
     result = (reduced(x.shape, axes, keepdims), x.dtype)
-    return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+    return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
 
 
 def _spread(name: str, x: Array, axis: Axis, correction: float, keepdims: bool, out: Array | None) -> Array:
     x = _as_floating(x)
     axes = as_axes(axis, x.ndim)
-    dtype = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(x.dtype, x.dtype)
+    dtype = dtypes.real_of(x.dtype)
     result = (reduced(x.shape, axes, keepdims), dtype)
-    return invoke(name, x, axis=axes, correction=correction, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+    return invoke(name, x, axis=axes, correction=correction, keepdims=bool(keepdims), out=out, result=result)
 
 
 def _cumulative(
@@ -71,8 +72,8 @@ def _cumulative(
     axis = as_axis(axis, x.ndim)
     wanted = _accumulator(x, dtype)
     shape = (*x.shape[:axis], x.shape[axis] + bool(include_initial), *x.shape[axis + 1 :])
-    static = {"axis": axis, "dtype": wanted, "include_initial": bool(include_initial)}
-    return invoke(name, x, out=out, result=(shape, wanted), **static)  # type: ignore[no-any-return]
+    static: dict[str, Any] = {"axis": axis, "dtype": wanted, "include_initial": bool(include_initial)}
+    return invoke(name, x, out=out, result=(shape, wanted), **static)
 
 
 @primary()
@@ -234,7 +235,7 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array |
     x = _as_floating(x)
     axes = as_axes(axis, x.ndim)
     result = (reduced(x.shape, axes, keepdims), x.dtype)
-    return invoke("mean", x, axis=axes, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+    return invoke("mean", x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
 
 
 @primary(fast=True)

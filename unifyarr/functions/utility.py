@@ -20,7 +20,7 @@ Axis = int | tuple[int, ...] | None
 def _test(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None) -> Array:
     axes = as_axes(axis, x.ndim)
     result = (reduced(x.shape, axes, keepdims), dtypes.bool)
-    return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)  # type: ignore[no-any-return]
+    return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
 
 
 @primary(fast=True)

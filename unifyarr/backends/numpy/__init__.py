@@ -96,7 +96,7 @@ class Backend:
     # -- values in and out ------------------------------------------------------------------------------------------
 
     def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> np.ndarray:
-        """Return a native array with the values of ``array``; ``copy=False`` shares memory if the engine can write it."""
+        """Return a native array of the values of ``array``; ``copy=False`` shares memory if the engine can write it."""
         return array.copy() if copy else array
 
     def to_numpy(self, native: np.ndarray) -> np.ndarray:
@@ -113,7 +113,7 @@ class Backend:
 
     def from_dlpack(self, x: object, *, device: object = None, copy: bool | None = None) -> np.ndarray:
         """Return a native array from an object with ``__dlpack__``."""
-        return np.from_dlpack(x, copy=copy)  # type: ignore[arg-type, call-overload, no-any-return]
+        return np.from_dlpack(x, copy=copy)  # type: ignore[arg-type]
 
     def dlpack(
         self,
@@ -125,7 +125,7 @@ class Backend:
         copy: bool | None = None,
     ) -> object:
         """Return a DLPack capsule of the array."""
-        return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)  # type: ignore[arg-type]
+        return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def dlpack_device(self, native: np.ndarray) -> tuple[int, int]:
         """Return the DLPack device type and number."""

@@ -71,13 +71,16 @@ def set_scalar(x: np.ndarray, key: Any, value: float) -> bool:
 _KEEPS = frozenset(np.dtype(name) for name in ("int64", "uint64", "float32", "float64", "complex64", "complex128"))
 
 
+def _is_plain(axis: Any, x: np.ndarray) -> bool:
+    return axis is None or (type(axis) is int and -x.ndim <= axis < x.ndim)
+
+
 def _total(ufunc: np.ufunc) -> Callable[..., Any]:
     reduce = ufunc.reduce
 
     def fast(x: np.ndarray, axis: Any, dtype: Any, keepdims: Any) -> Any:
-        if dtype is None and (axis is None or type(axis) is int) and x.dtype in _KEEPS:
-            if axis is None or -x.ndim <= axis < x.ndim:
-                return reduce(x, axis, None, out=..., keepdims=keepdims)
+        if dtype is None and _is_plain(axis, x) and x.dtype in _KEEPS:
+            return reduce(x, axis, None, out=..., keepdims=keepdims)
         return NotImplemented
 
     return fast
@@ -87,7 +90,7 @@ def _extremum(ufunc: np.ufunc) -> Callable[..., Any]:
     reduce = ufunc.reduce
 
     def fast(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-        if x.size and (axis is None or (type(axis) is int and -x.ndim <= axis < x.ndim)):
+        if x.size and _is_plain(axis, x):
             return reduce(x, axis, None, out=..., keepdims=keepdims)
         return NotImplemented
 
@@ -101,19 +104,19 @@ min = _extremum(np.minimum)
 
 
 def mean(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-    if x.size and x.dtype.char in "fd" and (axis is None or (type(axis) is int and -x.ndim <= axis < x.ndim)):
+    if x.size and x.dtype.char in "fd" and _is_plain(axis, x):
         return np.asarray(x.mean(axis, keepdims=keepdims))
     return NotImplemented
 
 
 def all(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-    if axis is None or (type(axis) is int and -x.ndim <= axis < x.ndim):
+    if _is_plain(axis, x):
         return np.logical_and.reduce(x, axis, None, out=..., keepdims=keepdims)
     return NotImplemented
 
 
 def any(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-    if axis is None or (type(axis) is int and -x.ndim <= axis < x.ndim):
+    if _is_plain(axis, x):
         return np.logical_or.reduce(x, axis, None, out=..., keepdims=keepdims)
     return NotImplemented
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..kernels import support_native_out
@@ -10,7 +12,7 @@ from ..kernels import support_native_out
 Window = tuple[tuple[int, int, int], ...]
 
 
-def _slices(window: Window) -> tuple[slice, ...]:
+def _slices(window: Window) -> Any:
     result = []
     for start, step, length in window:
         stop: int | None = start + step * length
@@ -19,17 +21,17 @@ def _slices(window: Window) -> tuple[slice, ...]:
         elif stop is not None and stop < 0:
             stop = None
         result.append(slice(start, stop, step))
-    return tuple(result)
+    # The trailing Ellipsis makes a view of a 0-d array too.
+    return (*result, ...)
 
 
 def get_window(x: np.ndarray, /, *, window: Window) -> np.ndarray:
-    # The trailing Ellipsis makes a view of a 0-d array too.
-    return x[(*_slices(window), ...)]
+    return x[_slices(window)]
 
 
 def set_window(x: np.ndarray, value: np.ndarray, /, *, window: Window) -> np.ndarray:
-    """Write ``value``, of the window's shape and of ``x``'s dtype, and return ``x``; immutable engines return a new array."""
-    x[(*_slices(window), ...)] = value
+    """Write ``value``, of the window's shape and of ``x``'s dtype; return ``x``, or a new array if it can't change."""
+    x[_slices(window)] = value
     return x
 
 
@@ -39,7 +41,7 @@ def gather(x: np.ndarray, /, *indices: np.ndarray) -> np.ndarray:
 
 
 def scatter(x: np.ndarray, value: np.ndarray, /, *indices: np.ndarray) -> np.ndarray:
-    """Write ``value``, of the shape of ``gather(x, *indices)`` and of ``x``'s dtype; of equal indices the last one wins."""
+    """Write ``value``, of the shape of ``gather(x, *indices)`` and of ``x``'s dtype; of equal indices the last wins."""
     x[indices] = value
     return x
 

@@ -16,7 +16,7 @@ matmul = support_native_out(partial(np.matmul, out=...))
 def vecdot(x1: np.ndarray, x2: np.ndarray, /, *, axis: int, out: Any = ...) -> np.ndarray:
     """Sum ``conj(x1) * x2`` over ``axis``, which counts in the broadcast shape of both."""
     ndim = max(x1.ndim, x2.ndim)
-    return np.vecdot(x1, x2, axis=axis - ndim, out=out)
+    return np.vecdot(x1, x2, axis=axis - ndim, out=out)  # type: ignore[call-overload]
 
 
 def cholesky(x: np.ndarray, /, *, upper: bool) -> np.ndarray:
@@ -71,11 +71,11 @@ def matrix_rank(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndar
 
 
 def pinv(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndarray:
-    return np.linalg.pinv(x, rtol=rtol)
+    return np.linalg.pinv(x, rtol=rtol)  # type: ignore[arg-type]
 
 
 def qr(x: np.ndarray, /, *, mode: str) -> tuple[np.ndarray, np.ndarray]:
-    return tuple(np.linalg.qr(x, mode=mode))  # type: ignore[call-overload, no-any-return]
+    return tuple(np.linalg.qr(x, mode=mode))  # type: ignore[call-overload]
 
 
 def slogdet(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:

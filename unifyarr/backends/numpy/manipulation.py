@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from ..kernels import support_native_out
@@ -55,7 +54,7 @@ def stack(*arrays: np.ndarray, axis: int, out: np.ndarray | None = None) -> np.n
 
 
 def repeat(x: np.ndarray, /, *repeats: np.ndarray, count: int | None, axis: int | None) -> np.ndarray:
-    """Repeat each element ``count`` times, or as often as the int64 array that follows ``x`` says (then ``count`` is None)."""
+    """Repeat each element ``count`` times; where that is ``None``, as often as the int64 array after ``x`` says."""
     return np.repeat(x, repeats[0] if count is None else count, axis)
 
 

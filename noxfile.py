@@ -1,0 +1,101 @@
+"""Sessions: ``nox -s tests``, ``lint``, ``typecheck``, ``docs``, ``bench``, ``conformance``."""
+
+from __future__ import annotations
+
+import os
+
+import nox
+
+nox.options.sessions = ["lint", "typecheck", "tests"]
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_existing_virtualenvs = True
+
+CONSTRAINTS = ("-c", "constraints.txt")
+BACKENDS = ("numpy", "torch", "jax", "tensorflow")
+# TensorFlow's start-up messages say nothing about us.
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def install(session: nox.Session, *extras: str) -> None:
+    """Install the package with extras, in the pinned versions."""
+    # torch first and by its pin: a range would take a build of several gigabytes.
+    if "all" in extras:
+        session.install("torch==2.13.0", *CONSTRAINTS)
+    session.install("-e", f".[{','.join(extras)}]", *CONSTRAINTS)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests on all four engines; arguments go to pytest, such as ``--backends numpy,jax``."""
+    install(session, "all", "test")
+    workers = () if any(argument.startswith("-n") for argument in session.posargs) else ("-n", "2")
+    session.run("pytest", *workers, *session.posargs, env=QUIET)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and formatting."""
+    session.install("ruff>=0.9")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def typecheck(session: nox.Session) -> None:
+    """Check the package's types with mypy, and with pyright that users see full signatures."""
+    session.install("mypy>=1.14", "pyright>=1.1.390", *CONSTRAINTS)
+    install(session, "test")
+    session.run("mypy")
+    session.run("pyright", "tests/typing_cases.py")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation; warnings are errors."""
+    install(session, "all", "docs")
+    session.run("python", "docs/generate.py", env=QUIET)
+    session.run("sphinx-build", "-W", "-b", "html", "docs", "docs/_build/html", env=QUIET)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure; arguments are names of backends."""
+    install(session, "all", "test")
+    session.run("python", "benchmarks/overhead.py", *session.posargs, env=QUIET)
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Run the standard's suite: ``-- PATH-TO-A-CHECKOUT [--backend X] [--seed N] [pytest arguments]``."""
+    if not session.posargs:
+        session.error("name a checkout of data-apis/array-api-tests, with its submodule array-api populated")
+    checkout, *arguments = session.posargs
+    backends = BACKENDS
+    if "--backend" in arguments:
+        place = arguments.index("--backend")
+        backends = (arguments[place + 1],)
+        del arguments[place : place + 2]
+    seed = "0"
+    if "--seed" in arguments:
+        place = arguments.index("--seed")
+        seed = arguments[place + 1]
+        del arguments[place : place + 2]
+    install(session, "all", "test")
+    session.install("-r", os.path.join(checkout, "requirements.txt"), *CONSTRAINTS)
+    plugins = os.path.abspath("tests/conformance")
+    for backend in backends:
+        code = f'import unifyarr; unifyarr.set_backend("{backend}"); xp = unifyarr.asarray(0).__array_namespace__()'
+        environment = {
+            **QUIET,
+            "ARRAY_API_TESTS_MODULE": f"exec('{code}')",
+            "ARRAY_API_TESTS_VERSION": "2025.12",
+            "PYTHONPATH": plugins,
+            "SUITE_SEED": seed,
+        }
+        with session.chdir(checkout):
+            session.run(
+                *("python", "-m", "pytest", "array_api_tests", "-p", "no:cacheprovider", "-p", "suite_seed"),
+                *("--derandomize", f"--hypothesis-seed={seed}", "--disable-deadline", "--disable-warnings", "-q"),
+                *arguments,
+                env=environment,
+            )
