@@ -447,8 +447,9 @@ class View(Array):
         if getattr(self, "_seen", None) is token:
             return self._value
         value = get_through(backend, native, self._steps)
-        if value is not native:
-            # What is the root's own native needs no keeping, and kept it would outlive the root's next rebind.
+        # What is the root's own native needs no keeping, and kept it would outlive the root's next rebind; what a
+        # trace computed from a root outside it is dead after the trace.
+        if value is not native and (backend.is_traced(native) or not backend.is_traced(value)):
             self._value, self._seen = value, token
         return value
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..typing import DType, Shape
 from . import convert, dtypes
-from .inplace import assign, check_backend, fit
+from .inplace import assign, check_backend, check_device, fit
 from .selection import Handle
 from .shapes import broadcast
 from .views import is_recipe
@@ -51,6 +51,7 @@ def invoke(
     natives = [read(operand) for operand in operands]
     if out is None:
         return wrap(kernel(*natives, **static), backend)
+    check_device(out, operands[0]._native, f"out of {name}()")
     if result is not None:
         check_result(name, out, *result)
         target = out._native

@@ -36,6 +36,8 @@ def fast_path(backend: Handle, key: str) -> FastPath:
         return own
     form, function = next(((form, key[len(form) :]) for form in ("out_", "scalar_", "set_") if key.startswith(form)), ("", key))
     declaration = DECLARATIONS.get(function)
+    if declaration is not None and declaration.name in _REDUCTIONS and not form:
+        return _reduction(backend, declaration)
     if declaration is None or declaration.ufunc is None:
         return _declines_write if form in ("out_", "set_") else _declines
     if form == "out_":
@@ -48,6 +50,40 @@ def fast_path(backend: Handle, key: str) -> FastPath:
     return _unary(backend, declaration) if declaration.ufunc.nin == 1 else _binary(backend, declaration)
 
 
+# Reductions whose fast path is the kernel itself: over all axes or one, in the dtype of the operand.
+_REDUCTIONS = {"sum": True, "prod": True, "mean": False, "max": False, "min": False}
+
+
+def _reduction(backend: Handle, declaration: Declaration) -> FastPath:
+    kernel, dtype_of, shape_of = backend.kernel(declaration.name), backend.dtype, backend.shape
+    has_dtype = _REDUCTIONS[declaration.name]
+    plain = backend.native_types[0]
+    trace = None if backend.mutable else backend.trace
+    keeps = {dtypes.int64, dtypes.uint64, *dtypes.REAL_FLOATING, *dtypes.COMPLEX_FLOATING}
+    if declaration.name == "mean":
+        keeps -= {dtypes.int64, dtypes.uint64}
+
+    def fast(x: Any, axis: Any, *rest: Any) -> Any:
+        if type(x) is not plain or (trace is not None and trace() is not None) or (has_dtype and rest[0] is not None):
+            return NotImplemented
+        shape = shape_of(x)
+        ndim = len(shape)
+        if axis is None:
+            axes = tuple(range(ndim))
+        elif type(axis) is int and -ndim <= axis < ndim:
+            axes = (axis % ndim,)
+        else:
+            return NotImplemented
+        dtype = dtype_of(x)
+        if dtype not in keeps or 0 in shape:
+            return NotImplemented
+        if has_dtype:
+            return kernel(x, axis=axes, dtype=dtype, keepdims=bool(rest[1]))
+        return kernel(x, axis=axes, keepdims=bool(rest[0]))
+
+    return fast
+
+
 def _unless_bfloat16(kernel: FastPath) -> FastPath:
     # A Python scalar is weak beside bfloat16 too, which NumPy's promotion doesn't know.
     bfloat16 = dtypes.bfloat16
@@ -55,19 +91,26 @@ def _unless_bfloat16(kernel: FastPath) -> FastPath:
 
 
 class _Direct(dict[Any, Any]):
-    """By native dtype: the callable for operands of that dtype, ``None`` where the loop casts them first."""
+    """By native dtype: what computes operands of that dtype at once, ``None`` where the loop casts them first."""
 
-    def __init__(self, backend: Handle, declaration: Declaration) -> None:
+    def __init__(self, backend: Handle, declaration: Declaration, *, same_result: bool = False) -> None:
         self.backend = backend
+        assert declaration.ufunc is not None
         self.ufunc = declaration.ufunc
         self.kernel = backend.kernel(declaration.name)
+        # Whether the result has to have the operands' dtype too.
+        self.same_result = same_result
 
     def learn(self, native: Any) -> Any:
-        """Return the callable for operands of the dtype of ``native``, and remember it."""
-        assert self.ufunc is not None
+        """Return what computes operands of the dtype of ``native``, and remember it."""
         dtype = self.backend.dtype(native)
         found = None
-        if set(dtypes.loop(self.ufunc, *[dtype] * self.ufunc.nin)[:-1]) == {dtype}:
+        try:
+            loop = dtypes.loop(self.ufunc, *[dtype] * self.ufunc.nin)
+        except TypeError:
+            # There's no such loop: the general path says so.
+            loop = ()
+        if loop and set(loop if self.same_result else loop[:-1]) == {dtype}:
             gaps = getattr(self.kernel, "gaps", ())
             found = self.kernel if native.dtype in gaps else getattr(self.kernel, "native", self.kernel)
         self[native.dtype] = found
@@ -76,50 +119,44 @@ class _Direct(dict[Any, Any]):
 
 def _unary(backend: Handle, declaration: Declaration) -> FastPath:
     direct = _Direct(backend, declaration)
-    plain = backend.native_types[0]
-    trace = None if backend.mutable else backend.trace
+    get = direct.get
 
-    def fast(x: Any) -> Any:
-        if type(x) is not plain or (trace is not None and trace() is not None):
-            return NotImplemented
-        dtype = x.dtype
-        call = direct[dtype] if dtype in direct else learn(x)
+    def mutable(x: Any) -> Any:
+        call = get(x.dtype)
+        return call(x) if call is not None else unlearned(x)
+
+    def unlearned(x: Any) -> Any:
+        call = None if x.dtype in direct else direct.learn(x)
         return NotImplemented if call is None else call(x)
 
-    def learn(x: Any) -> Any:
-        try:
-            return direct.learn(x)
-        except TypeError:
-            # There is no such loop: the general path says so.
-            return None
+    plain, trace = backend.native_types[0], backend.trace
 
-    return fast
+    def immutable(x: Any) -> Any:
+        # Neither a variable nor inside a trace, where arrays are marked.
+        return mutable(x) if type(x) is plain and trace() is None else NotImplemented
+
+    return mutable if backend.mutable else immutable
 
 
 def _binary(backend: Handle, declaration: Declaration) -> FastPath:
     direct = _Direct(backend, declaration)
-    plain = backend.native_types[0]
-    trace = None if backend.mutable else backend.trace
+    get = direct.get
 
-    def fast(x1: Any, x2: Any) -> Any:
+    def mutable(x1: Any, x2: Any) -> Any:
         dtype = x1.dtype
-        if (
-            x2.dtype != dtype
-            or type(x1) is not plain
-            or type(x2) is not plain
-            or (trace is not None and trace() is not None)
-        ):
-            return NotImplemented
-        call = direct[dtype] if dtype in direct else learn(x1)
+        call = get(dtype)
+        return call(x1, x2) if call is not None and x2.dtype == dtype else unlearned(x1, x2)
+
+    def unlearned(x1: Any, x2: Any) -> Any:
+        call = None if x1.dtype in direct or x1.dtype != x2.dtype else direct.learn(x1)
         return NotImplemented if call is None else call(x1, x2)
 
-    def learn(x: Any) -> Any:
-        try:
-            return direct.learn(x)
-        except TypeError:
-            return None
+    plain, trace = backend.native_types[0], backend.trace
 
-    return fast
+    def immutable(x1: Any, x2: Any) -> Any:
+        return mutable(x1, x2) if type(x1) is plain is type(x2) and trace() is None else NotImplemented
+
+    return mutable if backend.mutable else immutable
 
 
 def _with_scalar(backend: Handle, declaration: Declaration) -> FastPath:
@@ -158,30 +195,18 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
     kernel = backend.kernel(declaration.name)
     if not backend.supports_out(kernel) and not backend.supports_out(getattr(kernel, "native", kernel)):
         return _declines_write
-    direct = _Direct(backend, declaration)
-    assert declaration.ufunc is not None
-    ufunc = declaration.ufunc
-    keeps: dict[Any, Any] = {}
+    direct = _Direct(backend, declaration, same_result=True)
+    gaps = getattr(kernel, "gaps", ())
     shares, records, read_only = backend.may_share_memory, backend.records_gradient, backend.is_read_only
     overlap_safe = getattr(backend.engine, "promotes", False)
-
-    def learn(x: Any) -> Any:
-        # Only a loop whose result has the dtype of its operands.
-        dtype = backend.dtype(x)
-        try:
-            same = set(dtypes.loop(ufunc, *[dtype] * ufunc.nin)) == {dtype}
-        except TypeError:
-            same = False
-        keeps[x.dtype] = direct.learn(x) if same and x.dtype not in getattr(kernel, "gaps", ()) else None
-        return keeps[x.dtype]
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out = target._native
         dtype = out.dtype
         if x1.dtype != dtype or x2.dtype != dtype or not x1.shape == x2.shape == out.shape:
             return False
-        call = keeps[dtype] if dtype in keeps else learn(out)
-        if call is None:
+        call = direct[dtype] if dtype in direct else direct.learn(out)
+        if call is None or dtype in gaps:
             return False
         if overlap_safe:
             if not out.flags.writeable:
@@ -200,7 +225,8 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
 def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
     # On an immutable native, a result of out's shape and dtype becomes its native.
     binary = _binary(backend, declaration)
-    plain = backend.native_types[0]
+    plain, device = backend.native_types[0], backend.device
+    one_device = len(backend.devices()) == 1
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out = target._native
@@ -208,6 +234,8 @@ def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
             return False
         native = binary(x1, x2)
         if native is NotImplemented or native.dtype != out.dtype or native.shape != out.shape:
+            return False
+        if not one_device and device(native) != device(out):
             return False
         rebind(target, native)
         return True

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
+from ..errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
 from ..typing import Shape
 from . import convert, dtypes
 from .selection import backend_of_native, mismatch
@@ -82,6 +82,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -
     else:
         if is_array(value) or backend_of_native(value) is not None:
             array = convert.as_array(value, backend)
+            check_device(target, array._native, what)
         else:
             array = _from_data(value, target)
         given = array.shape
@@ -99,6 +100,15 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -
             raise ShapeError(f"{what} has shape {shape}, but the value has {given}")
         native = backend.kernel("broadcast_to")(native, shape=shape)
     return native
+
+
+def check_device(target: Array, native: Any, what: str) -> None:
+    """Raise ``DeviceError`` where a value isn't on the target's device: moving it would be a silent copy."""
+    backend = target._backend
+    if backend.trace() is None:
+        given, wanted = backend.device(native), backend.device(target._native)
+        if given != wanted:
+            raise DeviceError(f"{what} is on device {wanted!r}, but the value is on {given!r}: move it, with to_device()")
 
 
 def _from_data(value: object, target: Array) -> Array:

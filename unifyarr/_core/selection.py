@@ -97,7 +97,12 @@ def available_backends() -> list[str]:
     >>> "numpy" in ua.available_backends()
     True
     """
-    return [name for name in entry_points() if name in sys.modules or util.find_spec(name) is not None]
+    return [name for name in entry_points() if _is_installed(name)]
+
+
+def _is_installed(engine: str) -> bool:
+    # ``None`` in ``sys.modules`` is how an import is forbidden.
+    return sys.modules[engine] is not None if engine in sys.modules else util.find_spec(engine) is not None
 
 
 def load(name: str) -> Handle:
@@ -108,7 +113,7 @@ def load(name: str) -> Handle:
     point = entry_points().get(name)
     if point is None:
         raise BackendNotFoundError(f"there is no backend {name!r}: the backends are {', '.join(entry_points())}")
-    if util.find_spec(name) is None:
+    if not _is_installed(name):
         raise BackendNotFoundError(
             f"backend {name!r} needs the engine {name}, which is not installed: pip install 'unifyarr[{name}]'"
         )
@@ -211,7 +216,7 @@ def backend_of_native(x: object) -> Handle | None:
     unknown = False
     for name in entry_points():
         # An array can't exist before its engine is imported, so no engine is loaded just to look.
-        if name != "numpy" and name in sys.modules:
+        if name != "numpy" and sys.modules.get(name) is not None:
             if isinstance(x, load(name).native_types):
                 _BY_TYPE[kind] = _LOADED[name]
                 return _LOADED[name]
