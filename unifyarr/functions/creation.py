@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import convert, dtypes
 from .._core.call import invoke
-from .._core.declare import creation, primary, view
+from .._core.declare import compositional, creation, primary
 from .._core.selection import Handle, backend_of_native, current, load
 from .._core.shapes import as_shape
 from .._core.views import Broadcast, Window, make_view
@@ -322,7 +322,7 @@ def eye(
     return from_host(np.eye(n_rows, n_cols, operator.index(k), dtype=wanted), wanted, device, backend)
 
 
-@creation()
+@creation(view_map={0: (0,)})
 def from_dlpack(
     x: object,
     /,
@@ -533,7 +533,7 @@ def linspace(
         return from_host(values.astype(wanted), wanted, device, backend)
 
 
-@view({0: (0,), 1: (1,)})
+@compositional()
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Return coordinate grids from coordinate vectors.
 

@@ -499,6 +499,9 @@ def matrix_power(x: Array, n: int, /, *, out: Array | None = None) -> Array:
     """
     _check_matrix("matrix_power", x, square=True)
     n = operator.index(n)
+    if n == 1:
+        # NumPy would return its very input.
+        return x.copy()
     if n < 0 and dtypes.rank(x.dtype) < 2:
         x = x.astype(dtypes.float64)
     if x.dtype in _HALVES:
