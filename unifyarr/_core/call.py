@@ -135,8 +135,6 @@ def elementwise(
             beyond = np.inf if x > 0 else -np.inf
             operands = tuple(beyond if each is x else each for each in operands)
             return elementwise(name, ufunc, operands, out, fallback)
-    if out is None:
-        return invoke(name, *arrays)
     shape = broadcast(*(x.shape for x in arrays), name=name)
     return invoke(name, *arrays, out=out, result=(shape, output), aligned=True)
 

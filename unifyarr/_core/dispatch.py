@@ -18,10 +18,14 @@ from .declare import Declaration
 from .selection import loaded_backends
 from .wrapper import array_class
 
+# An engine's error sends the call through the general path, which says what is wrong in one way on all backends.
 _UNARY = """
     if out is None and type({x}) is Array:
         backend = {x}._backend
-        native = backend.fast_{name}({x}._native{static})
+        try:
+            native = backend.fast_{name}({x}._native{static})
+        except Exception:
+            native = NotImplemented
         if native is not NotImplemented:
             array = new(Array)
             array._native = native
@@ -35,7 +39,10 @@ _BINARY = """
         if type({y}) is Array:
             if {y}._backend is backend:
                 if out is None:
-                    native = backend.fast_{name}({x}._native, {y}._native)
+                    try:
+                        native = backend.fast_{name}({x}._native, {y}._native)
+                    except Exception:
+                        native = NotImplemented
                     if native is not NotImplemented:
                         array = new(Array)
                         array._native = native
@@ -46,7 +53,10 @@ _BINARY = """
                     if backend.fast_out_{name}({x}._native, {y}._native, out):
                         return out
         elif out is None and (type({y}) is int or type({y}) is float):
-            native = backend.fast_scalar_{name}({x}._native, {y})
+            try:
+                native = backend.fast_scalar_{name}({x}._native, {y})
+            except Exception:
+                native = NotImplemented
             if native is not NotImplemented:
                 array = new(Array)
                 array._native = native

@@ -1,0 +1,252 @@
+"""The torch backend: tensors that are written in place, on the CPU and on GPUs."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...errors import DeviceError, DtypeError
+from . import (
+    _dlpack,
+    creation,
+    data_type,
+    elementwise,
+    fast,
+    fft,
+    indexing,
+    linalg,
+    manipulation,
+    searching,
+    sets,
+    sorting,
+    statistical,
+    utility,
+)
+from ._shared import (
+    BFLOAT16,
+    DTYPES,
+    NUMPY_DTYPES,
+    check_writable,
+    independent,
+    is_expanded,
+    may_share_memory,
+    writes,
+)
+
+
+class Backend:
+    """torch, as the frontend sees an engine."""
+
+    name = "torch"
+    native_types: tuple[type, ...] = (torch.Tensor,)
+    # ``check_writable`` says which single tensors torch forbids to write.
+    mutable = True
+    # These take a Python number beside a tensor, and treat it as NumPy does a weak scalar.
+    takes_scalars = frozenset(
+        {
+            *("add", "subtract", "multiply", "divide"),
+            *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+        }
+    )
+    fast = fast.PATHS
+    modules = (
+        creation,
+        data_type,
+        elementwise,
+        fft,
+        indexing,
+        linalg,
+        manipulation,
+        searching,
+        sets,
+        sorting,
+        statistical,
+        utility,
+    )
+
+    # -- what an array is -------------------------------------------------------------------------------------------
+
+    def dtype(self, native: Tensor) -> np.dtype[Any]:
+        """Return the dtype of a tensor as a ``numpy.dtype``."""
+        try:
+            return NUMPY_DTYPES[native.dtype]
+        except KeyError:
+            raise DtypeError(f"{native.dtype} is none of the dtypes of the package: cast it first") from None
+
+    def shape(self, native: Tensor) -> tuple[int, ...]:
+        """Return the shape of a tensor as a tuple of ``int``."""
+        return tuple(native.shape)
+
+    def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
+        """Return the ``numpy.dtype`` of a ``torch.dtype``, ``None`` for anything else."""
+        return NUMPY_DTYPES.get(dtype) if isinstance(dtype, torch.dtype) else None
+
+    def strides(self, native: Tensor) -> tuple[int, ...]:
+        """Return the strides in bytes."""
+        itemsize = native.itemsize
+        return tuple(step * itemsize for step in native.stride())
+
+    def read(self, native: Tensor) -> Tensor:
+        """Return what kernels compute with: a lazily conjugated or negated tensor as a plain one."""
+        return native.resolve_conj().resolve_neg() if native.is_conj() or native.is_neg() else native
+
+    # -- devices and dtypes -----------------------------------------------------------------------------------------
+
+    def devices(self) -> list[str]:
+        """Return the names of all devices, the default one first."""
+        names = ["cpu", *(f"gpu:{index}" for index in range(torch.cuda.device_count()))]
+        default = _name(torch.get_default_device())
+        return [default, *(name for name in names if name != default)]
+
+    def device(self, native: Tensor) -> str:
+        """Return the name of the device that a tensor lives on."""
+        return _name(native.device)
+
+    def as_device(self, device: object) -> torch.device:
+        """Return torch's own device for a name of ours or of torch's, or for a device of torch's."""
+        try:
+            if not isinstance(device, str | torch.device):
+                raise TypeError(f"a {type(device).__name__} names no device")
+            found = torch.device(re.sub("^gpu", "cuda", device)) if isinstance(device, str) else device
+            if found.type != "cuda":
+                return found
+            index = torch.cuda.current_device() if found.index is None else found.index
+            if index >= torch.cuda.device_count():
+                raise ValueError("there is no such GPU")
+            return torch.device("cuda", index)
+        # Without CUDA, asking for the current device is an AssertionError in some builds.
+        except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+            known = self.devices()
+            raise DeviceError(f"device {device!r} is not one of torch's, which are {known}: {error}") from error
+
+    def supports_dtype(self, dtype: np.dtype[Any], device: Any = None) -> bool:
+        """Say whether arrays of ``dtype`` exist on ``device``."""
+        # Apple's GPUs have no double precision.
+        wide = DTYPES.get(dtype) in (torch.float64, torch.complex128)
+        return dtype in DTYPES and not (wide and device is not None and torch.device(device).type == "mps")
+
+    # -- values in and out ------------------------------------------------------------------------------------------
+
+    def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Tensor:
+        """Return a tensor with the values of ``array``; ``copy=False`` shares memory that torch can describe."""
+        shareable = (
+            array.flags.writeable
+            and array.flags.aligned
+            and array.dtype.isnative
+            and all(step >= 0 and step % array.itemsize == 0 for step in array.strides)
+        )
+        if copy or not shareable:
+            array = np.array(array, array.dtype.newbyteorder("="), order="C")
+        if array.dtype == BFLOAT16:
+            native = torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
+        else:
+            native = torch.from_numpy(array)
+        return native if device is None else native.to(device)
+
+    def to_numpy(self, native: Tensor) -> np.ndarray:
+        """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
+        native = self.read(native.detach()).cpu()
+        bits = native.dtype is torch.bfloat16
+        array: np.ndarray = (native.view(torch.uint16) if bits else native).numpy()
+        return array.view(BFLOAT16) if bits else array
+
+    def copy(self, native: Tensor) -> Tensor:
+        """Return an independent tensor of equal values."""
+        return native.clone()
+
+    def to_device(self, native: Tensor, device: Any) -> Tensor:
+        """Return the tensor on ``device``: itself where it is there already."""
+        return native.to(device)
+
+    def from_dlpack(self, x: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+        """Return a tensor from an object with ``__dlpack__``, a copy where the producer's memory is read-only."""
+        return _dlpack.receive(x, device, copy)
+
+    def dlpack(
+        self,
+        native: Tensor,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """Return a DLPack capsule of the tensor."""
+        return self.read(native).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+    def dlpack_device(self, native: Tensor) -> tuple[int, int]:
+        """Return the DLPack device type and number."""
+        kind, number = native.__dlpack_device__()
+        return int(kind), number
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+
+    def can_write(self, native: Tensor) -> bool:
+        """Say whether the engine can write this tensor in place at all."""
+        return True
+
+    def check_writable(self, native: Tensor) -> None:
+        """Raise where torch forbids a write: to a leaf that records gradients, or to an inference tensor."""
+        check_writable(native)
+
+    def is_read_only(self, native: Tensor) -> bool:
+        """Say whether elements of the tensor share memory, as those of ``expand``, which NumPy makes read-only."""
+        return is_expanded(native)
+
+    def may_share_memory(self, first: Tensor, second: Tensor) -> bool:
+        """Say whether two tensors overlap: ``True`` in doubt, ``False`` only when sure."""
+        return may_share_memory(first, second)
+
+    def assign(self, native: Tensor, value: Tensor) -> None:
+        """Overwrite a tensor in place by a value of its shape and dtype that it may overlap."""
+        _assign(native, value)
+
+    def window_is_view(self, window: indexing.Window) -> bool:
+        """Say whether ``get_window`` gives a view: torch has no negative strides."""
+        return all(step > 0 or length < 2 for _, step, length in window)
+
+    # -- tracing and gradients --------------------------------------------------------------------------------------
+
+    def trace(self) -> object | None:
+        """Return ``None``: torch's own transformations see writes to tensors."""
+        return None
+
+    def is_traced(self, native: Tensor) -> bool:
+        """Say whether a tensor stands for values that are not known."""
+        return native.is_meta
+
+    def records_gradient(self, native: Tensor) -> bool:
+        """Say whether torch records gradients through this tensor."""
+        return bool(native.requires_grad and torch.is_grad_enabled())
+
+    # -- kernels ----------------------------------------------------------------------------------------------------
+
+    def supports_out(self, kernel: Callable[..., Any]) -> bool:
+        """Say whether ``kernel(..., out=native)`` writes into ``native``."""
+        if getattr(kernel, "support_native_out", False):
+            return True
+        native = getattr(kernel, "native", kernel)
+        return isinstance(native, type(torch.add)) and _takes_out(native)
+
+
+def _name(device: torch.device) -> str:
+    if device.type != "cuda":
+        return str(device)
+    return f"gpu:{torch.cuda.current_device() if device.index is None else device.index}"
+
+
+@functools.cache
+def _takes_out(native: Callable[..., Any]) -> bool:
+    # torch's builtins have no signature, but the first line of the docstring shows one.
+    return re.match(r"\s*.*\bout[=:]", native.__doc__ or "") is not None
+
+
+@writes
+def _assign(native: Tensor, value: Tensor) -> None:
+    native.copy_(independent(value, native))

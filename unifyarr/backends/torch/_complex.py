@@ -1,0 +1,89 @@
+"""Elementwise functions of complex numbers where torch has other special values than C99, NumPy and the standard."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, copysign, isfinite, isinf
+
+from ._shared import parts
+
+
+def sign(x: Tensor) -> Tensor:
+    real, imag = parts(x)
+    lone = isinf(real) != isinf(imag)
+    real, imag = (
+        torch.where(lone, torch.where(isinf(part), copysign(torch.ones_like(part), part), part.abs() * 0), part)
+        for part in (real, imag)
+    )
+    size = torch.complex(real, imag).abs()
+    zero = size == 0
+    size = size.masked_fill(zero, 1)
+    return torch.complex((real / size).masked_fill(zero, 0), (imag / size).masked_fill(zero, 0))
+
+
+def reciprocal(x: Tensor) -> Tensor:
+    # Smith's algorithm, as in NumPy: "Algorithm 116: Complex division", Communications of the ACM 5 (1962).
+    real, imag = parts(x)
+    swap = real.abs() < imag.abs()
+    large, small = torch.where(swap, imag, real), torch.where(swap, real, imag)
+    ratio = small / large
+    divisor = large + small * ratio
+    return torch.complex(torch.where(swap, ratio, 1) / divisor, -torch.where(swap, 1, ratio) / divisor)
+
+
+def _whole_powers(base: Tensor, exponent: Tensor) -> Tensor:
+    """Multiply ``base`` with itself ``exponent`` times, a real whole number."""
+    count = exponent.abs().to(torch.int64)
+    power = torch.ones_like(base)
+    for bit in range(int(count.max()).bit_length()):
+        # Not 1 * base, where an infinite part makes the other one NaN; no square without need: it could overflow.
+        first, used, more = count & (2**bit - 1) == 0, (count >> bit) & 1 != 0, count >> (bit + 1) != 0
+        power = torch.where(used, torch.where(first, base, power * base.masked_fill(first | ~used, 1)), power)
+        base = torch.where(more, base * base.masked_fill(~more, 1), base)
+    return torch.where(exponent < 0, reciprocal(power), power)
+
+
+def pow(x1: Tensor, x2: Tensor) -> Tensor:
+    x1, x2 = torch.broadcast_tensors(x1, x2)
+    zero, exponent = x1 == 0, parts(x2)[0]
+    # The engine's exp(x2 * log(x1)) is NaN for zero, and rounds whole powers, which are products.
+    whole = (x2 == torch.trunc(exponent)) & (exponent.abs() < 100) & ~zero
+    if x2.requires_grad:
+        # Products have no derivative by the exponent.
+        whole &= ~isfinite(x1)
+    result = torch.pow(x1.masked_fill(zero | whole, 1), x2)
+    if bool(whole.any()):
+        powers = _whole_powers(x1.masked_fill(~whole, 1), exponent.masked_fill(~whole, 0))
+        result = torch.where(whole, powers, result)
+    nan = complex(float("nan"), float("nan"))
+    # The first power of zero has a derivative, and here no sign.
+    of_zero = torch.where(x2 == 1, x1 - x1.detach(), torch.zeros_like(x1).masked_fill(~(exponent > 0), nan))
+    return torch.where(zero, of_zero, result).masked_fill(x2 == 0, 1)
+
+
+def acos(x: Tensor) -> Tensor:
+    real, imag = parts(torch.acos(x))
+    return torch.complex(real, copysign(imag, -parts(x)[1]))
+
+
+def expm1(x: Tensor) -> Tensor:
+    (real, imag), (real_exp, imag_exp) = parts(torch.expm1(x)), parts(torch.exp(x))
+    finite = isfinite(x)
+    # Adding 0.0 turns -0.0 into the 0.0 that the standard wants.
+    return torch.complex(torch.where(finite, real + 0.0, real_exp - 1), torch.where(finite, imag, imag_exp))
+
+
+def log1p(x: Tensor) -> Tensor:
+    (real, imag), own = parts(torch.log1p(x)), parts(x)
+    real_log, imag_log = parts(torch.log(torch.complex(own[0] + 1, own[1])))
+    finite = isfinite(x)
+    return torch.complex(torch.where(finite, real + 0.0, real_log), torch.where(finite, imag, imag_log))
+
+
+def tanh(x: Tensor) -> Tensor:
+    (real, imag), own = parts(torch.tanh(x)), parts(x)
+    infinite = isinf(own[0])
+    return torch.complex(
+        torch.where(infinite, copysign(torch.ones_like(real), own[0]), real),
+        torch.where(infinite, copysign(torch.zeros_like(imag), own[1]), imag),
+    )

@@ -1,0 +1,175 @@
+"""What several files of the torch backend need: the dtypes, and detours for dtypes that the engine has no kernel for.
+
+torch 2.13 stores ``uint16``, ``uint32`` and ``uint64`` but computes little with them, and its complex kernels for
+addition and negation lose special values. Two exact detours serve most kernels: ``by_bits`` and ``by_parts``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...errors import InplaceUpdateError
+
+Kernel = Callable[..., Any]
+
+DTYPES: dict[np.dtype[Any], torch.dtype] = {
+    np.dtype(name): getattr(torch, name)
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+}
+BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+DTYPES[BFLOAT16] = torch.bfloat16
+NUMPY_DTYPES = {native: dtype for dtype, native in DTYPES.items()}
+
+# The unsigned integers without kernels, and the signed ones of equal width.
+SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+UNSIGNED = frozenset(SIGNED)
+COMPLEX = frozenset({torch.complex64, torch.complex128})
+FLOAT = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
+SIGNED_INTEGER = frozenset({torch.int8, torch.int16, torch.int32, torch.int64})
+BOOL = frozenset({torch.bool})
+UINT8 = frozenset({torch.uint8})
+INTEGER = SIGNED_INTEGER | UINT8 | UNSIGNED
+
+
+def as_signed(x: Tensor) -> Tensor:
+    """Return ``x``, or a view of its bits as signed integers where the engine has no kernels for it."""
+    signed = SIGNED.get(x.dtype)
+    return x if signed is None else x.view(signed)
+
+
+def as_dtype(bits: Tensor, dtype: torch.dtype) -> Tensor:
+    """Undo ``as_signed``. Only where there is something to undo: a view as another dtype records no gradient."""
+    return bits if bits.dtype is dtype else bits.view(dtype)
+
+
+def by_bits(function: Kernel) -> Kernel:
+    """Compute on the bits as signed integers: moves and arithmetic modulo ``2**n`` can't tell the difference."""
+
+    @functools.wraps(function)
+    def kernel(*arrays: Tensor, **arguments: Any) -> Any:
+        return function(*map(as_signed, arrays), **arguments).view(arrays[0].dtype)
+
+    return kernel
+
+
+def flip_order(x: Tensor) -> Tensor:
+    """Map unsigned bits to signed integers of the same order, or back: it inverts the highest bit."""
+    return as_signed(x).bitwise_xor(torch.iinfo(SIGNED.get(x.dtype, x.dtype)).min)
+
+
+def by_order(function: Kernel) -> Kernel:
+    """Compute on signed integers of the same order: comparing can't tell the difference."""
+
+    @functools.wraps(function)
+    def kernel(*arrays: Tensor, **arguments: Any) -> Any:
+        return function(*map(flip_order, arrays), **arguments)
+
+    return kernel
+
+
+def from_parts(pairs: Tensor) -> Tensor:
+    """Return the complex array of an array with a last axis of real and imaginary part."""
+    return torch.view_as_complex(pairs if pairs.stride(-1) == 1 else pairs.contiguous())
+
+
+def _pairs(x: Tensor) -> Tensor:
+    # A lazily conjugated tensor has no such view.
+    return torch.view_as_real(x.resolve_conj())
+
+
+def parts(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the real and the imaginary part of a complex array."""
+    real, imag = _pairs(x).unbind(-1)
+    return real, imag
+
+
+def by_parts(function: Kernel) -> Kernel:
+    """Compute on real and imaginary parts alike."""
+
+    @functools.wraps(function)
+    def kernel(*arrays: Tensor, **arguments: Any) -> Any:
+        return from_parts(function(*map(_pairs, arrays), **arguments))
+
+    return kernel
+
+
+def cast(x: Tensor, dtype: torch.dtype, *, copy: bool = False) -> Tensor:
+    """Return ``x`` in ``dtype``; the imaginary part goes silently, where the engine warns."""
+    if x.is_complex() and not dtype.is_complex and dtype is not torch.bool:
+        x = _pairs(x)[..., 0]
+    return x.to(dtype, copy=copy)
+
+
+def _extent(x: Tensor) -> int:
+    """Return how many bytes lie between the first and the end of the last element in memory."""
+    if x.is_contiguous() or not x.numel():
+        return int(x.nbytes)
+    return int((sum((n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True)) + 1) * x.itemsize)
+
+
+def may_share_memory(first: Tensor, second: Tensor) -> bool:
+    """Say whether the address ranges of two tensors overlap: ``from_numpy`` gives one memory several storages."""
+    if first is second:
+        return True
+    try:
+        distance = second.data_ptr() - first.data_ptr()
+    except RuntimeError:  # A tensor inside a transformation has no address of its own.
+        return True
+    return bool(distance < _extent(first) if distance >= 0 else -distance < _extent(second))
+
+
+def independent(value: Tensor, target: Tensor) -> Tensor:
+    """Return ``value``, as a copy where writing to ``target`` may change it."""
+    return value.clone() if may_share_memory(value, target) else value
+
+
+def is_expanded(x: Tensor) -> bool:
+    """Say whether several elements share one place in memory."""
+    if 0 not in x.stride() or not x.numel():
+        return False
+    return any(step == 0 and n > 1 for n, step in zip(x.shape, x.stride(), strict=True))
+
+
+def check_writable(x: Tensor) -> None:
+    """Raise where torch forbids writing to ``x``, before anything is written."""
+    if x.requires_grad and torch.is_grad_enabled():
+        base = x if x._base is None else x._base
+        if base.is_leaf and base.requires_grad:
+            raise InplaceUpdateError(
+                "torch forbids writing to a leaf tensor that requires gradients while it records them: "
+                "write under torch.no_grad(), or update x.detach() or a copy, x.copy()"
+            )
+    if x.is_inference() and not torch.is_inference_mode_enabled():
+        raise InplaceUpdateError(
+            "torch forbids writing to an inference tensor outside torch.inference_mode(): update a copy, x.copy()"
+        )
+    if is_expanded(x):
+        raise InplaceUpdateError(
+            "several elements of this expanded tensor share one place in memory: update a copy, x.copy()"
+        )
+
+
+def writes(kernel: Kernel) -> Kernel:
+    """Check the first array before ``kernel`` writes to it; what torch forbids is an ``InplaceUpdateError``."""
+
+    @functools.wraps(kernel)
+    def write(x: Tensor, *arrays: Tensor, **arguments: Any) -> Any:
+        check_writable(x)
+        try:
+            return kernel(x, *arrays, **arguments)
+        except NotImplementedError:
+            raise
+        except RuntimeError as error:
+            raise InplaceUpdateError(f"torch refuses to write to this tensor: {error}; update a copy") from error
+
+    return write

@@ -1,0 +1,235 @@
+"""Linear algebra on torch, of the main namespace and of the extension, with NumPy's kinds of error."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, linalg
+
+from ...errors import AxisError, DtypeError, ShapeError
+from ..kernels import support_native_out, worked_around
+from . import statistical
+from ._shared import BOOL, FLOAT, INTEGER, Kernel, as_dtype, as_signed
+
+
+def _numpy_errors(kernel: Kernel) -> Kernel:
+    """Raise what NumPy raises: ``LinAlgError`` for matrices that can't be solved, ``ValueError`` for shapes."""
+
+    @functools.wraps(kernel)
+    def call(*arrays: Tensor, **arguments: Any) -> Any:
+        try:
+            return kernel(*arrays, **arguments)
+        except torch.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(str(error)) from None
+        except (NotImplementedError, torch.OutOfMemoryError):
+            raise
+        except (RuntimeError, IndexError) as error:
+            raise ShapeError(str(error)) from error
+
+    return call
+
+
+def _check_matrix(x: Tensor) -> None:
+    if x.ndim < 2:
+        raise np.linalg.LinAlgError(f"a matrix has at least two axes, and the array has {x.ndim}")
+
+
+def _check_square(x: Tensor) -> None:
+    _check_matrix(x)
+    if x.shape[-1] != x.shape[-2]:
+        raise np.linalg.LinAlgError(f"a square matrix has two axes of one length, not {tuple(x.shape[-2:])}")
+
+
+def _matrices(kernel: Kernel, *, square: bool = False) -> Kernel:
+    """Check and convert matrices as NumPy does: integers compute in float64, half precision doesn't."""
+    check = _check_square if square else _check_matrix
+
+    @functools.wraps(kernel)
+    def call(x: Tensor, /, *arrays: Tensor, **arguments: Any) -> Any:
+        check(x)
+        if x.dtype in _EXACT:
+            x, arrays = x.to(torch.float64), tuple(array.to(torch.float64) for array in arrays)
+        elif x.itemsize == 2:
+            raise DtypeError(f"linear algebra takes no {x.dtype}: cast to float32")
+        return kernel(x, *arrays, **arguments)
+
+    return _numpy_errors(call)
+
+
+_EXACT = INTEGER | BOOL
+_square = functools.partial(_matrices, square=True)
+
+# -- products -------------------------------------------------------------------------------------------------------
+
+
+@worked_around("no kernel for bool, uint16, uint32, uint64")
+@support_native_out
+@_numpy_errors
+def matmul(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Tensor:
+    if x1.dtype in FLOAT or x1.is_complex():
+        if out is None or x1.ndim != 2 or x2.ndim != 2:
+            # For a vector the engine resizes the out that it was given, and warns.
+            return torch.matmul(x1.resolve_conj(), x2.resolve_conj())
+        return torch.matmul(x1, x2, out=out)
+    if x1.dtype is torch.bool:
+        return torch.matmul(x1.to(torch.int64), x2.to(torch.int64)) != 0
+    return torch.matmul(as_signed(x1), as_signed(x2)).view(x1.dtype)
+
+
+@worked_around("no kernel for integers and bool")
+@_numpy_errors
+def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int) -> Tensor:
+    axis -= max(x1.ndim, x2.ndim)
+    if -axis > min(x1.ndim, x2.ndim):
+        raise AxisError(f"axis {axis} is out of bounds for shapes {tuple(x1.shape)} and {tuple(x2.shape)}")
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ShapeError(f"axis {axis} has {x1.shape[axis]} and {x2.shape[axis]} elements")
+    if x1.dtype not in _EXACT:
+        return linalg.vecdot(x1, x2, dim=axis)
+    if x1.dtype is torch.bool:
+        return (x1 & x2).any(axis)
+    product = as_signed(x1) * as_signed(x2)
+    return product.sum(axis, dtype=product.dtype).view(x1.dtype)
+
+
+@worked_around("no kernel for uint16, uint32, uint64; no broadcasting of different numbers of axes")
+@_numpy_errors
+def cross(x1: Tensor, x2: Tensor, /, *, axis: int) -> Tensor:
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ShapeError(f"a cross product takes 3 elements, not {x1.shape[axis]} and {x2.shape[axis]}")
+    x1, x2 = torch.broadcast_tensors(x1, x2)
+    return as_dtype(linalg.cross(as_signed(x1), as_signed(x2), dim=axis), x1.dtype)
+
+
+def diagonal(x: Tensor, /, *, offset: int) -> Tensor:
+    return torch.diagonal(x, offset, -2, -1)
+
+
+def trace(x: Tensor, /, *, offset: int, dtype: np.dtype[Any]) -> Tensor:
+    return statistical.sum(torch.diagonal(x, offset, -2, -1), axis=(x.ndim - 2,), dtype=dtype, keepdims=False)
+
+
+@worked_around("no kernel for bool, uint16, uint32, uint64, no inverse of integers")
+@_numpy_errors
+def matrix_power(x: Tensor, /, *, n: int) -> Tensor:
+    _check_square(x)
+    if x.dtype not in _EXACT:
+        return linalg.matrix_power(x, n)
+    if n < 0:
+        return linalg.matrix_power(x.to(torch.float64), n)
+    # Squares for the bits of n, and the product of those that are set.
+    power = torch.eye(x.shape[-1], device=x.device).to(x.dtype).expand(x.shape)
+    while n:
+        power = matmul(power, x) if n & 1 else power
+        x, n = matmul(x, x) if n > 1 else x, n >> 1
+    return power.clone()
+
+
+# -- decompositions and solutions -----------------------------------------------------------------------------------
+
+det = _square(linalg.det)
+inv = _square(linalg.inv)
+
+
+@_square
+def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
+    return linalg.cholesky(x, upper=upper)
+
+
+def _check_finite(x: Tensor) -> None:
+    if not bool(torch.isfinite(x).all()):
+        raise np.linalg.LinAlgError("the matrix must not contain infinite numbers or NaN")
+
+
+@worked_around("LAPACK ends the process for NaN")
+@_square
+def eig(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    _check_finite(x)
+    values, vectors = linalg.eig(x)
+    return values, vectors
+
+
+@worked_around("LAPACK ends the process for NaN")
+@_square
+def eigvals(x: Tensor, /) -> Tensor:
+    _check_finite(x)
+    return linalg.eigvals(x)
+
+
+eigvalsh = _square(linalg.eigvalsh)
+
+
+@_square
+def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    values, vectors = linalg.eigh(x)
+    return values, vectors
+
+
+@_square
+def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    sign, logarithm = linalg.slogdet(x)
+    return sign, logarithm
+
+
+@_square
+def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
+    if x2.ndim == 1:
+        return linalg.solve(x1, x2[:, None]).squeeze(-1)
+    # With as many axes as the matrices, a stack of matrices can't be taken for one of vectors.
+    return linalg.solve(x1, x2[(None,) * (x1.ndim - x2.ndim)])
+
+
+@_matrices
+def qr(x: Tensor, /, *, mode: str) -> tuple[Tensor, Tensor]:
+    q, r = linalg.qr(x, mode)
+    return q, r
+
+
+@_matrices
+def svd(x: Tensor, /, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+    u, s, vh = linalg.svd(x, full_matrices)
+    return u, s, vh
+
+
+svdvals = _matrices(linalg.svdvals)
+
+
+@_matrices
+def pinv(x: Tensor, /, *, rtol: float | Tensor | None) -> Tensor:
+    return linalg.pinv(x, rtol=rtol)
+
+
+def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None) -> Tensor:
+    if x.ndim < 2:
+        return (x != 0).any().to(torch.int64)
+    return _matrix_rank(x, rtol=rtol)
+
+
+@_matrices
+def _matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None) -> Tensor:
+    return linalg.matrix_rank(x, rtol=rtol)
+
+
+# -- norms ----------------------------------------------------------------------------------------------------------
+
+
+@_matrices
+def matrix_norm(x: Tensor, /, *, keepdims: bool, ord: float | str | None) -> Tensor:
+    return linalg.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
+
+
+@_numpy_errors
+def vector_norm(x: Tensor, /, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> Tensor:
+    if not axis:
+        return torch.abs(x) if ord != 0 else (x != 0).to(x.real.dtype)
+    if ord != -math.inf and any(x.shape[i] == 0 for i in axis):
+        # The engine refuses what has no identity; NumPy starts with 0, whose negative power is infinite.
+        return torch.abs(x).sum(axis, keepdims) + (math.inf if ord < 0 else 0.0)
+    if ord == 0 and x.is_complex():
+        # The engine warns about the imaginary parts.
+        return (x != 0).sum(axis, keepdims, dtype=x.real.dtype)
+    return linalg.vector_norm(x, ord, axis, keepdims)

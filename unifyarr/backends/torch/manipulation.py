@@ -1,0 +1,76 @@
+"""Changing shapes and joining arrays on torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...errors import ShapeError
+from ..kernels import support_native_out, worked_around
+from ._shared import as_dtype, as_signed, independent, writes
+
+
+def broadcast_to(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
+    return x.expand(shape)
+
+
+def permute_dims(x: Tensor, /, *, axes: tuple[int, ...]) -> Tensor:
+    return x.permute(axes)
+
+
+def reshape(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
+    return x.reshape(shape)
+
+
+def real(x: Tensor, /) -> Tensor:
+    return torch.real(x).resolve_neg()
+
+
+def imag(x: Tensor, /) -> Tensor:
+    # The imaginary part of a lazily conjugated tensor is lazily negated.
+    return torch.imag(x).resolve_neg()
+
+
+@writes
+def set_real(x: Tensor, value: Tensor, /) -> Tensor:
+    torch.real(x).copy_(independent(value, x))
+    return x
+
+
+@writes
+def set_imag(x: Tensor, value: Tensor, /) -> Tensor:
+    torch.imag(x).copy_(independent(value, x))
+    return x
+
+
+@support_native_out
+def concat(*arrays: Tensor, axis: int, out: Tensor | None = None) -> Tensor:
+    return torch.cat(arrays, axis, out=out)
+
+
+@support_native_out
+def stack(*arrays: Tensor, axis: int, out: Tensor | None = None) -> Tensor:
+    return torch.stack(arrays, axis, out=out)
+
+
+@worked_around("torch.repeat_interleave has no kernel for uint16, uint32, uint64, and other errors")
+def repeat(x: Tensor, /, *repeats: Tensor, count: int | None, axis: int | None) -> Tensor:
+    times: Any
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    if count is not None:
+        times, negative = count, count < 0
+    else:
+        times = repeats[0].reshape(-1)
+        negative = bool((times < 0).any())
+        if len(times) not in (1, x.shape[axis]):
+            raise ShapeError(f"repeats has {len(times)} elements, but axis {axis} has {x.shape[axis]}")
+    if negative:
+        raise ShapeError("repeats holds a negative number")
+    return as_dtype(torch.repeat_interleave(as_signed(x), times, dim=axis), x.dtype)
+
+
+def roll(x: Tensor, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Tensor:
+    return torch.roll(x, shift, axis) if axis else x.clone()

@@ -1,0 +1,46 @@
+"""Sets on torch: values in ascending order, each NaN a value of its own, -0.0 and 0.0 one value."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..kernels import worked_around
+from ._shared import as_signed
+from .sorting import argsort, ranks, sort
+
+
+@worked_around("no kernel for bool, uint16, uint32, uint64 and complex numbers, errors for some strides")
+def isin(x1: Tensor, x2: Tensor, /, *, invert: bool) -> Tensor:
+    shape = x1.shape
+    x1, x2 = x1.reshape(-1), x2.reshape(-1)
+    if x1.is_complex():
+        # A NaN is in no set: below all ranks stands what only x1 has.
+        own, x2 = ranks(x1, x2)
+        x1 = own.masked_fill(torch.isnan(x1), -1)
+    elif x1.dtype is torch.bool:
+        x1, x2 = x1.view(torch.uint8), x2.view(torch.uint8)
+    return torch.isin(as_signed(x1), as_signed(x2), invert=invert).reshape(shape)
+
+
+def _starts(values: Tensor) -> Tensor:
+    """Say which elements of a sorted 1-d array differ from the one before."""
+    return torch.cat((torch.ones_like(values[:1], dtype=torch.bool), values[1:] != values[:-1]))
+
+
+@worked_around("torch.unique has no first indices, and no kernel for complex numbers")
+def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    flat = x.reshape(-1)
+    order = argsort(flat, axis=0, descending=False, stable=True)
+    values = flat[order]
+    starts = _starts(values)
+    groups = torch.cumsum(starts, 0) - 1
+    inverse = torch.empty_like(order)
+    inverse[order] = groups
+    return values[starts], order[starts], inverse.reshape(x.shape), torch.bincount(groups)
+
+
+@worked_around("torch.unique has no kernel for complex numbers")
+def unique_values(x: Tensor, /) -> Tensor:
+    values = sort(x.reshape(-1), axis=0, descending=False, stable=True)
+    return values[_starts(values)]

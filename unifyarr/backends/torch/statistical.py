@@ -1,0 +1,147 @@
+"""Reductions on torch, where an empty ``dim`` would mean all axes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..kernels import support_native_out, worked_around
+from ._shared import DTYPES, SIGNED, Kernel, as_dtype, as_signed, by_parts, cast, flip_order
+from .searching import argmax, argmin
+
+Axis = tuple[int, ...]
+
+
+def _values(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return ``x`` in ``dtype``, the unsigned integers without kernels as the bits of signed ones."""
+    return as_signed(x if x.dtype is dtype else cast(x, dtype))
+
+
+def _flat(x: Tensor, axis: Axis) -> Tensor:
+    """Return ``x`` with the axes ``axis`` as one, the last, in C order."""
+    axis = tuple(sorted(axis))
+    kept = [i for i in range(x.ndim) if i not in axis]
+    return x.permute(*kept, *axis).reshape(*(x.shape[i] for i in kept), math.prod(x.shape[i] for i in axis))
+
+
+def _keep(result: Tensor, axis: Axis) -> Tensor:
+    """Return ``result`` with the reduced axes of length 1."""
+    for i in sorted(axis):
+        result = result.unsqueeze(i)
+    return result
+
+
+def _plus_zero(x: Tensor) -> Tensor:
+    # A sum starts with 0: the sum of -0.0 alone is 0.0.
+    return by_parts(_plus_zero)(x) if x.is_complex() else x + 0
+
+
+@support_native_out
+def sum(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, out: Tensor | None = None) -> Tensor:
+    native = DTYPES[dtype]
+    if not axis:
+        return as_dtype(_plus_zero(_values(x, native)), native)
+    if native in SIGNED:
+        return torch.sum(_values(x, native), axis, keepdims, dtype=SIGNED[native]).view(native)
+    return torch.sum(cast(x, native) if x.is_complex() else x, axis, keepdims, dtype=native, out=out)
+
+
+def prod(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Tensor:
+    native = DTYPES[dtype]
+    values = _values(x, native)
+    if not axis:
+        return as_dtype(values * torch.ones_like(values), native)
+    # torch.prod reduces one axis only.
+    one = len(axis) == 1
+    result = torch.prod(values if one else _flat(values, axis), axis[0] if one else -1, dtype=values.dtype)
+    return as_dtype(_keep(result, axis) if keepdims else result, native)
+
+
+def _extremum(native: Kernel, argument: Kernel, name: str) -> Kernel:
+    @worked_around("no kernel for uint16, uint32, uint64 and complex numbers, IndexError for no elements")
+    @support_native_out
+    def kernel(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
+        if not axis:
+            return x.clone()
+        try:
+            if x.dtype in SIGNED:
+                return flip_order(native(flip_order(x), axis, keepdims)).view(x.dtype)
+            if x.is_complex():
+                flat = _flat(x, axis)
+                result = flat.take_along_dim(argument(flat, axis=flat.ndim - 1, keepdims=True), -1).squeeze(-1)
+                return _keep(result, axis) if keepdims else result
+            return native(x, axis, keepdims, out=out)
+        except (IndexError, ValueError):
+            shape = [1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis]
+            if 0 not in shape:
+                raise ValueError(f"{name} of an array without elements has no value") from None
+            return x.new_empty(shape)
+
+    return kernel
+
+
+max = _extremum(torch.amax, argmax, "max")
+min = _extremum(torch.amin, argmin, "min")
+
+
+@support_native_out
+def mean(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
+    if axis and not x.is_complex():
+        return torch.mean(x, axis, keepdims, out=out)
+    total = torch.sum(x, axis, keepdims) if axis else _plus_zero(x)
+    # NumPy divides by a complex number, which decides about infinite parts.
+    return total / total.new_full((), math.prod(x.shape[i] for i in axis))
+
+
+def var(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tensor:
+    count = math.prod(x.shape[i] for i in axis)
+    if axis and count > correction and x.numel():
+        return torch.var(x, axis, correction=correction, keepdim=keepdims)
+    # torch warns where the divisor is 0.
+    squares = (x - mean(x, axis=axis, keepdims=True)).abs().square()
+    total = torch.sum(squares, axis, keepdims) if axis else squares
+    return total / (count - correction if count > correction else 0.0)
+
+
+def std(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tensor:
+    return torch.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def _cumsum(x: Tensor, axis: int) -> Tensor:
+    if x.is_complex():
+        return by_parts(_cumsum)(x, axis=axis)
+    result = torch.cumsum(x, axis, dtype=x.dtype)
+    if x.is_floating_point() and not bool(x.narrow(axis, 0, x.shape[axis] and 1).all()):
+        # torch starts with 0.0, NumPy with the first element: after nothing but -0.0 the sum is -0.0.
+        leading = torch.cumprod(((x == 0) & torch.signbit(x)).to(torch.uint8), axis) != 0
+        return torch.where(leading, x, result)
+    return result
+
+
+def _cumprod(x: Tensor, axis: int) -> Tensor:
+    if x.is_complex() and not bool(torch.isfinite(x.narrow(axis, 0, x.shape[axis] and 1)).all()):
+        # torch starts with 1, and 1 * (inf + 0j) is inf + nanj.
+        return torch.stack(list(itertools.accumulate(x.unbind(axis), torch.mul)), axis)
+    return torch.cumprod(x, axis, dtype=x.dtype)
+
+
+def _cumulative(function: Kernel, initial: int) -> Kernel:
+    @worked_around("no kernel for uint16, uint32, uint64, other first elements")
+    def kernel(x: Tensor, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Tensor:
+        native = DTYPES[dtype]
+        result = function(_values(x, native), axis)
+        if include_initial:
+            shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
+            result = torch.cat((result.new_full(shape, initial), result), axis)
+        return as_dtype(result, native)
+
+    return kernel
+
+
+cumulative_sum = _cumulative(_cumsum, 0)
+cumulative_prod = _cumulative(_cumprod, 1)
