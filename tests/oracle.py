@@ -86,7 +86,8 @@ def assert_values(
     for one, other in parts:
         np.testing.assert_array_equal(np.isnan(one), np.isnan(other), err_msg=f"{what}: NaN\n{actual}\n{expected}")
         infinite = np.isinf(other) | np.isinf(one)
-        np.testing.assert_array_equal(one[infinite], other[infinite], err_msg=f"{what}: infinities\n{actual}\n{expected}")
+        message = f"{what}: infinities\n{actual}\n{expected}"
+        np.testing.assert_array_equal(one[infinite], other[infinite], err_msg=message)
         finite = np.isfinite(other)
         assert np.all(np.abs(one[finite] - other[finite]) <= bound[finite]), f"{what}:\n{actual}\nNumPy has\n{expected}"
         if not signed_zeros:

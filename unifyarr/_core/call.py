@@ -110,24 +110,17 @@ def elementwise(
     backend = convert.common_backend(operands, out._backend if out is not None else fallback)
     if out is not None:
         check_backend(out, backend)
-    device = None
-    arrays: list[Any] = []
-    for x in operands:
-        if type(x) in dtypes.SCALARS:
-            arrays.append(x)
-        else:
-            arrays.append(convert.as_array(x, backend, device))
-            device = device or _device(arrays[-1])
+    device = convert.device_of(operands, backend)
+    arrays: list[Any] = [x if type(x) in dtypes.SCALARS else convert.as_array(x, backend, device) for x in operands]
     given: list[Any] = [x.dtype if is_array(x) else type(x) for x in arrays]
     *inputs, output = dtypes.loop(ufunc, *given)
-    like = next((x._native for x in arrays if is_array(x)), None)
     for place, (x, dtype) in enumerate(zip(arrays, inputs, strict=True)):
         if is_array(x):
             if x.dtype != dtype:
                 arrays[place] = wrap(backend.kernel("astype")(read(x), dtype=dtype), backend)
             continue
         try:
-            arrays[place] = wrap(convert.scalar(x, dtype, backend, like), backend)
+            arrays[place] = wrap(convert.scalar(x, dtype, backend, device), backend)
         except OverflowError:
             if name not in _COMPARISONS or type(x) is not int:
                 raise
@@ -137,8 +130,3 @@ def elementwise(
             return elementwise(name, ufunc, operands, out, fallback)
     shape = broadcast(*(x.shape for x in arrays), name=name)
     return invoke(name, *arrays, out=out, result=(shape, output), aligned=True)
-
-
-def _device(array: Array) -> Any:
-    backend = array._backend
-    return None if is_recipe(array) else backend.as_device(backend.device(array._native))

@@ -124,7 +124,7 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
             check_backend(out, backend)
         call.backend = backend
         weak: list[str] = []
-        device = None
+        device = convert.device_of(call.operands(), backend)
         for name in arguments:
             value = arguments[name]
             if name in parameters.weak and (value is None or type(value) in dtypes.SCALARS):

@@ -11,6 +11,7 @@ from ..errors import DtypeError
 from ..typing import DType
 from . import dtypes
 from .selection import Handle, backend_of_native, current, mismatch
+from .views import is_recipe
 from .wrapper import is_array, wrap
 
 if TYPE_CHECKING:
@@ -115,7 +116,15 @@ def check_dtype(backend: Handle, dtype: DType, device: object = None) -> None:
         )
 
 
-def scalar(value: Any, dtype: DType, backend: Handle, like: Any = None) -> Any:
-    """Return a 0-d native array of a Python scalar, on the device of the native array ``like``."""
-    device = None if like is None else backend.as_device(backend.device(like))
+def device_of(operands: Iterable[object], backend: Handle) -> Any:
+    """Return the engine's own device of the first array among operands, where data beside it go, or ``None``."""
+    for x in operands:
+        if is_array(x):
+            root: Array = x._root if is_recipe(x) else x  # type: ignore[attr-defined]
+            return backend.device_named(backend.device(root._native))
+    return None
+
+
+def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any:
+    """Return a 0-d native array of a Python scalar."""
     return backend.from_numpy(np.asarray(value, dtype), device=device, copy=True)

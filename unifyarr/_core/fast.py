@@ -34,7 +34,9 @@ def fast_path(backend: Handle, key: str) -> FastPath:
     own: FastPath | None = getattr(backend.engine, "fast", {}).get(key)
     if own is not None:
         return own
-    form, function = next(((form, key[len(form) :]) for form in ("out_", "scalar_", "set_") if key.startswith(form)), ("", key))
+    form, function = next(
+        ((form, key[len(form) :]) for form in ("out_", "scalar_", "set_") if key.startswith(form)), ("", key)
+    )
     declaration = DECLARATIONS.get(function)
     if declaration is not None and declaration.name in _REDUCTIONS and not form:
         return _reduction(backend, declaration)

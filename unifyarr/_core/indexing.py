@@ -151,7 +151,9 @@ def _advanced(x: Array, items: list[Any]) -> Key:
             boxes.append((0, 1, x.shape[axis]))
         else:
             position = _as_position(item, x.shape[axis], axis)
-            indices.append(wrap(convert.scalar(position, dtypes.int64, x._backend, _native_of(x)), x._backend))
+            indices.append(
+                wrap(convert.scalar(position, dtypes.int64, x._backend, convert.device_of([x], x._backend)), x._backend)
+            )
             front.append(axis)
             boxes.append((0, 1, x.shape[axis]))
     view = make_view(x, Window(tuple(boxes), (*front, *rest)))
@@ -162,10 +164,6 @@ def _advanced(x: Array, items: list[Any]) -> Key:
     spread = tuple(each if each.shape == shape else _spread(each, shape) for each in indices)
     together = runs == list(range(runs[0], runs[0] + len(runs)))
     return Key(view, spread, standing[0] if together else 0, False)
-
-
-def _native_of(x: Array) -> Any:
-    return x._native
 
 
 def _nonzero(mask: Array) -> tuple[Array, ...]:

@@ -77,7 +77,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -
     backend, dtype = target._backend, target.dtype
     if type(value) in dtypes.SCALARS:
         dtypes.check_cast(type(value), dtype, what)
-        native = convert.scalar(value, dtype, backend, target._native)
+        native = convert.scalar(value, dtype, backend, convert.device_of([target], backend))
         given: Shape = ()
     else:
         if is_array(value) or backend_of_native(value) is not None:
@@ -108,7 +108,9 @@ def check_device(target: Array, native: Any, what: str) -> None:
     if backend.trace() is None:
         given, wanted = backend.device(native), backend.device(target._native)
         if given != wanted:
-            raise DeviceError(f"{what} is on device {wanted!r}, but the value is on {given!r}: move it, with to_device()")
+            raise DeviceError(
+                f"{what} is on device {wanted!r}, but the value is on {given!r}: move it, with to_device()"
+            )
 
 
 def _from_data(value: object, target: Array) -> Array:
@@ -119,7 +121,7 @@ def _from_data(value: object, target: Array) -> Array:
     if not isinstance(value, (np.ndarray, np.generic)) and dtypes.rank(array.dtype) <= dtypes.rank(target.dtype):
         # A list of Python numbers is weak, as they are.
         array = convert.to_numpy(value, target.dtype)
-    device = backend.as_device(backend.device(target._native))
+    device = convert.device_of([target], backend)
     return wrap(backend.from_numpy(array, device=device, copy=True), backend)
 
 

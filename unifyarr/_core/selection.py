@@ -40,6 +40,7 @@ class Handle:
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine
+        self._devices: dict[str, Any] = {}
         self.kernels: dict[str, Callable[..., Any]] = {}
         for module in engine.modules:
             self.kernels.update({key: value for key, value in vars(module).items() if callable(value)})
@@ -68,6 +69,12 @@ class Handle:
     if TYPE_CHECKING:
         # What ``Backend`` of the NumPy backend documents, and the fast paths.
         def __getattr__(self, name: str) -> Any: ...
+
+    def device_named(self, name: str) -> Any:
+        """Return the engine's own device of a name that the engine gave."""
+        if name not in self._devices:
+            self._devices[name] = self.as_device(name)
+        return self._devices[name]
 
     def kernel(self, name: str) -> Callable[..., Any]:
         """Return the kernel of a function, which takes and returns native arrays."""

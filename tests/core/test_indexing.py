@@ -1,0 +1,375 @@
+"""``x[key]`` and ``x[key] = value`` against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+import unifyarr as ua
+
+from ..oracle import ALL, as_numpy, assert_same
+
+SHAPES = [(4,), (2, 3), (3, 1), (0, 3), (2, 1, 3)]
+
+
+def numbered(shape: tuple[int, ...], dtype: str = "int64") -> np.ndarray:
+    """Return an array of that shape whose elements all differ."""
+    return np.arange(10, 10 + np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+
+
+def pair(shape: tuple[int, ...], dtype: str = "int64") -> tuple[np.ndarray, ua.Array]:
+    """Return NumPy's array and ours, of equal values in separate memory."""
+    values = numbered(shape, dtype)
+    return values, ua.asarray(values, copy=True)
+
+
+@st.composite
+def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
+    return draw(npst.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True, max_dims=5))
+
+
+@st.composite
+def index_arrays(draw: st.DrawFn, length: int) -> Any:
+    """Draw an array of integers that indexes an axis, now and then out of bounds."""
+    # One shape beside (): all of them broadcast, and engines compile for each.
+    shape = draw(st.sampled_from([(), (2,), (2, 1)]))
+    beyond = draw(st.integers(0, 9)) == 0
+    low, high = (-length - 1, length) if beyond else (-length, length - 1)
+    if low > high:
+        return np.zeros((0,), np.int64)
+    dtype = draw(st.sampled_from(["int64", "int8", "uint8"]))
+    return draw(npst.arrays(dtype, shape, elements=st.integers(max(low, 0) if dtype == "uint8" else low, high)))
+
+
+@st.composite
+def advanced_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Draw a key with at least one array in it: integers, masks of one or all axes, slices, ``None`` and ``...``."""
+    items: list[Any] = []
+    axis = 0
+    while axis < len(shape):
+        kind = draw(st.sampled_from(["array", "array", "mask", "masks", "slice", "int", "none", "stop"]))
+        if kind == "stop":
+            break
+        length = shape[axis]
+        if kind == "none":
+            items.append(None)
+            continue
+        if kind == "mask":
+            items.append(draw(npst.arrays(bool, (length,))))
+        elif kind == "masks":
+            items.append(draw(npst.arrays(bool, shape[axis:])))
+            axis = len(shape)
+        elif kind == "array":
+            items.append(draw(index_arrays(length)))
+        elif kind == "slice":
+            items.append(draw(st.slices(length)))
+        elif length:
+            items.append(draw(st.integers(-length, length - 1)))
+        else:
+            items.append(slice(None))
+        axis += 1
+    if axis < len(shape) and draw(st.booleans()):
+        items.append(...)
+    if not any(isinstance(item, np.ndarray) for item in items):
+        at = draw(st.integers(0, len(items)))
+        items.insert(at, np.asarray(draw(st.booleans())))
+    return tuple(items)
+
+
+FORMS = {
+    "NumPy array": lambda item: item,
+    "array": lambda item: ua.asarray(item, copy=True),
+    # A list of no elements has no dtype, and of no axes is a number.
+    "list": lambda item: item.tolist() if item.ndim and item.size else item,
+}
+
+
+def in_form(key: Any, form: str) -> Any:
+    """Return a key with its NumPy arrays turned into arrays, or lists."""
+    return tuple(FORMS[form](item) if isinstance(item, np.ndarray) else item for item in key)
+
+
+def outcome(values: np.ndarray, key: Any) -> np.ndarray | None:
+    """Return what NumPy selects, ``None`` if it raises ``IndexError``."""
+    try:
+        return np.array(values[key])
+    except IndexError:
+        return None
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(data=st.data())
+def test_basic_keys_select_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
+    values, x = pair(shape)
+    key = data.draw(basic_keys(shape))
+    assert_same(x[key], values[key], what=f"{key}")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(data=st.data())
+def test_basic_keys_write_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
+    values, x = pair(shape)
+    key = data.draw(basic_keys(shape))
+    selected = values[key]
+    value = -numbered(data.draw(st.sampled_from([selected.shape, selected.shape[1:], ()])))
+    form = data.draw(st.sampled_from(["array", "NumPy array", "list"]))
+    values[key] = value
+    x[key] = FORMS[form](value)
+    assert_same(x, values, what=f"{key}")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(data=st.data())
+def test_advanced_keys_select_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
+    values, x = pair(shape)
+    key, form = data.draw(advanced_keys(shape)), data.draw(st.sampled_from(list(FORMS)))
+    expected = outcome(values, in_form(key, "list") if form == "list" else key)
+    if expected is None:
+        with pytest.raises(IndexError):
+            x[in_form(key, form)]
+        return
+    selected = x[in_form(key, form)]
+    assert_same(selected, expected, what=f"{key}")
+    assert selected.base is None
+    selected[...] = 0
+    assert_same(x, numbered(shape), what="the selected elements are a copy")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(data=st.data())
+def test_advanced_keys_write_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
+    values, x = pair(shape)
+    key = data.draw(advanced_keys(shape))
+    form = data.draw(st.sampled_from(["array", "NumPy array"]))
+    selected = outcome(values, key)
+    if selected is None:
+        with pytest.raises(IndexError):
+            x[in_form(key, form)] = 0
+    else:
+        value = -numbered(data.draw(st.sampled_from([selected.shape, selected.shape[1:], ()])))
+        values[key] = value
+        x[in_form(key, form)] = ua.asarray(value, copy=True)
+    assert_same(x, values, what=f"{key}")
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_every_dtype_is_read_and_written(backend: str, dtype: str) -> None:
+    values, x = pair((2, 3), dtype)
+    index, mask = np.array([2, 0]), numbered((2, 3)) % 2 == 0
+    for key in (np.s_[0, 1:], np.s_[::-1, ::2], np.s_[:, index], (np.array([1, 0]), index), mask):
+        assert_same(x[key], values[key], what=f"{key}")
+        values[key] = values[key][..., ::-1].copy()
+        x[key] = x[key][..., ::-1]
+        assert_same(x, values, what=f"{key}")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        np.int64(1),
+        np.uint8(1),
+        (np.int8(-1), 0),
+        np.array(1),
+        (np.array(0), slice(None)),
+        True,
+        False,
+        np.True_,
+        (None, True, 0),
+        [],
+        [1, 0],
+        [True, False],
+        [[0, 1], [1, 0]],
+        ([0, 1], [2, 0]),
+        ([0, 1], slice(None, None, -1)),
+        (slice(None), [0, 2], None),
+        ([0], None, [1]),
+        np.zeros((0,), np.int64),
+        np.zeros((2, 3), bool),
+        np.ones((2, 3), bool),
+        (...,),
+        (),
+        None,
+    ],
+    ids=repr,
+)
+def test_keys_of_every_spelling(backend: str, key: Any) -> None:
+    values, x = pair((2, 3))
+    assert_same(x[key], values[key])
+    values[key] = -1
+    x[key] = -1
+    assert_same(x, values)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, lambda values: ua.asarray(values)], ids=["NumPy array", "array"])
+def test_a_0d_integer_array_is_an_integer(backend: str, wrap: Any) -> None:
+    values, x = pair((2, 3))
+    assert_same(x[wrap(1)], values[1])
+    assert_same(x[wrap(1), wrap(-1)], values[1, -1])
+    assert_same(x[wrap(0) :], values[0:])
+    x[wrap(1)] = 0
+    assert_same(x[1], np.zeros(3, np.int64))
+
+
+OUT_OF_BOUNDS = [2, -3, (0, 3), (0, 0, 0), (..., 5), (..., 0, ...), [2], [-3], np.array([0, 2]), ([0], [3])]
+WRONG = [0.5, "a", (0, 1.0), [0.5], np.array([1.0]), ([0, 1], [0, 1, 2]), np.ones(3, bool), np.ones((2, 2), bool)]
+
+
+@pytest.mark.parametrize("key", OUT_OF_BOUNDS + WRONG, ids=repr)
+def test_keys_that_dont_fit_raise_and_write_nothing(backend: str, key: Any) -> None:
+    values, x = pair((2, 3))
+    with pytest.raises((IndexError, TypeError)):
+        x[key]
+    with pytest.raises((IndexError, TypeError)):
+        x[key] = 0
+    assert_same(x, values)
+
+
+@pytest.mark.parametrize("key", OUT_OF_BOUNDS, ids=repr)
+def test_out_of_bounds_is_an_index_error(backend: str, key: Any) -> None:
+    _, x = pair((2, 3))
+    with pytest.raises(IndexError):
+        x[key]
+
+
+KEYS = [np.s_[0], np.s_[:, ::-1], np.s_[..., 1:], ([1, 0],), (slice(None), [0, 2]), np.arange(6).reshape(2, 3) % 2 == 0]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("int64", 0.5),
+        ("int64", np.float64(0.5)),
+        ("int64", np.array(0.5)),
+        ("int64", [0.5]),
+        ("int64", np.float32(0)),
+        ("bool", 1),
+        ("uint8", np.int64(1)),
+        ("float64", 1j),
+        ("float32", np.complex64(1)),
+    ],
+    ids=repr,
+)
+def test_a_value_that_doesnt_cast_raises_and_changes_nothing(backend: str, key: Any, dtype: str, value: Any) -> None:
+    values, x = pair((2, 3), dtype)
+    with pytest.raises(TypeError, match="same_kind"):
+        x[key] = value
+    with pytest.raises(TypeError, match="same_kind"):
+        x[key] = ua.asarray(value)
+    assert_same(x, values)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("float32", 1),
+        ("float32", np.float64(0.5)),
+        ("int8", np.int64(-3)),
+        ("complex64", 2.5),
+        ("float64", True),
+        ("uint8", 200),
+    ],
+    ids=repr,
+)
+def test_a_value_of_the_same_kind_is_cast(backend: str, key: Any, dtype: str, value: Any) -> None:
+    values, x = pair((2, 3), dtype)
+    values[key] = value
+    x[key] = value
+    assert_same(x, values)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_a_value_that_doesnt_broadcast_raises_and_changes_nothing(backend: str, key: Any) -> None:
+    values, x = pair((2, 3))
+    for value in (np.arange(5), np.ones((2, 2, 7), np.int64), np.zeros((0,), np.int64)):
+        with pytest.raises((ValueError, IndexError)):
+            x[key] = value
+        with pytest.raises((ValueError, IndexError)):
+            x[key] = ua.asarray(value)
+    assert_same(x, values)
+
+
+def test_a_python_integer_beyond_the_dtype_raises_and_changes_nothing(backend: str) -> None:
+    values, x = pair((3,), "uint8")
+    for key in (0, slice(None), [0, 1], np.array([True, False, True])):
+        for value in (256, -1):
+            with pytest.raises(OverflowError):
+                x[key] = value
+    assert_same(x, values)
+
+
+def test_leading_axes_of_length_one_of_a_value_fall_away(backend: str) -> None:
+    values, x = pair((2, 3))
+    values[0] = np.array([[[1, 2, 3]]])
+    x[0] = [[[1, 2, 3]]]
+    assert_same(x, values)
+    x[[1]] = np.array([[[4, 5, 6]]])
+    values[[1]] = np.array([[[4, 5, 6]]])
+    assert_same(x, values)
+
+
+def test_of_equal_indices_the_last_one_wins(backend: str) -> None:
+    x = ua.zeros(3, dtype="int64")
+    x[[0, 2, 0, 0]] = [1, 2, 3, 4]
+    assert_same(x, np.array([4, 0, 2]))
+
+
+def test_in_place_operators_on_indexed_parts(backend: str) -> None:
+    values, x = pair((2, 3))
+    for key in (0, np.s_[:, 1:], np.s_[::-1], [1], (slice(None), [2, 0]), values % 2 == 0, (1, 2)):
+        values[key] += 5
+        x[key] += 5
+        values[key] *= 2
+        x[key] *= 2
+        assert_same(x, values, what=f"{key}")
+
+
+def test_a_mask_assignment_may_read_what_it_writes(backend: str) -> None:
+    values, x = pair((4,))
+    mask = np.array([True, True, False, True])
+    values[mask] = values[::-1][mask].copy()
+    x[mask] = x[::-1][mask]
+    assert_same(x, values)
+    values[[0, 1, 2]] = values[1:].copy()
+    x[[0, 1, 2]] = x[1:]
+    assert_same(x, values)
+
+
+def test_an_index_array_may_be_the_array_it_indexes(backend: str) -> None:
+    values = np.array([2, 0, 1])
+    x = ua.asarray(values, copy=True)
+    assert_same(x[x], values[values])
+    x[x] = x
+    expected = values.copy()
+    expected[values] = values
+    assert_same(x, expected)
+
+
+def test_writing_into_a_result_of_integers_leaves_the_array_alone(backend: str) -> None:
+    values, x = pair((2, 3))
+    element = x[1, 2]
+    assert element.shape == ()
+    assert element.base is None
+    element[...] = 0
+    assert_same(x, values)
+    # With an ellipsis it is a 0-d view.
+    x[1, 2, ...][...] = 0
+    assert as_numpy(x)[1, 2] == 0
+
+
+def test_an_index_of_another_backend_is_an_error(backend: str) -> None:
+    other = "torch" if backend == "numpy" else "numpy"
+    if other not in ua.available_backends():
+        pytest.skip(f"{other} is not installed")
+    _, x = pair((4,))
+    index = ua.asarray([0, 1], backend=other)
+    with pytest.raises(ua.errors.BackendMismatchError):
+        x[index]
+    with pytest.raises(ua.errors.BackendMismatchError):
+        x[index] = 0

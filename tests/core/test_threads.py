@@ -1,0 +1,185 @@
+"""Threads: each with a backend of its own, and several on one array."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+
+from ..natives import variable
+from ..oracle import assert_same
+
+ROUNDS = 1_000
+
+
+@pytest.fixture(autouse=True)
+def switching() -> Iterator[None]:
+    """Let threads change turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def in_threads(*programs: Callable[[], None]) -> None:
+    """Run programs in threads that start together; what one raises is raised."""
+    barrier = threading.Barrier(len(programs), timeout=120)
+
+    def program(body: Callable[[], None]) -> None:
+        barrier.wait()
+        body()
+
+    with ThreadPoolExecutor(len(programs)) as pool:
+        for future in [pool.submit(program, body) for body in programs]:
+            future.result(timeout=300)
+
+
+def test_two_threads_on_two_backends(backend: str) -> None:
+    other = "numpy" if backend != "numpy" else next((name for name in ua.available_backends() if name != "numpy"), "")
+    if not other:
+        pytest.skip("one backend alone is installed")
+
+    def program(name: str) -> Callable[[], None]:
+        def body() -> None:
+            with ua.use_backend(name):
+                x = ua.zeros(4)
+                view, reverse = x[1:], x[::-1]
+                for number in range(ROUNDS):
+                    assert ua.current_backend() == name
+                    y = ua.ones(4)
+                    assert y.backend == name
+                    x += y
+                    view[0] = number
+                    ua.add(reverse, y, out=reverse)
+                assert x.backend == name
+                assert x.tolist() == [2.0 * ROUNDS, ROUNDS, 2.0 * ROUNDS, 2.0 * ROUNDS]
+
+        return body
+
+    in_threads(program(backend), program(other))
+
+
+def halves(x: ua.Array) -> dict[str, tuple[ua.Array, ua.Array]]:
+    """Return pairs of views without a common element."""
+    return {
+        "slices": (x[:4], x[4:]),
+        "steps": (x[::2], x[1::2]),
+        "reversed": (x[3::-1], x[:3:-1]),
+        "reshaped": (x.reshape(2, 4)[0], x.reshape(2, 4)[1]),
+    }
+
+
+@pytest.mark.parametrize("on", ["array", "variable"])
+@pytest.mark.parametrize("kind", ["slices", "steps", "reversed", "reshaped"])
+def test_writes_to_disjoint_views_are_never_lost(backend: str, kind: str, on: str) -> None:
+    if on == "array":
+        x = ua.zeros(8)
+    else:
+        x = ua.asarray(variable(backend, np.zeros(8)), backend=backend)
+    first, second = halves(x)[kind]
+
+    def program(view: ua.Array, step: float) -> Callable[[], None]:
+        def body() -> None:
+            for number in range(ROUNDS):
+                place = number % 4
+                # Each round reads what this thread has written: a lost write shows at once.
+                value = float(view[place])
+                assert value == step * (number // 4)
+                view[place] = value + step
+
+        return body
+
+    in_threads(program(first, 1.0), program(second, -1.0))
+    expected = np.zeros(8)
+    whole = ua.asarray(expected, backend="numpy")
+    one, other = halves(whole)[kind]
+    one[...] = ROUNDS / 4
+    other[...] = -ROUNDS / 4
+    assert_same(x, whole.__array__())
+
+
+WRITES: dict[str, Callable[[ua.Array, slice], Any]] = {
+    "x[part] = v": lambda x, part: x.__setitem__(part, x[part] + 1),
+    "x[part] += 1": lambda x, part: x[part].__iadd__(1),
+    "add(out=x[part])": lambda x, part: ua.add(x[part], 1, out=x[part]),
+    "inplace_increment": lambda x, part: ua.inplace_increment(x[part], 1),
+    "x[mask] = v": lambda x, part: x.__setitem__(_mask(part), x[part] + 1),
+    "x[integers] = v": lambda x, part: x.__setitem__(np.arange(8)[part], x[part] + 1),
+}
+
+
+def _mask(part: slice) -> np.ndarray:
+    mask = np.zeros(8, bool)
+    mask[part] = True
+    return mask
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+def test_every_kind_of_write_to_disjoint_parts_counts(backend: str, write: Callable[[ua.Array, slice], Any]) -> None:
+    x = ua.zeros(8)
+
+    def program(part: slice) -> Callable[[], None]:
+        def body() -> None:
+            with ua.use_backend(backend):
+                for _ in range(ROUNDS // 4):
+                    write(x, part)
+
+        return body
+
+    in_threads(program(np.s_[:4]), program(np.s_[4:]))
+    assert_same(x, np.full(8, ROUNDS / 4))
+
+
+def test_readers_see_whole_writes(backend: str) -> None:
+    # A view is got anew while its root is rebound: it never mixes two of them, nor keeps an old one.
+    x = ua.zeros(8)
+    view = x[::-1]
+    stop = threading.Event()
+
+    def reader() -> None:
+        last = -1.0
+        while not stop.is_set():
+            values = view[:1].tolist()
+            assert values[0] >= last
+            last = values[0]
+
+    def writer() -> None:
+        try:
+            for number in range(ROUNDS // 2):
+                x[...] = float(number)
+        finally:
+            stop.set()
+
+    in_threads(reader, writer)
+    assert_same(view, np.full(8, ROUNDS / 2 - 1))
+
+
+def test_the_first_calls_of_a_function_may_come_from_several_threads(backend: str) -> None:
+    # A dispatcher is compiled at the first call, which here are four at once.
+    declarations = ["log1p", "expm1", "hypot", "cumulative_prod", "unique_values", "moveaxis", "std"]
+    x = ua.asarray([[1.0, 2.0], [3.0, 4.0]])
+    arguments: dict[str, tuple[Any, ...]] = {"hypot": (x, x), "moveaxis": (x, 0, 1)}
+    keywords: dict[str, dict[str, int]] = {"cumulative_prod": {"axis": 0}}
+
+    def body() -> None:
+        for name in declarations:
+            getattr(fresh, name)(*arguments.get(name, (x,)), **keywords.get(name, {}))
+
+    from unifyarr._core.declare import DECLARATIONS
+
+    class Fresh:
+        """The functions anew, whose dispatchers aren't compiled yet."""
+
+        def __init__(self) -> None:
+            self.__dict__.update({name: DECLARATIONS[name].function() for name in declarations})
+
+    for _ in range(20):
+        fresh: Any = Fresh()
+        in_threads(*[body] * 4)

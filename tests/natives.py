@@ -1,0 +1,47 @@
+"""The engines' own arrays, for tests of what happens to them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+
+IMMUTABLE = ("jax", "tensorflow")
+
+
+def native(backend: str, values: Any) -> Any:
+    """Return what an engine calls an array: a ``numpy.ndarray``, ``torch.Tensor``, ``jax.Array`` or ``tf.Tensor``."""
+    return ua.asarray(np.array(values), backend=backend, copy=True).native
+
+
+def variable(backend: str, values: Any) -> Any:
+    """Return a native array that the engine writes in place: a ``tf.Variable``, a ``jax.Ref``, an array elsewhere."""
+    array = native(backend, values)
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        return tf.Variable(array)
+    if backend == "jax":
+        import jax
+
+        return jax.new_ref(array)
+    return array
+
+
+def values_of(array: Any) -> np.ndarray:
+    """Return the values of a native array as the engine itself tells them, in memory of their own."""
+    if "jax" in sys.modules and isinstance(array, sys.modules["jax"].Ref):
+        array = array[...]
+    if hasattr(array, "detach"):
+        array = array.detach()
+    return np.array(array.numpy() if hasattr(array, "numpy") else array)
+
+
+def skip_unless(backend: str, *wanted: str, why: str) -> None:
+    """Skip a test that means something on some engines only."""
+    if backend not in wanted:
+        pytest.skip(f"{why}: not on {backend}")

@@ -1,0 +1,22 @@
+"""What a type checker sees: full signatures, through the decorators. Checked by pyright and mypy, never run."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import unifyarr as ua
+
+x = ua.zeros((2, 3), dtype=ua.float32, backend="numpy")
+assert_type(x, ua.Array)
+assert_type(ua.sin(x), ua.Array)
+assert_type(ua.sum(x, axis=0, keepdims=True), ua.Array)
+assert_type(x.reshape(3, 2), ua.Array)
+assert_type(x + 1, ua.Array)
+assert_type(x[0, ...], ua.Array)
+assert_type(ua.unstack(x), tuple[ua.Array, ...])
+assert_type(ua.unique_all(x).counts, ua.Array)
+assert_type(ua.linalg.svd(x).S, ua.Array)
+assert_type(ua.inplace_update(x, 0.0), ua.Array)
+assert_type(x.shape, tuple[int, ...])
+ua.sin(x, 1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+ua.sum(x, axes=0)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]

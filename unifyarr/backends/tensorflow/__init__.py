@@ -1,0 +1,286 @@
+"""The TensorFlow backend: immutable tensors, and variables, which are written in place."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ...errors import CopyError, DeviceError, InplaceUpdateError
+from . import (
+    creation,
+    data_type,
+    elementwise,
+    fft,
+    indexing,
+    linalg,
+    manipulation,
+    searching,
+    sets,
+    sorting,
+    statistical,
+    utility,
+)
+from ._engine import NUMPY_DTYPES, TENSORFLOW_DTYPES, EagerTensor, ResourceVariable, is_traced, raw, tf
+
+_VARIABLE: Any = tf.Variable
+# DLPack's numbers of device types.
+_DLPACK_CPU = 1
+
+
+# "/job:localhost/replica:0/task:0/device:CPU:0", "/GPU:1", "CPU:0", "cpu"
+_DEVICE = re.compile(r"(?:.*/)?(?:device:)?([a-z]+)(?::(\d+))?", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _device_names() -> list[str]:
+    names = [_device_name(device.name) for device in tf.config.list_logical_devices()]
+    return sorted(names, key=lambda name: not name.startswith("gpu"))
+
+
+@lru_cache(maxsize=256)
+def _device_name(device: str) -> str:
+    """Return "cpu" or "gpu:0" for any of TensorFlow's spellings; a node of a graph may have none yet."""
+    if not device:
+        return _device_names()[0]
+    if (match := _DEVICE.fullmatch(device)) is None:
+        raise DeviceError(f"{device!r} is no name of a device")
+    kind, index = match[1].lower(), int(match[2] or 0)
+    return kind if (kind, index) == ("cpu", 0) else f"{kind}:{index}"
+
+
+@lru_cache(maxsize=256)
+def _is_default(device: str) -> bool:
+    return _device_name(device) == _device_names()[0]
+
+
+def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]:
+    """Run a kernel where its first array lives: TensorFlow runs ops on the default device, and moves their inputs.
+
+    Operands that meet elementwise have to live on one device; other arrays, of indices for example, are moved.
+    """
+
+    @wraps(kernel)
+    def placed(*arrays: Any, **arguments: Any) -> Any:
+        if not arrays:
+            return kernel(**arguments)
+        device = arrays[0].device
+        if elementwise and len(arrays) == 2 and (other := arrays[1].device) != device and device and other:
+            raise DeviceError(f"arrays of two devices meet in one call: {_device_name(device)}, {_device_name(other)}")
+        # A node of a graph has no device, or the one that the user asked for.
+        if _is_default(device):
+            return kernel(*arrays, **arguments)
+        with tf.device(device):
+            return kernel(*arrays, **arguments)
+
+    if hasattr(kernel, "native"):
+        placed.native = _placed(kernel.native, elementwise)  # type: ignore[attr-defined]
+    return placed
+
+
+def _kernels(module: ModuleType) -> SimpleNamespace:
+    kernels = {name: kernel for name, kernel in vars(module).items() if isinstance(kernel, FunctionType)}
+    return SimpleNamespace(**{name: _placed(kernel, module is elementwise) for name, kernel in kernels.items()})
+
+
+def _deep_copy(native: Any) -> Any:
+    with tf.device(native.device):
+        return raw.DeepCopy(x=native)
+
+
+class Backend:
+    """TensorFlow, as the frontend sees an engine."""
+
+    name = "tensorflow"
+    # What eager code meets first; then the symbolic tensors, and all kinds of variables.
+    native_types: tuple[type, ...] = (EagerTensor, ResourceVariable, tf.Tensor, tf.Variable)
+    # Whether natives are written in place, unless ``can_write`` says no for a single one.
+    mutable = False
+    # ``tf.Variable`` is, by ``can_write``.
+    has_variables = True
+    modules = tuple(
+        map(
+            _kernels,
+            (
+                creation,
+                data_type,
+                elementwise,
+                fft,
+                indexing,
+                linalg,
+                manipulation,
+                searching,
+                sets,
+                sorting,
+                statistical,
+                utility,
+            ),
+        )
+    )
+
+    # -- what an array is -------------------------------------------------------------------------------------------
+
+    def dtype(self, native: Any) -> np.dtype[Any]:
+        """Return the dtype of a native array as a ``numpy.dtype``."""
+        return NUMPY_DTYPES[native.dtype]
+
+    def shape(self, native: Any) -> tuple[int, ...]:
+        """Return the shape of a native array as a tuple of ``int``."""
+        return tuple(native.shape)
+
+    def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
+        """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
+        return NUMPY_DTYPES.get(dtype) if isinstance(dtype, tf.DType) else None
+
+    def strides(self, native: Any) -> tuple[int, ...] | None:
+        """Return ``None``: the engine hides the strides, arrays are C-contiguous."""
+        return None
+
+    def read(self, native: Any) -> Any:
+        """Return the value of a variable, which later writes to it don't change, or the tensor itself."""
+        return native.value() if isinstance(native, _VARIABLE) else native
+
+    # -- devices and dtypes -----------------------------------------------------------------------------------------
+
+    def devices(self) -> list[str]:
+        """Return the names of all devices, the default one first."""
+        return list(_device_names())
+
+    def device(self, native: Any) -> str:
+        """Return the name of the device that an array lives on."""
+        return _device_name(native.device)
+
+    def as_device(self, device: object) -> str:
+        """Return TensorFlow's spelling of a device for a name or for any of its own spellings."""
+        if not isinstance(device, str) or not device or (name := _device_name(device)) not in _device_names():
+            raise DeviceError(f"device {device!r} is not one of TensorFlow's, which are {_device_names()}")
+        return f"/device:{name.upper()}" if ":" in name else f"/device:{name.upper()}:0"
+
+    def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:
+        """Say whether arrays of ``dtype`` exist on ``device``."""
+        return dtype in TENSORFLOW_DTYPES
+
+    # -- values in and out ------------------------------------------------------------------------------------------
+
+    def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Any:
+        """Return a tensor with the values of ``array``: always a copy, since a tensor never changes."""
+        if device is None and tf.executing_eagerly():
+            return tf.constant(array)
+        # Outside of the graph the values stay known.
+        with tf.init_scope(), tf.device(device):
+            return tf.constant(array)
+
+    def to_numpy(self, native: Any) -> np.ndarray:
+        """Return the values as a NumPy array, which may share memory and must not be written."""
+        if isinstance(native, _VARIABLE):
+            native = native.value()
+        # NumPy can't take a 0-d bfloat16 by itself.
+        array: np.ndarray = np.asarray(native if native.ndim else native.numpy())
+        array.flags.writeable = False
+        return array
+
+    def copy(self, native: Any) -> Any:
+        """Return an independent native array of equal values: a tensor, which never changes, is its own copy."""
+        return self.read(native)
+
+    def to_device(self, native: Any, device: Any) -> Any:
+        """Return the array on ``device``: itself where it is there already."""
+        if _device_name(native.device) == _device_name(device):
+            return native
+        with tf.device(device):
+            return tf.identity(native)
+
+    def from_dlpack(self, x: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+        """Return a tensor with the values of an object with ``__dlpack__``: always a copy."""
+        if copy is False:
+            raise CopyError("a TensorFlow tensor never shares memory that could be written: use copy=None or copy=True")
+        if x.__dlpack_device__()[0] == _DLPACK_CPU:
+            try:
+                # NumPy takes what TensorFlow refuses: strided and read-only memory.
+                return self.from_numpy(np.from_dlpack(x), device=device)
+            except (BufferError, RuntimeError, TypeError):
+                pass  # NumPy knows no bfloat16.
+        try:
+            native = _deep_copy(tf.experimental.dlpack.from_dlpack(x.__dlpack__()))
+        except tf.errors.InvalidArgumentError as error:
+            raise BufferError(f"TensorFlow can't take this DLPack tensor: {error.message}") from error
+        return native if device is None else self.to_device(native, device)
+
+    def dlpack(
+        self,
+        native: Any,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """Return a DLPack capsule of a copy, since the consumer could write it.
+
+        With ``copy=False`` the memory is shared, and marked as read-only, which needs DLPack 1.0 and the CPU.
+        """
+        native = self.read(native)
+        if dl_device is not None and tuple(dl_device) != tuple(self.dlpack_device(native)):
+            raise BufferError(f"a TensorFlow tensor on {self.device(native)} can't be exported to DLPack's {dl_device}")
+        if copy is False:
+            if max_version is None or max_version[0] < 1 or self.device(native) != "cpu":
+                raise CopyError("a TensorFlow tensor is exported by DLPack without a copy only as read-only memory")
+            return self.to_numpy(native).__dlpack__(max_version=max_version)
+        return tf.experimental.dlpack.to_dlpack(_deep_copy(native))
+
+    def dlpack_device(self, native: Any) -> tuple[int, int]:
+        """Return the DLPack device type and number."""
+        return self.read(native).__dlpack_device__()
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+
+    def can_write(self, native: Any) -> bool:
+        """Say whether the engine can write this native array in place at all: a variable."""
+        return isinstance(native, _VARIABLE)
+
+    def check_writable(self, native: Any) -> None:
+        """Raise where a write to this native array is forbidden."""
+        if not isinstance(native, _VARIABLE):
+            raise InplaceUpdateError(
+                "a TensorFlow tensor can't be changed in place: write into a tf.Variable or a copy"
+            )
+
+    def is_read_only(self, native: Any) -> bool:
+        """Say whether the engine marks this native array as read-only."""
+        return False
+
+    def may_share_memory(self, first: Any, second: Any) -> bool:
+        """Say whether two natives overlap, as far as a write could show it."""
+        if first is second:
+            return True
+        return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
+
+    def assign(self, native: Any, value: Any) -> None:
+        """Overwrite a variable by a value of its shape and dtype."""
+        native.assign(value, read_value=False)
+
+    # -- tracing and gradients --------------------------------------------------------------------------------------
+
+    def trace(self) -> object | None:
+        """Return the graph of the running ``tf.function``, ``None`` if none is."""
+        # Weak references to one object are one object; a strong one would keep the graph alive.
+        return None if tf.executing_eagerly() else weakref.ref(tf.compat.v1.get_default_graph())
+
+    def is_traced(self, native: Any) -> bool:
+        """Say whether a native array stands for values that are not known yet."""
+        return is_traced(native)
+
+    def records_gradient(self, native: Any) -> bool:
+        """Return ``False``: a tape sees all operations."""
+        return False
+
+    # -- kernels ----------------------------------------------------------------------------------------------------
+
+    def supports_out(self, kernel: Callable[..., Any]) -> bool:
+        """Say whether ``kernel(..., out=native)`` writes into ``native``."""
+        return bool(getattr(kernel, "support_native_out", False))

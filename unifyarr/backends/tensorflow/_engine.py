@@ -1,0 +1,246 @@
+"""TensorFlow's pieces that several files need: raw ops, dtypes, cached constants, and shapes of too many dimensions.
+
+The kernels call ``tf.raw_ops``: they take half the time of the public functions, which convert their arguments first.
+Raw ops convert a list or a tuple slowly (35 µs), so axes and shapes go in as cached constant tensors.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # Its start-up notices, and a line for each op that raises.
+
+import tensorflow
+from tensorflow.python.autograph.core import config as autograph
+from tensorflow.python.ops import resource_variable_ops
+
+from ...errors import ShapeError
+
+tf: Any = tensorflow
+raw: Any = tf.raw_ops
+EagerTensor: type = tf.__internal__.EagerTensor
+# Under ``tf.function`` AutoGraph rewrites all Python code that it meets, and warns where it can't. The list of packages
+# that it leaves alone has no public door.
+autograph.CONVERSION_RULES = (autograph.DoNotConvert(__name__.partition(".")[0]), *autograph.CONVERSION_RULES)
+
+# The class of what ``tf.Variable(...)`` makes, which is not tf.Variable itself.
+ResourceVariable: type = resource_variable_ops.ResourceVariable
+
+BOOL = frozenset({tf.bool})
+SIGNED = frozenset({tf.int8, tf.int16, tf.int32, tf.int64})
+UNSIGNED = frozenset({tf.uint8, tf.uint16, tf.uint32, tf.uint64})
+INTEGER = SIGNED | UNSIGNED
+HALF = frozenset({tf.float16, tf.bfloat16})
+FLOAT = HALF | {tf.float32, tf.float64}
+COMPLEX = frozenset({tf.complex64, tf.complex128})
+
+TENSORFLOW_DTYPES: dict[np.dtype[Any], Any] = {
+    np.dtype(ml_dtypes.bfloat16 if dtype == tf.bfloat16 else dtype.name): dtype
+    for dtype in (*BOOL, *INTEGER, *HALF, tf.float32, tf.float64, *COMPLEX)
+}
+NUMPY_DTYPES = {tensorflow: numpy for numpy, tensorflow in TENSORFLOW_DTYPES.items()}
+REAL = {tf.complex64: tf.float32, tf.complex128: tf.float64}
+# The integers that hold a floating-point number's bits.
+BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
+
+# Broadcasting binary ops take 5 dimensions after TensorFlow's own merging, slices and SelectV2 take 8.
+MAX_BROADCAST = 5
+MAX_SLICE = 8
+
+
+@lru_cache(maxsize=4096)
+def integers(*values: int) -> Any:
+    """Return a 1-d tensor of axes, sizes or indices."""
+    dtype = np.int32 if all(-(2**31) <= value < 2**31 for value in values) else np.int64
+    with tf.init_scope():
+        return tf.constant(np.array(values, dtype))
+
+
+@lru_cache(maxsize=1024)
+def integer(value: int) -> Any:
+    """Return a 0-d tensor of an axis."""
+    with tf.init_scope():
+        return tf.constant(np.int32(value))
+
+
+@lru_cache(maxsize=1024)
+def _scalar(text: str, dtype: Any) -> Any:
+    with tf.init_scope():
+        kind = int if dtype in INTEGER or dtype in BOOL else complex if dtype in COMPLEX else float
+        return tf.constant(np.array(kind(text), NUMPY_DTYPES[dtype]))
+
+
+def constant(value: float, dtype: Any) -> Any:
+    """Return a 0-d tensor, from a cache whose key, a text, tells -0.0 from 0.0."""
+    return _scalar(repr(value), dtype)
+
+
+def scalar(value: float, like: Any) -> Any:
+    """Return a 0-d tensor of ``like``'s dtype."""
+    return _scalar(repr(value), like.dtype)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    return raw.Cast(x=x, DstT=dtype)
+
+
+def reshape(x: Any, /, *, shape: tuple[int, ...]) -> Any:
+    """Return ``x`` in another shape, in C order."""
+    return raw.Reshape(tensor=x, shape=integers(*shape))
+
+
+def swap_last(x: Any, axis: int) -> Any:
+    """Swap an axis with the last one."""
+    axes = list(range(x.ndim))
+    axes[axis], axes[-1] = axes[-1], axes[axis]
+    return x if axis == x.ndim - 1 else raw.Transpose(x=x, perm=integers(*axes))
+
+
+def truth(x: Any) -> Any:
+    """Return which elements aren't zero, NaN included."""
+    return x if x.dtype == tf.bool else raw.NotEqual(x=x, y=raw.ZerosLike(x=x))
+
+
+def parts(x: Any) -> tuple[Any, Any]:
+    """Return the real and the imaginary part of a complex tensor."""
+    dtype = REAL[x.dtype]
+    return raw.Real(input=x, Tout=dtype), raw.Imag(input=x, Tout=dtype)
+
+
+def join(real: Any, imag: Any) -> Any:
+    return raw.Complex(real=real, imag=imag, Tout=tf.complex64 if real.dtype == tf.float32 else tf.complex128)
+
+
+def is_traced(x: Any) -> bool:
+    """Say whether a tensor is a node of a graph, whose values aren't known."""
+    return type(x) is not EagerTensor and isinstance(x, tf.Tensor)
+
+
+def on_host(x: Any) -> Any:
+    """Return a tensor's values as a NumPy array that shares its memory; None in a graph and on a GPU.
+
+    A look at the values is much cheaper than a chain of ops, where the usual values need none.
+    """
+    if is_traced(x) or "CPU" not in x.device:
+        return None
+    return np.asarray(x if x.ndim else x.numpy())
+
+
+def has_nan(x: Any) -> bool:
+    """Say whether a floating-point tensor may have NaN."""
+    values = on_host(x)
+    return values is None or bool(np.isnan(values).any())
+
+
+def part(x: Any, start: int, stop: int) -> Any:
+    """Return a slice of a 1-d tensor."""
+    return raw.StridedSlice(input=x, begin=integers(start), end=integers(stop), strides=integers(1))
+
+
+def broadcast_to(x: Any, /, *, shape: tuple[int, ...]) -> Any:
+    """Return ``x`` repeated to ``shape``: axis by axis where the ranks are too high for the engine."""
+    if len(shape) <= MAX_BROADCAST:
+        return raw.BroadcastTo(input=x, shape=integers(*shape))
+    current = [1] * (len(shape) - x.ndim) + list(x.shape)
+    for axis, (old, new) in enumerate(zip(tuple(current), shape, strict=True)):
+        if old != new:
+            before, after = math.prod(current[:axis]), math.prod(current[axis + 1 :])
+            x = raw.BroadcastTo(input=reshape(x, shape=(before, 1, after)), shape=integers(before, new, after))
+            current[axis] = new
+    return reshape(x, shape=shape)
+
+
+def broadcast_arrays(*arrays: Any) -> list[Any]:
+    """Return the arrays in their common shape."""
+    shapes = [tuple(x.shape) for x in arrays]
+    if shapes.count(shapes[0]) == len(shapes):
+        return list(arrays)
+    common = np.broadcast_shapes(*shapes)
+    return [x if shape == common else broadcast_to(x, shape=common) for x, shape in zip(arrays, shapes, strict=True)]
+
+
+def _check_shapes(x1: Any, x2: Any) -> None:
+    shapes = tuple(x1.shape), tuple(x2.shape)
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ShapeError(f"arrays of the shapes {shapes[0]} and {shapes[1]} don't broadcast") from None
+
+
+def binary(op: str, first: str = "x", second: str = "y") -> Callable[[Any, Any], Any]:
+    """Return the raw op as a kernel of two arrays whose shapes broadcast, of any rank."""
+    function = getattr(raw, op)
+    if (first, second) != ("x", "y"):
+        renamed = function
+
+        def function(x: Any, y: Any) -> Any:
+            return renamed(**{first: x, second: y})
+
+    def kernel(x1: Any, x2: Any, /) -> Any:
+        # A graph fails only when it runs.
+        if not type(x1) is type(x2) is EagerTensor and max(x1.ndim, x2.ndim) > MAX_BROADCAST:
+            x1, x2 = broadcast_arrays(x1, x2)
+        try:
+            return function(x=x1, y=x2)
+        except tf.errors.UnimplementedError:
+            x1, x2 = broadcast_arrays(x1, x2)
+            return function(x=x1, y=x2)
+        except tf.errors.InvalidArgumentError:
+            _check_shapes(x1, x2)
+            raise
+
+    kernel.__name__ = kernel.__qualname__ = op
+    return kernel
+
+
+def unary(op: str, name: str = "x") -> Callable[[Any], Any]:
+    """Return the raw op as a kernel of one array."""
+    function = getattr(raw, op)
+    if name == "x":
+
+        def kernel(x: Any, /) -> Any:
+            return function(x=x)
+    else:
+
+        def kernel(x: Any, /) -> Any:
+            return function(**{name: x})
+
+    kernel.__name__ = kernel.__qualname__ = op
+    return kernel
+
+
+def select(condition: Any, x1: Any, x2: Any, /) -> Any:
+    """Return ``x1`` where the condition is true and ``x2`` elsewhere; their shapes broadcast."""
+    if condition.ndim <= MAX_SLICE and x1.ndim <= MAX_SLICE and x2.ndim <= MAX_SLICE:
+        return raw.SelectV2(condition=condition, t=x1, e=x2)
+    condition, x1, x2 = broadcast_arrays(condition, x1, x2)
+    flat = [reshape(x, shape=(-1,)) for x in (condition, x1, x2)]
+    return reshape(raw.SelectV2(condition=flat[0], t=flat[1], e=flat[2]), shape=tuple(x1.shape))
+
+
+def via(dtype: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that computes in a dtype that holds the values exactly."""
+
+    def through(*arrays: Any) -> Any:
+        return cast(kernel(*(cast(x, dtype) for x in arrays)), arrays[0].dtype)
+
+    return through
+
+
+def sign_bit(x: Any) -> Any:
+    """Say which floating-point numbers have a sign, -0.0 and NaN included."""
+    bits = raw.Bitcast(input=x, type=BITS[x.dtype])
+    return raw.Less(x=bits, y=raw.ZerosLike(x=bits))
+
+
+def with_sign(magnitude: Any, sign: Any) -> Any:
+    """Return ``magnitude`` with the sign of ``sign``, differentiably."""
+    same = binary("Equal")(sign_bit(magnitude), sign_bit(sign))
+    return select(same, magnitude, raw.Neg(x=magnitude))

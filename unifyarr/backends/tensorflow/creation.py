@@ -1,0 +1,47 @@
+"""Creation functions on TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._engine import TENSORFLOW_DTYPES, constant, integers, raw, reshape, select, tf
+
+
+def _fill(shape: tuple[int, ...], value: Any, device: Any) -> Any:
+    if device is None:
+        return raw.Fill(dims=integers(*shape), value=value)
+    with tf.device(device):
+        return raw.Fill(dims=integers(*shape), value=value)
+
+
+def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: Any) -> Any:
+    # NumPy makes the element, with its rules for values out of range; a constant from a Python scalar can lose -0.0.
+    return _fill(shape, tf.constant(np.full((), fill_value, dtype)), device)
+
+
+def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
+    return _fill(shape, constant(0, TENSORFLOW_DTYPES[dtype]), device)
+
+
+def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
+    return _fill(shape, constant(1, TENSORFLOW_DTYPES[dtype]), device)
+
+
+# An immutable tensor has to be filled with something.
+empty = zeros
+
+
+def _where_mask(mask: np.ndarray, x: Any) -> Any:
+    stack = reshape(x, shape=(-1, *mask.shape)) if x.ndim > 3 else x
+    kept = select(tf.constant(mask), stack, raw.ZerosLike(x=stack))
+    return reshape(kept, shape=tuple(x.shape)) if x.ndim > 3 else kept
+
+
+def tril(x: Any, /, *, k: int) -> Any:
+    return _where_mask(np.tri(x.shape[-2], x.shape[-1], k, dtype=bool), x)
+
+
+def triu(x: Any, /, *, k: int) -> Any:
+    return _where_mask(~np.tri(x.shape[-2], x.shape[-1], k - 1, dtype=bool), x)

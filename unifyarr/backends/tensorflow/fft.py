@@ -1,0 +1,108 @@
+"""Fourier transforms on TensorFlow, in one dimension at a time; complex results have the precision of their input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ._engine import COMPLEX, REAL, cast, integer, integers, join, parts, raw, reshape, scalar, swap_last, tf
+
+_OF_REAL = {tf.float32: tf.complex64, tf.float64: tf.complex128}
+# hfft is an inverse transform that counts as a forward one, and ihfft the reverse.
+_SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _complex(x: Any) -> Any:
+    return x if x.dtype in COMPLEX else cast(x, _OF_REAL[x.dtype])
+
+
+def _along(op: Callable[[Any], Any], x: Any, length: int, axis: int) -> Any:
+    """Apply a transform of the rows of a matrix along an axis, cut or filled with 0 to ``length``."""
+    x = swap_last(x, axis)
+    shape = tuple(x.shape)
+    rows, old = math.prod(shape[:-1]), shape[-1]
+    x = reshape(x, shape=(rows, old))
+    if old > length:
+        x = x[:, :length]
+    elif old < length:
+        x = raw.ConcatV2(values=[x, tf.zeros((rows, length - old), x.dtype)], axis=integer(1))
+    result = op(x)
+    return swap_last(reshape(result, shape=(*shape[:-1], result.shape[-1])), axis)
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    if factor == 1:
+        return x
+    if x.dtype not in COMPLEX:
+        return raw.Mul(x=x, y=scalar(factor, x))
+    # Part by part: a complex factor would make NaN of infinity.
+    real, imag = parts(x)
+    return join(raw.Mul(x=real, y=scalar(factor, real)), raw.Mul(x=imag, y=scalar(factor, imag)))
+
+
+def _check(n: int) -> None:
+    if n < 1:
+        raise ValueError(f"invalid number of FFT data points ({n}) specified")
+
+
+def _forward_factor(n: int, norm: str | None) -> float:
+    return {"ortho": 1 / math.sqrt(n), "forward": 1 / n}.get(norm or "backward", 1.0)
+
+
+def _inverse_factor(n: int, norm: str | None) -> float:
+    """Return what is left to do after the engine, which divides by ``n``."""
+    return {"ortho": math.sqrt(n), "forward": float(n)}.get(norm or "backward", 1.0)
+
+
+def fft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
+    _check(n)
+    return _scaled(_along(lambda rows: raw.FFT(input=rows), _complex(x), n, axis), _forward_factor(n, norm))
+
+
+def ifft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
+    _check(n)
+    return _scaled(_along(lambda rows: raw.IFFT(input=rows), _complex(x), n, axis), _inverse_factor(n, norm))
+
+
+def rfft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
+    _check(n)
+    dtype = _OF_REAL[x.dtype]
+    result = _along(lambda rows: raw.RFFT(input=rows, fft_length=integers(n), Tcomplex=dtype), x, n, axis)
+    return _scaled(result, _forward_factor(n, norm))
+
+
+def irfft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
+    _check(n)
+    x = _complex(x)
+    dtype = REAL[x.dtype]
+    result = _along(lambda rows: raw.IRFFT(input=rows, fft_length=integers(n), Treal=dtype), x, n // 2 + 1, axis)
+    return _scaled(result, _inverse_factor(n, norm))
+
+
+def fftn(x: Any, /, *, s: tuple[int, ...], axes: tuple[int, ...], norm: str | None) -> Any:
+    for n, axis in zip(reversed(s), reversed(axes), strict=True):
+        x = fft(x, n=n, axis=axis, norm=norm)
+    return x
+
+
+def ifftn(x: Any, /, *, s: tuple[int, ...], axes: tuple[int, ...], norm: str | None) -> Any:
+    for n, axis in zip(reversed(s), reversed(axes), strict=True):
+        x = ifft(x, n=n, axis=axis, norm=norm)
+    return x
+
+
+def rfftn(x: Any, /, *, s: tuple[int, ...], axes: tuple[int, ...], norm: str | None) -> Any:
+    return fftn(rfft(x, n=s[-1], axis=axes[-1], norm=norm), s=s[:-1], axes=axes[:-1], norm=norm)
+
+
+def irfftn(x: Any, /, *, s: tuple[int, ...], axes: tuple[int, ...], norm: str | None) -> Any:
+    return irfft(ifftn(x, s=s[:-1], axes=axes[:-1], norm=norm), n=s[-1], axis=axes[-1], norm=norm)
+
+
+def hfft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
+    return irfft(raw.Conj(input=_complex(x)), n=n, axis=axis, norm=_SWAPPED[norm])
+
+
+def ihfft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
+    return raw.Conj(input=rfft(x, n=n, axis=axis, norm=_SWAPPED[norm]))

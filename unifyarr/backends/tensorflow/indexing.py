@@ -1,0 +1,162 @@
+"""Reading and writing parts of arrays on TensorFlow.
+
+A tensor never changes: what writes returns a new one. Into a ``tf.Variable`` it writes, and returns the variable.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ._engine import MAX_SLICE, broadcast_to, integer, integers, is_traced, raw, reshape, scalar, select, tf
+
+# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
+Window = tuple[tuple[int, int, int], ...]
+
+
+@lru_cache(maxsize=4096)
+def _bounds(window: Window) -> dict[str, Any]:
+    """Return a window as the arguments of the strided-slice ops."""
+    begin, end, strides, open_end = [], [], [], 0
+    for axis, (start, step, length) in enumerate(window):
+        if length == 0:
+            start, step = 0, 1
+        stop = start + step * length
+        if stop < 0:
+            stop, open_end = 0, open_end | 1 << axis
+        begin.append(start)
+        end.append(stop)
+        strides.append(step)
+    return {
+        "begin": integers(*begin),
+        "end": integers(*end),
+        "strides": integers(*strides),
+        "end_mask": open_end,
+    }
+
+
+def _positions(window: Window, shape: tuple[int, ...]) -> np.ndarray:
+    """Return where in the flat array the elements of a window lie."""
+    positions: Any = np.zeros((), np.int64)
+    for axis, (start, step, length) in enumerate(window):
+        positions = positions[..., None] + (start + step * np.arange(length)) * math.prod(shape[axis + 1 :])
+    return np.asarray(positions)
+
+
+def get_window(x: Any, /, *, window: Window) -> Any:
+    if len(window) <= MAX_SLICE:
+        return raw.StridedSlice(input=x, **_bounds(window))
+    positions = tf.constant(_positions(window, tuple(x.shape)))
+    return raw.GatherV2(params=reshape(x, shape=(-1,)), indices=positions, axis=integer(0))
+
+
+def set_window(x: Any, value: Any, /, *, window: Window) -> Any:
+    """Write ``value``, of the window's shape and of ``x``'s dtype."""
+    if len(window) > MAX_SLICE:
+        return _write_flat(x, value, tf.constant(_positions(window, tuple(x.shape)).ravel()))
+    if isinstance(x, tf.Variable):
+        raw.ResourceStridedSliceAssign(ref=x.handle, value=value, **_bounds(window))
+        return x
+    return raw.TensorStridedSliceUpdate(input=x, value=value, **_bounds(window))
+
+
+def _write_flat(x: Any, value: Any, positions: Any) -> Any:
+    """Write elements at positions in the flat array, of any rank."""
+    old = x.value() if isinstance(x, tf.Variable) else x
+    new = raw.TensorScatterUpdate(
+        tensor=reshape(old, shape=(-1,)),
+        indices=reshape(positions, shape=(-1, 1)),
+        updates=reshape(value, shape=(-1,)),
+    )
+    new = reshape(new, shape=tuple(x.shape))
+    if isinstance(x, tf.Variable):
+        x.assign(new, read_value=False)
+        return x
+    return new
+
+
+def normalised(indices: Any, length: int) -> Any:
+    """Return non-negative indices of an axis; the engine would raise for negative ones."""
+    if is_traced(indices):
+        return select(
+            raw.Less(x=indices, y=raw.ZerosLike(x=indices)), raw.AddV2(x=indices, y=scalar(length, indices)), indices
+        )
+    values = indices.numpy()
+    if not values.size:
+        return indices
+    low, high = values.min(), values.max()
+    if high >= length or low < -length:
+        bad = high if high >= length else low
+        raise IndexError(f"index {bad} is out of bounds for an axis of size {length}")
+    return tf.constant(np.where(values < 0, values + length, values)) if low < 0 else indices
+
+
+def _joint(shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
+    """Return index arrays of several axes as one of those axes flattened to one."""
+    joint = normalised(indices[0], shape[0])
+    for length, index in zip(shape[1:], indices[1:], strict=False):
+        joint = raw.AddV2(x=raw.Mul(x=joint, y=scalar(length, joint)), y=normalised(index, length))
+    return joint
+
+
+def gather(x: Any, /, *indices: Any) -> Any:
+    """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
+    shape, depth = tuple(x.shape), len(indices)
+    joint = _joint(shape, indices)
+    if depth > 1:
+        x = reshape(x, shape=(math.prod(shape[:depth]), *shape[depth:]))
+    return raw.GatherV2(params=x, indices=joint, axis=integer(0))
+
+
+def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
+    """Write ``value``, of the shape of ``gather(x, *indices)`` and of ``x``'s dtype; of equal indices the last wins."""
+    shape, depth = tuple(x.shape), len(indices)
+    if not math.prod(shape[depth:]):
+        return x  # The engine raises where there is nothing to write.
+    rows = math.prod(shape[:depth])
+    joint = reshape(_joint(shape, indices), shape=(-1, 1))
+    updates = reshape(value, shape=(joint.shape[0], *shape[depth:]))
+    if isinstance(x, tf.Variable):
+        if depth == 1:
+            raw.ResourceScatterNdUpdate(ref=x.handle, indices=joint, updates=updates)
+            return x
+        x.assign(scatter(x.value(), value, *indices), read_value=False)
+        return x
+    flat = reshape(x, shape=(rows, *shape[depth:])) if depth > 1 else x
+    new = raw.TensorScatterUpdate(tensor=flat, indices=joint, updates=updates)
+    return reshape(new, shape=shape) if depth > 1 else new
+
+
+def put_mask(x: Any, value: Any, mask: Any, /) -> Any:
+    """Write ``value``, broadcastable to ``x`` and of ``x``'s dtype, where ``mask``, of the shape of ``x``, is true."""
+    if isinstance(x, tf.Variable):
+        x.assign(select(mask, value, x.value()), read_value=False)
+        return x
+    return select(mask, value, x)
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None) -> Any:
+    if axis is None:
+        x, axis = reshape(x, shape=(-1,)), 0
+    return raw.GatherV2(params=x, indices=normalised(indices, x.shape[axis]), axis=integer(axis))
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int) -> Any:
+    length = x.shape[axis]
+    before = np.broadcast_shapes(tuple(x.shape[:axis]), tuple(indices.shape[:axis]))
+    after = np.broadcast_shapes(tuple(x.shape[axis + 1 :]), tuple(indices.shape[axis + 1 :]))
+    x = broadcast_to(x, shape=(*before, length, *after))
+    indices = normalised(indices, length)
+    shape = (*before, indices.shape[axis], *after)
+    indices = broadcast_to(indices, shape=shape)
+    outer, inner = math.prod(before), math.prod(after)
+    # In the flat array an element lies at (place in outer * length + index) * inner + place in inner.
+    base = np.arange(outer)[:, None, None] * (length * inner) + np.arange(inner)
+    flat = raw.AddV2(
+        x=raw.Mul(x=reshape(indices, shape=(outer, shape[axis], inner)), y=scalar(inner, indices)), y=tf.constant(base)
+    )
+    taken = raw.GatherV2(params=reshape(x, shape=(-1,)), indices=flat, axis=integer(0))
+    return reshape(taken, shape=shape)

@@ -1,0 +1,313 @@
+"""Linear algebra on TensorFlow, of the main namespace and of the extension."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..kernels import fills_gaps, worked_around
+from . import elementwise, statistical
+from ._engine import (
+    COMPLEX,
+    NUMPY_DTYPES,
+    broadcast_to,
+    cast,
+    integer,
+    integers,
+    is_traced,
+    parts,
+    raw,
+    reshape,
+    scalar,
+    select,
+    tf,
+    truth,
+)
+from ._products import cross as cross
+from ._products import matmul as matmul
+from ._products import vecdot as vecdot
+
+Kernel = Callable[..., Any]
+
+
+# -- diagonals --------------------------------------------------------------------------------------------------------
+
+
+@worked_around("the engine's raises for an offset beyond the matrix")
+def diagonal(x: Any, /, *, offset: int) -> Any:
+    *batch, rows, columns = x.shape
+    places = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset)
+    return raw.GatherV2(
+        params=reshape(x, shape=(*batch, rows * columns)), indices=tf.constant(places), axis=integer(len(batch))
+    )
+
+
+def trace(x: Any, /, *, offset: int, dtype: np.dtype[Any]) -> Any:
+    return statistical.sum(diagonal(x, offset=offset), axis=(x.ndim - 2,), dtype=dtype, keepdims=False)
+
+
+def adjoint(x: Any) -> Any:
+    axes = list(range(x.ndim))
+    axes[-2:] = axes[:-3:-1]
+    turn = raw.ConjugateTranspose if x.dtype in COMPLEX else raw.Transpose
+    return turn(x=x, perm=integers(*axes))
+
+
+# -- decompositions and inverses --------------------------------------------------------------------------------------
+
+
+def _checked(kernel: Kernel) -> Kernel:
+    """Raise NumPy's error where the engine says that a matrix is singular or not square."""
+
+    @functools.wraps(kernel)
+    def raising(*arrays: Any, **arguments: Any) -> Any:
+        try:
+            return kernel(*arrays, **arguments)
+        except tf.errors.InvalidArgumentError as error:
+            raise np.linalg.LinAlgError(error.message) from error
+
+    return raising
+
+
+def _finite_only(kernel: Kernel) -> Kernel:
+    """Raise NumPy's error for NaN and infinities, of which the engine makes something."""
+
+    @functools.wraps(kernel)
+    def raising(x: Any, /, **arguments: Any) -> Any:
+        if not is_traced(x) and not np.isfinite(np.asarray(x)).all():
+            raise np.linalg.LinAlgError("the decomposition did not converge: the array has NaN or infinity")
+        return kernel(x, **arguments)
+
+    return _checked(raising)
+
+
+def _nan_passes(kernel: Kernel) -> Kernel:
+    """Answer NaN for a matrix that isn't finite, where the engine raises."""
+
+    @functools.wraps(kernel)
+    def passing(x: Any, /, *others: Any) -> Any:
+        try:
+            return kernel(x, *others)
+        except tf.errors.InvalidArgumentError:
+            size = elementwise.abs(x)
+            finite = raw.All(input=raw.IsFinite(x=size), axis=integers(x.ndim - 2, x.ndim - 1), keep_dims=True)
+            unit = tf.constant(np.eye(x.shape[-1], dtype=NUMPY_DTYPES[x.dtype]))
+            result = kernel(select(finite, x, unit), *others)
+            nan = tf.constant(np.array(math.nan, NUMPY_DTYPES[result.dtype]))
+            if result.ndim < finite.ndim:
+                finite = reshape(finite, shape=tuple(finite.shape[:-1]))
+            return select(finite, result, nan)
+
+    return _checked(passing)
+
+
+@_checked
+def cholesky(x: Any, /, *, upper: bool) -> Any:
+    # The engine reads the lower triangle, and says by a diagonal that isn't positive that the matrix isn't.
+    result = raw.Cholesky(input=adjoint(x) if upper else x)
+    if not is_traced(result):
+        positive = (np.asarray(result).diagonal(0, -2, -1).real > 0).all(-1)
+        if not (positive | np.isnan(np.asarray(x)).any((-2, -1))).all():
+            raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return adjoint(result) if upper else result
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _complex_det(x: Any) -> Any:
+    result = raw.MatrixDeterminant(input=x)
+
+    def gradient(upstream: Any) -> Any:
+        factor = raw.Mul(x=upstream, y=raw.Conj(input=result))
+        return elementwise.multiply(reshape(factor, shape=(*factor.shape, 1, 1)), adjoint(inv(x)))
+
+    return result, gradient
+
+
+@fills_gaps(_checked(lambda x: raw.MatrixDeterminant(input=x)), COMPLEX, "the engine's complex gradient is wrong")
+@_checked
+def det(x: Any, /) -> Any:
+    return _complex_det(x)
+
+
+@_checked
+def slogdet(x: Any, /) -> tuple[Any, Any]:
+    sign, logarithm = raw.LogMatrixDeterminant(input=x)
+    return sign, _real(logarithm)
+
+
+@_nan_passes
+def inv(x: Any, /) -> Any:
+    return raw.MatrixInverse(input=x)
+
+
+@_checked
+def solve(x1: Any, x2: Any, /) -> Any:
+    """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
+    right = reshape(x2, shape=(*x2.shape, 1)) if x2.ndim == 1 else x2
+    batch = np.broadcast_shapes(tuple(x1.shape[:-2]), tuple(right.shape[:-2]))
+    result = raw.MatrixSolve(
+        matrix=broadcast_to(x1, shape=(*batch, *x1.shape[-2:])),
+        rhs=broadcast_to(right, shape=(*batch, *right.shape[-2:])),
+    )
+    return reshape(result, shape=tuple(result.shape[:-1])) if x2.ndim == 1 else result
+
+
+def _real(x: Any) -> Any:
+    return parts(x)[0] if x.dtype in COMPLEX else x
+
+
+_COMPLEX_OF = {tf.float32: tf.complex64, tf.float64: tf.complex128}
+
+
+@_checked
+def eig(x: Any, /) -> tuple[Any, Any]:
+    values, vectors = raw.Eig(input=x, compute_v=True, Tout=_COMPLEX_OF.get(x.dtype, x.dtype))
+    return values, vectors
+
+
+@_checked
+def eigvals(x: Any, /) -> Any:
+    return raw.Eig(input=x, compute_v=False, Tout=_COMPLEX_OF.get(x.dtype, x.dtype))[0]
+
+
+@_checked
+def eigh(x: Any, /) -> tuple[Any, Any]:
+    values, vectors = raw.SelfAdjointEigV2(input=x, compute_v=True)
+    return _real(values), vectors
+
+
+@_nan_passes
+def eigvalsh(x: Any, /) -> Any:
+    return _real(raw.SelfAdjointEigV2(input=x, compute_v=False)[0])
+
+
+@_checked
+def qr(x: Any, /, *, mode: str) -> tuple[Any, Any]:
+    q, r = raw.Qr(input=x, full_matrices=mode == "complete")
+    return q, r
+
+
+@_finite_only
+def _svd(x: Any, /, *, full_matrices: bool) -> tuple[Any, Any, Any]:
+    return tuple(raw.Svd(input=x, compute_uv=True, full_matrices=full_matrices))
+
+
+def svd(x: Any, /, *, full_matrices: bool) -> tuple[Any, Any, Any]:
+    values, u, v = _svd(x, full_matrices=full_matrices)
+    return u, _real(values), adjoint(v)
+
+
+@_finite_only
+def svdvals(x: Any, /) -> Any:
+    return _real(raw.Svd(input=x, compute_uv=False, full_matrices=False)[0])
+
+
+def _cutoff(x: Any, values: Any, rtol: Any) -> Any:
+    """Return the singular value below which one counts as 0."""
+    largest = _largest(values, (values.ndim - 1,), True)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * float(np.finfo(NUMPY_DTYPES[x.dtype]).eps)
+    if not isinstance(rtol, tf.Tensor):
+        return raw.Mul(x=largest, y=scalar(float(rtol), largest))
+    rtol = cast(rtol, largest.dtype)
+    return elementwise.multiply(largest, reshape(rtol, shape=(*rtol.shape, 1)))
+
+
+def matrix_rank(x: Any, /, *, rtol: Any) -> Any:
+    values = svdvals(x)
+    above = elementwise.greater(values, _cutoff(x, values, rtol))
+    return statistical.sum(above, axis=(above.ndim - 1,), dtype=np.dtype(np.int64), keepdims=False)
+
+
+@worked_around("the engine's has no complex")
+def pinv(x: Any, /, *, rtol: Any) -> Any:
+    if 0 in x.shape:
+        return reshape(x, shape=(*x.shape[:-2], x.shape[-1], x.shape[-2]))
+    u, values, vh = svd(x, full_matrices=False)
+    kept = elementwise.greater(values, _cutoff(x, values, rtol))
+    one = raw.OnesLike(x=values)
+    inverse = select(kept, raw.Reciprocal(x=select(kept, values, one)), raw.ZerosLike(x=values))
+    inverse = cast(inverse, x.dtype) if x.dtype in COMPLEX else inverse
+    scaled = elementwise._multiply(adjoint(vh), reshape(inverse, shape=(*inverse.shape[:-1], 1, inverse.shape[-1])))
+    return matmul(scaled, adjoint(u))
+
+
+def matrix_power(x: Any, /, *, n: int) -> Any:
+    if n < 0:
+        x, n = inv(x), -n
+    if n == 0:
+        unit = tf.constant(np.eye(x.shape[-1], dtype=NUMPY_DTYPES[x.dtype]))
+        return broadcast_to(unit, shape=tuple(x.shape))
+    result = None
+    while True:
+        if n & 1:
+            result = x if result is None else matmul(result, x)
+        n >>= 1
+        if not n:
+            return result
+        x = matmul(x, x)
+
+
+# -- norms ------------------------------------------------------------------------------------------------------------
+
+
+def _sum(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return raw.Sum(input=x, axis=integers(*axis), keep_dims=keepdims)
+
+
+def _squares(x: Any) -> Any:
+    if x.dtype not in COMPLEX:
+        return raw.Square(x=x)
+    real, imag = parts(x)
+    return raw.AddV2(x=raw.Square(x=real), y=raw.Square(x=imag))
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool, ord: float | str | None) -> Any:
+    rows, columns = x.ndim - 2, x.ndim - 1
+    if ord in (None, "fro"):
+        return vector_norm(x, axis=(rows, columns), keepdims=keepdims, ord=2)
+    if ord in ("nuc", 2, -2):
+        values = svdvals(x)
+        reduce = {"nuc": _sum, 2: _largest, -2: _smallest}[ord]
+        result = reduce(values, (rows,), False)
+    elif ord in (1, -1, math.inf, -math.inf):
+        inner, outer = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = _sum(elementwise.abs(x), (inner,), True)
+        result = (_largest if ord > 0 else _smallest)(sums, (outer,), True)
+    else:
+        raise ValueError(f"{ord!r} is no order of a matrix norm")
+    shape = tuple(x.shape[:-2])
+    return reshape(result, shape=(*shape, 1, 1) if keepdims else shape)
+
+
+def _largest(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """Return the maximum of numbers that aren't negative, 0 where there are none."""
+    if 0 in (x.shape[i] for i in axis):
+        return _sum(x, axis, keepdims)
+    return raw.Max(input=x, axis=integers(*axis), keep_dims=keepdims)
+
+
+def _smallest(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return statistical.min(x, axis=axis, keepdims=keepdims)
+
+
+def vector_norm(x: Any, /, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> Any:
+    """Return the norm over ``axis``, several of which count as one flattened axis."""
+    if ord == 0:
+        size = elementwise.abs(x)
+        return _sum(cast(truth(x), size.dtype), axis, keepdims)
+    if not axis:
+        return elementwise.abs(x)
+    if ord == 2:
+        return raw.Sqrt(x=_sum(_squares(x), axis, keepdims))
+    size = elementwise.abs(x)
+    if ord in (math.inf, -math.inf):
+        return (_largest if ord > 0 else _smallest)(size, axis, keepdims)
+    if ord == 1:
+        return _sum(size, axis, keepdims)
+    total = _sum(raw.Pow(x=size, y=scalar(float(ord), size)), axis, keepdims)
+    return raw.Pow(x=total, y=scalar(1 / ord, size))

@@ -1,0 +1,82 @@
+"""Changing shapes and joining arrays on TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import worked_around
+from ._engine import (
+    broadcast_to as broadcast_to,
+)
+from ._engine import (
+    integer,
+    integers,
+    is_traced,
+    join,
+    parts,
+    raw,
+    tf,
+)
+from ._engine import (
+    reshape as reshape,
+)
+
+
+def permute_dims(x: Any, /, *, axes: tuple[int, ...]) -> Any:
+    return raw.Transpose(x=x, perm=integers(*axes))
+
+
+def real(x: Any, /) -> Any:
+    return parts(x)[0]
+
+
+def imag(x: Any, /) -> Any:
+    return parts(x)[1]
+
+
+def set_real(x: Any, value: Any, /) -> Any:
+    """Return ``x`` with another real part; into a variable it is written."""
+    if isinstance(x, tf.Variable):
+        return x.assign(join(value, parts(x.value())[1]), read_value=False) or x
+    return join(value, parts(x)[1])
+
+
+def set_imag(x: Any, value: Any, /) -> Any:
+    """Return ``x`` with another imaginary part; into a variable it is written."""
+    if isinstance(x, tf.Variable):
+        return x.assign(join(parts(x.value())[0], value), read_value=False) or x
+    return join(parts(x)[0], value)
+
+
+def concat(*arrays: Any, axis: int) -> Any:
+    if len(arrays) == 1:
+        return raw.Identity(input=arrays[0])
+    return raw.ConcatV2(values=arrays, axis=integer(axis))
+
+
+def stack(*arrays: Any, axis: int) -> Any:
+    """Join arrays of one shape along a new axis, the ``axis``-th of the result."""
+    return raw.Pack(values=arrays, axis=axis)
+
+
+@worked_around("tf.repeat has no kernel for uint16")
+def repeat(x: Any, /, *repeats: Any, count: int | None, axis: int | None) -> Any:
+    """Repeat each element ``count`` times, or as often as the int64 array that follows ``x`` says."""
+    if axis is None:
+        x, axis = reshape(x, shape=(-1,)), 0
+    length = x.shape[axis]
+    if count is not None or not is_traced(repeats[0]):
+        # NumPy repeats the indices, and raises where the counts don't fit.
+        indices = tf.constant(np.repeat(np.arange(length), repeats[0].numpy() if count is None else count))
+    else:
+        indices = tf.repeat(tf.range(length, dtype=tf.int64), repeats[0])
+    return raw.GatherV2(params=x, indices=indices, axis=integer(axis))
+
+
+def roll(x: Any, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
+    """Shift cyclically along each axis: the two tuples have one length, an axis may stand there twice."""
+    if not axis:
+        return raw.Identity(input=x)
+    return raw.Roll(input=x, shift=integers(*shift), axis=integers(*axis))

@@ -1,0 +1,127 @@
+"""Reductions on TensorFlow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import searching, utility
+from ._engine import (
+    BOOL,
+    COMPLEX,
+    HALF,
+    TENSORFLOW_DTYPES,
+    cast,
+    integer,
+    integers,
+    join,
+    parts,
+    raw,
+    reshape,
+    scalar,
+    tf,
+)
+
+Axis = tuple[int, ...]
+
+
+def sum(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
+    target = TENSORFLOW_DTYPES[dtype]
+    if target == tf.bool:
+        return utility.any(x, axis=axis, keepdims=keepdims)
+    return raw.Sum(input=x if x.dtype is target else cast(x, target), axis=integers(*axis), keep_dims=keepdims)
+
+
+def prod(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
+    target = TENSORFLOW_DTYPES[dtype]
+    if target == tf.bool:
+        return utility.all(x, axis=axis, keepdims=keepdims)
+    return raw.Prod(input=x if x.dtype is target else cast(x, target), axis=integers(*axis), keep_dims=keepdims)
+
+
+def _extremum(
+    op: Callable[..., Any], of_bool: Callable[..., Any], index: Callable[..., Any], name: str
+) -> Callable[..., Any]:
+    def kernel(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
+        shape = tuple(x.shape)
+        if 0 in shape and 0 not in (shape[i] for i in range(len(shape)) if i not in axis) and axis:
+            raise ValueError(f"{name}() of no elements: the array has shape {shape}, and {name} has no identity")
+        if x.dtype in BOOL:
+            return of_bool(x, axis=axis, keepdims=keepdims)
+        if x.dtype not in COMPLEX:
+            return op(input=x, axis=integers(*axis), keep_dims=keepdims)
+        return _at_index(x, index, axis, keepdims)
+
+    return kernel
+
+
+def _at_index(x: Any, index: Callable[..., Any], axis: Axis, keepdims: bool) -> Any:
+    """Return the elements at the indices that ``argmax`` or ``argmin`` gives over several axes."""
+    shape = tuple(x.shape)
+    kept = tuple(i for i in range(len(shape)) if i not in axis)
+    result = tuple(1 if i in axis else n for i, n in enumerate(shape)) if keepdims else tuple(shape[i] for i in kept)
+    if not axis:
+        return raw.Identity(input=x)
+    rows, columns = math.prod(shape[i] for i in kept), math.prod(shape[i] for i in axis)
+    flat = reshape(raw.Transpose(x=x, perm=integers(*kept, *axis)), shape=(rows, columns))
+    if not rows:
+        return reshape(flat, shape=result)
+    positions = index(flat, axis=1, keepdims=False) + tf.constant(np.arange(rows) * columns)
+    taken = raw.GatherV2(params=reshape(flat, shape=(-1,)), indices=positions, axis=integer(0))
+    return reshape(taken, shape=result)
+
+
+max = _extremum(raw.Max, utility.any, searching.argmax, "max")
+min = _extremum(raw.Min, utility.all, searching.argmin, "min")
+
+
+def mean(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
+    """Return the mean of a floating-point array; without elements it is NaN."""
+    if x.dtype in HALF:
+        return cast(mean(cast(x, tf.float32), axis=axis, keepdims=keepdims), x.dtype)
+    if x.dtype in COMPLEX:
+        # The engine's complex mean of nothing is 0.
+        real, imag = parts(x)
+        return join(mean(real, axis=axis, keepdims=keepdims), mean(imag, axis=axis, keepdims=keepdims))
+    return raw.Mean(input=x, axis=integers(*axis), keep_dims=keepdims)
+
+
+def var(x: Any, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    """Return the variance of a floating-point array, real also where ``x`` is complex."""
+    if x.dtype in HALF:
+        return cast(var(cast(x, tf.float32), axis=axis, correction=correction, keepdims=keepdims), x.dtype)
+    deviation = (
+        raw.Sub(x=x, y=mean(x, axis=axis, keepdims=True)) if x.ndim <= 5 else x - mean(x, axis=axis, keepdims=True)
+    )
+    if x.dtype in COMPLEX:
+        real, imag = parts(deviation)
+        squares = raw.AddV2(x=raw.Square(x=real), y=raw.Square(x=imag))
+    else:
+        squares = raw.Square(x=deviation)
+    total = raw.Sum(input=squares, axis=integers(*axis), keep_dims=keepdims)
+    count = math.prod(x.shape[i] for i in axis) - correction
+    return raw.RealDiv(x=total, y=scalar(float(count) if count > 0 else 0.0, total))
+
+
+def std(x: Any, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    return raw.Sqrt(x=var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def _cumulative(op: Callable[..., Any], initial: int) -> Callable[..., Any]:
+    def kernel(x: Any, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Any:
+        target = TENSORFLOW_DTYPES[dtype]
+        result = op(x=x if x.dtype is target else cast(x, target), axis=integer(axis))
+        if not include_initial:
+            return result
+        shape = tuple(1 if i == axis else n for i, n in enumerate(x.shape))
+        first = raw.Fill(dims=integers(*shape), value=tf.constant(np.array(initial, dtype)))
+        return raw.ConcatV2(values=[first, result], axis=integer(axis))
+
+    return kernel
+
+
+cumulative_sum = _cumulative(raw.Cumsum, 0)
+cumulative_prod = _cumulative(raw.Cumprod, 1)
