@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -126,3 +129,74 @@ def arrays(draw: st.DrawFn, dtype: str, shape: Any = None, **options: Any) -> np
 def _fit(value: Any, dtype: str) -> Any:
     with np.errstate(all="ignore"):
         return np.asarray(value).astype(dtype).item()
+
+
+# A third of what a test tries elsewhere, for tests of every function over every dtype.
+few = settings(max_examples=max(settings.default.max_examples // 3, 1))
+
+
+def is_bfloat16(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == ua.bfloat16
+
+
+def reference(function: Callable[..., Any], *operands: Any, **options: Any) -> np.ndarray:
+    """Return what NumPy's function gives, for bfloat16 in float32 and cast back.
+
+    NumPy sorts no NaN of bfloat16, promotes it with few dtypes, and has not all of its functions.
+    """
+    halved = any(map(is_bfloat16, operands))
+    if isinstance(function, np.ufunc) and halved:
+        return _ufunc_of_bfloat16(function, operands)
+    with np.errstate(all="ignore"):
+        result = np.asarray(function(*(x.astype("float32") if is_bfloat16(x) else x for x in operands), **options))
+    return result.astype(ua.bfloat16) if halved and result.dtype == np.float32 else result
+
+
+def _ufunc_of_bfloat16(ufunc: np.ufunc, operands: tuple[Any, ...]) -> np.ndarray:
+    # bfloat16 promotes as float16 does; beside float16 both are float32.
+    beside = any(isinstance(x, np.ndarray) and x.dtype == np.float16 for x in operands)
+    stand_in = np.dtype("float32" if beside else "float16")
+    given: list[Any] = [
+        stand_in if is_bfloat16(x) else x.dtype if isinstance(x, np.ndarray) else np.dtype(bool) if x is True else type(x)
+        for x in operands
+    ]
+    loop = ufunc.resolve_dtypes((*given, None))
+    with np.errstate(all="ignore"):
+        inputs = []
+        for x, dtype in zip(operands, loop[:-1], strict=True):
+            x = x.astype("float32") if is_bfloat16(x) else np.asarray(x)
+            half = not beside and dtype == np.float16
+            inputs.append(x.astype(ua.bfloat16).astype("float32") if half else x.astype(dtype))
+        result = np.asarray(ufunc(*inputs))
+        return result.astype(ua.bfloat16 if not beside and loop[-1] == np.float16 else loop[-1])
+
+
+LAYOUTS = ("plain", "transposed", "flipped")
+
+
+def in_layout(values: np.ndarray, layout: str) -> ua.Array:
+    """Return an array of those values whose memory lies otherwise: a view of a transposed or of a flipped array."""
+    if layout == "transposed":
+        return ua.asarray(np.ascontiguousarray(values.T) if values.ndim else values).T
+    if layout == "flipped":
+        return ua.flip(ua.asarray(np.flip(values).copy()))
+    return ua.asarray(values)
+
+
+def assert_raises(error: type[BaseException], function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+    """Assert that a call raises an error of a class, and leaves every array that it was given as it was."""
+    given: list[ua.Array] = []
+    for each in (*arguments, *options.values()):
+        given.extend(x for x in (each if isinstance(each, (list, tuple)) else [each]) if isinstance(x, ua.Array))
+    before = [(x.dtype, x.shape, as_numpy(x)) for x in given]
+    with pytest.raises(error):
+        function(*arguments, **options)
+    for x, (dtype, shape, values) in zip(given, before, strict=True):
+        assert (x.dtype, x.shape) == (dtype, shape)
+        np.testing.assert_array_equal(as_numpy(x), values)
+
+
+def assert_unchanged(x: Any, values: Any) -> None:
+    """Assert that an array still holds the values it was made of, to the sign of zero."""
+    if isinstance(x, ua.Array):
+        assert as_numpy(x).tobytes() == np.asarray(values).tobytes()

@@ -13,7 +13,7 @@ from . import functions
 from ._core import convert, dtypes, indexing
 from ._core.inplace import update
 from ._core.selection import current_name, load
-from ._core.views import Step, Window, get_through, is_recipe, make_view
+from ._core.views import Part, Step, Window, get_through, is_recipe, make_view
 from ._core.wrapper import read, register_classes, wrap
 from ._operators import Operators
 from .errors import CopyError, DeviceError
@@ -452,6 +452,27 @@ class View(Array):
         if value is not native and (backend.is_traced(native) or not backend.is_traced(value)):
             self._value, self._seen = value, token
         return value
+
+    # These follow from the recipe: a write needs them, and needn't get the value for them.
+
+    @property
+    def shape(self) -> Shape:
+        """The lengths of the axes."""
+        shape = self._backend.shape(self._root._native)
+        for step in self._steps:
+            shape = step.shape(shape)
+        return shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype."""
+        dtype = self._backend.dtype(self._root._native)
+        return dtypes.real_of(dtype) if any(isinstance(step, Part) for step in self._steps) else dtype
+
+    @property
+    def device(self) -> str:
+        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``."""
+        return self._root.device
 
 
 def _rebuild(values: np.ndarray, backend: str, device: str) -> Array:

@@ -51,7 +51,7 @@ def invoke(
     natives = [read(operand) for operand in operands]
     if out is None:
         return wrap(kernel(*natives, **static), backend)
-    check_device(out, operands[0]._native, f"out of {name}()")
+    check_device(out, operands[0], f"out of {name}()")
     if result is not None:
         check_result(name, out, *result)
         target = out._native

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+from math import copysign
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,4 +129,17 @@ def device_of(operands: Iterable[object], backend: Handle) -> Any:
 
 def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any:
     """Return a 0-d native array of a Python scalar."""
+    if backend.mutable or value != value or backend.trace() is not None:
+        return _scalar(value, dtype, backend, device)
+    # An immutable one can serve again; equal keys aren't enough to tell 0.0 from -0.0, nor True from 1.
+    sign = (copysign(1, value.real), copysign(1, value.imag)) if type(value) in (float, complex) else 1
+    return _kept_scalar(value, dtype, backend, device, type(value), sign)
+
+
+@lru_cache(maxsize=1024)
+def _kept_scalar(value: Any, dtype: DType, backend: Handle, device: Any, *_: object) -> Any:
+    return _scalar(value, dtype, backend, device)
+
+
+def _scalar(value: Any, dtype: DType, backend: Handle, device: Any) -> Any:
     return backend.from_numpy(np.asarray(value, dtype), device=device, copy=True)

@@ -82,7 +82,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -
     else:
         if is_array(value) or backend_of_native(value) is not None:
             array = convert.as_array(value, backend)
-            check_device(target, array._native, what)
+            check_device(target, array, what)
         else:
             array = _from_data(value, target)
         given = array.shape
@@ -102,11 +102,11 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -
     return native
 
 
-def check_device(target: Array, native: Any, what: str) -> None:
+def check_device(target: Array, value: Array, what: str) -> None:
     """Raise ``DeviceError`` where a value isn't on the target's device: moving it would be a silent copy."""
     backend = target._backend
     if backend.trace() is None:
-        given, wanted = backend.device(native), backend.device(target._native)
+        given, wanted = value.device, target.device
         if given != wanted:
             raise DeviceError(
                 f"{what} is on device {wanted!r}, but the value is on {given!r}: move it, with to_device()"

@@ -1,0 +1,279 @@
+"""Elementwise functions against NumPy: every function over every dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import unifyarr as ua
+
+from ..oracle import (
+    ALL,
+    COMPLEX,
+    FLOATS,
+    HALVES,
+    INTEGERS,
+    LAYOUTS,
+    arrays,
+    as_numpy,
+    assert_raises,
+    assert_same,
+    assert_unchanged,
+    few,
+    in_layout,
+    reference,
+)
+
+UNARY: dict[str, Callable[..., Any]] = {
+    name: getattr(np, name)
+    for name in (
+        "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf "
+        "isnan log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt "
+        "square tan tanh trunc"
+    ).split()
+}
+
+
+def floor_divide(x1: Any, x2: Any) -> Any:
+    result = np.floor_divide(x1, x2)
+    if result.dtype.kind != "f":
+        return result
+    # The standard's floor(x1 / x2); NumPy has NaN for infinite dividends and -1 for finite ones by infinities.
+    infinite = np.isinf(np.asarray(x1, "f8")) | np.isinf(np.asarray(x2, "f8"))
+    return np.where(infinite, np.floor(np.divide(x1, x2)).astype(result.dtype), result)
+
+
+BINARY: dict[str, Callable[..., Any]] = {
+    name: getattr(np, name)
+    for name in (
+        "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal "
+        "floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum "
+        "minimum multiply nextafter not_equal pow remainder subtract"
+    ).split()
+}
+SHAPES = [(), (7,), (2, 3), (0, 3)]
+PAIRS = [((7,), (7,)), ((2, 3), (2, 3)), ((), (7,)), ((2, 3), (3,)), ((3, 1), (2, 1, 3)), ((0, 3), (1,))]
+# Engines raise to powers by way of logarithms, and exponents carry their rounding.
+RTOL = {("pow", "complex64"): 2e-4, ("pow", "float32"): 1e-4, ("pow", "complex128"): 1e-10}
+# Of two zeros the greater one is the engine's choice.
+ANY_ZERO = {"maximum", "minimum"}
+
+
+def operands(name: str, dtype: str, shape: Any, place: int = 0) -> st.SearchStrategy[np.ndarray]:
+    """Return a strategy for an operand that the function has a meaning for, on every engine the same."""
+    integer = dtype in INTEGERS
+    if name == "pow" and integer and place:
+        return arrays(dtype, shape, special=False, low=0, high=8)
+    if "shift" in name and integer and place:
+        return arrays(dtype, shape, special=False, low=0, high=70)
+    if name == "reciprocal" and integer:
+        # Of zero it has no value.
+        return arrays(dtype, shape, special=False, low=1)
+    if dtype in COMPLEX:
+        # The standard leaves most of complex infinities open; test_special_cases has what it says.
+        return arrays(dtype, shape, special=False, low=-5, high=5)
+    return arrays(dtype, shape)
+
+
+def check(name: str, function: Callable[..., Any], inputs: list[Any], values: list[Any], **options: Any) -> None:
+    """Assert that our function gives what NumPy's gives, or raises where it raises, and changes no input."""
+    ours = getattr(ua, name)
+    try:
+        expected = reference(function, *values)
+        if function is np.floor_divide and expected.dtype.name in FLOATS + HALVES:
+            dtype = expected.dtype
+            expected = reference(floor_divide, *(np.asarray(x).astype(dtype) for x in values))
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = next(each for each in (TypeError, OverflowError, ValueError) if isinstance(error, each))
+        assert_raises(kind, ours, *inputs)
+        return
+    signed_zeros = name not in ANY_ZERO and expected.dtype.kind != "c"
+    options = {"rtol": RTOL.get((name, expected.dtype.name)), "signed_zeros": signed_zeros, **options}
+    assert_same(ours(*inputs), expected, what=f"{name} of {values}", **options)
+    for x, each in zip(inputs, values, strict=True):
+        assert_unchanged(x, each)
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("name", UNARY)
+@few
+@given(data=st.data())
+def test_unary(backend: str, name: str, dtype: str, data: st.DataObject) -> None:
+    values = data.draw(st.sampled_from(SHAPES).flatmap(lambda shape: operands(name, dtype, shape)))
+    check(name, UNARY[name], [in_layout(values, data.draw(st.sampled_from(LAYOUTS)))], [values])
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("name", BINARY)
+@few
+@given(data=st.data())
+def test_binary(backend: str, name: str, dtype: str, data: st.DataObject) -> None:
+    shapes = data.draw(st.sampled_from(PAIRS))
+    values = [data.draw(operands(name, dtype, shape, place)) for place, shape in enumerate(shapes)]
+    inputs = [in_layout(x, data.draw(st.sampled_from(LAYOUTS))) for x in values]
+    if name == "nextafter" and dtype == "bfloat16":
+        # The next number of bfloat16, not of float32.
+        np.testing.assert_array_equal(as_numpy(ua.nextafter(*inputs)), np.nextafter(*values))
+        return
+    check(name, BINARY[name], inputs, values, **({"rtol": 0.0} if name == "nextafter" else {}))
+
+
+@pytest.mark.parametrize("name", BINARY)
+@given(data=st.data())
+def test_mixed_dtypes_promote_as_numpys(backend: str, name: str, data: st.DataObject) -> None:
+    dtypes = data.draw(st.tuples(st.sampled_from(ALL), st.sampled_from(ALL)).filter(lambda pair: pair[0] != pair[1]))
+    if name == "nextafter" and "bfloat16" in dtypes:
+        dtypes = ("float16", "float32")
+    values = [data.draw(operands(name, dtype, (7,), place)) for place, dtype in enumerate(dtypes)]
+    check(name, BINARY[name], [ua.asarray(x) for x in values], values)
+
+
+SCALARS = st.one_of(
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([0, 200, -200, 2**40, 2**70]),
+    st.sampled_from([0.5, -2.0, float("inf"), float("nan")]),
+    st.just(1 - 2j),
+)
+
+
+@pytest.mark.parametrize("name", BINARY)
+@given(data=st.data())
+def test_python_scalars_are_weak(backend: str, name: str, data: st.DataObject) -> None:
+    dtype, scalar, first = data.draw(st.tuples(st.sampled_from(ALL), SCALARS, st.booleans()))
+    integer = isinstance(scalar, int)
+    if name == "nextafter" and dtype == "bfloat16":
+        dtype = "float32"
+    if name == "pow" and not (integer and abs(scalar) <= 3):
+        scalar = 2
+    if "shift" in name and integer:
+        scalar = abs(scalar) % 8
+    if dtype in COMPLEX and isinstance(scalar, float):
+        scalar = 0.5
+    values = data.draw(operands(name, dtype, (7,), int(first)))
+    pair = [scalar, values] if first else [values, scalar]
+    inputs = [ua.asarray(x) if isinstance(x, np.ndarray) else x for x in pair]
+    check(name, BINARY[name], inputs, pair)
+
+
+@pytest.mark.parametrize("name", ["sin", "negative", "round"])
+@pytest.mark.parametrize("scalar", [2, -0.5])
+def test_a_scalar_alone_becomes_an_array(backend: str, name: str, scalar: float) -> None:
+    result = getattr(ua, name)(scalar)
+    assert result.backend == backend
+    assert_same(result, UNARY[name](scalar))
+
+
+def test_two_scalars_become_an_array_of_the_default_dtypes(backend: str) -> None:
+    for pair in [(1, 2), (1, 2.5), (True, 3), (1.0, 2j)]:
+        assert_same(ua.add(*pair), np.add(*pair))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])
+@pytest.mark.parametrize("name", ["floor_divide", "remainder"])
+def test_integer_division_by_zero_is_zero_as_in_numpy(backend: str, name: str, dtype: str) -> None:
+    x1, x2 = np.array([7, 0, 1, 9], dtype), np.array([0, 0, 2, 4], dtype)
+    assert_same(getattr(ua, name)(ua.asarray(x1), ua.asarray(x2)), reference(BINARY[name], x1, x2))
+    assert_same(getattr(ua, name)(ua.asarray(x1), 0), np.zeros(4, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+def test_the_least_integer_wraps_where_its_negative_is_out_of_range(backend: str, dtype: str) -> None:
+    least = np.array([np.iinfo(dtype).min, 6], dtype)
+    minus = np.array([-1, -1], dtype)
+    for name in ("abs", "negative", "square"):
+        assert_same(getattr(ua, name)(ua.asarray(least)), reference(UNARY[name], least))
+    for name in ("floor_divide", "multiply", "subtract", "remainder"):
+        assert_same(getattr(ua, name)(ua.asarray(least), ua.asarray(minus)), reference(BINARY[name], least, minus))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_remainders_have_the_divisors_sign_or_the_dividends(backend: str, dtype: str) -> None:
+    values = np.array([7, 8, 9, 7, 8, 9]).astype(dtype), np.array([3, 3, 3, 4, 4, 4]).astype(dtype)
+    if dtype.startswith("int"):
+        values = np.array([7, -8, 9, -7, 8, -9], dtype), np.array([3, 3, -3, -4, 4, 4], dtype)
+    x1, x2 = map(ua.asarray, values)
+    assert_same(ua.remainder(x1, x2), np.remainder(*values))
+    assert_same(ua.remainder(x1, x2, modulus=False), np.fmod(*values))
+    assert_same(ua.remainder(x1, 3, modulus=False), np.fmod(values[0], 3))
+
+
+@pytest.mark.parametrize("dtype", FLOATS + HALVES)
+def test_the_truncated_remainder_of_floats(backend: str, dtype: str) -> None:
+    x1 = np.array([5.5, -5.5, 5.5, -5.5, 0.0, -0.0, np.inf, 3.0, np.nan, 6.0, -6.0]).astype(dtype)
+    x2 = np.array([2.0, 2.0, -2.0, -2.0, 3.0, 3.0, 2.0, np.inf, 1.0, 3.0, 3.0]).astype(dtype)
+    assert_same(ua.remainder(ua.asarray(x1), ua.asarray(x2), modulus=False), reference(np.fmod, x1, x2))
+
+
+@pytest.mark.parametrize("dtype", [each for each in ALL if each not in COMPLEX])
+@few
+@given(data=st.data())
+def test_clip_limits_by_arrays_and_scalars(backend: str, dtype: str, data: st.DataObject) -> None:
+    x, low, high = (data.draw(arrays(dtype, shape)) for shape in ((2, 3), (3,), (2, 1)))
+    both = ua.clip(ua.asarray(x), ua.asarray(low), ua.asarray(high))
+    # Where min is greater than max, the result is max.
+    expected = reference(np.minimum, reference(np.maximum, x, low), high)
+    assert_same(both, expected, signed_zeros=False)
+    for option, value, function in (("min", low, np.maximum), ("max", high, np.minimum)):
+        one = ua.clip(ua.asarray(x), **{option: ua.asarray(value)})
+        assert_same(one, reference(function, x, value), signed_zeros=False)
+    scalar = {"bool": True, "float16": 0.5}.get(dtype, 2)
+    limited = ua.clip(ua.asarray(x), scalar)
+    assert_same(limited, reference(np.maximum, x, scalar), signed_zeros=False)
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_clip_without_limits_is_an_independent_copy(backend: str, dtype: str) -> None:
+    x = ua.ones(3, dtype=dtype)
+    y = ua.clip(x)
+    y[0] = 0
+    assert_same(x, np.ones(3, dtype))
+
+
+ERRORS: dict[str, tuple[str, type[BaseException], list[Any]]] = {
+    "shapes that don't broadcast": ("add", ua.errors.ShapeError, [np.ones(3), np.ones(4)]),
+    "ranks that don't broadcast": ("multiply", ValueError, [np.ones((2, 3)), np.ones(2)]),
+    "negative integer powers": ("pow", ValueError, [np.array([2, 3]), np.array([1, -1])]),
+    "a negative scalar power": ("pow", ValueError, [np.array([2, 3]), -1]),
+    "bools subtracted": ("subtract", ua.errors.DtypeError, [np.array([True]), np.array([True])]),
+    "bits of floats": ("bitwise_and", ua.errors.DtypeError, [np.ones(2), np.ones(2)]),
+    "a complex floor": ("floor", TypeError, [np.ones(2, "c16")]),
+    "int64 and uint64 shifted": ("bitwise_left_shift", TypeError, [np.ones(2, "i8"), np.ones(2, "u8")]),
+    "a scalar out of range": ("add", OverflowError, [np.ones(2, "i1"), 300]),
+    "a string": ("add", TypeError, [np.ones(2), "1"]),
+    "None": ("add", TypeError, [np.ones(2), None]),
+    "no limits that broadcast": ("clip", ValueError, [np.ones(3), np.ones(2)]),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_errors(backend: str, case: str) -> None:
+    name, error, values = ERRORS[case]
+    inputs = [ua.asarray(x) if isinstance(x, np.ndarray) else x for x in values]
+    assert_raises(error, getattr(ua, name), *inputs)
+
+
+def test_comparisons_with_integers_out_of_range(backend: str) -> None:
+    x = ua.asarray([0, 127], dtype="int8")
+    assert_same(ua.less(x, 300), np.array([True, True]))
+    assert_same(ua.equal(2**70, x), np.array([False, False]))
+    assert_same(x > -(2**70), np.array([True, True]))
+
+
+def test_int64_and_uint64_compare_by_value(backend: str) -> None:
+    x1, x2 = np.array([-1, 2**62, 3], "i8"), np.array([2**64 - 1, 2**62, 3], "u8")
+    for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
+        for one, other in ((x1, x2), (x2, x1)):
+            assert_same(getattr(ua, name)(ua.asarray(one), ua.asarray(other)), getattr(np, name)(one, other), what=name)
+
+
+def test_lists_and_numpy_arrays_are_operands(backend: str) -> None:
+    x = ua.asarray([1.0, 2.0])
+    for other in ([3, 4], np.array([3, 4]), np.float64(3), (1.5, 2)):
+        assert_same(ua.add(x, other), np.add([1.0, 2.0], other))
+        assert_same(ua.subtract(other, x), np.subtract(other, [1.0, 2.0]))
