@@ -369,7 +369,7 @@ def __array_namespace_info__() -> Info:
     --------
     >>> import unifyarr as ua
     >>> ua.__array_namespace_info__().default_dtypes()["integral"]
-    dtype('int64')
+    unifyarr.int64
     """
     from ._core.selection import current
 

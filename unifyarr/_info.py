@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import dtypes
+from ._core.convert import has_dtype
+from ._core.dtypes import DType
 from ._core.selection import Handle
-from .typing import DType
 
 
 class Info:
@@ -51,4 +52,4 @@ class Info:
 
     def _has(self, dtype: DType, device: object) -> bool:
         there = None if device is None else self._backend.as_device(device)
-        return bool(self._backend.supports_dtype(dtype, there))
+        return has_dtype(self._backend, dtype, there)

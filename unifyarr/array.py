@@ -11,13 +11,14 @@ import numpy as np
 
 from . import functions
 from ._core import convert, dtypes, indexing
+from ._core.dtypes import DType
 from ._core.inplace import update
 from ._core.selection import current_name, load
 from ._core.views import Part, Step, Window, get_through, is_recipe, make_view
 from ._core.wrapper import read, register_classes, wrap
 from ._operators import Operators
 from .errors import CopyError, DeviceError
-from .typing import DType, Scalar, Shape
+from .typing import Scalar, Shape
 
 if TYPE_CHECKING:
     from types import EllipsisType, ModuleType
@@ -59,7 +60,7 @@ class Array(Operators):
     @property
     def dtype(self) -> DType:
         """The dtype."""
-        return self._backend.dtype(self._native)  # type: ignore[no-any-return]
+        return dtypes.BY_NUMPY[self._backend.dtype(self._native)]
 
     @property
     def device(self) -> str:
@@ -443,7 +444,7 @@ class View(Array):
         native = root._native
         if backend.can_write(native):
             # The root can change under us, and no engine counts every write: nothing is kept.
-            return get_through(backend, backend.read(native), self._steps)
+            return get_through(backend, read(root), self._steps)
         if getattr(self, "_seen", None) is token:
             return self._value
         value = get_through(backend, native, self._steps)
@@ -466,7 +467,7 @@ class View(Array):
     @property
     def dtype(self) -> DType:
         """The dtype."""
-        dtype = self._backend.dtype(self._root._native)
+        dtype = self._root.dtype
         return dtypes.real_of(dtype) if any(isinstance(step, Part) for step in self._steps) else dtype
 
     @property

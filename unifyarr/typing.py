@@ -10,7 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from .array import Array
 
-DType: TypeAlias = np.dtype[Any]
+# What functions take for a dtype: one of ours, its name, NumPy's, Python's or an engine's own.
+DTypeLike: TypeAlias = Any
 Scalar: TypeAlias = bool | int | float | complex
 Shape: TypeAlias = tuple[int, ...]
 NestedSequence: TypeAlias = Sequence[Any]

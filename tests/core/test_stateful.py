@@ -229,13 +229,17 @@ def _casts(value: Any, dtype: np.dtype[Any]) -> bool:
     return "bifc".index(np.asarray(value).dtype.kind) <= "bifc".index(dtype.kind)
 
 
-def test_programs_run_as_on_numpy(backend: str) -> None:
+def run(backend: str, examples: int, steps: int) -> None:
     machine = type("Programs", (Programs,), {"backend": backend})
+    # As many as the profile in force tries, if that is more.
+    examples = max(examples, settings.default.max_examples if settings.default else 0)
     with np.errstate(all="ignore"):
-        run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=25))
+        run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=steps))
+
+
+def test_programs_run_as_on_numpy(backend: str) -> None:
+    run(backend, 25, 25)
 
 
 def test_long_programs_run_as_on_numpy(backend: str) -> None:
-    machine = type("Programs", (Programs,), {"backend": backend})
-    with np.errstate(all="ignore"):
-        run_state_machine_as_test(machine, settings=settings(max_examples=5, stateful_step_count=100))
+    run(backend, 5, 100)

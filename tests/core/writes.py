@@ -49,4 +49,6 @@ def pair(shape: tuple[int, ...] = (2, 3), dtype: str = "float64") -> tuple[np.nd
     """Return NumPy's array and ours, of equal values in separate memory."""
     values = np.arange(10, 10 + np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
     return values, ua.asarray(values, copy=True)
+
+
 each_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())

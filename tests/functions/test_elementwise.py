@@ -19,14 +19,13 @@ from ..oracle import (
     HALVES,
     INTEGERS,
     LAYOUTS,
-    arrays,
-    as_numpy,
     assert_raises,
     assert_same,
     assert_unchanged,
     few,
     in_layout,
     reference,
+    seeded,
 )
 
 UNARY: dict[str, Callable[..., Any]] = {
@@ -56,8 +55,8 @@ BINARY: dict[str, Callable[..., Any]] = {
         "minimum multiply nextafter not_equal pow remainder subtract"
     ).split()
 }
-SHAPES = [(), (7,), (2, 3), (0, 3)]
-PAIRS = [((7,), (7,)), ((2, 3), (2, 3)), ((), (7,)), ((2, 3), (3,)), ((3, 1), (2, 1, 3)), ((0, 3), (1,))]
+SHAPES = [(24,), (4, 6), (), (0, 3)]
+PAIRS = [((24,), (24,)), ((4, 6), (4, 6)), ((), (24,)), ((4, 6), (6,)), ((3, 1), (2, 1, 3)), ((0, 3), (1,))]
 # Engines raise to powers by way of logarithms, and exponents carry their rounding.
 RTOL = {("pow", "complex64"): 2e-4, ("pow", "float32"): 1e-4, ("pow", "complex128"): 1e-10}
 # Of two zeros the greater one is the engine's choice.
@@ -68,16 +67,16 @@ def operands(name: str, dtype: str, shape: Any, place: int = 0) -> st.SearchStra
     """Return a strategy for an operand that the function has a meaning for, on every engine the same."""
     integer = dtype in INTEGERS
     if name == "pow" and integer and place:
-        return arrays(dtype, shape, special=False, low=0, high=8)
+        return seeded(dtype, shape, special=False, low=0, high=8)
     if "shift" in name and integer and place:
-        return arrays(dtype, shape, special=False, low=0, high=70)
+        return seeded(dtype, shape, special=False, low=0, high=70)
     if name == "reciprocal" and integer:
         # Of zero it has no value.
-        return arrays(dtype, shape, special=False, low=1)
+        return seeded(dtype, shape, special=False, low=1)
     if dtype in COMPLEX:
         # The standard leaves most of complex infinities open; test_special_cases has what it says.
-        return arrays(dtype, shape, special=False, low=-5, high=5)
-    return arrays(dtype, shape)
+        return seeded(dtype, shape, special=False, low=-5, high=5)
+    return seeded(dtype, shape)
 
 
 def check(name: str, function: Callable[..., Any], inputs: list[Any], values: list[Any], **options: Any) -> None:
@@ -118,7 +117,7 @@ def test_binary(backend: str, name: str, dtype: str, data: st.DataObject) -> Non
     inputs = [in_layout(x, data.draw(st.sampled_from(LAYOUTS))) for x in values]
     if name == "nextafter" and dtype == "bfloat16":
         # The next number of bfloat16, not of float32.
-        np.testing.assert_array_equal(as_numpy(ua.nextafter(*inputs)), np.nextafter(*values))
+        assert_same(ua.nextafter(*inputs), np.nextafter(*values), rtol=0.0)
         return
     check(name, BINARY[name], inputs, values, **({"rtol": 0.0} if name == "nextafter" else {}))
 
@@ -129,14 +128,14 @@ def test_mixed_dtypes_promote_as_numpys(backend: str, name: str, data: st.DataOb
     dtypes = data.draw(st.tuples(st.sampled_from(ALL), st.sampled_from(ALL)).filter(lambda pair: pair[0] != pair[1]))
     if name == "nextafter" and "bfloat16" in dtypes:
         dtypes = ("float16", "float32")
-    values = [data.draw(operands(name, dtype, (7,), place)) for place, dtype in enumerate(dtypes)]
+    values = [data.draw(operands(name, dtype, (24,), place)) for place, dtype in enumerate(dtypes)]
     check(name, BINARY[name], [ua.asarray(x) for x in values], values)
 
 
 SCALARS = st.one_of(
     st.booleans(),
     st.integers(-3, 3),
-    st.sampled_from([0, 200, -200, 2**40, 2**70]),
+    st.sampled_from([0, 200, -200, 2**40]),
     st.sampled_from([0.5, -2.0, float("inf"), float("nan")]),
     st.just(1 - 2j),
 )
@@ -155,7 +154,7 @@ def test_python_scalars_are_weak(backend: str, name: str, data: st.DataObject) -
         scalar = abs(scalar) % 8
     if dtype in COMPLEX and isinstance(scalar, float):
         scalar = 0.5
-    values = data.draw(operands(name, dtype, (7,), int(first)))
+    values = data.draw(operands(name, dtype, (24,), int(first)))
     pair = [scalar, values] if first else [values, scalar]
     inputs = [ua.asarray(x) if isinstance(x, np.ndarray) else x for x in pair]
     check(name, BINARY[name], inputs, pair)
@@ -214,7 +213,7 @@ def test_the_truncated_remainder_of_floats(backend: str, dtype: str) -> None:
 @few
 @given(data=st.data())
 def test_clip_limits_by_arrays_and_scalars(backend: str, dtype: str, data: st.DataObject) -> None:
-    x, low, high = (data.draw(arrays(dtype, shape)) for shape in ((2, 3), (3,), (2, 1)))
+    x, low, high = (data.draw(seeded(dtype, shape)) for shape in ((2, 3), (3,), (2, 1)))
     both = ua.clip(ua.asarray(x), ua.asarray(low), ua.asarray(high))
     # Where min is greater than max, the result is max.
     expected = reference(np.minimum, reference(np.maximum, x, low), high)
@@ -231,7 +230,7 @@ def test_clip_limits_by_arrays_and_scalars(backend: str, dtype: str, data: st.Da
 def test_clip_without_limits_is_an_independent_copy(backend: str, dtype: str) -> None:
     x = ua.ones(3, dtype=dtype)
     y = ua.clip(x)
-    y[0] = 0
+    y[0] = False
     assert_same(x, np.ones(3, dtype))
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ShapeError
-from ..typing import DType, Shape
+from ..typing import Shape
 from . import convert, dtypes
+from .dtypes import DType
 from .inplace import assign, check_backend, check_device, fit
 from .selection import Handle
 from .shapes import broadcast
@@ -49,6 +50,8 @@ def invoke(
     backend = operands[0]._backend
     kernel = backend.kernel(name)
     natives = [read(operand) for operand in operands]
+    if "dtype" in static:
+        static["dtype"] = static["dtype"].dtype
     if out is None:
         return wrap(kernel(*natives, **static), backend)
     check_device(out, operands[0], f"out of {name}()")
@@ -117,7 +120,7 @@ def elementwise(
     for place, (x, dtype) in enumerate(zip(arrays, inputs, strict=True)):
         if is_array(x):
             if x.dtype != dtype:
-                arrays[place] = wrap(backend.kernel("astype")(read(x), dtype=dtype), backend)
+                arrays[place] = wrap(backend.kernel("astype")(read(x), dtype=dtype.dtype), backend)
             continue
         try:
             arrays[place] = wrap(convert.scalar(x, dtype, backend, device), backend)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DtypeError
-from ..typing import DType
 from . import dtypes
+from .dtypes import DType
 from .selection import Handle, backend_of_native, current, mismatch
 from .views import is_recipe
 from .wrapper import is_array, wrap
@@ -66,12 +66,16 @@ def to_numpy(data: object, dtype: DType | None = None) -> np.ndarray:
         array = np.asarray(data)
         if dtype is not None and array.dtype != dtype:
             # Python numbers are range-checked against the dtype; arrays are cast.
-            array = np.asarray(data, dtype) if not isinstance(data, (np.ndarray, np.generic)) else array.astype(dtype)
+            array = (
+                np.asarray(data, dtype.dtype)
+                if not isinstance(data, (np.ndarray, np.generic))
+                else array.astype(dtype.dtype)
+            )
     except (ValueError, TypeError) as error:
         if isinstance(error, ValueError) and "inhomogeneous" not in str(error):
             raise
         raise type(error)(f"can't make an array of {data!r:.80}: {error}") from error
-    if array.dtype.newbyteorder("=") not in dtypes._RANK:
+    if array.dtype.newbyteorder("=") not in dtypes.BY_NUMPY:
         raise DtypeError(
             f"can't make an array of dtype {array.dtype} from {data!r:.80}: arrays hold {', '.join(dtypes.BY_NAME)}"
         )
@@ -105,13 +109,18 @@ def as_array(x: object, backend: Handle, device: object = None) -> Array:
 def from_data(data: object, backend: Handle, dtype: DType | None = None, device: object = None) -> Any:
     """Return a new native array with the values of data."""
     array = to_numpy(data, dtype)
-    check_dtype(backend, array.dtype, device)
+    check_dtype(backend, dtypes.BY_NUMPY[array.dtype], device)
     return backend.from_numpy(array, device=device, copy=True)
+
+
+def has_dtype(backend: Handle, dtype: DType, device: object = None) -> bool:
+    """Say whether a backend has arrays of a dtype on one of its own devices, the default one if none is given."""
+    return bool(backend.supports_dtype(dtype.dtype, device))
 
 
 def check_dtype(backend: Handle, dtype: DType, device: object = None) -> None:
     """Raise ``DtypeError`` where the backend has no arrays of a dtype, which must never become another one silently."""
-    if not backend.supports_dtype(dtype, device):
+    if not has_dtype(backend, dtype, device):
         raise DtypeError(
             f"backend {backend.name!r} has no {dtype} here (for JAX, JAX_ENABLE_X64 in the environment turns 64-bit "
             "dtypes off; some devices lack them): give a dtype of 32 bits"
@@ -133,7 +142,7 @@ def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any
         return _scalar(value, dtype, backend, device)
     # An immutable one can serve again; equal keys aren't enough to tell 0.0 from -0.0, nor True from 1.
     sign = (copysign(1, value.real), copysign(1, value.imag)) if type(value) in (float, complex) else 1
-    return _kept_scalar(value, dtype, backend, device, type(value), sign)
+    return _kept_scalar(value, dtype, backend, device, str(type(value)), sign)
 
 
 @lru_cache(maxsize=1024)
@@ -142,4 +151,4 @@ def _kept_scalar(value: Any, dtype: DType, backend: Handle, device: Any, *_: obj
 
 
 def _scalar(value: Any, dtype: DType, backend: Handle, device: Any) -> Any:
-    return backend.from_numpy(np.asarray(value, dtype), device=device, copy=True)
+    return backend.from_numpy(np.asarray(value, dtype.dtype), device=device, copy=True)

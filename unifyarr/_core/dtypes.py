@@ -1,46 +1,98 @@
-"""The dtypes: NumPy's own dtype objects, which no engine owns and every one of them can be translated to.
+"""The dtypes: singletons that no engine owns and every engine can be translated to.
 
-They are singletons, compare equal to strings and scalar types, print well and pickle. ``bfloat16`` comes from
-``ml_dtypes``.
+Each stands on a ``numpy.dtype`` (``bfloat16`` on that of ``ml_dtypes``), which NumPy finds in its attribute ``dtype``:
+so NumPy's functions take them, and they compare and hash equal to it.
 """
 
 from __future__ import annotations
 
 import builtins
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from ..errors import CastingError, DtypeError
 
-if TYPE_CHECKING:
-    from ..typing import DType
 
-bool = np.dtype("bool")
-int8 = np.dtype("int8")
-int16 = np.dtype("int16")
-int32 = np.dtype("int32")
-int64 = np.dtype("int64")
-uint8 = np.dtype("uint8")
-uint16 = np.dtype("uint16")
-uint32 = np.dtype("uint32")
-uint64 = np.dtype("uint64")
-float16 = np.dtype("float16")
-bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-float32 = np.dtype("float32")
-float64 = np.dtype("float64")
-complex64 = np.dtype("complex64")
-complex128 = np.dtype("complex128")
+class DType:
+    """A dtype: one object for each, the same for all engines.
 
-BY_NAME: dict[str, DType] = {
-    dtype.name: dtype
-    for dtype in (
-        bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-        float16, bfloat16, float32, float64, complex64, complex128,
-    )
-}  # fmt: skip
+    Attributes
+    ----------
+    name : str
+        The standard's name.
+    dtype : numpy.dtype
+        NumPy's own.
+    kind : str
+        NumPy's letter: ``b``, ``i``, ``u``, ``f`` (of ``bfloat16`` too) or ``c``.
+    itemsize : int
+        The bytes of an element.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.asarray([1.0], dtype="float32").dtype is ua.float32
+    True
+    """
+
+    __slots__ = ("dtype", "itemsize", "kind", "name")
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self.name = dtype.name
+        self.kind = "f" if dtype.kind == "V" else dtype.kind
+        self.itemsize = dtype.itemsize
+
+    def __eq__(self, other: object) -> builtins.bool:
+        if self is other:
+            return True
+        if isinstance(other, np.dtype):
+            return builtins.bool(self.dtype == other)
+        if other is None or isinstance(other, DType):
+            return False
+        try:
+            return as_dtype(other) is self
+        except DtypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"unifyarr.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+
+bool = DType(np.dtype("bool"))
+int8 = DType(np.dtype("int8"))
+int16 = DType(np.dtype("int16"))
+int32 = DType(np.dtype("int32"))
+int64 = DType(np.dtype("int64"))
+uint8 = DType(np.dtype("uint8"))
+uint16 = DType(np.dtype("uint16"))
+uint32 = DType(np.dtype("uint32"))
+uint64 = DType(np.dtype("uint64"))
+float16 = DType(np.dtype("float16"))
+bfloat16 = DType(np.dtype(ml_dtypes.bfloat16))
+float32 = DType(np.dtype("float32"))
+float64 = DType(np.dtype("float64"))
+complex64 = DType(np.dtype("complex64"))
+complex128 = DType(np.dtype("complex128"))
+
+ALL = (
+    bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    float16, bfloat16, float32, float64, complex64, complex128,
+)  # fmt: skip
+BY_NAME: dict[str, DType] = {dtype.name: dtype for dtype in ALL}
+# By NumPy's dtype, in native byte order.
+BY_NUMPY: dict[np.dtype[Any], DType] = {dtype.dtype: dtype for dtype in ALL}
 
 SIGNED = (int8, int16, int32, int64)
 UNSIGNED = (uint8, uint16, uint32, uint64)
@@ -64,7 +116,7 @@ _RANK: dict[object, int] = {
     complex64: 3,
     complex128: 3,
 }
-_SCALAR_RANK: dict[type, int] = {builtins.bool: 0, int: 1, float: 2, complex: 3}
+_RANK |= {builtins.bool: 0, int: 1, float: 2, complex: 3}
 SCALARS = (builtins.bool, int, float, complex)
 
 
@@ -74,20 +126,22 @@ def as_dtype(dtype: object) -> DType:
         found = BY_NAME.get(dtype)
         if found is not None:
             return found
+    if isinstance(dtype, DType):
+        return dtype
     if not isinstance(dtype, np.dtype):
         from .selection import loaded_backends
 
         for backend in loaded_backends():
-            own: DType | None = backend.as_dtype(dtype)
+            own = backend.as_dtype(dtype)
             if own is not None:
-                return own
+                return BY_NUMPY[own]
     try:
         # A scalar type, a character code; not None, which NumPy would read as float64.
         converted = np.dtype(dtype).newbyteorder("=") if dtype is not None else None  # type: ignore[call-overload]
     except TypeError:
         converted = None
-    if converted is not None and converted in _RANK:
-        return BY_NAME[converted.name]
+    if converted is not None and converted in BY_NUMPY:
+        return BY_NUMPY[converted]
     raise DtypeError(f"{dtype!r} is not a dtype: use one of {', '.join(BY_NAME)}")
 
 
@@ -97,20 +151,18 @@ def is_kind(dtype: DType, kind: object) -> builtins.bool:
         return any(is_kind(dtype, each) for each in kind)
     if isinstance(kind, str) and kind in KINDS:
         return dtype in KINDS[kind]
-    return builtins.bool(dtype == as_dtype(kind))
+    return dtype is as_dtype(kind)
 
 
 def rank(dtype_or_type: object) -> int:
     """Return 0 for bool, 1 for integers, 2 for real and 3 for complex floating-point, of a dtype or a scalar type."""
-    if isinstance(dtype_or_type, np.dtype):
-        return _RANK[dtype_or_type]
-    return _SCALAR_RANK[dtype_or_type]  # type: ignore[index]
+    return _RANK[dtype_or_type]
 
 
 def can_cast(source: object, target: DType) -> builtins.bool:
     """Say whether a dtype, or a Python scalar's type, casts to ``target`` under ``same_kind``, as NumPy has it."""
-    if isinstance(source, np.dtype) and bfloat16 not in (source, target):
-        return np.can_cast(source, target, "same_kind")
+    if isinstance(source, DType) and bfloat16 not in (source, target):
+        return np.can_cast(source.dtype, target.dtype, "same_kind")
     # Python scalars are weak, and bfloat16, which NumPy doesn't know by itself, is a floating-point type like any.
     return rank(source) <= rank(target)
 
@@ -118,7 +170,7 @@ def can_cast(source: object, target: DType) -> builtins.bool:
 def check_cast(source: object, target: DType, what: str) -> None:
     """Raise ``CastingError`` unless ``source`` casts to ``target`` under ``same_kind``."""
     if not can_cast(source, target):
-        name = source if isinstance(source, np.dtype) else f"Python {source.__name__}"  # type: ignore[attr-defined]
+        name = source if isinstance(source, DType) else f"Python {source.__name__}"  # type: ignore[attr-defined]
         raise CastingError(
             f"{what} has dtype {target}, which {name} can't be cast to under 'same_kind': cast it first, with astype()"
         )
@@ -144,14 +196,16 @@ def loop(ufunc: np.ufunc, *operands: object) -> tuple[DType, ...]:
 
 def _resolve(ufunc: np.ufunc, operands: tuple[object, ...]) -> tuple[np.dtype[Any], ...]:
     # A bool operand is weak too, which NumPy says by its dtype.
-    given = tuple(bool if each is builtins.bool else each for each in operands)
+    given = tuple(
+        each.dtype if isinstance(each, DType) else bool.dtype if each is builtins.bool else each for each in operands
+    )
     try:
-        if all(each in (int, float, complex) for each in given):
+        if all(isinstance(each, type) for each in given):
             # NumPy takes weak types only beside a dtype.
             given = tuple(np.result_type(each) for each in given)  # type: ignore[arg-type]
         return ufunc.resolve_dtypes((*given, None))  # type: ignore[arg-type]
     except TypeError as error:
-        names = ", ".join(str(each) if isinstance(each, np.dtype) else each.__name__ for each in operands)  # type: ignore[attr-defined]
+        names = ", ".join(each.__name__ if isinstance(each, type) else str(each) for each in operands)
         raise DtypeError(f"{ufunc.__name__}() has no loop for {names}") from error
 
 
@@ -161,7 +215,7 @@ def _promote(operands: tuple[object, ...]) -> DType:
         stand_in = float32 if float16 in operands else float16
         found = _promote(tuple(stand_in if each == bfloat16 else each for each in operands))
         return bfloat16 if found == float16 else found
-    examples: list[Any] = [each if isinstance(each, np.dtype) else each(1) for each in operands]  # type: ignore[operator]
+    examples: list[Any] = [each.dtype if isinstance(each, DType) else each(1) for each in operands]  # type: ignore[operator]
     return as_dtype(np.result_type(*examples))
 
 

@@ -61,9 +61,9 @@ def _reduction(backend: Handle, declaration: Declaration) -> FastPath:
     has_dtype = _REDUCTIONS[declaration.name]
     plain = backend.native_types[0]
     trace = None if backend.mutable else backend.trace
-    keeps = {dtypes.int64, dtypes.uint64, *dtypes.REAL_FLOATING, *dtypes.COMPLEX_FLOATING}
-    if declaration.name == "mean":
-        keeps -= {dtypes.int64, dtypes.uint64}
+    floating = (*dtypes.REAL_FLOATING, *dtypes.COMPLEX_FLOATING)
+    integers = () if declaration.name == "mean" else (dtypes.int64, dtypes.uint64)
+    keeps = {each.dtype for each in (*floating, *integers)}
 
     def fast(x: Any, axis: Any, *rest: Any) -> Any:
         if type(x) is not plain or (trace is not None and trace() is not None) or (has_dtype and rest[0] is not None):
@@ -88,7 +88,7 @@ def _reduction(backend: Handle, declaration: Declaration) -> FastPath:
 
 def _unless_bfloat16(kernel: FastPath) -> FastPath:
     # A Python scalar is weak beside bfloat16 too, which NumPy's promotion doesn't know.
-    bfloat16 = dtypes.bfloat16
+    bfloat16 = dtypes.bfloat16.dtype
     return lambda x, value: NotImplemented if x.dtype is bfloat16 else kernel(x, value)
 
 
@@ -105,7 +105,7 @@ class _Direct(dict[Any, Any]):
 
     def learn(self, native: Any) -> Any:
         """Return what computes operands of the dtype of ``native``, and remember it."""
-        dtype = self.backend.dtype(native)
+        dtype = dtypes.BY_NUMPY[self.backend.dtype(native)]
         found = None
         try:
             loop = dtypes.loop(self.ufunc, *[dtype] * self.ufunc.nin)

@@ -17,8 +17,8 @@ from . import convert, dtypes
 from .inplace import assign, check_target, fit, update
 from .selection import backend_of_native
 from .shapes import broadcast
-from .views import LOCK, Window, make_view
-from .wrapper import Wrapper, is_array, read, wrap
+from .views import Window, make_view
+from .wrapper import LOCK, Wrapper, is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -215,9 +215,10 @@ def set_item(x: Array, key: object, value: object) -> None:
         _put_mask(x, key, value)
         return
     check_target(x)
-    view, indices, place, _ = resolve(x, key)
+    view, indices, place, is_element = resolve(x, key)
     if not indices:
-        update(view, value, what="the value")
+        # An element takes a 0-d value only, as in NumPy.
+        update(view, value, exact=is_element, what="the element" if is_element else "the indexed part")
         return
     backend = x._backend
     lead = indices[0].shape

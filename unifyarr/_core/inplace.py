@@ -12,8 +12,8 @@ from ..typing import Shape
 from . import convert, dtypes
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
-from .views import LOCK, is_recipe, put_through, rebind
-from .wrapper import is_array, read, wrap
+from .views import is_recipe, put_through, rebind, store
+from .wrapper import LOCK, is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -88,7 +88,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -
         given = array.shape
         if array.dtype != dtype:
             dtypes.check_cast(array.dtype, dtype, what)
-            native = backend.kernel("astype")(read(array), dtype=dtype)
+            native = backend.kernel("astype")(read(array), dtype=dtype.dtype)
         else:
             native = read(array)
     if given != shape:
@@ -129,12 +129,12 @@ def assign(target: Array, native: Any) -> None:
     """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed."""
     backend = target._backend
     root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
-    if root is target and backend.can_write(target._native):
+    if root is target and backend.mutable:
         backend.assign(target._native, native)
         return
     with LOCK:
         old = root._native
-        new = native if root is target else put_through(backend, old, target._steps, native)  # type: ignore[attr-defined]
+        new = store(backend, old, native) if root is target else put_through(backend, old, target._steps, native)  # type: ignore[attr-defined]
         if new is not old:
             rebind(root, new)
 

@@ -78,7 +78,7 @@ def _on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     def lift(x: Any) -> Any:
         if backend is None:
             return x
-        if isinstance(x, (np.ndarray, np.generic)) and x.dtype in dtypes.BY_NAME.values():
+        if isinstance(x, (np.ndarray, np.generic)) and x.dtype in dtypes.BY_NUMPY:
             return wrap(backend.from_numpy(np.asarray(x), copy=True), backend)
         if type(x) in (list, tuple):
             return type(x)(map(lift, x))

@@ -10,7 +10,6 @@ and two windows in a row are one: most chains have length one.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -23,9 +22,6 @@ from .wrapper import array_class, owner, view_class, wrap
 
 if TYPE_CHECKING:
     from ..array import Array, View
-
-# Held around each read-modify-rebind of an immutable native and each write through a recipe.
-LOCK = threading.RLock()
 
 
 class Step(Protocol):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from .selection import Handle
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from ..array import Array, View
+
+
+# Held around each read-modify-rebind of an immutable native, each write through a recipe and each use of a variable.
+LOCK = threading.RLock()
 
 
 class Wrapper:
@@ -76,5 +81,9 @@ def owner(array: Array) -> Array:
 
 def read(array: Array) -> Any:
     """Return what kernels compute with: the native array, or a variable's value."""
-    backend = array._backend
-    return backend.read(array._native)
+    backend, native = array._backend, array._native
+    if backend.mutable or not backend.can_write(native):
+        return backend.read(native)
+    with LOCK:
+        # A write to a JAX reference gives its buffer away: nobody may read it meanwhile.
+        return backend.read(native)

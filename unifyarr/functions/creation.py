@@ -21,8 +21,9 @@ from ..typing import Shape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .._core.dtypes import DType
     from ..array import Array
-    from ..typing import DType, Scalar
+    from ..typing import DTypeLike, Scalar
 
 
 def _default(kind: type, backend: Handle) -> DType:
@@ -33,23 +34,23 @@ def _default(kind: type, backend: Handle) -> DType:
         float: (dtypes.float64, dtypes.float32),
         complex: (dtypes.complex128, dtypes.complex64),
     }[kind]
-    return wide if backend.supports_dtype(wide) else narrow
+    return wide if convert.has_dtype(backend, wide) else narrow
 
 
 def _filled(kernel: str, shape: object, dtype: object, device: object, backend: Any, **static: Any) -> Array:
     native_device = None if device is None else backend.as_device(device)
     wanted = _default(float, backend) if dtype is None else dtypes.as_dtype(dtype)
     convert.check_dtype(backend, wanted, native_device)
-    native = backend.kernel(kernel)(shape=as_shape(shape), dtype=wanted, device=native_device, **static)
+    native = backend.kernel(kernel)(shape=as_shape(shape), dtype=wanted.dtype, device=native_device, **static)
     return wrap(native, backend)
 
 
 def from_host(array: np.ndarray, dtype: object, device: object, backend: Any) -> Array:
     """Return an array of values that NumPy computed, moved once: the same bits on every backend."""
     native_device = None if device is None else backend.as_device(device)
-    wanted = array.dtype if dtype is None else dtypes.as_dtype(dtype)
+    wanted = dtypes.as_dtype(array.dtype if dtype is None else dtype)
     convert.check_dtype(backend, wanted, native_device)
-    return wrap(backend.from_numpy(array.astype(wanted, copy=False), device=native_device, copy=True), backend)
+    return wrap(backend.from_numpy(array.astype(wanted.dtype, copy=False), device=native_device, copy=True), backend)
 
 
 @creation()
@@ -59,7 +60,7 @@ def arange(
     stop: int | float | None = None,
     step: int | float = 1,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
     out: Array | None = None,
@@ -106,8 +107,8 @@ def arange(
     wanted = _default(int if integral else float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
     # The length follows from the arguments, whatever the dtype makes of them.
     count = max(-((begin - end) // step) if integral else math.ceil((end - begin) / step), 0)
-    exact = wanted if integral and dtypes.rank(wanted) == 1 else None
-    values = np.arange(begin, end, step, dtype=exact) if count else np.empty(0, wanted)
+    exact = wanted.dtype if integral and dtypes.rank(wanted) == 1 else None
+    values = np.arange(begin, end, step, dtype=exact) if count else np.empty(0, wanted.dtype)
     return from_host(values[:count], wanted, device, backend)
 
 
@@ -116,7 +117,7 @@ def asarray(
     obj: Any,
     /,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     copy: bool | None = None,
     backend: str | None = None,
@@ -172,7 +173,7 @@ def asarray(
         x = obj
     elif (own := backend_of_native(obj)) is not None:
         x = wrap(obj, own)
-    elif isinstance(obj, np.ndarray) and obj.dtype in dtypes.BY_NAME.values() and (named or current()).name == "numpy":
+    elif isinstance(obj, np.ndarray) and obj.dtype in dtypes.BY_NUMPY and (named or current()).name == "numpy":
         x = wrap(np.asarray(obj), load("numpy"))
     if x is None:
         target = convert.common_backend([obj], named)
@@ -198,10 +199,14 @@ def asarray(
 
 def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
     # Python numbers of no given dtype get the backend's defaults, where it has no 64-bit dtypes.
-    if wanted is None and not isinstance(obj, (np.ndarray, np.generic)) and not backend.supports_dtype(dtypes.float64):
+    if (
+        wanted is None
+        and not isinstance(obj, (np.ndarray, np.generic))
+        and not convert.has_dtype(backend, dtypes.float64)
+    ):
         data = convert.to_numpy(obj)
         narrow = {"i": int, "f": float, "c": complex}.get(data.dtype.kind)
-        return data if narrow is None else data.astype(_default(narrow, backend))
+        return data if narrow is None else data.astype(_default(narrow, backend).dtype)
     return obj
 
 
@@ -209,7 +214,7 @@ def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
 def empty(
     shape: int | Shape,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
     out: Array | None = None,
@@ -244,7 +249,9 @@ def empty(
 
 
 @primary(kernels=("empty",))
-def empty_like(x: Array, /, *, dtype: DType | None = None, device: object = None, out: Array | None = None) -> Array:
+def empty_like(
+    x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, out: Array | None = None
+) -> Array:
     """Return an array of the shape of ``x`` whose values are not set.
 
     Parameters
@@ -284,7 +291,7 @@ def eye(
     /,
     *,
     k: int = 0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
     out: Array | None = None,
@@ -319,7 +326,7 @@ def eye(
     Source: Array API standard 2025.12, ``eye``.
     """
     wanted = _default(float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
-    return from_host(np.eye(n_rows, n_cols, operator.index(k), dtype=wanted), wanted, device, backend)
+    return from_host(np.eye(n_rows, n_cols, operator.index(k), dtype=wanted.dtype), wanted, device, backend)
 
 
 @creation(view_map={0: (0,)})
@@ -382,7 +389,7 @@ def full(
     shape: int | Shape,
     fill_value: Scalar | Array,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
     out: Array | None = None,
@@ -432,7 +439,7 @@ def _fill(value: Any, dtype: object, backend: Handle) -> tuple[Scalar, DType]:
     if dtypes.rank(type(value)) == 3 and dtypes.rank(wanted) < 3:
         raise DtypeError(f"fill_value is complex, which {wanted} can't hold")
     with np.errstate(over="ignore"):
-        np.asarray(value).astype(wanted) if dtypes.rank(type(value)) > dtypes.rank(wanted) else np.asarray(
+        np.asarray(value).astype(wanted.dtype) if dtypes.rank(type(value)) > dtypes.rank(wanted) else np.asarray(
             value, wanted
         )
     return value, wanted
@@ -444,7 +451,7 @@ def full_like(
     /,
     fill_value: Scalar,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     out: Array | None = None,
 ) -> Array:
@@ -485,7 +492,7 @@ def linspace(
     /,
     num: int,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     endpoint: bool = True,
     backend: str | None = None,
@@ -530,7 +537,7 @@ def linspace(
     wanted = _default(complex if is_complex else float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
     with np.errstate(invalid="ignore", over="ignore"):
         values = np.linspace(start, stop, operator.index(num), endpoint=endpoint)
-        return from_host(values.astype(wanted), wanted, device, backend)
+        return from_host(values, wanted, device, backend)
 
 
 @compositional()
@@ -586,7 +593,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 def ones(
     shape: int | Shape,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
     out: Array | None = None,
@@ -621,7 +628,7 @@ def ones(
 
 
 @primary(kernels=("ones",))
-def ones_like(x: Array, /, *, dtype: DType | None = None, device: object = None, out: Array | None = None) -> Array:
+def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, out: Array | None = None) -> Array:
     """Return an array of ones of the shape of ``x``.
 
     Parameters
@@ -729,7 +736,7 @@ def _triangle(kernel: str, x: Array, k: int, out: Array | None) -> Array:
 def zeros(
     shape: int | Shape,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
     out: Array | None = None,
@@ -764,7 +771,9 @@ def zeros(
 
 
 @primary(kernels=("zeros",))
-def zeros_like(x: Array, /, *, dtype: DType | None = None, device: object = None, out: Array | None = None) -> Array:
+def zeros_like(
+    x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, out: Array | None = None
+) -> Array:
     """Return an array of zeros of the shape of ``x``.
 
     Parameters

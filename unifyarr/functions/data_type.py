@@ -15,13 +15,14 @@ from .._core.wrapper import is_array
 from ..errors import DtypeError
 
 if TYPE_CHECKING:
+    from .._core.dtypes import DType
     from ..array import Array
-    from ..typing import DType
+    from ..typing import DTypeLike
 
 
 @primary()
 def astype(
-    x: Array, dtype: DType, /, *, copy: bool | None = True, device: object = None, out: Array | None = None
+    x: Array, dtype: DTypeLike, /, *, copy: bool | None = True, device: object = None, out: Array | None = None
 ) -> Array:
     """Cast an array to another dtype.
 
@@ -66,7 +67,7 @@ def astype(
     return invoke("astype", x, dtype=dtype)
 
 
-def can_cast(from_: DType | Array, to: DType, /) -> bool:
+def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """Say whether promotion would turn one dtype into another.
 
     Parameters
@@ -93,7 +94,7 @@ def can_cast(from_: DType | Array, to: DType, /) -> bool:
     target = dtypes.as_dtype(to)
     if dtypes.bfloat16 in (source, target):
         return dtypes.promote(source, target) == target
-    return bool(np.can_cast(source, target))
+    return bool(np.can_cast(source.dtype, target.dtype))
 
 
 class finfo:
@@ -138,11 +139,11 @@ class finfo:
     smallest_normal: float
     dtype: DType
 
-    def __init__(self, type: DType | Array, /) -> None:
+    def __init__(self, type: DTypeLike | Array, /) -> None:
         dtype = type.dtype if is_array(type) else dtypes.as_dtype(type)
         if dtypes.rank(dtype) < 2:
             raise DtypeError(f"finfo() takes a floating-point dtype, not {dtype}: use iinfo() for integers")
-        info: Any = ml_dtypes.finfo(dtype) if dtype == dtypes.bfloat16 else np.finfo(dtype)
+        info: Any = ml_dtypes.finfo(dtype.dtype) if dtype == dtypes.bfloat16 else np.finfo(dtype.dtype)
         self.bits = int(info.bits)
         self.eps = float(info.eps)
         self.max = float(info.max)
@@ -190,18 +191,18 @@ class iinfo:
     min: int
     dtype: DType
 
-    def __init__(self, type: DType | Array, /) -> None:
+    def __init__(self, type: DTypeLike | Array, /) -> None:
         dtype = type.dtype if is_array(type) else dtypes.as_dtype(type)
         if dtypes.rank(dtype) != 1:
             raise DtypeError(f"iinfo() takes an integer dtype, not {dtype}: use finfo() for floating-point ones")
-        info = np.iinfo(dtype)
+        info = np.iinfo(dtype.dtype)
         self.bits, self.max, self.min, self.dtype = int(info.bits), int(info.max), int(info.min), dtype
 
     def __repr__(self) -> str:
         return f"iinfo(dtype={self.dtype}, bits={self.bits}, min={self.min}, max={self.max})"
 
 
-def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     """Say whether a dtype is of a kind.
 
     Parameters
@@ -250,7 +251,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     --------
     >>> import unifyarr as ua
     >>> ua.result_type(ua.int32, ua.float32)
-    dtype('float64')
+    unifyarr.float64
 
     Source: Array API standard 2025.12, ``result_type``.
     """

@@ -20,7 +20,7 @@ from .manipulation import roll
 
 if TYPE_CHECKING:
     from ..array import Array
-    from ..typing import DType
+    from ..typing import DTypeLike
 
 _NORMS = ("backward", "ortho", "forward")
 
@@ -460,7 +460,7 @@ def fftfreq(
     /,
     *,
     d: float = 1.0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
     out: Array | None = None,
@@ -502,7 +502,7 @@ def rfftfreq(
     /,
     *,
     d: float = 1.0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
     out: Array | None = None,

@@ -22,8 +22,9 @@ from .linalg import promoted
 from .statistical import sum
 
 if TYPE_CHECKING:
+    from .._core.dtypes import DType
     from ..array import Array
-    from ..typing import DType
+    from ..typing import DTypeLike
 
 
 class EigResult(NamedTuple):
@@ -797,7 +798,7 @@ def svdvals(x: Array, /, *, out: Array | None = None) -> Array:
 
 
 @compositional(namespace="linalg")
-def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None, out: Array | None = None) -> Array:
+def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None, out: Array | None = None) -> Array:
     """Sum the diagonals of matrices.
 
     Parameters

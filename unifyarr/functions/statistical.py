@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import dtypes
 from .._core.call import invoke
-from .._core.convert import check_dtype
+from .._core.convert import check_dtype, has_dtype
 from .._core.declare import primary
 from .._core.shapes import as_axes, as_axis, reduced
 from ..errors import ShapeError
 
 if TYPE_CHECKING:
+    from .._core.dtypes import DType
     from ..array import Array
-    from ..typing import DType
+    from ..typing import DTypeLike
 
 Axis = int | tuple[int, ...] | None
 
@@ -27,7 +28,7 @@ def _accumulator(x: Array, dtype: Any) -> DType:
         wanted = dtypes.uint64
     else:
         wanted = dtypes.int64 if dtypes.rank(x.dtype) < 2 else x.dtype
-    if dtype is None and not x._backend.supports_dtype(wanted):
+    if dtype is None and not has_dtype(x._backend, wanted):
         return dtypes.uint32 if wanted == dtypes.uint64 else dtypes.int32
     check_dtype(x._backend, wanted)
     return wanted
@@ -82,7 +83,7 @@ def cumulative_prod(
     /,
     *,
     axis: int | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     include_initial: bool = False,
     out: Array | None = None,
 ) -> Array:
@@ -128,7 +129,7 @@ def cumulative_sum(
     /,
     *,
     axis: int | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     include_initial: bool = False,
     out: Array | None = None,
 ) -> Array:
@@ -280,7 +281,7 @@ def prod(
     /,
     *,
     axis: Axis = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     keepdims: bool = False,
     out: Array | None = None,
 ) -> Array:
@@ -356,7 +357,7 @@ def sum(
     /,
     *,
     axis: Axis = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     keepdims: bool = False,
     out: Array | None = None,
 ) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import support_native_out
+from ._bfloat16 import ordered
 
 
 @support_native_out
@@ -25,6 +26,7 @@ def nonzero(x: np.ndarray, /) -> tuple[np.ndarray, ...]:
     return np.nonzero(x)
 
 
+@ordered
 def searchsorted(x1: np.ndarray, x2: np.ndarray, /, *sorter: np.ndarray, side: Any) -> np.ndarray:
     """Return where to insert ``x2``, of any shape, into the 1-d ``x1`` (sorted by ``sorter``, if given), as int64."""
     return np.asarray(np.searchsorted(x1, x2, side, sorter[0] if sorter else None))

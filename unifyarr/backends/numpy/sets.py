@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._bfloat16 import ordered
 
+
+@ordered
 def isin(x1: np.ndarray, x2: np.ndarray, /, *, invert: bool) -> np.ndarray:
     return np.asarray(np.isin(x1, x2, invert=invert))
 
 
+@ordered
 def unique_all(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return values, first indices, inverse (of the shape of ``x``) and counts."""
     return tuple(np.unique_all(x))  # type: ignore[return-value]
 
 
+@ordered
 def unique_values(x: np.ndarray, /) -> np.ndarray:
     # Not np.unique_values: that one doesn't sort.
     return np.unique(x, equal_nan=False)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._bfloat16 import ordered
 
+
+@ordered
 def sort(x: np.ndarray, /, *, axis: int, descending: bool, stable: bool) -> np.ndarray:
     result = np.sort(x, axis, stable=stable)
     return np.flip(result, axis) if descending else result
 
 
+@ordered
 def argsort(x: np.ndarray, /, *, axis: int, descending: bool, stable: bool) -> np.ndarray:
     if not descending:
         return np.argsort(x, axis, stable=stable)
