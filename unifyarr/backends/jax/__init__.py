@@ -1,0 +1,279 @@
+"""The JAX backend: immutable arrays, compiled kernels, 64 bits."""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.extend
+import jax.numpy as jnp
+import numpy as np
+
+from ...errors import DeviceError, InplaceUpdateError
+
+
+def _enable_64_bit() -> None:
+    """Switch 64-bit dtypes on, which JAX reads when it makes an array, unless the environment decides."""
+    if "JAX_ENABLE_X64" in os.environ or jax.config.jax_enable_x64:
+        return
+    # Only the making of a first array, or a question for devices, initialises a backend of JAX.
+    if jax._src.xla_bridge.backends_are_initialized():
+        warnings.warn(
+            "unifyarr's JAX backend switches JAX to 64 bits now, but JAX was used before, with 32 bits: arrays made so "
+            "far keep their dtypes, functions compiled so far are compiled again. Load the backend first, call "
+            "jax.config.update('jax_enable_x64', True) before using JAX, or set JAX_ENABLE_X64 in the environment.",
+            UserWarning,
+            stacklevel=2,
+        )
+    jax.config.update("jax_enable_x64", True)
+
+
+_enable_64_bit()
+
+from . import (  # noqa: E402
+    creation,
+    data_type,
+    elementwise,
+    fft,
+    indexing,
+    linalg,
+    manipulation,
+    searching,
+    sets,
+    sorting,
+    statistical,
+    utility,
+)
+from ._compiled import ARRAYS, REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
+
+_64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
+
+with jax.core.eval_context():
+    _NO_TRACE = jax.extend.core.find_top_trace(())
+
+# DLPack's number of the kind of device.
+CPU = 1
+
+_current_trace = jax.extend.core.find_top_trace
+# Passing NumPy's memory to a compiled function is several times faster than ``jax.device_put``.
+_enter = jax.jit(lambda array: array)
+_copy = compiled(lambda native: jnp.array(native, copy=True))
+
+
+@functools.lru_cache
+def _device_name(device: jax.Device | jax.sharding.Sharding) -> str:
+    if not isinstance(device, jax.Device):
+        return str(device)
+    if device.platform == "cpu" and device.id == 0:
+        return "cpu"
+    return f"{device.platform}:{device.id}"
+
+
+class Backend:
+    """JAX, as the frontend sees an engine."""
+
+    name = "jax"
+    # The concrete class first. Tracers are instances of ``jax.Array`` through its metaclass, those of references of
+    # ``jax.Ref``.
+    native_types: tuple[type, ...] = (*ARRAYS, jax.Array, *REFERENCES)
+    mutable = False
+    modules = (
+        creation,
+        data_type,
+        elementwise,
+        fft,
+        indexing,
+        linalg,
+        manipulation,
+        searching,
+        sets,
+        sorting,
+        statistical,
+        utility,
+    )
+
+    # -- what an array is -------------------------------------------------------------------------------------------
+
+    def dtype(self, native: Any) -> np.dtype[Any]:
+        """Return the dtype of a native array as a ``numpy.dtype``."""
+        return native.dtype
+
+    def shape(self, native: Any) -> tuple[int, ...]:
+        """Return the shape of a native array as a tuple of ``int``."""
+        return native.shape
+
+    def as_dtype(self, dtype: Any) -> np.dtype[Any] | None:
+        """Return the ``numpy.dtype`` of one of JAX's scalar types, such as ``jax.numpy.float32``."""
+        return np.dtype(dtype) if type(dtype) is type(jnp.float32) else None
+
+    def strides(self, native: Any) -> None:
+        """Return ``None``: JAX hides strides, arrays are C-contiguous."""
+        return
+
+    def read(self, native: Any) -> Any:
+        """Return the value of a mutable reference, an array itself."""
+        return native[...] if is_reference(native) else native
+
+    # -- devices and dtypes -----------------------------------------------------------------------------------------
+
+    def devices(self) -> list[str]:
+        """Return the names of all devices, the default one first."""
+        default = jax.config.jax_default_device
+        first = [default] if isinstance(default, jax.Device) else []
+        return list(dict.fromkeys(map(_device_name, (*first, *jax.devices(), *jax.devices("cpu")))))
+
+    def device(self, native: Any) -> str:
+        """Return the name of the device that an array lives on, of its sharding where these are several."""
+        if not is_concrete(native):
+            # What is being traced lives nowhere yet.
+            return self.devices()[0]
+        if is_reference(native):
+            native = native[...]
+        return _device_name(native.device)
+
+    def as_device(self, device: object) -> jax.Device | jax.sharding.Sharding:
+        """Return JAX's own device for a name, or a device or sharding of JAX itself."""
+        if isinstance(device, jax.Device | jax.sharding.Sharding):
+            return device
+        for candidate in (*jax.devices(), *jax.devices("cpu")):
+            if device in (_device_name(candidate), candidate.platform, f"{candidate.platform}:{candidate.id}"):
+                return candidate
+        raise DeviceError(f"device {device!r} is not one of JAX's, which are {self.devices()}")
+
+    def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:
+        """Say whether arrays of ``dtype`` exist on ``device``: those of 64 bits only where JAX has them enabled."""
+        return dtype not in _64_BIT or bool(jax.config.jax_enable_x64)
+
+    # -- values in and out ------------------------------------------------------------------------------------------
+
+    def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> jax.Array:
+        """Return a native array with the values of ``array``, always a copy of them."""
+        # JAX may use NumPy's memory as its own, even when asked not to: it gets memory that nobody else has.
+        array = array.copy(order="C")
+        if not array.dtype.isnative:
+            # A compiled function reads swapped bytes as they are.
+            array = array.astype(array.dtype.newbyteorder("="))
+        if not self.trace():
+            return _enter(array) if device is None else jax.device_put(array, device)
+        # Outside of the trace the values stay known.
+        with jax.core.eval_context():
+            return _enter(array) if device is None else jax.device_put(array, device)
+
+    def to_numpy(self, native: Any) -> np.ndarray:
+        """Return the values as a read-only NumPy array, which shares the memory of an array on the CPU."""
+        return np.asarray(self.read(native))
+
+    def copy(self, native: Any) -> jax.Array:
+        """Return an independent native array of equal values."""
+        return _copy(self.read(native))
+
+    def to_device(self, native: Any, device: Any) -> jax.Array:
+        """Return the array on ``device``: itself where it is there already."""
+        native = self.read(native)
+        if is_concrete(native) and (device == native.device or device == native.sharding):
+            return native
+        return jax.device_put(native, device)
+
+    def from_dlpack(self, x: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
+        """Return a native array from an object with ``__dlpack__``: a copy, unless that is an array of JAX."""
+        if isinstance(x, jax.Array):
+            native = _copy(x) if copy else x
+        elif copy is False:
+            raise BufferError("an array of JAX can't share memory that somebody else may write: pass copy=None")
+        else:
+            native = self._import(x)
+        return native if device is None else self.to_device(native, device)
+
+    def _import(self, x: Any) -> jax.Array:
+        try:
+            return self.from_numpy(np.from_dlpack(x))
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            # Memory of an accelerator, or a dtype that NumPy doesn't exchange, such as bfloat16.
+            return jax.block_until_ready(_copy(jax.dlpack.from_dlpack(x)))
+
+    def dlpack(
+        self,
+        native: Any,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """Return a DLPack capsule of a copy; with ``copy=False`` of the array's own memory, flagged as read-only."""
+        native = self.read(native)
+        if native.__dlpack_device__()[0] == CPU and native.dtype != "bfloat16":
+            # JAX can't flag a capsule, NumPy's view of its memory can, and refuses where a consumer reads no flags.
+            # Not all consumers obey them, so only those that insist get the memory itself.
+            export = np.asarray(native).__dlpack__
+            return export(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy is not False)
+        if copy is False:
+            raise BufferError("this memory of JAX can't be exported as read-only: pass copy=None")
+        return _copy(native).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
+
+    def dlpack_device(self, native: Any) -> tuple[int, int]:
+        """Return the DLPack device type and number."""
+        kind, number = self.read(native).__dlpack_device__()
+        return int(kind), number
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+
+    def can_write(self, native: Any) -> bool:
+        """Say whether this native is a mutable reference: arrays can't be written."""
+        return is_reference(native)
+
+    def check_writable(self, native: Any) -> None:
+        """Raise for everything but a mutable reference."""
+        if not is_reference(native):
+            raise InplaceUpdateError("a JAX array can't be written in place: use a mutable reference, jax.new_ref(x)")
+
+    def is_read_only(self, native: Any) -> bool:
+        """Say no: an array is immutable rather than read-only, writes make a new one."""
+        return False
+
+    def may_share_memory(self, first: Any, second: Any) -> bool:
+        """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
+        if first is second:
+            return True
+        try:
+            (start, end), (other_start, other_end) = _extent(first), _extent(second)
+        except (AttributeError, TypeError, ValueError, RuntimeError):
+            return True
+        return start < other_end and other_start < end
+
+    def assign(self, native: Any, value: Any) -> None:
+        """Overwrite a mutable reference by a value of its shape and dtype."""
+        self.check_writable(native)
+        native[...] = value
+
+    # -- tracing and gradients --------------------------------------------------------------------------------------
+
+    def trace(self) -> object | None:
+        """Return a token of the trace that is running in this thread, ``None`` if none is."""
+        trace = _current_trace(())
+        # Weak references without callbacks to one object are one object; a strong one would keep the trace alive.
+        return None if trace is _NO_TRACE else weakref.ref(trace)
+
+    def is_traced(self, native: Any) -> bool:
+        """Say whether a native array stands for values that are not known yet."""
+        return isinstance(native, jax.core.Tracer)
+
+    def records_gradient(self, native: Any) -> bool:
+        """Say whether gradients may be recorded through this native: any trace may be part of one that does so."""
+        return isinstance(native, jax.core.Tracer)
+
+    # -- kernels ----------------------------------------------------------------------------------------------------
+
+    def supports_out(self, kernel: Callable[..., Any]) -> bool:
+        """Say whether ``kernel(..., out=native)`` writes into ``native``: arrays are immutable, so none does."""
+        return False
+
+
+def _extent(native: Any) -> tuple[int, int]:
+    start = native.unsafe_buffer_pointer()
+    return start, start + native.nbytes

@@ -1,0 +1,66 @@
+"""Creation functions on JAX."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ._compiled import INDEX, compiled
+
+
+@functools.lru_cache
+def _filler(device: Any) -> Callable[..., jax.Array]:
+    """Return a compiled function that spreads one value over a new array on ``device``."""
+    sharding = device
+    if isinstance(device, jax.Device):
+        sharding = jax.sharding.SingleDeviceSharding(device)
+    return jax.jit(
+        lambda value, *, shape: lax.broadcast(value, shape),
+        static_argnames="shape",
+        inline=True,
+        out_shardings=sharding,
+    )
+
+
+def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: object) -> jax.Array:
+    # The value is an operand: it's cast as NumPy casts it, and another value compiles nothing anew.
+    return _filler(device)(np.full((), fill_value, dtype), shape=shape)
+
+
+def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> jax.Array:
+    return _filler(device)(np.zeros((), dtype), shape=shape)
+
+
+def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> jax.Array:
+    return _filler(device)(np.ones((), dtype), shape=shape)
+
+
+# JAX has no uninitialised memory.
+empty = zeros
+
+
+@compiled
+def _tril(x: jax.Array, k: Any, /) -> jax.Array:
+    row, column = (lax.broadcasted_iota(INDEX, x.shape[-2:], axis) for axis in (0, 1))
+    return jnp.where(column - row <= k, x, np.zeros((), x.dtype))
+
+
+@compiled
+def _triu(x: jax.Array, k: Any, /) -> jax.Array:
+    row, column = (lax.broadcasted_iota(INDEX, x.shape[-2:], axis) for axis in (0, 1))
+    return jnp.where(column - row >= k, x, np.zeros((), x.dtype))
+
+
+# The diagonal is an operand, so that another one compiles nothing anew.
+def tril(x: jax.Array, /, *, k: int) -> jax.Array:
+    return _tril(x, k)
+
+
+def triu(x: jax.Array, /, *, k: int) -> jax.Array:
+    return _triu(x, k)

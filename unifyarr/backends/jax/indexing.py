@@ -1,0 +1,152 @@
+"""Reading and writing parts of arrays on JAX: a write returns a new array, or writes into a mutable reference."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ._compiled import compiled, is_concrete, is_reference
+
+# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
+Window = tuple[tuple[int, int, int], ...]
+
+
+def writes(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Write the result of a kernel into its first argument, where that is a mutable reference."""
+
+    @functools.wraps(kernel)
+    def write(x: Any, *arrays: Any, **arguments: Any) -> Any:
+        if not is_reference(x):
+            return kernel(x, *arrays, **arguments)
+        x[...] = kernel(x[...], *arrays, **arguments)
+        return x
+
+    return write
+
+
+# -- windows ----------------------------------------------------------------------------------------------------------
+
+# A window is the block it spans (contiguous, its start an operand), of which a static slice takes every ``step``-th
+# element. So a new start compiles nothing anew, which JAX's own indexing does for each strided read.
+
+
+def _spans(steps: tuple[int, ...], lengths: tuple[int, ...]) -> list[int]:
+    return [max(0, (length - 1) * abs(step) + 1) for step, length in zip(steps, lengths, strict=True)]
+
+
+def _block_starts(window: Window) -> tuple[int, ...]:
+    return tuple(start if step > 0 else max(0, start + step * (length - 1)) for start, step, length in window)
+
+
+def _reversed_axes(steps: tuple[int, ...]) -> list[int]:
+    return [axis for axis, step in enumerate(steps) if step < 0]
+
+
+def _dynamic_slice(x: jax.Array, starts: Any, sizes: list[int]) -> jax.Array:
+    # Without the flag JAX adds the normalisation of negative starts to each program.
+    return lax.dynamic_slice(x, starts, sizes, allow_negative_indices=False)
+
+
+@compiled
+def _get_window(x: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: tuple[int, ...]) -> jax.Array:
+    block = _dynamic_slice(x, starts, _spans(steps, lengths))
+    strided = lax.slice(block, [0] * block.ndim, block.shape, [abs(step) for step in steps])
+    return lax.rev(strided, _reversed_axes(steps))
+
+
+@compiled
+def _set_window(
+    x: jax.Array, value: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: tuple[int, ...]
+) -> jax.Array:
+    value = jnp.broadcast_to(value, lengths)
+    if any(step != 1 for step in steps):
+        # Between the elements of the value stands what was there before.
+        holes = [(0, 0, abs(step) - 1) for step in steps]
+        value = lax.rev(value, _reversed_axes(steps))
+        spread = lax.pad(value, np.zeros((), value.dtype), holes)
+        written = lax.pad(jnp.ones(value.shape, bool), False, holes)
+        value = jnp.where(written, spread, _dynamic_slice(x, starts, _spans(steps, lengths)))
+    return lax.dynamic_update_slice(x, value, starts, allow_negative_indices=False)
+
+
+def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
+    _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
+    return _get_window(x, *_block_starts(window), steps=steps, lengths=lengths)
+
+
+@writes
+def set_window(x: jax.Array, value: jax.Array, /, *, window: Window) -> jax.Array:
+    _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
+    return _set_window(x, value, *_block_starts(window), steps=steps, lengths=lengths)
+
+
+# -- integer and boolean indices --------------------------------------------------------------------------------------
+
+
+def _check_bounds(indices: Any, size: int, axis: int) -> None:
+    """Raise what NumPy raises; JAX clamps reads and drops writes that are out of bounds."""
+    if not is_concrete(indices) or not indices.size:
+        return
+    values = np.asarray(indices)
+    low, high = values.min(), values.max()
+    if low < -size or high >= size:
+        wrong = low if low < -size else high
+        raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+
+
+def _check_all_bounds(x: jax.Array, indices: tuple[Any, ...]) -> None:
+    for axis, index in enumerate(indices):
+        _check_bounds(index, x.shape[axis], axis)
+
+
+@compiled
+def _gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
+    return x[indices]
+
+
+@compiled
+def _scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> jax.Array:
+    return x.at[indices].set(value)
+
+
+def gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
+    _check_all_bounds(x, indices)
+    return _gather(x, *indices)
+
+
+@writes
+def scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> jax.Array:
+    _check_all_bounds(x, indices)
+    return _scatter(x, value, *indices)
+
+
+@writes
+@compiled
+def put_mask(x: jax.Array, value: jax.Array, mask: jax.Array, /) -> jax.Array:
+    return jnp.where(mask, value, x)
+
+
+@compiled
+def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array:
+    return jnp.take(x, indices, axis)
+
+
+def take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array:
+    _check_bounds(indices, x.size if axis is None else x.shape[axis], axis or 0)
+    return _take(x, indices, axis=axis)
+
+
+@compiled
+def _take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int) -> jax.Array:
+    return jnp.take_along_axis(x, indices, axis)
+
+
+def take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int) -> jax.Array:
+    _check_bounds(indices, x.shape[axis], axis)
+    return _take_along_axis(x, indices, axis=axis)

@@ -1,0 +1,258 @@
+"""Linear algebra on JAX, of the main namespace and of the extension.
+
+JAX answers NaN where NumPy raises ``LinAlgError``. Kernels that can fail so are compiled with a flag, which is looked
+at where it is known: inside a trace the engine's own rule, NaN, holds.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..kernels import worked_around
+from ._compiled import INDEX, Kernel, compiled, is_concrete
+from .elementwise import abs as _absolute
+from .statistical import sum as sum_over
+
+RAISES = "JAX answers NaN where NumPy raises LinAlgError"
+
+
+def _check_matrices(*matrices: Any, square: bool) -> None:
+    for x in matrices:
+        if x.ndim < 2:
+            raise np.linalg.LinAlgError(f"{x.ndim}-dimensional array given. Array must be at least two-dimensional")
+        if square and x.shape[-1] != x.shape[-2]:
+            raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def _raises(message: str, *, square: bool = True) -> Kernel:
+    """Compile a kernel that returns its result and whether it failed, and raise where it did."""
+
+    def decorate(function: Kernel) -> Kernel:
+        inner = compiled(function)
+
+        @worked_around(RAISES)
+        @functools.wraps(function)
+        def kernel(x: Any, *arrays: Any, **arguments: Any) -> Any:
+            _check_matrices(x, square=square)
+            result, failed = inner(x, *arrays, **arguments)
+            if is_concrete(failed) and failed:
+                raise np.linalg.LinAlgError(message)
+            return result
+
+        return kernel
+
+    return decorate
+
+
+def _of_square(kernel: Kernel) -> Kernel:
+    @functools.wraps(kernel)
+    def checked(x: Any) -> Any:
+        _check_matrices(x, square=True)
+        return kernel(x)
+
+    return checked
+
+
+def _has_nan(x: jax.Array) -> jax.Array:
+    return jnp.any(jnp.isnan(x))
+
+
+# -- products ---------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def _matmul(x1: jax.Array, x2: jax.Array, /) -> jax.Array:
+    return jnp.matmul(x1, x2)
+
+
+def matmul(x1: jax.Array, x2: jax.Array, /) -> jax.Array:
+    if not x1.ndim or not x2.ndim or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
+        raise ValueError(f"matmul: arrays of shapes {x1.shape} and {x2.shape} don't fit together")
+    return _matmul(x1, x2)
+
+
+@compiled
+def vecdot(x1: jax.Array, x2: jax.Array, /, *, axis: int) -> jax.Array:
+    return jnp.vecdot(x1, x2, axis=axis - max(x1.ndim, x2.ndim))
+
+
+@compiled
+def cross(x1: jax.Array, x2: jax.Array, /, *, axis: int) -> jax.Array:
+    return jnp.linalg.cross(x1, x2, axis=axis)
+
+
+@compiled
+def _matrix_power(x: jax.Array, /, *, n: int) -> jax.Array:
+    return jnp.linalg.matrix_power(x, n)
+
+
+def matrix_power(x: jax.Array, /, *, n: int) -> jax.Array:
+    _check_matrices(x, square=True)
+    return _matrix_power(inv(x) if n < 0 else x, n=abs(n))
+
+
+# -- diagonals --------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def diagonal(x: jax.Array, /, *, offset: int) -> jax.Array:
+    return jnp.linalg.diagonal(x, offset=offset)
+
+
+@compiled
+def trace(x: jax.Array, /, *, offset: int, dtype: np.dtype[Any]) -> jax.Array:
+    return sum_over(jnp.linalg.diagonal(x, offset=offset), axis=(x.ndim - 2,), dtype=dtype, keepdims=False)
+
+
+# -- decompositions ---------------------------------------------------------------------------------------------------
+
+
+@_raises("Matrix is not positive definite")
+def cholesky(x: jax.Array, /, *, upper: bool) -> tuple[jax.Array, jax.Array]:
+    # The transposed factor of the transposed matrix: with the conjugate ones, zeros would change their signs.
+    lower = lax.linalg.cholesky(jnp.matrix_transpose(x) if upper else x, symmetrize_input=False)
+    failed = _has_nan(jnp.linalg.diagonal(lower)) & ~_has_nan(x)
+    return jnp.matrix_transpose(lower) if upper else lower, failed
+
+
+@compiled
+def qr(x: jax.Array, /, *, mode: str) -> tuple[jax.Array, jax.Array]:
+    return tuple(jnp.linalg.qr(x, mode))
+
+
+@_raises("SVD did not converge", square=False)
+def svd(x: jax.Array, /, *, full_matrices: bool) -> Any:
+    return tuple(jnp.linalg.svd(x, full_matrices)), _has_nan(x)
+
+
+@_raises("SVD did not converge", square=False)
+def svdvals(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
+    return jnp.linalg.svdvals(x), _has_nan(x)
+
+
+def _not_converged(values: jax.Array) -> Any:
+    # LAPACK solves one and two equations without iterations.
+    return _has_nan(values) if values.shape[-1] > 2 else np.zeros((), bool)
+
+
+@_raises("Eigenvalues did not converge")
+def eigh(x: jax.Array, /) -> Any:
+    values, vectors = jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)
+    return (values, vectors), _not_converged(values)
+
+
+@_raises("Eigenvalues did not converge")
+def eigvalsh(x: jax.Array, /) -> Any:
+    values = jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)[0]
+    return values, _not_converged(values)
+
+
+@_raises("Array must not contain infs or NaNs")
+def eig(x: jax.Array, /) -> Any:
+    return tuple(jnp.linalg.eig(x)), ~jnp.all(jnp.isfinite(x))
+
+
+@_raises("Array must not contain infs or NaNs")
+def eigvals(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
+    return jnp.linalg.eigvals(x), ~jnp.all(jnp.isfinite(x))
+
+
+# -- determinants and equations ---------------------------------------------------------------------------------------
+
+
+def _is_singular(x: jax.Array) -> jax.Array:
+    """Say whether a pivot is exactly zero; the compiler joins this decomposition with the one that solves."""
+    return jnp.any(jnp.linalg.diagonal(lax.linalg.lu(lax.stop_gradient(x))[0]) == 0)
+
+
+@_of_square
+@compiled
+def det(x: jax.Array, /) -> jax.Array:
+    return jnp.linalg.det(x)
+
+
+@_of_square
+@compiled
+def slogdet(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
+    return tuple(jnp.linalg.slogdet(x))
+
+
+@_raises("Singular matrix")
+def inv(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
+    return jnp.linalg.inv(x), _is_singular(x)
+
+
+@_raises("Singular matrix")
+def solve(x1: jax.Array, x2: jax.Array, /) -> tuple[jax.Array, jax.Array]:
+    return jnp.linalg.solve(x1, x2), _is_singular(x1)
+
+
+# -- norms and ranks --------------------------------------------------------------------------------------------------
+
+
+def _default_rtol(x: jax.Array) -> Any:
+    return max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
+
+
+@_raises("SVD did not converge", square=False)
+def _matrix_rank(x: jax.Array, rtol: jax.Array, /) -> tuple[jax.Array, jax.Array]:
+    if 0 in x.shape[-2:]:
+        return jnp.zeros(x.shape[:-2], INDEX), _has_nan(x)
+    values = jnp.linalg.svdvals(x)
+    cutoff = jnp.max(values, -1, keepdims=True) * jnp.expand_dims(rtol, -1)
+    return jnp.sum(values > cutoff, -1, dtype=INDEX), _has_nan(x)
+
+
+@compiled
+def _rank_of_vector(x: jax.Array, /) -> jax.Array:
+    return jnp.any(x != 0).astype(INDEX)
+
+
+def matrix_rank(x: jax.Array, /, *, rtol: Any) -> jax.Array:
+    if x.ndim < 2:
+        return _rank_of_vector(x)
+    return _matrix_rank(x, np.asarray(_rtol(x, rtol)) if not isinstance(rtol, jax.Array) else rtol)
+
+
+@_raises("SVD did not converge", square=False)
+def _pinv(x: jax.Array, *rtols: jax.Array, rtol: float) -> tuple[jax.Array, jax.Array]:
+    if not rtols:
+        return jnp.linalg.pinv(x, rtol), _has_nan(x)
+    # JAX takes no array of tolerances inside of a trace.
+    u, values, vh = jnp.linalg.svd(x, full_matrices=False)
+    kept = values > jnp.max(values, -1, keepdims=True, initial=0) * jnp.expand_dims(rtols[0], -1)
+    inverse = jnp.where(kept, 1 / jnp.where(kept, values, 1), 0).astype(x.dtype)
+    left, right = (jnp.conj(jnp.matrix_transpose(part)) for part in (vh, u))
+    return left @ (inverse[..., None] * right), _has_nan(x)
+
+
+def pinv(x: jax.Array, /, *, rtol: Any) -> jax.Array:
+    if isinstance(rtol, jax.Array):
+        return _pinv(x, rtol, rtol=0.0)
+    return _pinv(x, rtol=float(_rtol(x, rtol)))
+
+
+def _rtol(x: jax.Array, rtol: Any) -> Any:
+    return max(x.shape[-2:], default=0) * float(jnp.finfo(x.dtype).eps) if rtol is None else rtol
+
+
+@_raises("SVD did not converge", square=False)
+def matrix_norm(x: jax.Array, /, *, keepdims: bool, ord: Any) -> tuple[jax.Array, jax.Array]:
+    by_svd = ord in ("nuc", 2, -2)
+    result = jnp.linalg.matrix_norm(
+        _absolute(x) if not by_svd else x, keepdims=keepdims, ord="fro" if ord is None else ord
+    )
+    return result, _has_nan(x) if by_svd else np.zeros((), bool)
+
+
+@compiled
+def vector_norm(x: jax.Array, /, *, axis: tuple[int, ...], keepdims: bool, ord: Any) -> jax.Array:
+    if not axis:
+        return _absolute(x) if ord != 0 else (x != 0).astype(_absolute(x).dtype)
+    return jnp.linalg.vector_norm(_absolute(x), axis=axis, keepdims=keepdims, ord=ord)

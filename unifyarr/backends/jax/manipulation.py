@@ -1,0 +1,64 @@
+"""Changing shapes and joining arrays on JAX."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ._compiled import compiled, engine
+from .indexing import take, writes
+
+
+@compiled
+def broadcast_to(x: jax.Array, /, *, shape: tuple[int, ...]) -> jax.Array:
+    return jnp.broadcast_to(x, shape)
+
+
+@compiled
+def permute_dims(x: jax.Array, /, *, axes: tuple[int, ...]) -> jax.Array:
+    return lax.transpose(x, axes)
+
+
+@compiled
+def reshape(x: jax.Array, /, *, shape: tuple[int, ...]) -> jax.Array:
+    return jnp.reshape(x, shape)
+
+
+real = engine(lax.real)
+imag = engine(lax.imag)
+
+
+@writes
+@compiled
+def set_real(x: jax.Array, value: jax.Array, /) -> jax.Array:
+    return lax.complex(jnp.broadcast_to(value, x.shape), lax.imag(x))
+
+
+@writes
+@compiled
+def set_imag(x: jax.Array, value: jax.Array, /) -> jax.Array:
+    return lax.complex(lax.real(x), jnp.broadcast_to(value, x.shape))
+
+
+@compiled
+def concat(*arrays: jax.Array, axis: int) -> jax.Array:
+    return lax.concatenate(arrays, axis)
+
+
+@compiled
+def stack(*arrays: jax.Array, axis: int) -> jax.Array:
+    return jnp.stack(arrays, axis)
+
+
+def repeat(x: jax.Array, /, *repeats: jax.Array, count: int | None, axis: int | None) -> jax.Array:
+    # How long the result is depends on values: NumPy repeats the indices, and checks them.
+    size = x.size if axis is None else x.shape[axis]
+    indices = np.repeat(np.arange(size), np.asarray(repeats[0]) if count is None else count)
+    return take(x, indices, axis=axis)
+
+
+@compiled
+def roll(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> jax.Array:
+    return jnp.roll(x, shift, axis)

@@ -1,0 +1,43 @@
+"""Searching on JAX."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from ..kernels import worked_around
+from . import _ordering
+from ._compiled import COMPLEX, INDEX, Kernel, compiled, engine
+
+where = engine(jnp.where)
+
+
+def _index_of(native: Kernel, of_complex: Kernel) -> Kernel:
+    @worked_around("JAX has no order of complex numbers here")
+    @compiled
+    def index_of(x: jax.Array, /, *, axis: int | None, keepdims: bool) -> jax.Array:
+        if x.dtype not in COMPLEX:
+            return native(x, axis, keepdims=keepdims).astype(INDEX)
+        shape = jax.eval_shape(lambda x: jnp.sum(x, axis, keepdims=keepdims), x).shape
+        return of_complex(*((x.reshape(-1), 0) if axis is None else (x, axis))).reshape(shape)
+
+    return index_of
+
+
+argmax = _index_of(jnp.argmax, _ordering.argmax_complex)
+argmin = _index_of(jnp.argmin, _ordering.argmin_complex)
+
+
+def nonzero(x: jax.Array, /) -> tuple[jax.Array, ...]:
+    return jnp.nonzero(x)
+
+
+@worked_around("JAX misplaces complex numbers with NaN, and answers in 32 bits")
+@compiled
+def searchsorted(x1: jax.Array, x2: jax.Array, /, *sorter: jax.Array, side: str) -> jax.Array:
+    if sorter:
+        x1 = x1[sorter[0]]
+    if x1.dtype in COMPLEX:
+        ranks = _ordering.ranks(jnp.concatenate([x1, x2.reshape(-1)]))
+        x1, x2 = ranks[: x1.size], ranks[x1.size :].reshape(x2.shape)
+    return jnp.searchsorted(x1, x2, side).astype(INDEX)

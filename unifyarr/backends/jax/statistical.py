@@ -1,0 +1,119 @@
+"""Reductions on JAX."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..kernels import worked_around
+from . import _ordering
+from ._compiled import COMPLEX, Kernel, compiled, in_single
+from .data_type import astype
+
+Axis = tuple[int, ...]
+
+
+def _constant(value: float, dtype: Any) -> jax.Array:
+    """Return a number that the compiler doesn't know: operations with it are not dropped."""
+    part = jnp.finfo(dtype).dtype
+    hidden, zero = (lax.optimization_barrier(np.array(number, part)) for number in (value, 0))
+    return lax.complex(hidden, zero) if np.dtype(dtype) in COMPLEX else hidden
+
+
+def _is_trivial(x: jax.Array, axis: Axis) -> bool:
+    """Say whether nothing is reduced: there XLA leaves out the first step, from 0 or from 1, which NumPy takes."""
+    return jnp.issubdtype(x.dtype, jnp.inexact) and builtins.all(x.shape[i] == 1 for i in axis)
+
+
+def _sum(x: jax.Array, axis: Axis, keepdims: bool) -> jax.Array:
+    result = jnp.sum(x, axis, dtype=x.dtype, keepdims=keepdims)
+    # So that the sum of -0.0 is 0.0.
+    return result + _constant(0, x.dtype) if _is_trivial(x, axis) else result
+
+
+@compiled
+def sum(x: jax.Array, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> jax.Array:
+    return _sum(astype(x, dtype=dtype), axis, keepdims)
+
+
+@compiled
+def prod(x: jax.Array, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> jax.Array:
+    x = astype(x, dtype=dtype)
+    result = jnp.prod(x, axis, dtype=dtype, keepdims=keepdims)
+    return result * _constant(1, dtype) if _is_trivial(x, axis) else result
+
+
+def _extreme(native: Kernel, argextreme: Kernel) -> Kernel:
+    @worked_around("of complex numbers JAX gives another NaN than the first one")
+    @compiled
+    def extreme(x: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
+        if x.dtype not in COMPLEX or not axis:
+            return native(x, axis, keepdims=keepdims)
+        kept = tuple(i for i in range(x.ndim) if i not in axis)
+        rows = x.transpose(*kept, *axis).reshape(*(x.shape[i] for i in kept), -1)
+        result = jnp.take_along_axis(rows, argextreme(rows, -1), -1)
+        return result.reshape([1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i in kept])
+
+    return extreme
+
+
+max = _extreme(jnp.max, _ordering.argmax_complex)
+min = _extreme(jnp.min, _ordering.argmin_complex)
+
+
+@in_single
+def _mean(x: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
+    return _sum(x, axis, keepdims) / np.array(math.prod(x.shape[i] for i in axis), x.dtype)
+
+
+@in_single
+def _var(x: jax.Array, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
+    deviation = x - _mean(x, axis=axis, keepdims=True)
+    if x.dtype in COMPLEX:
+        deviation = jnp.stack([lax.real(deviation), lax.imag(deviation)])
+        squares = jnp.sum(deviation**2, 0)
+    else:
+        squares = deviation**2
+    count = builtins.max(math.prod(x.shape[i] for i in axis) - correction, 0)
+    return _sum(squares, axis, keepdims) / np.array(count, squares.dtype)
+
+
+@compiled
+def mean(x: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
+    return _mean(x, axis=axis, keepdims=keepdims)
+
+
+@compiled
+def var(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
+    return _var(x, axis=axis, correction=correction, keepdims=keepdims)
+
+
+@compiled
+def std(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
+    return jnp.sqrt(_var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def _cumulative(scan: Kernel, start: int, x: jax.Array, axis: int, include_initial: bool) -> jax.Array:
+    result = scan(x, axis)
+    if include_initial:
+        shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        result = lax.concatenate([jnp.full(shape, start, x.dtype), result], axis)
+    return result
+
+
+@compiled
+def cumulative_sum(x: jax.Array, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> jax.Array:
+    return _cumulative(lax.cumsum, 0, astype(x, dtype=dtype), axis, include_initial)
+
+
+@compiled
+def cumulative_prod(x: jax.Array, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> jax.Array:
+    # A complex product with one, from which JAX's own scan starts, is NaN beside infinities.
+    scan = lax.cumprod if dtype not in COMPLEX else lambda x, axis: lax.associative_scan(lax.mul, x, axis=axis)
+    return _cumulative(scan, 1, astype(x, dtype=dtype), axis, include_initial)
