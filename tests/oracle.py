@@ -40,6 +40,11 @@ TOLERANCE = {
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 10.0, np.inf, -np.inf, np.nan, 1e-5, 1e4]
 
 
+def words(text: str) -> list[str]:
+    """Return the words of a text."""
+    return text.split()
+
+
 def as_numpy(x: Any) -> np.ndarray:
     """Return an array's values as an independent NumPy array."""
     return np.array(x.__array__() if isinstance(x, ua.Array) else x)
@@ -54,7 +59,7 @@ def assert_same(
     signed_zeros: bool = True,
     what: str = "",
 ) -> None:
-    """Assert that an array has NumPy's dtype, shape and values: to rounding, special values and zeros' signs exactly."""
+    """Assert that an array has NumPy's dtype, shape and values: to rounding, special ones and zeros' signs exactly."""
     expected = np.asarray(expected)
     assert isinstance(actual, ua.Array), f"{what}: {type(actual)}"
     assert actual.dtype == expected.dtype, f"{what}: dtype {actual.dtype}, NumPy has {expected.dtype}"
@@ -135,7 +140,7 @@ def _fit(value: Any, dtype: str) -> Any:
 def seeded(
     dtype: str, shape: Any, *, special: bool = True, low: float = -100, high: float = 100
 ) -> st.SearchStrategy[np.ndarray]:
-    """Return a strategy for arrays as ``arrays`` has them, which costs a tenth: all elements follow from one number."""
+    """Return a strategy for what ``arrays`` draws, at a tenth of the cost: one number tells all elements."""
     return st.integers(0, 2**32 - 1).map(lambda seed: _of_seed(seed, dtype, shape, special, low, high))
 
 

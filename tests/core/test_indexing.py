@@ -314,6 +314,19 @@ def test_leading_axes_of_length_one_of_a_value_fall_away(backend: str) -> None:
     assert_same(x, values)
 
 
+@pytest.mark.parametrize("value", [[3.0], [[3.0]], np.array([3.0])], ids=repr)
+def test_an_element_takes_no_array_of_an_axis(backend: str, value: Any) -> None:
+    # NumPy sets an element by a scalar or a 0-d array only; an element's view, by what broadcasts.
+    values, x = pair((2,), "float64")
+    for given in (value, ua.asarray(value)):
+        with pytest.raises(ValueError, match="shape"):
+            x[0] = given
+        assert_same(x, values)
+        x[0, ...] = given
+        assert x[0].item() == 3
+        x[0] = ua.asarray(10.0)
+
+
 def test_of_equal_indices_the_last_one_wins(backend: str) -> None:
     x = ua.zeros(3, dtype="int64")
     x[[0, 2, 0, 0]] = [1, 2, 3, 4]

@@ -51,7 +51,14 @@ def test_full(backend: str, dtype: str, data: st.DataObject) -> None:
     assert_same(ua.full(shape, ua.asarray(value, dtype=dtype)), expected)
 
 
-DEFAULTS = [(True, "bool"), (7, "int64"), (-(2**63), "int64"), (1.5, "float64"), (float("nan"), "float64"), (2j, "complex128")]
+DEFAULTS = [
+    (True, "bool"),
+    (7, "int64"),
+    (-(2**63), "int64"),
+    (1.5, "float64"),
+    (float("nan"), "float64"),
+    (2j, "complex128"),
+]
 
 
 @pytest.mark.parametrize(("value", "dtype"), DEFAULTS)
@@ -131,7 +138,9 @@ def test_linspace(backend: str, arguments: tuple[Any, ...], options: dict[str, A
 
 
 @pytest.mark.parametrize("dtype", ALL)
-@pytest.mark.parametrize(("rows", "columns", "k"), [(3, None, 0), (2, 3, 1), (3, 2, -1), (2, 2, 5), (0, 3, 0), (1, 1, 0)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "k"), [(3, None, 0), (2, 3, 1), (3, 2, -1), (2, 2, 5), (0, 3, 0), (1, 1, 0)]
+)
 def test_eye(backend: str, rows: int, columns: int | None, k: int, dtype: str) -> None:
     assert_same(ua.eye(rows, columns, k=k, dtype=dtype), np.eye(rows, columns, k=k).astype(of_numpy(dtype)))
 
@@ -141,7 +150,9 @@ def test_eye(backend: str, rows: int, columns: int | None, k: int, dtype: str) -
 @few
 @given(data=st.data())
 def test_triangles(backend: str, name: str, dtype: str, data: st.DataObject) -> None:
-    values = data.draw(st.sampled_from([(2, 3), (3, 1), (2, 1, 3), (2, 3, 3), (0, 3)]).flatmap(lambda s: seeded(dtype, s)))
+    values = data.draw(
+        st.sampled_from([(2, 3), (3, 1), (2, 1, 3), (2, 3, 3), (0, 3)]).flatmap(lambda s: seeded(dtype, s))
+    )
     k = data.draw(st.integers(-3, 3))
     assert_same(getattr(ua, name)(ua.asarray(values), k=k), getattr(np, name)(values, k))
 

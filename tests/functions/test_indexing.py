@@ -51,7 +51,10 @@ def test_indices_are_integers_of_any_dtype(backend: str, dtype: str) -> None:
     indices = ua.asarray([[1], [0]], dtype=dtype)
     assert_same(ua.take(x, indices, axis=0), np.array([[[3.0, 4.0]], [[1.0, 2.0]]]))
     assert_same(ua.take_along_axis(x, indices, axis=1), np.array([[2.0], [3.0]]))
-    assert_same(ua.take_along_axis(x, indices, axis=0), np.take_along_axis(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1], [0]]), 0))
+    assert_same(
+        ua.take_along_axis(x, indices, axis=0),
+        np.take_along_axis(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1], [0]]), 0),
+    )
 
 
 def test_take_without_an_axis_takes_from_the_flattened_array(backend: str) -> None:

@@ -38,8 +38,10 @@ def rounding(x1: np.ndarray, x2: np.ndarray) -> float:
     """Return how far apart sums of products may be."""
     if x1.dtype.name not in TOLERANCE:
         return 0.0
-    return TOLERANCE[x1.dtype.name] * 8 * float(
-        np.max(np.abs(x1.astype("c16")), initial=0) * np.max(np.abs(x2.astype("c16")), initial=0)
+    return (
+        TOLERANCE[x1.dtype.name]
+        * 8
+        * float(np.max(np.abs(x1.astype("c16")), initial=0) * np.max(np.abs(x2.astype("c16")), initial=0))
     )
 
 
@@ -127,7 +129,14 @@ def test_tensordot(backend: str, dtype: str, data: st.DataObject) -> None:
     assert_same(actual, expected, atol=rounding(*values), signed_zeros=False)
 
 
-MIXED = [("int8", "uint8"), ("int64", "float32"), ("uint64", "int64"), ("bool", "int8"), ("float32", "complex64"), ("float16", "float64")]
+MIXED = [
+    ("int8", "uint8"),
+    ("int64", "float32"),
+    ("uint64", "int64"),
+    ("bool", "int8"),
+    ("float32", "complex64"),
+    ("float16", "float64"),
+]
 
 
 @pytest.mark.parametrize("dtypes", MIXED)
@@ -241,7 +250,13 @@ def test_the_logarithm_of_no_determinant(backend: str) -> None:
 def test_cholesky(backend: str, shape: tuple[int, ...], dtype: str, upper: bool) -> None:
     values = hermitian(dtype, shape)
     expected = np.linalg.cholesky(values, upper=upper)
-    assert_same(linalg.cholesky(ua.asarray(values), upper=upper), expected, rtol=LOOSE[dtype], atol=LOOSE[dtype], signed_zeros=False)
+    assert_same(
+        linalg.cholesky(ua.asarray(values), upper=upper),
+        expected,
+        rtol=LOOSE[dtype],
+        atol=LOOSE[dtype],
+        signed_zeros=False,
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATING)
@@ -321,14 +336,18 @@ def test_svd_rebuilds_the_matrix(backend: str, shape: tuple[int, ...], full_matr
 
 @pytest.mark.parametrize("dtype", [*FLOATING, "int64"])
 @pytest.mark.parametrize(
-    "shapes", [((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (3,)), ((2, 3, 3), (2, 3, 1)), ((3, 3), (2, 3, 2)), ((0, 0), (0,))], ids=str
+    "shapes",
+    [((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (3,)), ((2, 3, 3), (2, 3, 1)), ((3, 3), (2, 3, 2)), ((0, 0), (0,))],
+    ids=str,
 )
 def test_solve(backend: str, shapes: tuple[tuple[int, ...], ...], dtype: str) -> None:
     x1 = well(dtype, shapes[0])
     x2 = well(dtype, (*shapes[1], 1))[..., 0] if len(shapes[1]) == 1 else well(dtype, shapes[1])
     expected = of_numpy(np.linalg.solve, x1, x2)
     tolerance = LOOSE[expected.dtype.name]
-    assert_same(linalg.solve(ua.asarray(x1), ua.asarray(x2)), expected, rtol=tolerance, atol=tolerance, signed_zeros=False)
+    assert_same(
+        linalg.solve(ua.asarray(x1), ua.asarray(x2)), expected, rtol=tolerance, atol=tolerance, signed_zeros=False
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATING)
@@ -341,7 +360,9 @@ def test_pinv_and_rank(backend: str, shape: tuple[int, ...], dtype: str) -> None
     assert_same(linalg.matrix_rank(x), np.asarray(np.linalg.matrix_rank(values)))
     tolerances = np.full(shape[:-2], 0.9, np.zeros(1, dtype).real.dtype)
     assert_same(linalg.matrix_rank(x, rtol=0.9), np.asarray(np.linalg.matrix_rank(values, rtol=0.9)))
-    assert_same(linalg.matrix_rank(x, rtol=ua.asarray(tolerances)), np.asarray(np.linalg.matrix_rank(values, rtol=tolerances)))
+    assert_same(
+        linalg.matrix_rank(x, rtol=ua.asarray(tolerances)), np.asarray(np.linalg.matrix_rank(values, rtol=tolerances))
+    )
 
 
 def test_the_rank_of_a_singular_matrix(backend: str) -> None:
@@ -363,7 +384,9 @@ def test_matrix_norm(backend: str, ord: Any, dtype: str, keepdims: bool) -> None
 
 @pytest.mark.parametrize("dtype", [*FLOATING, "int64"])
 @pytest.mark.parametrize("ord", [2, 1, 0, np.inf, -np.inf, 3, 0.5, -1])
-@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": (0, 2)}, {"axis": -1, "keepdims": True}, {"axis": ()}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"axis": 0}, {"axis": (0, 2)}, {"axis": -1, "keepdims": True}, {"axis": ()}], ids=str
+)
 def test_vector_norm(backend: str, options: dict[str, Any], ord: Any, dtype: str) -> None:
     values = well(dtype, (2, 2, 3))
     if options.get("axis") == ():
@@ -382,7 +405,9 @@ def test_matrix_power(backend: str, dtype: str, n: int) -> None:
     values = np.abs(well(dtype, (2, 2, 2))).astype(dtype)
     expected = np.linalg.matrix_power(values.astype("f8") if n < 0 and dtype in ("int64", "uint8") else values, n)
     tolerance = LOOSE.get(expected.dtype.name, 0.0)
-    assert_same(linalg.matrix_power(ua.asarray(values), n), expected, rtol=tolerance, atol=tolerance, signed_zeros=False)
+    assert_same(
+        linalg.matrix_power(ua.asarray(values), n), expected, rtol=tolerance, atol=tolerance, signed_zeros=False
+    )
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -392,8 +417,17 @@ def test_cross_outer_trace_and_diagonal(backend: str, dtype: str) -> None:
     a, b = ua.asarray(x1), ua.asarray(x2)
     if dtype != "bool":
         assert_same(linalg.cross(a, b), reference(np.linalg.cross, x1, x2), signed_zeros=False)
-        assert_same(linalg.cross(a.T, b[:, None], axis=0), reference(np.linalg.cross, x1.T, x2[:, None], axis=0), signed_zeros=False)
-    assert_same(linalg.outer(a[0], b), reference(np.multiply.outer, x1[0], x2) if dtype != "bfloat16" else np.outer(x1[0].astype("f4"), x2.astype("f4")).astype(kind))
+        assert_same(
+            linalg.cross(a.T, b[:, None], axis=0),
+            reference(np.linalg.cross, x1.T, x2[:, None], axis=0),
+            signed_zeros=False,
+        )
+    assert_same(
+        linalg.outer(a[0], b),
+        reference(np.multiply.outer, x1[0], x2)
+        if dtype != "bfloat16"
+        else np.outer(x1[0].astype("f4"), x2.astype("f4")).astype(kind),
+    )
     for offset in (0, 1, -1, 5, -5):
         assert_same(linalg.diagonal(a, offset=offset), np.linalg.diagonal(x1, offset=offset))
         assert_same(linalg.trace(a, offset=offset), reference(np.linalg.trace, x1, offset=offset), signed_zeros=False)

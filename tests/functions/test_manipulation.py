@@ -299,7 +299,13 @@ def test_errors(backend: str, case: str) -> None:
     name, values, options, error = ERRORS[case]
 
     def lift(x: Any) -> Any:
-        return list(map(lift, x)) if isinstance(x, list) else ua.asarray(x) if isinstance(x, np.ndarray | np.generic) else x
+        return (
+            list(map(lift, x))
+            if isinstance(x, list)
+            else ua.asarray(x)
+            if isinstance(x, np.ndarray | np.generic)
+            else x
+        )
 
     assert_raises(error, getattr(ua, name), *map(lift, values), **options)
 

@@ -16,7 +16,6 @@ from ..oracle import (
     COMPLEX,
     LAYOUTS,
     SHAPES,
-    TOLERANCE,
     assert_raises,
     assert_same,
     few,
@@ -103,7 +102,9 @@ def test_searchsorted_promotes_and_takes_scalars(backend: str) -> None:
 @given(data=st.data())
 def test_where(backend: str, dtype: str, data: st.DataObject) -> None:
     shapes = data.draw(
-        st.sampled_from([((2, 3),) * 3, ((2, 3), (3,), ()), ((), (4,), (1,)), ((3, 1), (2, 1, 3), (1, 1)), ((0, 3), (1,), (3,))])
+        st.sampled_from(
+            [((2, 3),) * 3, ((2, 3), (3,), ()), ((), (4,), (1,)), ((3, 1), (2, 1, 3), (1, 1)), ((0, 3), (1,), (3,))]
+        )
     )
     condition = data.draw(seeded("bool", shapes[0]))
     x1, x2 = (data.draw(seeded(dtype, shape)) for shape in shapes[1:])
@@ -111,7 +112,10 @@ def test_where(backend: str, dtype: str, data: st.DataObject) -> None:
     assert_same(actual, np.where(condition, x1, x2))
 
 
-@pytest.mark.parametrize(("one", "other"), [("int8", "uint8"), ("int64", "float32"), ("uint64", "int64"), ("bool", "complex64"), ("float16", "float64")])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("int8", "uint8"), ("int64", "float32"), ("uint64", "int64"), ("bool", "complex64"), ("float16", "float64")],
+)
 def test_where_promotes(backend: str, one: str, other: str) -> None:
     condition, x1, x2 = np.array([True, False]), np.array([1, 0], one), np.array([2, 3], other)
     assert_same(ua.where(*map(ua.asarray, (condition, x1, x2))), np.where(condition, x1, x2))
@@ -141,9 +145,19 @@ ERRORS: dict[str, tuple[str, list[Any], dict[str, Any], type[BaseException]]] = 
     "count_nonzero over an axis twice": ("count_nonzero", [np.zeros((2, 3))], {"axis": (0, 0)}, ValueError),
     "searching a matrix": ("searchsorted", [np.zeros((2, 2)), np.zeros(2)], {}, ua.errors.ShapeError),
     "an unknown side": ("searchsorted", [np.zeros(2), np.zeros(2)], {"side": "middle"}, ValueError),
-    "a sorter of another length": ("searchsorted", [np.zeros(2), np.zeros(2)], {"sorter": np.zeros(3, int)}, ValueError),
+    "a sorter of another length": (
+        "searchsorted",
+        [np.zeros(2), np.zeros(2)],
+        {"sorter": np.zeros(3, int)},
+        ValueError,
+    ),
     "a condition that isn't bool": ("where", [np.array([1, 0]), np.ones(2), np.ones(2)], {}, ua.errors.DtypeError),
-    "shapes that don't broadcast": ("where", [np.array([True, False]), np.ones(3), np.ones(2)], {}, ua.errors.ShapeError),
+    "shapes that don't broadcast": (
+        "where",
+        [np.array([True, False]), np.ones(3), np.ones(2)],
+        {},
+        ua.errors.ShapeError,
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
-from ..oracle import ALL, COMPLEX, LAYOUTS, SHAPES, assert_raises, assert_same, few, in_layout, reference, seeded
+from ..oracle import ALL, COMPLEX, LAYOUTS, SHAPES, assert_raises, assert_same, in_layout, reference, seeded
 
 
 @st.composite

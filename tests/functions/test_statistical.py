@@ -100,7 +100,10 @@ def test_mean(backend: str, dtype: str, data: st.DataObject) -> None:
     values, x, options = data.draw(reductions(dtype, **span(dtype)))
     wide = values.astype("f8") if values.dtype.kind in "biu" else values
     # Integers up to 2**64 lose digits on their way.
-    atol = max(rounding(wide), 1e-15 * float(np.max(np.abs(wide), initial=0)) if wide.dtype == "f8" and not np.isinf(wide).any() else 0)
+    atol = max(
+        rounding(wide),
+        1e-15 * float(np.max(np.abs(wide), initial=0)) if wide.dtype == "f8" and not np.isinf(wide).any() else 0,
+    )
     atol = atol if np.isfinite(atol) else 0.0
     expected = reference(np.mean, wide, **options)
     assert_same(ua.mean(x, **options), expected, atol=atol, signed_zeros=False, what=f"{values} {options}")

@@ -7,6 +7,7 @@ so NumPy's functions take them, and they compare and hash equal to it.
 from __future__ import annotations
 
 import builtins
+import contextlib
 from functools import cache
 from typing import Any
 
@@ -135,13 +136,14 @@ def as_dtype(dtype: object) -> DType:
             own = backend.as_dtype(dtype)
             if own is not None:
                 return BY_NUMPY[own]
-    try:
-        # A scalar type, a character code; not None, which NumPy would read as float64.
-        converted = np.dtype(dtype).newbyteorder("=") if dtype is not None else None  # type: ignore[call-overload]
-    except TypeError:
-        converted = None
-    if converted is not None and converted in BY_NUMPY:
-        return BY_NUMPY[converted]
+    if isinstance(dtype, (str, type)):
+        # A scalar type or a character code; NumPy parses any text, and fails on it in several ways.
+        with contextlib.suppress(TypeError, ValueError, SyntaxError):
+            dtype = np.dtype(dtype)
+    if isinstance(dtype, np.dtype):
+        found = BY_NUMPY.get(dtype.newbyteorder("="))
+        if found is not None:
+            return found
     raise DtypeError(f"{dtype!r} is not a dtype: use one of {', '.join(BY_NAME)}")
 
 

@@ -89,10 +89,11 @@ class Handle:
 
 @lru_cache(maxsize=1)
 def entry_points() -> dict[str, Any]:
-    """Return the entry points of all backends by name, ours and third parties'."""
+    """Return the entry points of all backends by name, NumPy's first."""
     from importlib import metadata
 
-    return {point.name: point for point in metadata.entry_points(group=GROUP)}
+    found = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name != "numpy", point.name))
+    return {point.name: point for point in found}
 
 
 def available_backends() -> list[str]:

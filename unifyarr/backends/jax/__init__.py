@@ -82,6 +82,10 @@ class Backend:
     # ``jax.Ref``.
     native_types: tuple[type, ...] = (*ARRAYS, jax.Array, *REFERENCES)
     mutable = False
+    # These take a Python number beside an array, and treat it as NumPy does a weak scalar.
+    takes_scalars = frozenset(
+        {"add", "subtract", "multiply", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
+    )
     modules = (
         creation,
         data_type,

@@ -74,7 +74,6 @@ sinh = _ufunc(np.sinh)
 sqrt = _ufunc(np.sqrt)
 square = _ufunc(np.square)
 subtract = _ufunc(np.subtract)
-tan = _ufunc(np.tan)
 trunc = _ufunc(np.trunc)
 # Truncated division, for ``remainder(modulus=False)``.
 fmod = _ufunc(np.fmod)
@@ -114,4 +113,20 @@ def tanh(x: Any) -> np.ndarray:
     if result.dtype.kind == "c":
         special = np.isinf(x.real) & np.isfinite(x.imag)
         np.copysign(0, x.imag, out=result.imag, where=special)
+    return result
+
+
+@worked_around("NumPy's complex special values of tan aren't those of -i tanh(iz)")
+def tan(x: Any) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        result = np.tan(x, out=...)
+    if result.dtype.kind == "c":
+        special = ~np.isfinite(x)
+        if special.any():
+            turned = np.empty_like(x)
+            turned.real, turned.imag = -x.imag, x.real
+            with np.errstate(invalid="ignore"):
+                turned = tanh(turned)
+            np.copyto(result.real, turned.imag, where=special)
+            np.copyto(result.imag, -turned.real, where=special)
     return result

@@ -37,7 +37,7 @@ def mean(x: np.ndarray, /, *, axis: Axis, keepdims: bool, out: Any = None) -> np
     """Return the mean of a floating-point array; without elements it is NaN."""
     if _count(x, axis) == 0:
         # NumPy answers NaN too, with a warning.
-        return np.add.reduce(x, axis, out=..., keepdims=keepdims) + x.dtype.type(np.nan)
+        return np.multiply(np.add.reduce(x, axis, out=..., keepdims=keepdims), x.dtype.type(np.nan), out=...)
     return np.asarray(np.mean(x, axis, keepdims=keepdims, out=out))
 
 

@@ -1,0 +1,139 @@
+"""Nothing is missing: every name of the standard, every kernel of every backend, or a line that says why not."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import pytest
+
+import unifyarr as ua
+from unifyarr import functions
+from unifyarr._core.declare import DECLARATIONS
+from unifyarr._core.selection import Handle, load
+
+from .oracle import STANDARD as DTYPES
+from .oracle import words
+from .test_signatures import STANDARD
+
+CONSTANTS = ["e", "inf", "nan", "newaxis", "pi"]
+# What these are made of are other functions, or values that NumPy computed on the host.
+WITHOUT_KERNELS = {"view", "compositional", "creation"}
+# What the machinery itself calls by name: indexing, views, casts.
+MACHINERY = words(
+    "astype get_window set_window gather scatter put_mask reshape permute_dims broadcast_to "
+    "real imag set_real set_imag "
+    "diagonal concat stack"
+)
+ORIGINS = {"worked around", "host", "not implemented"}
+
+
+@pytest.mark.parametrize("name", [*STANDARD, *CONSTANTS, *DTYPES])
+def test_every_name_of_the_standard_is_there(name: str) -> None:
+    found: Any = ua
+    for part in name.split("."):
+        assert part in found.__all__
+        found = getattr(found, part)
+
+
+def test_all_lists_what_is_there() -> None:
+    for namespace in (ua, ua.linalg, ua.fft, functions):
+        assert len(set(namespace.__all__)) == len(namespace.__all__)
+        for name in namespace.__all__:
+            assert hasattr(namespace, name), name
+
+
+def test_every_function_is_declared_or_takes_no_arrays() -> None:
+    for name in functions.__all__:
+        function = getattr(ua, name)
+        assert hasattr(function, "declaration") or name in {
+            "broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type",
+        }, name  # fmt: skip
+    for namespace in (ua.linalg, ua.fft):
+        assert all(hasattr(getattr(namespace, name), "declaration") for name in namespace.__all__)
+
+
+def test_every_declaration_is_public() -> None:
+    for name, declaration in DECLARATIONS.items():
+        found: Any = ua
+        for part in name.split("."):
+            found = getattr(found, part)
+        assert found.declaration is declaration
+
+
+@pytest.mark.parametrize("name", list(DECLARATIONS))
+def test_a_declaration_names_its_kernels(name: str) -> None:
+    declaration = DECLARATIONS[name]
+    assert declaration.kernels or declaration.kind in WITHOUT_KERNELS
+    assert (declaration.kind == "view") <= bool(declaration.view_map)
+
+
+@pytest.mark.parametrize("name", list(DECLARATIONS))
+def test_every_backend_has_the_kernels_of_a_declaration(backend: str, name: str) -> None:
+    for kernel in DECLARATIONS[name].kernels:
+        assert callable(load(backend).kernel(kernel))
+
+
+def own_kernels(backend: Handle) -> set[str]:
+    """Return the names of the kernels that a backend's files define: neither imports nor helpers."""
+    helpers = {
+        "not_implemented",
+        "worked_around",
+        "by_host",
+        "fills_gaps",
+        "support_native_out",
+        "partial",
+        "Any",
+        "Callable",
+    }
+    return {
+        name
+        for name, value in backend.kernels.items()
+        if not (name.startswith("_") or name in helpers or isinstance(value, type))
+    }
+
+
+@pytest.mark.parametrize("name", sorted({*MACHINERY, *own_kernels(load("numpy"))}))
+def test_every_backend_has_each_kernel_of_the_reference(backend: str, name: str) -> None:
+    assert callable(load(backend).kernel(name))
+
+
+def test_what_isnt_the_engines_own_says_why(backend: str) -> None:
+    for name, kernel in load(backend).kernels.items():
+        origin = getattr(kernel, "origin", None)
+        if origin is not None and not isinstance(kernel, type):
+            assert origin in ORIGINS, name
+            reason = kernel.reason
+            assert isinstance(reason, str), name
+            assert len(reason) > 10, name
+
+
+def test_a_gap_raises_with_its_reason(backend: str) -> None:
+    gaps = [kernel for kernel in load(backend).kernels.values() if getattr(kernel, "origin", None) == "not implemented"]
+    for kernel in gaps:
+        with pytest.raises(ua.errors.BackendFeatureError) as caught:
+            kernel()
+        assert str(caught.value) == kernel.reason
+
+
+def test_a_bound_namespace_has_the_same_names(backend: str) -> None:
+    namespace = ua.zeros(1).__array_namespace__()
+    assert isinstance(namespace, types.ModuleType)
+    for name in [*STANDARD, *CONSTANTS, *DTYPES]:
+        found: Any = namespace
+        for part in name.split("."):
+            found = getattr(found, part)
+    assert namespace.__array_api_version__ == ua.__array_api_version__ == "2025.12"
+
+
+def test_the_info_names_the_standards_dtypes_and_defaults(backend: str) -> None:
+    info = ua.__array_namespace_info__()
+    assert set(info.capabilities()) == {"boolean indexing", "data-dependent shapes", "max dimensions"}
+    assert info.default_device() in info.devices()
+    assert info.default_dtypes() == {
+        "real floating": ua.float64, "complex floating": ua.complex128, "integral": ua.int64, "indexing": ua.int64,
+    }  # fmt: skip
+    assert info.dtypes() == {name: getattr(ua, name) for name in DTYPES}
+    assert set(info.dtypes(kind="signed integer")) == {"int8", "int16", "int32", "int64"}
+    assert set(info.dtypes(kind=("bool", "complex floating"))) == {"bool", "complex64", "complex128"}
+    assert set(info.dtypes(device=info.default_device())) == set(DTYPES)
