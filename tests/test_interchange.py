@@ -279,7 +279,9 @@ def test_asarray_of_ndarrays_shares_on_numpy_alone(backend: str) -> None:
     assert (x[1].item() == 7) == (backend == "numpy")
 
 
-@pytest.mark.parametrize("data", ["text", pytest.param(object(), id="object"), {1: 2}, [[1, 2], [3]], np.array(["a"]), None, b"x"], ids=repr)
+@pytest.mark.parametrize(
+    "data", ["text", pytest.param(object(), id="object"), {1: 2}, [[1, 2], [3]], np.array(["a"]), None, b"x"], ids=repr
+)
 def test_asarray_refuses_what_is_no_array(backend: str, data: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         ua.asarray(data)

@@ -318,11 +318,11 @@ def test_leading_axes_of_length_one_of_a_value_fall_away(backend: str) -> None:
 def test_an_element_takes_no_array_of_an_axis(backend: str, value: Any) -> None:
     # NumPy sets an element by a scalar or a 0-d array only; an element's view, by what broadcasts.
     values, x = pair((2,), "float64")
-    for given in (value, ua.asarray(value)):
+    for taken in (value, ua.asarray(value)):
         with pytest.raises(ValueError, match="shape"):
-            x[0] = given
+            x[0] = taken
         assert_same(x, values)
-        x[0, ...] = given
+        x[0, ...] = taken
         assert x[0].item() == 3
         x[0] = ua.asarray(10.0)
 
@@ -386,3 +386,15 @@ def test_an_index_of_another_backend_is_an_error(backend: str) -> None:
         x[index]
     with pytest.raises(ua.errors.BackendMismatchError):
         x[index] = 0
+
+
+def test_an_empty_mask_selects_nothing_of_an_axis_of_any_length(backend: str) -> None:
+    values = np.arange(6.0).reshape(2, 3)
+    x = ua.asarray(values)
+    for shape in ((0,), (2, 0)):
+        mask = np.zeros(shape, bool)
+        assert_same(x[mask], values[mask])
+        x[mask] = 7
+        assert_same(x, values)
+    with pytest.raises(IndexError):
+        x[np.zeros(3, bool)]

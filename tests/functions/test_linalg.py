@@ -208,10 +208,10 @@ def hermitian(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
 
 def of_numpy(function: Any, *values: np.ndarray, **options: Any) -> np.ndarray:
     """Return NumPy's result: half precision in float32 and cast back, of integers in float64."""
-    half = next((x.dtype for x in values if x.dtype == np.float16 or is_bfloat16(x)), None)
-    wide = [x.astype("f4") if x.dtype == half else x.astype("f8") if x.dtype.kind in "biu" else x for x in values]
+    halves = [x.dtype for x in values if x.dtype == np.float16 or is_bfloat16(x)]
+    wide = [x.astype("f4") if halves else x.astype("f8") if x.dtype.kind in "biu" else x for x in values]
     result = np.asarray(function(*wide, **options))
-    return result.astype(half) if half is not None and result.dtype == np.float32 else result
+    return result.astype(halves[0]) if halves and result.dtype == np.float32 else result
 
 
 @pytest.mark.parametrize("shape", MATRICES, ids=str)

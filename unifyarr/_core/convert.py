@@ -75,11 +75,13 @@ def to_numpy(data: object, dtype: DType | None = None) -> np.ndarray:
         if isinstance(error, ValueError) and "inhomogeneous" not in str(error):
             raise
         raise type(error)(f"can't make an array of {data!r:.80}: {error}") from error
-    if array.dtype.newbyteorder("=") not in dtypes.BY_NUMPY:
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype not in dtypes.BY_NUMPY:
         raise DtypeError(
             f"can't make an array of dtype {array.dtype} from {data!r:.80}: arrays hold {', '.join(dtypes.BY_NAME)}"
         )
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    return array
 
 
 def _gather_scalars(data: Any) -> Any:

@@ -141,7 +141,7 @@ def as_dtype(dtype: object) -> DType:
         with contextlib.suppress(TypeError, ValueError, SyntaxError):
             dtype = np.dtype(dtype)
     if isinstance(dtype, np.dtype):
-        found = BY_NUMPY.get(dtype.newbyteorder("="))
+        found = BY_NUMPY.get(dtype) or (None if dtype.isnative else BY_NUMPY.get(dtype.newbyteorder("=")))
         if found is not None:
             return found
     raise DtypeError(f"{dtype!r} is not a dtype: use one of {', '.join(BY_NAME)}")

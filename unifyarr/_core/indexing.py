@@ -135,7 +135,8 @@ def _advanced(x: Array, items: list[Any]) -> Key:
         if is_array(item) and item.dtype == dtypes.bool:
             mask: Array = item
             lengths = x.shape[axis : axis + mask.ndim]
-            if mask.shape != lengths:
+            # As in NumPy, a mask without elements along an axis selects nothing from one of any length.
+            if any(given not in (0, length) for given, length in zip(mask.shape, lengths, strict=True)):
                 raise IndexError(f"a mask of shape {mask.shape} can't index axes of lengths {lengths}")
             if mask.ndim == 0:
                 # It indexes an axis of length one that wasn't there.
@@ -252,9 +253,8 @@ def _is_mask(key: object, x: Array) -> bool:
 def _put_mask(x: Array, key: Any, value: object) -> None:
     # A mask of the whole shape with one value needs no positions, which a trace couldn't know.
     mask = convert.as_array(key, x._backend)
-    if mask.shape != x.shape:
-        raise IndexError(f"a mask of shape {mask.shape} can't index an array of shape {x.shape}")
-    if not (type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0):
+    one_value = type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
+    if mask.shape != x.shape or not one_value:
         set_item(x, (mask,), value)
         return
     check_target(x)
