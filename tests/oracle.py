@@ -173,6 +173,9 @@ def _of_seed(seed: int, dtype: str, shape: Any, special: bool, low: float, high:
 # A third of what a test tries elsewhere, for tests of every function over every dtype.
 few = settings(max_examples=max(settings.default.max_examples // 3, 1))
 
+# For tests whose cases are all tried with one dtype already.
+twice = settings(max_examples=max(settings.default.max_examples // 7, 1))
+
 
 def is_bfloat16(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype == ua.bfloat16
@@ -213,6 +216,17 @@ def _ufunc_of_bfloat16(ufunc: np.ufunc, operands: tuple[Any, ...]) -> np.ndarray
 
 
 LAYOUTS = ("plain", "transposed", "flipped")
+
+
+def layouts(dtype: str) -> st.SearchStrategy[str]:
+    """Return a strategy for the layout of an array: all of them for float64, which stands for every dtype."""
+    return st.sampled_from(LAYOUTS) if dtype == "float64" else st.just("plain")
+
+
+def shapes(dtype: str, *, least: int = 0) -> st.SearchStrategy[tuple[int, ...]]:
+    """Return a strategy for shapes of at least so many axes: all of the pool for float64, few for other dtypes."""
+    pool = SHAPES if dtype == "float64" else [(2, 3), (), (0, 3)]
+    return st.sampled_from([shape for shape in pool if len(shape) >= least])
 
 
 def in_layout(values: np.ndarray, layout: str) -> ua.Array:

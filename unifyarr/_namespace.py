@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from functools import cache
 from typing import Any
@@ -48,9 +49,7 @@ class Namespace(types.ModuleType):
 @cache
 def namespace(backend: Handle) -> Namespace:
     """Return the namespace of a backend: always the same object."""
-    import unifyarr
-
-    return Namespace(backend, unifyarr)
+    return Namespace(backend, sys.modules[__package__])
 
 
 def _of_name(backend: str) -> Namespace:

@@ -273,7 +273,7 @@ ERRORS: dict[str, Case] = {
     "a 0-d array has no triangle": ("triu", [np.ones(())], {}, ua.errors.ShapeError),
     "a matrix in a grid": ("meshgrid", [np.ones((2, 2))], {}, ua.errors.ShapeError),
     "an unknown indexing": ("meshgrid", [np.ones(2)], {"indexing": "yx"}, ValueError),
-    "an object without dlpack": ("from_dlpack", [object()], {}, TypeError),
+    "an object without dlpack": ("from_dlpack", [object()], {}, AttributeError),
     "negative rows": ("eye", [-1], {}, ValueError),
 }
 
@@ -290,3 +290,10 @@ def test_errors(backend: str, case: str) -> None:
 def test_constants_fill(backend: str, dtype: str) -> None:
     values = [ua.e, ua.pi, ua.inf, ua.nan]
     assert_same(ua.asarray(values, dtype=dtype), np.array([np.e, np.pi, np.inf, np.nan], dtype))
+
+
+def test_both_of_cs_types_of_64_bits_are_taken(backend: str) -> None:
+    for name in ("longlong", "ulonglong", "long", "ulong"):
+        values = np.arange(3).astype(name)
+        assert_same(ua.asarray(values, copy=True), values)
+    assert_same(ua.isin(ua.asarray([1], dtype="uint64"), 2**63), np.asarray([False]))

@@ -236,7 +236,9 @@ def test_dtypes_are_singletons_that_compare_and_pickle(backend: str, shape: tupl
         assert pickle.loads(pickle.dumps(own)) == own
 
 
-@pytest.mark.parametrize("other", [None, 1, {}, {"a": 1}, [1], (), object, "text", "a:b (c, d)", "", "T", "O", float("nan")], ids=str)
+@pytest.mark.parametrize(
+    "other", [None, 1, {}, {"a": 1}, [1], (), object, "text", "a:b (c, d)", "", "T", "O", float("nan")], ids=str
+)
 def test_a_dtype_equals_nothing_but_dtypes(other: object) -> None:
     assert not any(dtype == other for dtype in (ua.bool, ua.int64, ua.float64, ua.bfloat16))
 

@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
-from ..oracle import ALL, LAYOUTS, SHAPES, assert_raises, assert_same, assert_unchanged, few, in_layout, seeded
+from ..oracle import (
+    ALL,
+    LAYOUTS,
+    assert_raises,
+    assert_same,
+    assert_unchanged,
+    few,
+    in_layout,
+    layouts,
+    seeded,
+    shapes,
+    twice,
+)
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -153,7 +165,7 @@ def test_functions_of_one_array(
 
 @pytest.mark.parametrize("dtype", ALL)
 @pytest.mark.parametrize("name", CALLS)
-@few
+@twice
 @given(data=st.data())
 def test_functions_of_one_array_over_dtypes(backend: str, name: str, dtype: str, data: st.DataObject) -> None:
     shape, (arguments, options) = data.draw(st.sampled_from(CALLS[name]))
@@ -172,11 +184,11 @@ def test_repeats_are_integers_of_any_dtype(backend: str, dtype: str) -> None:
 @few
 @given(data=st.data())
 def test_concat(backend: str, dtype: str, data: st.DataObject) -> None:
-    shape = data.draw(st.sampled_from([shape for shape in SHAPES if shape]))
+    shape = data.draw(shapes(dtype, least=1))
     axis = data.draw(st.sampled_from([None, *range(-len(shape), len(shape))]))
     count = data.draw(st.integers(1, 3))
     values = [data.draw(seeded(dtype, shape)) for _ in range(count)]
-    inputs = [in_layout(each, data.draw(st.sampled_from(LAYOUTS))) for each in values]
+    inputs = [in_layout(each, data.draw(layouts(dtype))) for each in values]
     assert_same(ua.concat(inputs, axis=axis), np.concatenate(values, axis))
 
 
@@ -184,7 +196,7 @@ def test_concat(backend: str, dtype: str, data: st.DataObject) -> None:
 @few
 @given(data=st.data())
 def test_stack_and_unstack(backend: str, dtype: str, data: st.DataObject) -> None:
-    shape = data.draw(st.sampled_from(SHAPES))
+    shape = data.draw(shapes(dtype))
     axis = data.draw(st.integers(-len(shape) - 1, len(shape)))
     values = [data.draw(seeded(dtype, shape)) for _ in range(data.draw(st.integers(1, 3)))]
     stacked = ua.stack([ua.asarray(each) for each in values], axis=axis)

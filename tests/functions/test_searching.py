@@ -14,15 +14,15 @@ import unifyarr as ua
 from ..oracle import (
     ALL,
     COMPLEX,
-    LAYOUTS,
-    SHAPES,
     assert_raises,
     assert_same,
     few,
     in_layout,
     is_bfloat16,
+    layouts,
     reference,
     seeded,
+    shapes,
 )
 from .test_statistical import reductions
 
@@ -32,9 +32,9 @@ from .test_statistical import reductions
 @few
 @given(data=st.data())
 def test_places_of_extrema(backend: str, name: str, dtype: str, data: st.DataObject) -> None:
-    shape = data.draw(st.sampled_from([*SHAPES, (24,)]))
+    shape = data.draw(st.one_of(st.just((24,)), shapes(dtype)))
     values = data.draw(seeded(dtype, shape, special=dtype not in COMPLEX, low=-3, high=3))
-    x = in_layout(values, data.draw(st.sampled_from(LAYOUTS)))
+    x = in_layout(values, data.draw(layouts(dtype)))
     axis = data.draw(st.sampled_from([None, *range(-len(shape), len(shape))]))
     keepdims = data.draw(st.booleans())
     try:
@@ -65,8 +65,8 @@ def test_count_nonzero(backend: str, dtype: str, data: st.DataObject) -> None:
 @few
 @given(data=st.data())
 def test_nonzero(backend: str, dtype: str, data: st.DataObject) -> None:
-    values = data.draw(st.sampled_from([shape for shape in SHAPES if shape]).flatmap(lambda s: seeded(dtype, s)))
-    results = ua.nonzero(in_layout(values, data.draw(st.sampled_from(LAYOUTS))))
+    values = data.draw(shapes(dtype, least=1).flatmap(lambda s: seeded(dtype, s)))
+    results = ua.nonzero(in_layout(values, data.draw(layouts(dtype))))
     assert isinstance(results, tuple)
     for actual, expected in zip(results, np.nonzero(values), strict=True):
         assert_same(actual, expected)
@@ -77,8 +77,8 @@ def test_nonzero(backend: str, dtype: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_searchsorted(backend: str, dtype: str, data: st.DataObject) -> None:
     special = dtype not in COMPLEX
-    values = data.draw(seeded(dtype, data.draw(st.sampled_from([(0,), (1,), (24,)])), special=special, low=-3, high=3))
-    wanted = data.draw(st.sampled_from(SHAPES).flatmap(lambda s: seeded(dtype, s, special=special, low=-3, high=3)))
+    values = data.draw(seeded(dtype, data.draw(st.sampled_from([(0,), (24,)])), special=special, low=-3, high=3))
+    wanted = data.draw(shapes(dtype).flatmap(lambda s: seeded(dtype, s, special=special, low=-3, high=3)))
     side = data.draw(st.sampled_from(["left", "right"]))
     wide = values.astype("f4") if is_bfloat16(values) else values
     order = np.argsort(wide, stable=True)
@@ -108,7 +108,7 @@ def test_where(backend: str, dtype: str, data: st.DataObject) -> None:
     )
     condition = data.draw(seeded("bool", shapes[0]))
     x1, x2 = (data.draw(seeded(dtype, shape)) for shape in shapes[1:])
-    actual = ua.where(*(in_layout(x, data.draw(st.sampled_from(LAYOUTS))) for x in (condition, x1, x2)))
+    actual = ua.where(*(in_layout(x, data.draw(layouts(dtype))) for x in (condition, x1, x2)))
     assert_same(actual, np.where(condition, x1, x2))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ShapeError
+from ..errors import DeviceError, ShapeError
 from ..typing import Shape
 from . import convert, dtypes
 from .dtypes import DType
@@ -53,26 +53,37 @@ def invoke(
     if "dtype" in static:
         static["dtype"] = static["dtype"].dtype
     if out is None:
-        return wrap(kernel(*natives, **static), backend)
+        return wrap(_call(kernel, operands, natives, static), backend)
     check_device(out, operands[0], f"out of {name}()")
     if result is not None:
         check_result(name, out, *result)
         target = out._native
         if _takes_out(kernel, backend, natives, out, result[1], aligned):
-            native = kernel(*natives, out=target, **static)
+            native = _call(kernel, operands, natives, {**static, "out": target})
             if native is target:
                 return out
         else:
-            native = kernel(*natives, **static)
+            native = _call(kernel, operands, natives, static)
     else:
-        native = kernel(*natives, **static)
+        native = _call(kernel, operands, natives, static)
     return store_out(name, out, wrap(native, backend))
+
+
+def _call(kernel: Callable[..., Any], operands: tuple[Array, ...], natives: list[Any], static: dict[str, Any]) -> Any:
+    try:
+        return kernel(*natives, **static)
+    except Exception as error:
+        # Each engine has an error of its own for this, and looking before each call would cost all of them.
+        devices = sorted({x.device for x in operands})
+        if len(devices) > 1:
+            raise DeviceError(f"arrays of devices {', '.join(devices)} meet: move one, with x.to_device()") from error
+        raise
 
 
 def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, ...]:
     """Call a kernel that returns several arrays, on arrays of one backend."""
     backend = operands[0]._backend
-    natives = backend.kernel(name)(*map(read, operands), **static)
+    natives = _call(backend.kernel(name), operands, [read(operand) for operand in operands], static)
     return tuple(wrap(native, backend) for native in natives)
 
 

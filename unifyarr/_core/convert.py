@@ -81,7 +81,9 @@ def to_numpy(data: object, dtype: DType | None = None) -> np.ndarray:
         raise DtypeError(
             f"can't make an array of dtype {array.dtype} from {data!r:.80}: arrays hold {', '.join(dtypes.BY_NAME)}"
         )
-    return array
+    canonical = dtypes.BY_NUMPY[array.dtype].dtype
+    # C has two types of 64 bits: they are equal as dtypes, but engines know one of them.
+    return array if array.dtype.char == canonical.char else array.view(canonical)
 
 
 def _gather_scalars(data: Any) -> Any:

@@ -44,6 +44,8 @@ class Declaration:
         self.kernels = kernels
         self.fast = fast
         self.namespace = namespace
+        # The function that users call, and those of the backends' own namespaces.
+        self.public: Callable[..., Any] = body
         self.bound: dict[str, Callable[..., Any]] = {}
 
     @property
@@ -89,7 +91,8 @@ def _compile(declaration: Declaration, function: types.FunctionType) -> None:
 def _declare(body: Function, kind: str, **options: Any) -> Function:
     declaration = Declaration(body, kind, **options)
     DECLARATIONS[declaration.qualified_name] = declaration
-    return cast(Function, declaration.function())
+    declaration.public = declaration.function()
+    return cast(Function, declaration.public)
 
 
 # What the docstrings of all elementwise functions share.

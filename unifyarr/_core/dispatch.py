@@ -50,8 +50,11 @@ _BINARY = """
                         array._base = None
                         return array
                 elif type(out) is Array and out._backend is backend:
-                    if backend.fast_out_{name}({x}._native, {y}._native, out):
-                        return out
+                    try:
+                        if backend.fast_out_{name}({x}._native, {y}._native, out):
+                            return out
+                    except Exception:
+                        pass
         elif out is None and (type({y}) is int or type({y}) is float):
             try:
                 native = backend.fast_scalar_{name}({x}._native, {y})

@@ -22,12 +22,7 @@ def _declared(function: np.ufunc) -> Callable[..., Any] | None:
         _BY_UFUNC.update({each.ufunc: name for name, each in DECLARATIONS.items() if each.ufunc is not None})
         _BY_UFUNC[np.matmul] = "matmul"
     name = _BY_UFUNC.get(function)
-    if name is None:
-        return None
-    from .. import functions
-
-    found: Callable[..., Any] = getattr(functions, name)
-    return found
+    return None if name is None else DECLARATIONS[name].public
 
 
 def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

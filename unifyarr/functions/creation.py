@@ -541,7 +541,7 @@ def linspace(
 
 
 @compositional()
-def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+def meshgrid(*arrays: Array, indexing: str = "xy", out: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
     """Return coordinate grids from coordinate vectors.
 
     Parameters
@@ -550,6 +550,8 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
         1-d arrays of one dtype.
     indexing
         ``"ij"``: the axes are those of the arrays in order; ``"xy"``: the first two change places.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------

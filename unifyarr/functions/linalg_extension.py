@@ -246,13 +246,15 @@ def diagonal(x: Array, /, *, offset: int = 0, out: Array | None = None) -> Array
 
 
 @primary(namespace="linalg")
-def eig(x: Array, /) -> EigResult:
+def eig(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EigResult:
     """Compute eigenvalues and eigenvectors.
 
     Parameters
     ----------
     x
         An array of shape (..., M, M).
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------
@@ -279,13 +281,15 @@ def eig(x: Array, /) -> EigResult:
 
 
 @primary(namespace="linalg")
-def eigh(x: Array, /) -> EighResult:
+def eigh(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EighResult:
     """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Parameters
     ----------
     x
         An array of shape (..., M, M), of which the lower triangles count.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------
@@ -620,7 +624,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = 
 
 
 @primary(namespace="linalg")
-def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
+def qr(x: Array, /, *, mode: str = "reduced", out: tuple[Array, ...] | None = None) -> QRResult:
     """Factor matrices into one with orthonormal columns and an upper triangle.
 
     Parameters
@@ -629,6 +633,8 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
         An array of shape (..., M, N).
     mode
         ``"reduced"``: Q has K = min(M, N) columns; ``"complete"``: M.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------
@@ -657,13 +663,15 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 
 
 @primary(namespace="linalg")
-def slogdet(x: Array, /) -> SlogdetResult:
+def slogdet(x: Array, /, *, out: tuple[Array, ...] | None = None) -> SlogdetResult:
     """Compute signs and logarithms of determinants, which may be too great or small themselves.
 
     Parameters
     ----------
     x
         An array of shape (..., M, M).
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------
@@ -728,7 +736,7 @@ def solve(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
 
 
 @primary(namespace="linalg")
-def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: Array, /, *, full_matrices: bool = True, out: tuple[Array, ...] | None = None) -> SVDResult:
     """Compute singular value decompositions.
 
     Parameters
@@ -737,6 +745,8 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
         An array of shape (..., M, N).
     full_matrices
         Whether ``U`` and ``Vh`` are square; else they have K = min(M, N) columns and rows.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 
 
 @view({0: (0,), 1: (1,)})
-def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+def broadcast_arrays(*arrays: Array, out: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
     """Broadcast arrays against each other.
 
     Parameters
     ----------
     arrays
         Arrays whose shapes broadcast.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------
@@ -602,7 +604,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /, *, out: Array | None = None)
 
 
 @view({0: (0,)})
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+def unstack(x: Array, /, *, axis: int = 0, out: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
     """Split an array into the arrays along an axis.
 
     Parameters
@@ -611,6 +613,8 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
         An array of at least one dimension.
     axis
         The axis, which the results don't have.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------

@@ -136,13 +136,15 @@ def count_nonzero(
 
 
 @primary()
-def nonzero(x: Array, /) -> tuple[Array, ...]:
+def nonzero(x: Array, /, *, out: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
     """Return the indices of the elements that aren't zero.
 
     Parameters
     ----------
     x
         An array of at least one dimension.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------

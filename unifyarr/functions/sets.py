@@ -71,13 +71,15 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False, out
 
 
 @primary()
-def unique_all(x: Array, /) -> UniqueAll:
+def unique_all(x: Array, /, *, out: tuple[Array, ...] | None = None) -> UniqueAll:
     """Return the distinct elements with where they stand and how often.
 
     Parameters
     ----------
     x
         An array of any shape.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------
@@ -97,13 +99,15 @@ def unique_all(x: Array, /) -> UniqueAll:
 
 
 @primary(kernels=("unique_all",))
-def unique_counts(x: Array, /) -> UniqueCounts:
+def unique_counts(x: Array, /, *, out: tuple[Array, ...] | None = None) -> UniqueCounts:
     """Return the distinct elements and how often they occur.
 
     Parameters
     ----------
     x
         An array of any shape.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------
@@ -123,13 +127,15 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
 
 @primary(kernels=("unique_all",))
-def unique_inverse(x: Array, /) -> UniqueInverse:
+def unique_inverse(x: Array, /, *, out: tuple[Array, ...] | None = None) -> UniqueInverse:
     """Return the distinct elements and the indices that rebuild the array from them.
 
     Parameters
     ----------
     x
         An array of any shape.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
 
     Returns
     -------

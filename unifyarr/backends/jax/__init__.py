@@ -82,6 +82,8 @@ class Backend:
     # ``jax.Ref``.
     native_types: tuple[type, ...] = (*ARRAYS, jax.Array, *REFERENCES)
     mutable = False
+    # ``jax.Ref``.
+    has_variables = True
     # These take a Python number beside an array, and treat it as NumPy does a weak scalar.
     takes_scalars = frozenset(
         {"add", "subtract", "multiply", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
@@ -121,7 +123,8 @@ class Backend:
 
     def read(self, native: Any) -> Any:
         """Return the value of a mutable reference, an array itself."""
-        return native[...] if is_reference(native) else native
+        # A later write gives the reference's buffer away, so that what is read is a copy.
+        return jnp.copy(native[...]) if is_reference(native) else native
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 
@@ -137,7 +140,9 @@ class Backend:
             # What is being traced lives nowhere yet.
             return self.devices()[0]
         if is_reference(native):
-            native = native[...]
+            # Without reading it, which a write in another thread would forbid.
+            devices = native.sharding.device_set
+            return _device_name(next(iter(devices)) if len(devices) == 1 else native.sharding)
         return _device_name(native.device)
 
     def as_device(self, device: object) -> jax.Device | jax.sharding.Sharding:

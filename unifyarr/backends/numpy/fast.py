@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ._bfloat16 import BFLOAT16
+
 _BASIC = frozenset({slice, int, type(None), type(Ellipsis)})
 
 
@@ -122,7 +124,7 @@ def any(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
 
 
 def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
-    if x1.dtype == x2.dtype and x1.ndim == x2.ndim == 2 and x1.shape[1] == x2.shape[0]:
+    if x1.dtype == x2.dtype != BFLOAT16 and x1.ndim == x2.ndim == 2 and x1.shape[1] == x2.shape[0]:
         return np.matmul(x1, x2)
     return NotImplemented
 

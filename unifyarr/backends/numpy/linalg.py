@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..kernels import support_native_out
+from ._bfloat16 import BFLOAT16
 
-matmul = support_native_out(partial(np.matmul, out=...))
+
+@support_native_out
+def matmul(x1: np.ndarray, x2: np.ndarray, /, *, out: Any = ...) -> np.ndarray:
+    if x1.dtype == BFLOAT16:
+        # ml_dtypes multiplies in float32 and leaves it there.
+        return np.matmul(x1, x2, out=...).astype(BFLOAT16)
+    return np.matmul(x1, x2, out=out)
 
 
 @support_native_out
 def vecdot(x1: np.ndarray, x2: np.ndarray, /, *, axis: int, out: Any = ...) -> np.ndarray:
     """Sum ``conj(x1) * x2`` over ``axis``, which counts in the broadcast shape of both."""
     ndim = max(x1.ndim, x2.ndim)
+    if x1.dtype == BFLOAT16:
+        return np.vecdot(x1, x2, axis=axis - ndim, out=...).astype(BFLOAT16)  # type: ignore[call-overload]
     return np.vecdot(x1, x2, axis=axis - ndim, out=out)  # type: ignore[call-overload]
 
 

@@ -56,6 +56,9 @@ def set_item(x: Tensor, key: Any, value: Tensor) -> bool:
     """Write a value of the tensor's dtype to a basic index."""
     if value.dtype is not x.dtype or value.requires_grad or not _may_write(x, key) or may_share_memory(x, value):
         return False
+    if value.dim() and sum(type(item) is int for item in (key if type(key) is tuple else (key,))) == x.dim():
+        # An element takes a 0-d value only.
+        return False
     try:
         x[key] = value
     except (RuntimeError, IndexError):
