@@ -198,7 +198,7 @@ NESTS: list[Any] = [
     np.int8(3),
     range(3),
     [[[1]]],
-    memoryview(np.array([1, 2], "i4")),
+    pytest.param(memoryview(np.array([1, 2], "i4")), id="memoryview"),
 ]
 
 

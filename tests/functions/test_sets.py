@@ -57,6 +57,9 @@ def test_unique(backend: str, dtype: str, data: st.DataObject) -> None:
 def test_every_nan_is_a_value_of_its_own_and_zeros_are_one(backend: str, dtype: str) -> None:
     values = np.array([np.nan, 0.0, 1.0, -0.0, np.nan]).astype(ua.bfloat16 if dtype == "bfloat16" else dtype)
     result = ua.unique_all(ua.asarray(values))
+    sorted_once = np.array([0.0, 1.0, np.nan, np.nan]).astype(values.dtype)
+    assert_same(result.values, sorted_once, signed_zeros=False)
+    assert_same(ua.unique_values(ua.asarray(values)), sorted_once, signed_zeros=False)
     assert as_numpy(result.counts).tolist() == [2, 1, 1, 1]
     assert as_numpy(result.indices).tolist() == [1, 2, 0, 4]
     assert as_numpy(result.inverse_indices).tolist() == [2, 0, 1, 0, 3]

@@ -376,9 +376,10 @@ def from_dlpack(
     named: Any = backend
     if is_array(x):
         named = named or x._backend
-        if named is x._backend and copy is None and device is None:
+        there = device is None or device == x.device
+        if named is x._backend and there:
             # As NumPy: another array over the same memory.
-            return make_view(x, Window.of_order(x.shape, range(x.ndim)))
+            return x.copy() if copy else make_view(x, Window.of_order(x.shape, range(x.ndim)))
     target: Handle = named or backend_of_native(x) or current()
     native_device = None if device is None else target.as_device(device)
     return wrap(target.from_dlpack(x, device=native_device, copy=copy), target)
