@@ -173,8 +173,8 @@ def asarray(
         x = obj
     elif (own := backend_of_native(obj)) is not None:
         x = wrap(obj, own)
-    elif isinstance(obj, np.ndarray) and obj.dtype in dtypes.BY_NUMPY and (named or current()).name == "numpy":
-        x = wrap(np.asarray(obj), load("numpy"))
+    elif type(obj) is np.ndarray and obj.dtype in dtypes.BY_NUMPY and (named or current()).name == "numpy":
+        x = wrap(obj, load("numpy"))
     if x is None:
         target = convert.common_backend([obj], named)
         if copy is False:

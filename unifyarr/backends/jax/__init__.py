@@ -214,11 +214,11 @@ class Backend:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
-        """Return a DLPack capsule of a copy; with ``copy=False`` of the array's own memory, flagged if flags are read."""
+        """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, flagged if flags are read."""
         native = self.read(native)
         if copy is False and (max_version is None or max_version < (1, 0)):
             # Who insists on the memory and reads no flags gets it as JAX itself hands it out.
-            return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=False)
+            return native.__dlpack__(stream=stream, dl_device=dl_device, copy=False)
         if native.__dlpack_device__()[0] == CPU and native.dtype != "bfloat16":
             # JAX can't flag a capsule, NumPy's view of its memory can, and refuses where a consumer reads no flags.
             # Not all consumers obey them, so only those that insist get the memory itself.

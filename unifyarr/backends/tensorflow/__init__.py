@@ -222,14 +222,15 @@ class Backend:
     ) -> object:
         """Return a DLPack capsule of a copy, since the consumer could write it.
 
-        With ``copy=False`` the memory is shared, and marked as read-only, which needs DLPack 1.0 and the CPU.
+        With ``copy=False`` the memory is shared, and marked as read-only if the consumer reads such marks.
         """
         native = self.read(native)
         if dl_device is not None and tuple(dl_device) != tuple(self.dlpack_device(native)):
             raise BufferError(f"a TensorFlow tensor on {self.device(native)} can't be exported to DLPack's {dl_device}")
         if copy is False:
             if max_version is None or max_version[0] < 1 or self.device(native) != "cpu":
-                raise CopyError("a TensorFlow tensor is exported by DLPack without a copy only as read-only memory")
+                # Who insists on the memory and reads no marks gets it as TensorFlow itself hands it out.
+                return tf.experimental.dlpack.to_dlpack(native)
             return self.to_numpy(native).__dlpack__(max_version=max_version)
         return tf.experimental.dlpack.to_dlpack(_deep_copy(native))
 
