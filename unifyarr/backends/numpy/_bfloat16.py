@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -27,7 +26,6 @@ def in_float32(reason: str) -> Callable[[Kernel], Kernel]:
     """Compute a kernel in float32 where its first array is of bfloat16."""
 
     def decorate(kernel: Kernel) -> Kernel:
-        @functools.wraps(kernel)
         def widened(x: np.ndarray, /, *arrays: np.ndarray, **static: Any) -> Any:
             if x.dtype != BFLOAT16:
                 return kernel(x, *arrays, **static)

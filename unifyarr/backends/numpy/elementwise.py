@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import support_native_out, worked_around
+from ._bfloat16 import in_float32
 
 
 def _ufunc(function: np.ufunc) -> Callable[..., np.ndarray]:
@@ -66,7 +67,8 @@ positive = _ufunc(np.positive)
 pow = _ufunc(np.pow)
 reciprocal = _ufunc(np.reciprocal)
 remainder = _ufunc(np.remainder)
-sign = _ufunc(np.sign)
+# The standard's sign of -0.0 is 0.0, as NumPy has it for its own dtypes.
+sign = in_float32("ml_dtypes keeps the sign of a bfloat16 zero")(_ufunc(np.sign))
 signbit = _ufunc(np.signbit)
 sin = _ufunc(np.sin)
 sinh = _ufunc(np.sinh)
