@@ -11,12 +11,20 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.database import InMemoryExampleDatabase
 
 import unifyarr as ua
 
 # Engines compile at their first call with a shape, which no deadline foresees.
-_common = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_blob": True}
-settings.register_profile("ci", max_examples=15, derandomize=True, **_common)
+# The database is in memory and the seed stands in pyproject.toml: ``derandomize`` would do the same, but without any
+# database Hypothesis looks for one through the settings of all earlier parameters of a test, recursively.
+_common = {
+    "deadline": None,
+    "suppress_health_check": list(HealthCheck),
+    "print_blob": True,
+    "database": InMemoryExampleDatabase(),
+}
+settings.register_profile("ci", max_examples=15, **_common)
 settings.register_profile("thorough", max_examples=500, **_common)
 settings.load_profile(os.environ.get("UNIFYARR_TEST_PROFILE", "ci"))
 

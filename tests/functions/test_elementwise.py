@@ -168,7 +168,8 @@ SCALARS = st.one_of(
 def test_python_scalars_are_weak(backend: str, name: str, data: st.DataObject) -> None:
     dtype, scalar, first = data.draw(st.tuples(st.sampled_from(ALL), SCALARS, st.booleans()))
     integer = isinstance(scalar, int)
-    if name == "nextafter" and dtype == "bfloat16":
+    if name == "nextafter" and dtype in HALVES:
+        # NumPy's half precision is no oracle here: it answers the first of two zeros.
         dtype = "float32"
     if name == "pow" and not (integer and abs(scalar) <= 3):
         scalar = 2
