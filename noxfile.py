@@ -35,7 +35,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style and formatting."""
-    session.install("ruff>=0.9")
+    session.install("ruff", *CONSTRAINTS)
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
 
@@ -43,7 +43,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Check the package's types with mypy, and with pyright that users see full signatures."""
-    session.install("mypy>=1.14", "pyright>=1.1.390", *CONSTRAINTS)
+    session.install("mypy", "pyright", *CONSTRAINTS)
     install(session, "test")
     session.run("mypy")
     session.run("pyright", "tests/typing_cases.py")

@@ -56,7 +56,9 @@ def _extreme(native: Kernel, argextreme: Kernel) -> Kernel:
         if x.dtype not in COMPLEX or not axis:
             return native(x, axis, keepdims=keepdims)
         kept = tuple(i for i in range(x.ndim) if i not in axis)
-        rows = x.transpose(*kept, *axis).reshape(*(x.shape[i] for i in kept), -1)
+        # The length in full: -1 can't be worked out where there are no elements.
+        length = math.prod(x.shape[i] for i in axis)
+        rows = x.transpose(*kept, *axis).reshape(*(x.shape[i] for i in kept), length)
         result = jnp.take_along_axis(rows, argextreme(rows, -1), -1)
         return result.reshape([1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i in kept])
 
