@@ -85,9 +85,7 @@ class Backend:
     # ``jax.Ref``.
     has_variables = True
     # These take a Python number beside an array, and treat it as NumPy does a weak scalar.
-    takes_scalars = frozenset(
-        {"add", "subtract", "multiply", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
-    )
+    takes_scalars = frozenset({"add", "subtract", "multiply"})
     modules = (
         creation,
         data_type,
