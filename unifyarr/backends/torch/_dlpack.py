@@ -40,9 +40,9 @@ def receive(x: Any, device: Any, copy: bool | None) -> Tensor:
     if x.__dlpack_device__()[0] != _CPU:
         # Streams have to be waited for, which torch sees to.
         native = torch.from_dlpack(x, device=device, copy=copy)
-        return native.clone() if _is_jax(x) and not copy else native
+        return native.clone() if _is_immutable(x) and not copy else native
     capsule = _capsule(x)
-    immutable = _is_jax(x) or _is_read_only(capsule)
+    immutable = _is_immutable(x) or _is_read_only(capsule)
     native = torch.from_dlpack(capsule)
     elsewhere = device is not None and torch.device(device) != native.device
     if copy is False and (immutable or elsewhere):
@@ -52,6 +52,6 @@ def receive(x: Any, device: Any, copy: bool | None) -> Tensor:
     return native.clone() if copy or immutable else native
 
 
-def _is_jax(x: Any) -> bool:
+def _is_immutable(x: Any) -> bool:
     # Its arrays are immutable, and their capsules don't say so.
-    return type(x).__module__.startswith("jax")
+    return type(x).__module__.startswith(("jax", "tensorflow"))
