@@ -14,7 +14,7 @@ from . import convert, dtypes
 from .call import store_out
 from .inplace import as_target, check_backend, check_target
 from .selection import Handle, current
-from .wrapper import is_array, wrap
+from .wrapper import is_array
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -104,7 +104,7 @@ def store_several(name: str, targets: list[Array], results: tuple[Array, ...]) -
         if any(may_share_memory(target, other) for other in targets[:place]):
             raise ValueError(f"two arrays of out of {name}() overlap: the second result would overwrite the first")
     # A result may be a view of an input that a target overlaps.
-    copies = [wrap(each._backend.copy(each._backend.read(each._native)), each._backend) for each in results]
+    copies = [each.copy() for each in results]
     for target, result in zip(targets, copies, strict=True):
         store_out(name, target, result)
 

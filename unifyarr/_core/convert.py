@@ -29,20 +29,7 @@ def backend_of(x: object) -> Handle | None:
 
 def common_backend(operands: Iterable[object], fallback: Handle | None = None) -> Handle:
     """Return the backend that all arrays among the operands have: the fallback or the current one if all are data."""
-    found: Handle | None = None
-    for x in operands:
-        backend = backend_of(x)
-        if backend is None:
-            # A list may hold arrays.
-            if isinstance(x, (list, tuple)) and x:
-                backend = _of_sequence(x)
-            if backend is None:
-                continue
-        if found is None:
-            found = backend
-        elif found is not backend:
-            raise mismatch(found, backend)
-    return found or fallback or current()
+    return _of_sequence(operands) or fallback or current()
 
 
 def _of_sequence(items: Iterable[object]) -> Handle | None:
