@@ -112,8 +112,10 @@ class Backend:
         return native
 
     def from_dlpack(self, x: object, *, device: object = None, copy: bool | None = None) -> np.ndarray:
-        """Return a native array from an object with ``__dlpack__``."""
-        return np.from_dlpack(x, copy=copy)  # type: ignore[arg-type]
+        """Return a native array from an object with ``__dlpack__``: a copy where only reading is allowed."""
+        native = np.from_dlpack(x, copy=copy)  # type: ignore[arg-type]
+        # Without a word about copies an array that can be written is worth more than shared memory.
+        return native if native.flags.writeable or copy is False else native.copy()
 
     def dlpack(
         self,
