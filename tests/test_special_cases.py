@@ -361,7 +361,7 @@ COMPLEX_ONE: dict[str, list[tuple[Complex, Complex]]] = {
     # As exp(z) - 1; C's libraries, and NumPy with them, have other values.
     "expm1": [
         ((0.0, 0.0), (0.0, 0.0)),
-        ((-0.0, 0.0), (zero, 0.0)),
+        ((-0.0, 0.0), (0.0, 0.0)),
         ((1.5, inf), NAN),
         ((1.5, nan), NAN),
         ((inf, 0.0), (inf, 0.0)),

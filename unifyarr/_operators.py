@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from ._core.declare import operator
 from ._core.selection import backend_of_native
 from ._core.wrapper import Wrapper
 from .functions import (
@@ -63,76 +64,99 @@ class Operators(Wrapper):
 
     __slots__ = ()
 
+    @operator(negative)
     def __neg__(self) -> Array:
         return negative(self)
 
+    @operator(positive)
     def __pos__(self) -> Array:
         return positive(self)
 
+    @operator(abs)
     def __abs__(self) -> Array:
         return abs(self)
 
+    @operator(bitwise_invert)
     def __invert__(self) -> Array:
         return bitwise_invert(self)
 
+    @operator(add)
     def __add__(self, other: ArrayLike, /) -> Array:
         return add(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(subtract)
     def __sub__(self, other: ArrayLike, /) -> Array:
         return subtract(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(multiply)
     def __mul__(self, other: ArrayLike, /) -> Array:
         return multiply(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(divide)
     def __truediv__(self, other: ArrayLike, /) -> Array:
         return divide(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(floor_divide)
     def __floordiv__(self, other: ArrayLike, /) -> Array:
         return floor_divide(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(remainder)
     def __mod__(self, other: ArrayLike, /) -> Array:
         return remainder(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(pow)
     def __pow__(self, other: ArrayLike, /) -> Array:
         return pow(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(matmul)
     def __matmul__(self, other: ArrayLike, /) -> Array:
         return matmul(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(bitwise_and)
     def __and__(self, other: ArrayLike, /) -> Array:
         return bitwise_and(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(bitwise_or)
     def __or__(self, other: ArrayLike, /) -> Array:
         return bitwise_or(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(bitwise_xor)
     def __xor__(self, other: ArrayLike, /) -> Array:
         return bitwise_xor(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(bitwise_left_shift)
     def __lshift__(self, other: ArrayLike, /) -> Array:
         return (
             bitwise_left_shift(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
         )
 
+    @operator(bitwise_right_shift)
     def __rshift__(self, other: ArrayLike, /) -> Array:
         return (
             bitwise_right_shift(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
         )
 
+    @operator(less)
     def __lt__(self, other: ArrayLike, /) -> Array:
         return less(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(less_equal)
     def __le__(self, other: ArrayLike, /) -> Array:
         return less_equal(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(greater)
     def __gt__(self, other: ArrayLike, /) -> Array:
         return greater(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(greater_equal)
     def __ge__(self, other: ArrayLike, /) -> Array:
         return greater_equal(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(equal)
     def __eq__(self, other: ArrayLike, /) -> Array:  # type: ignore[override]
         return equal(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 
+    @operator(not_equal)
     def __ne__(self, other: ArrayLike, /) -> Array:  # type: ignore[override]
         return not_equal(self, other) if type(other) in _OPERANDS or _OPERANDS.accept(other) else NotImplemented
 

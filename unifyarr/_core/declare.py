@@ -47,6 +47,8 @@ class Declaration:
         # The function that users call, and those of the backends' own namespaces.
         self.public: Callable[..., Any] = body
         self.bound: dict[str, Callable[..., Any]] = {}
+        # The operator that is this function, if any.
+        self.operator: types.FunctionType | None = None
 
     @property
     def qualified_name(self) -> str:
@@ -74,6 +76,16 @@ class Declaration:
         if backend.name not in self.bound:
             self.bound[backend.name] = self.function(backend)
         return self.bound[backend.name]
+
+
+def operator(function: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Say that a method is the operator of a declared function, so that the function's fast path goes into it too."""
+
+    def decorate(method: Function) -> Function:
+        function.declaration.operator = method  # type: ignore[attr-defined]
+        return method
+
+    return decorate
 
 
 def _first_call(*args: Any, **kwargs: Any) -> Any:

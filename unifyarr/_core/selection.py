@@ -48,6 +48,9 @@ class Handle:
         for name in dir(engine):
             if not name.startswith("_"):
                 setattr(self, name, getattr(engine, name))
+        # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
+        self.native_type: type = engine.native_types[0]
+        self.as_native = getattr(engine, "as_native", _itself)
         for path in ("get_item", "get_copy", "set_item", "set_scalar"):
             self._install(path)
         from .declare import DECLARATIONS
@@ -56,9 +59,9 @@ class Handle:
             self.install(declaration)
 
     def install(self, declaration: Declaration) -> None:
-        """Make the fast paths of a function attributes: ``fast_NAME``, ``fast_out_NAME`` and ``fast_scalar_NAME``."""
+        """Make the fast paths of a function attributes: ``fast_NAME``, ``fast_out_NAME`` and so on."""
         if declaration.fast:
-            for form in ("", "out_", "scalar_"):
+            for form in ("", "out_", "scalar_", "reflected_"):
                 self._install(form + declaration.name)
 
     def _install(self, path: str) -> None:
@@ -85,6 +88,10 @@ class Handle:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return load, (self.name,)
+
+
+def _itself(native: Any) -> Any:
+    return native
 
 
 @lru_cache(maxsize=1)

@@ -63,7 +63,8 @@ def expm1(z: jax.Array) -> jax.Array:
     real, imag = _parts(exp(z))
     near = jnp.expm1(a) * jnp.cos(b) - 2 * jnp.sin(b / 2) ** 2
     real = jnp.where((jnp.abs(a) < LARGE) & jnp.isfinite(b), near, real - 1)
-    return lax.complex(jnp.where(b == 0, jnp.expm1(a), real), imag)
+    # The standard's answer to -0 + 0i is +0 + 0i.
+    return lax.complex(jnp.where(b == 0, jnp.where(a == 0, 0, jnp.expm1(a)), real), imag)
 
 
 def _hyperbolic(a: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -34,7 +34,7 @@ class Backend:
     # Whether natives are written in place, unless ``can_write`` says no for a single one.
     mutable = True
     # Ufuncs promote and check overlaps by themselves, and take Python scalars.
-    promotes = True
+    fast_forms = fast.FORMS
     fast = fast.PATHS
     modules = (
         creation,
@@ -72,6 +72,10 @@ class Backend:
     def read(self, native: np.ndarray) -> np.ndarray:
         """Return what kernels compute with: the value of a variable, the native array itself elsewhere."""
         return native
+
+    def as_native(self, value: object) -> np.ndarray:
+        """Return what a ufunc gives for 0-d arrays, a scalar, as the array that it is."""
+        return np.asarray(value)
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ A decliner returns ``NotImplemented``, or ``False`` where it would write.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,19 +71,49 @@ def set_scalar(x: np.ndarray, key: Any, value: float) -> bool:
     return False
 
 
-_KEEPS = frozenset(np.dtype(name) for name in ("int64", "uint64", "float32", "float64", "complex64", "complex128"))
+def _ufunc_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    # Without ``out=...``, which costs a third of a small call: ``as_native`` makes arrays of scalars.
+    return kernel.func if isinstance(kernel, partial) else kernel
 
 
-def _is_plain(axis: Any, x: np.ndarray) -> bool:
-    return axis is None or (type(axis) is int and -x.ndim <= axis < x.ndim)
+def _with_scalar(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    ufunc = _ufunc_of(kernel)
+    # A Python number is weak beside bfloat16 too, which NumPy's promotion doesn't know.
+    return lambda x, value: NotImplemented if x.dtype is BFLOAT16 else ufunc(x, value)
+
+
+def _reflected(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    ufunc = _ufunc_of(kernel)
+    return lambda x, value: NotImplemented if x.dtype is BFLOAT16 else ufunc(value, x)
+
+
+def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    ufunc = _ufunc_of(kernel)
+    if not isinstance(ufunc, np.ufunc):
+        return lambda x1, x2, target: False
+
+    def fast(x1: np.ndarray, x2: Any, target: Any) -> bool:
+        out = target._native
+        # The ufunc itself refuses read-only arrays and casts, and copies what overlaps; only it would broadcast to out.
+        if x1.shape != out.shape or (x1.dtype is BFLOAT16 and type(x2) is not np.ndarray):
+            return False
+        return ufunc(x1, x2, out) is out
+
+    return fast
+
+
+FORMS = {"": _ufunc_of, "scalar": _with_scalar, "reflected": _reflected, "out": _into_out}
+
+# The codes of the dtypes that sums keep: a code is found faster than a dtype.
+_KEEPS = frozenset("lLqQfdFD") - (frozenset("lL") if np.dtype("l").itemsize < 8 else frozenset())
 
 
 def _total(ufunc: np.ufunc) -> Callable[..., Any]:
     reduce = ufunc.reduce
 
     def fast(x: np.ndarray, axis: Any, dtype: Any, keepdims: Any) -> Any:
-        if dtype is None and _is_plain(axis, x) and x.dtype in _KEEPS:
-            return reduce(x, axis, None, out=..., keepdims=keepdims)
+        if dtype is None and x.dtype.char in _KEEPS and (axis is None or (type(axis) is int and x.ndim)):
+            return reduce(x, axis, None, out=..., keepdims=keepdims) if keepdims else reduce(x, axis, out=...)
         return NotImplemented
 
     return fast
@@ -92,8 +123,8 @@ def _extremum(ufunc: np.ufunc) -> Callable[..., Any]:
     reduce = ufunc.reduce
 
     def fast(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-        if x.size and _is_plain(axis, x):
-            return reduce(x, axis, None, out=..., keepdims=keepdims)
+        if axis is None or (type(axis) is int and x.ndim):
+            return reduce(x, axis, None, out=..., keepdims=keepdims) if keepdims else reduce(x, axis, out=...)
         return NotImplemented
 
     return fast
@@ -103,23 +134,13 @@ sum = _total(np.add)
 prod = _total(np.multiply)
 max = _extremum(np.maximum)
 min = _extremum(np.minimum)
+all = _extremum(np.logical_and)
+any = _extremum(np.logical_or)
 
 
 def mean(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-    if x.size and x.dtype.char in "fd" and _is_plain(axis, x):
-        return np.asarray(x.mean(axis, keepdims=keepdims))
-    return NotImplemented
-
-
-def all(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-    if _is_plain(axis, x):
-        return np.logical_and.reduce(x, axis, None, out=..., keepdims=keepdims)
-    return NotImplemented
-
-
-def any(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-    if _is_plain(axis, x):
-        return np.logical_or.reduce(x, axis, None, out=..., keepdims=keepdims)
+    if x.size and x.dtype.char in "fd" and (axis is None or (type(axis) is int and x.ndim)):
+        return x.mean(axis, keepdims=keepdims)
     return NotImplemented
 
 
@@ -130,5 +151,5 @@ def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
 
 
 PATHS: dict[str, Callable[..., Any]] = {
-    path.__name__: path for path in (get_item, get_copy, set_item, set_scalar, mean, all, any, matmul)
-} | {"sum": sum, "prod": prod, "max": max, "min": min}
+    path.__name__: path for path in (get_item, get_copy, set_item, set_scalar, mean, matmul)
+} | {"sum": sum, "prod": prod, "max": max, "min": min, "all": all, "any": any}

@@ -54,6 +54,7 @@ class Backend:
             *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
         }
     )
+    writes_at_once = staticmethod(fast.writes_at_once)
     fast = fast.PATHS
     modules = (
         creation,

@@ -79,6 +79,23 @@ def set_scalar(x: Tensor, key: Any, value: float) -> bool:
     return True
 
 
+def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
+    """Say whether a kernel that reads ``x1`` and ``x2`` may write to ``out``: all alike, compact, and not overlapping.
+
+    What records gradients torch itself refuses, before it writes; an inference tensor only afterwards.
+    """
+    dtype, shape = out.dtype, out.shape
+    if not (x1.dtype is dtype is x2.dtype and x1.shape == shape == x2.shape and out.is_contiguous()):
+        return False
+    if out.is_inference() or (not shape and not x1.device == out.device == x2.device):
+        # Beside 0-d tensors torch takes those of other devices.
+        return False
+    place, nbytes = out.data_ptr(), out.nbytes
+    return (x1 is out or (x1.is_contiguous() and abs(x1.data_ptr() - place) >= nbytes)) and (
+        x2 is out or x2 is x1 or (x2.is_contiguous() and abs(x2.data_ptr() - place) >= nbytes)
+    )
+
+
 def _total(native: Callable[..., Tensor]) -> Callable[..., Any]:
     def fast(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
         if dtype is not None or x.dtype not in _KEEPS:
