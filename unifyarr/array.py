@@ -15,7 +15,7 @@ from ._core.dtypes import DType
 from ._core.inplace import update
 from ._core.selection import current_name, load
 from ._core.views import Part, Step, Window, get_through, is_recipe, make_view
-from ._core.wrapper import read, register_classes, wrap
+from ._core.wrapper import read, register_classes, settled, share, wrap
 from ._operators import Operators
 from .errors import CopyError, DeviceError
 from .typing import Scalar, Shape
@@ -45,7 +45,8 @@ class Array(Operators):
     @property
     def native(self) -> Any:
         """The engine's own array: the same memory where the engine can share it, the present value elsewhere."""
-        return self._native
+        share(self)
+        return settled(self._native)
 
     @property
     def backend(self) -> str:
@@ -153,6 +154,7 @@ class Array(Operators):
         copy: bool | None = None,
     ) -> object:
         """Export the memory through DLPack; an immutable engine's is copied or marked read-only."""
+        share(self)
         return self._backend.dlpack(read(self), stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -165,6 +167,7 @@ class Array(Operators):
             raise DeviceError("to_device() takes no stream: the engines order their work themselves")
         backend = self._backend
         there = backend.as_device(device)
+        share(self)
         native = read(self)
         moved = backend.to_device(native, there)
         return self if moved is native else wrap(moved, backend)
@@ -190,6 +193,7 @@ class Array(Operators):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Return the values as a NumPy array that may be written: sharing memory if the engine can write it too."""
+        share(self)
         native = self._native
         values: np.ndarray = self._backend.to_numpy(read(self))
         shares = not is_recipe(self) and self._backend.mutable and self._backend.can_write(native)
@@ -441,12 +445,14 @@ class View(Array):
         root, backend = self._root, self._backend
         # The token before the native: see ``rebind``.
         token = root._token
-        native = root._native
+        native = settled(root._native)
         if backend.can_write(native):
             # The root can change under us, and no engine counts every write: nothing is kept.
             return get_through(backend, read(root), self._steps)
         if getattr(self, "_seen", None) is token:
             return self._value
+        if getattr(root, "_owned", False) and backend.trace() is not None:
+            share(root)
         value = get_through(backend, native, self._steps)
         # What is the root's own native needs no keeping, and kept it would outlive the root's next rebind; what a
         # trace computed from a root outside it is dead after the trace.

@@ -14,7 +14,7 @@ from . import dtypes
 from .dtypes import DType
 from .selection import Handle, backend_of_native, current, mismatch
 from .views import is_recipe
-from .wrapper import is_array, wrap
+from .wrapper import is_array, read, settled, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -79,7 +79,7 @@ def _gather_scalars(data: Any) -> Any:
     if is_array(data) or backend_of_native(data) is not None:
         backend = backend_of(data)
         assert backend is not None
-        return backend.to_numpy(backend.read(data._native if is_array(data) else data))
+        return backend.to_numpy(read(data) if is_array(data) else backend.read(data))
     return data
 
 
@@ -123,7 +123,7 @@ def device_of(operands: Iterable[object], backend: Handle) -> Any:
     for x in operands:
         if is_array(x):
             root: Array = x._root if is_recipe(x) else x  # type: ignore[attr-defined]
-            return backend.device_named(backend.device(root._native))
+            return backend.device_named(backend.device(settled(root._native)))
     return None
 
 

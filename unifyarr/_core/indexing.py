@@ -17,8 +17,8 @@ from . import convert, dtypes
 from .inplace import assign, check_target, fit, update
 from .selection import backend_of_native
 from .shapes import broadcast
-from .views import Window, make_view
-from .wrapper import LOCK, Wrapper, is_array, read, wrap
+from .views import Elements, Masked, Window, make_view
+from .wrapper import Wrapper, is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -226,20 +226,7 @@ def set_item(x: Array, key: object, value: object) -> None:
     rest = view.shape[len(indices) :]
     shape = (*rest[:place], *lead, *rest[place:])
     native = _move(backend, fit(value, x, shape, exact=False, what="the indexed part"), len(lead), place, back=True)
-    positions = tuple(map(read, indices))
-    with LOCK:
-        before = read(view)
-        after = backend.kernel("scatter")(_writable(view, before), native, *positions)
-        if after is not view._native:
-            assign(view, after)
-
-
-def _writable(view: Array, value: Any) -> Any:
-    # A scatter writes mutable natives in place: what a recipe or a variable gave must not be mistaken for one.
-    backend = view._backend
-    if value is view._native or not backend.can_write(value):
-        return value
-    return backend.copy(value)
+    assign(view, native, Elements(tuple(map(read, indices))))
 
 
 def _is_mask(key: object, x: Array) -> bool:
@@ -259,9 +246,4 @@ def _put_mask(x: Array, key: Any, value: object) -> None:
         return
     check_target(x)
     native = fit(value, x, (), exact=True, what="the masked part")
-    backend = x._backend
-    with LOCK:
-        before = read(x)
-        after = backend.kernel("put_mask")(_writable(x, before), native, read(mask))
-        if after is not x._native:
-            assign(x, after)
+    assign(x, native, Masked(read(mask)))

@@ -12,8 +12,8 @@ from ..typing import Shape
 from . import convert, dtypes
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
-from .views import is_recipe, put_through, rebind, store
-from .wrapper import LOCK, is_array, read, wrap
+from .views import Elements, Masked, is_recipe, put_through, rebind, store
+from .wrapper import LOCK, is_array, read, release, settled, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -44,7 +44,7 @@ def is_read_only(array: Array) -> bool:
         if not all(step.writable for step in array._steps):  # type: ignore[attr-defined]
             return True
         array = array._root  # type: ignore[attr-defined]
-    return bool(array._backend.is_read_only(array._native))
+    return bool(array._backend.is_read_only(settled(array._native)))
 
 
 def check_target(target: Array, ensure_in_backend: bool = False) -> None:
@@ -52,7 +52,7 @@ def check_target(target: Array, ensure_in_backend: bool = False) -> None:
     if is_read_only(target):
         raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
     root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
-    backend, native = root._backend, root._native
+    backend, native = root._backend, settled(root._native)
     if backend.can_write(native):
         backend.check_writable(native)
         return
@@ -125,18 +125,29 @@ def _from_data(value: object, target: Array) -> Array:
     return wrap(backend.from_numpy(array, device=device, copy=True), backend)
 
 
-def assign(target: Array, native: Any) -> None:
-    """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed."""
+def assign(target: Array, native: Any, *last: Elements | Masked) -> None:
+    """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed.
+
+    ``last`` is which elements of the target are written, if not all.
+    """
     backend = target._backend
-    root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
-    if root is target and backend.mutable:
+    recipe = is_recipe(target)
+    root: Array = target._root if recipe else target  # type: ignore[attr-defined]
+    steps = (*target._steps, *last) if recipe else last  # type: ignore[attr-defined]
+    if not steps and backend.mutable:
         backend.assign(target._native, native)
         return
     with LOCK:
-        old = root._native
-        new = store(backend, old, native) if root is target else put_through(backend, old, target._steps, native)  # type: ignore[attr-defined]
-        if new is not old:
-            rebind(root, new)
+        old, owned = release(root)
+        new = old
+        try:
+            new = put_through(backend, old, steps, native, owned) if steps else store(backend, old, native)
+        finally:
+            if new is old:
+                root._native = old
+            else:
+                # A value that became the native itself is somebody else's too.
+                rebind(root, new, owned=new is not native and backend.destroys)
 
 
 def update(

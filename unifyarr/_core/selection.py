@@ -51,6 +51,8 @@ class Handle:
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type = engine.native_types[0]
         self.as_native = getattr(engine, "as_native", _itself)
+        # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
+        self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
         for path in ("get_item", "get_copy", "set_item", "set_scalar"):
             self._install(path)
         from .declare import DECLARATIONS

@@ -10,7 +10,7 @@ and two windows in a row are one: most chains have length one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -40,8 +40,17 @@ class Step(Protocol):
     def get(self, backend: Handle, native: Any) -> Any:
         """Return the view's value for the base's."""
 
-    def put(self, backend: Handle, native: Any, value: Any) -> Any:
-        """Return the base with ``value`` in the view's place, written in place where the engine can."""
+    def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
+        """Return the base with ``value`` in the view's place: the same native where the engine can write it.
+
+        ``owned`` says that nobody else has the native, which a destructive kernel may use up.
+        """
+
+
+def writing_kernel(backend: Handle, name: str, owned: bool) -> Callable[..., Any]:
+    """Return a kernel that writes; its destructive twin, where there is one, for a native that nobody else has."""
+    kernel = backend.kernel(name)
+    return getattr(kernel, "destructive", kernel) if owned else kernel
 
 
 def store(backend: Handle, native: Any, value: Any) -> Any:
@@ -112,7 +121,7 @@ class Window(NamedTuple):
             native = backend.kernel("reshape")(native, shape=self.shape(()))
         return native
 
-    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+    def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
         kept, dropped = self._kept()
         permutation = kept + dropped
         if dropped or None in self.order:
@@ -122,7 +131,9 @@ class Window(NamedTuple):
             value = backend.kernel("permute_dims")(value, axes=inverse)
         if self._is_whole(backend, native):
             return store(backend, native, value)
-        return backend.kernel("set_window")(native, value, window=self.axes)
+        if any(not length for _, _, length in self.axes):
+            return native
+        return writing_kernel(backend, "set_window", owned)(native, value, window=self.axes)
 
 
 class Reshape(NamedTuple):
@@ -144,7 +155,7 @@ class Reshape(NamedTuple):
     def get(self, backend: Handle, native: Any) -> Any:
         return backend.kernel("reshape")(native, shape=self.after)
 
-    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+    def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
         return store(backend, native, backend.kernel("reshape")(value, shape=self.before))
 
 
@@ -166,7 +177,7 @@ class Part(NamedTuple):
     def get(self, backend: Handle, native: Any) -> Any:
         return backend.kernel(self.name)(native)
 
-    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+    def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
         return store(backend, native, backend.kernel(f"set_{self.name}")(backend.copy(backend.read(native)), value))
 
 
@@ -189,7 +200,7 @@ class Broadcast(NamedTuple):
     def get(self, backend: Handle, native: Any) -> Any:
         return backend.kernel("broadcast_to")(native, shape=self.after)
 
-    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+    def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
         raise AssertionError("a read-only step is refused before it is written")
 
 
@@ -212,8 +223,26 @@ class Diagonal(NamedTuple):
     def get(self, backend: Handle, native: Any) -> Any:
         return backend.kernel("diagonal")(native, offset=self.offset)
 
-    def put(self, backend: Handle, native: Any, value: Any) -> Any:
+    def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
         raise AssertionError("a read-only step is refused before it is written")
+
+
+class Elements(NamedTuple):
+    """The elements that index arrays pick from the leading axes of the base; a target of writes, not a view."""
+
+    indices: tuple[Any, ...]
+
+    def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
+        return writing_kernel(backend, "scatter", owned)(native, value, *self.indices)
+
+
+class Masked(NamedTuple):
+    """The elements where a mask of the base's shape is true, all to be written by one value; not a view."""
+
+    mask: Any
+
+    def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
+        return writing_kernel(backend, "put_mask", owned)(native, value, self.mask)
 
 
 def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:
@@ -223,12 +252,16 @@ def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:
     return native
 
 
-def put_through(backend: Handle, native: Any, steps: Sequence[Step], value: Any) -> Any:
+def put_through(
+    backend: Handle, native: Any, steps: Sequence[Step | Elements | Masked], value: Any, owned: bool = False
+) -> Any:
     """Return the owner with ``value`` in the place of a recipe's view."""
-    first, rest = steps[0], steps[1:]
+    first, *rest = steps
     if rest:
-        value = put_through(backend, first.get(backend, backend.read(native)), rest, value)
-    return first.put(backend, native, value)
+        # What a step gets is its own, or the native itself, of which its put needs no value then.
+        inner = first.get(backend, backend.read(native))  # type: ignore[union-attr]
+        value = put_through(backend, inner, rest, value, owned)
+    return first.put(backend, native, value, owned)
 
 
 def has_native_views(array: Array) -> bool:
@@ -268,8 +301,9 @@ def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
     return view
 
 
-def rebind(root: Array, native: Any) -> None:
-    """Give an owner another native array, so that every view of it is stale."""
+def rebind(root: Array, native: Any, *, owned: bool = False) -> None:
+    """Give an owner another native array, so that every view of it is stale; ``owned`` if nobody else has it."""
+    root._owned = owned
     root._native = native
     # After the native: a reader takes the token first, so that it never holds an old value for a new token.
     root._token = object()

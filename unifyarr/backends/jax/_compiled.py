@@ -36,8 +36,11 @@ def strong(native: Any) -> Any:
     return lax.convert_element_type(native, native.dtype)
 
 
-def compiled(function: Kernel) -> Kernel:
-    """Compile a kernel of the signature ``(*natives, /, *, static)``; its results are never weakly typed."""
+def compiled(function: Kernel, *, destructive: bool = False) -> Kernel:
+    """Compile a kernel of the signature ``(*natives, /, *, static)``; its results are never weakly typed.
+
+    A destructive one uses up the first array: the result takes its memory.
+    """
     static = [
         name
         for name, parameter in inspect.signature(function).parameters.items()
@@ -50,7 +53,7 @@ def compiled(function: Kernel) -> Kernel:
         with jax.default_matmul_precision("highest"):
             return jax.tree.map(strong, function(*arrays, **arguments))
 
-    return jax.jit(kernel, static_argnames=static, inline=True)
+    return jax.jit(kernel, static_argnames=static, inline=True, donate_argnums=0 if destructive else ())
 
 
 def engine(function: Kernel) -> Kernel:

@@ -30,6 +30,13 @@ def writes(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return write
 
 
+def with_twin(pure: Callable[..., Any], destructive: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that writes, with its destructive twin for arrays that nobody else has."""
+    kernel = writes(pure)
+    kernel.destructive = destructive  # type: ignore[attr-defined]
+    return kernel
+
+
 # -- windows ----------------------------------------------------------------------------------------------------------
 
 # A window is the block it spans (contiguous, its start an operand), of which a static slice takes every ``step``-th
@@ -60,8 +67,7 @@ def _get_window(x: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: 
     return lax.rev(strided, _reversed_axes(steps))
 
 
-@compiled
-def _set_window(
+def _write_window(
     x: jax.Array, value: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: tuple[int, ...]
 ) -> jax.Array:
     value = jnp.broadcast_to(value, lengths)
@@ -75,15 +81,24 @@ def _set_window(
     return lax.dynamic_update_slice(x, value, starts, allow_negative_indices=False)
 
 
+_set_window = compiled(_write_window)
+_destroy_window = compiled(_write_window, destructive=True)
+
+
 def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
     return _get_window(x, *_block_starts(window), steps=steps, lengths=lengths)
 
 
-@writes
-def set_window(x: jax.Array, value: jax.Array, /, *, window: Window) -> jax.Array:
-    _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-    return _set_window(x, value, *_block_starts(window), steps=steps, lengths=lengths)
+def _window_writer(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    def set_window(x: jax.Array, value: jax.Array, /, *, window: Window) -> jax.Array:
+        _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
+        return write(x, value, *_block_starts(window), steps=steps, lengths=lengths)
+
+    return set_window
+
+
+set_window = with_twin(_window_writer(_set_window), _window_writer(_destroy_window))
 
 
 # -- integer and boolean indices --------------------------------------------------------------------------------------
@@ -110,26 +125,33 @@ def _gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
     return x[indices]
 
 
-@compiled
-def _scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> jax.Array:
-    return x.at[indices].set(value)
-
-
 def gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
     _check_all_bounds(x, indices)
     return _gather(x, *indices)
 
 
-@writes
-def scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> jax.Array:
-    _check_all_bounds(x, indices)
-    return _scatter(x, value, *indices)
+def _write_elements(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> jax.Array:
+    return x.at[indices].set(value)
 
 
-@writes
-@compiled
-def put_mask(x: jax.Array, value: jax.Array, mask: jax.Array, /) -> jax.Array:
+def _within_bounds(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    def scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> jax.Array:
+        _check_all_bounds(x, indices)
+        return write(x, value, *indices)
+
+    return scatter
+
+
+scatter = with_twin(
+    _within_bounds(compiled(_write_elements)), _within_bounds(compiled(_write_elements, destructive=True))
+)
+
+
+def _write_masked(x: jax.Array, value: jax.Array, mask: jax.Array, /) -> jax.Array:
     return jnp.where(mask, value, x)
+
+
+put_mask = with_twin(compiled(_write_masked), compiled(_write_masked, destructive=True))
 
 
 @compiled
