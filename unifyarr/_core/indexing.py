@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import DtypeError
 from ..typing import Shape
 from . import convert, dtypes
-from .inplace import assign, check_target, fit, update
+from .inplace import assign, check_target, fit
 from .selection import backend_of_native
 from .shapes import broadcast
 from .views import Elements, Masked, Window, make_view
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Key(NamedTuple):
-    """A key, resolved: the view to start from, and what indexes its leading axes."""
+    """A key, resolved: the window to start from, and what indexes its leading axes."""
 
-    view: Array
-    # Index arrays for the leading axes of the view; none for basic indexing.
+    window: Window
+    # Index arrays for the leading axes of the window; none for basic indexing.
     indices: tuple[Array, ...]
     # Where the result's axes from the index arrays stand.
     place: int
@@ -36,24 +36,31 @@ class Key(NamedTuple):
     is_element: bool
 
 
+_BASIC = frozenset({slice, int, type(None), type(Ellipsis)})
+
+
 def _is_array(item: object) -> bool:
+    if type(item) in _BASIC:
+        return False
     return isinstance(item, (Wrapper, np.ndarray, np.bool_, list, bool)) or backend_of_native(item) is not None
 
 
 def resolve(x: Array, key: object) -> Key:
     """Resolve a key on an array."""
     items = list(key) if isinstance(key, tuple) else [key]
+    shape = x.shape
+    ndim = len(shape)
     if sum(item is Ellipsis for item in items) > 1:
         raise IndexError("an index holds one ellipsis ('...') at most")
     items = [_as_index(item, x) if _is_array(item) else item for item in items]
     taken = sum(_axes_of(item) for item in items)
-    if taken > x.ndim:
-        raise IndexError(f"too many indices: {taken} for an array of shape {x.shape}")
-    had_ellipsis = Ellipsis in [item for item in items if item is Ellipsis]
+    if taken > ndim:
+        raise IndexError(f"too many indices: {taken} for an array of shape {shape}")
+    had_ellipsis = any(item is Ellipsis for item in items)
     if not had_ellipsis:
         items.append(Ellipsis)
     at = next(place for place, item in enumerate(items) if item is Ellipsis)
-    items[at : at + 1] = [slice(None)] * (x.ndim - taken)
+    items[at : at + 1] = [slice(None)] * (ndim - taken)
     if any(is_array(item) for item in items):
         return _advanced(x, items)
     boxes: list[tuple[int, int, int]] = []
@@ -63,14 +70,13 @@ def resolve(x: Array, key: object) -> Key:
             order.append(None)
             continue
         axis = len(boxes)
-        length = x.shape[axis]
+        length = shape[axis]
         if isinstance(item, slice):
             boxes.append(_box(item, length))
             order.append(axis)
         else:
             boxes.append((_as_position(item, length, axis), 1, 1))
-    window = Window(tuple(boxes), tuple(order))
-    return Key(make_view(x, window), (), 0, not order and not had_ellipsis)
+    return Key(Window(tuple(boxes), tuple(order)), (), 0, not order and not had_ellipsis)
 
 
 def _as_index(item: Any, x: Array) -> Array:
@@ -157,14 +163,14 @@ def _advanced(x: Array, items: list[Any]) -> Key:
             )
             front.append(axis)
             boxes.append((0, 1, x.shape[axis]))
-    view = make_view(x, Window(tuple(boxes), (*front, *rest)))
+    window = Window(tuple(boxes), (*front, *rest))
     try:
         shape = broadcast(*(each.shape for each in indices))
     except ValueError as error:
         raise IndexError(f"arrays that index don't broadcast: {error}") from None
     spread = tuple(each if each.shape == shape else _spread(each, shape) for each in indices)
     together = runs == list(range(runs[0], runs[0] + len(runs)))
-    return Key(view, spread, standing[0] if together else 0, False)
+    return Key(window, spread, standing[0] if together else 0, False)
 
 
 def _nonzero(mask: Array) -> tuple[Array, ...]:
@@ -182,7 +188,8 @@ def get_item(x: Array, key: object) -> Array:
     copy = x._backend.fast_get_copy(x._native, _lowered(key, x))
     if copy is not NotImplemented:
         return wrap(copy, x._backend)
-    view, indices, place, is_element = resolve(x, key)
+    window, indices, place, is_element = resolve(x, key)
+    view = make_view(x, window)
     if is_element:
         return view.copy()
     if not indices:
@@ -216,17 +223,22 @@ def set_item(x: Array, key: object, value: object) -> None:
         _put_mask(x, key, value)
         return
     check_target(x)
-    view, indices, place, is_element = resolve(x, key)
+    window, indices, place, is_element = resolve(x, key)
+    shape = window.shape(x.shape)
+    backend = x._backend
     if not indices:
         # An element takes a 0-d value only, as in NumPy.
-        update(view, value, exact=is_element, what="the element" if is_element else "the indexed part")
+        what = "the element" if is_element else "the indexed part"
+        native = fit(value, x, shape, exact=is_element, what=what)
+        if backend.mutable:
+            assign(make_view(x, window), native)
+        else:
+            assign(x, native, window)
         return
-    backend = x._backend
-    lead = indices[0].shape
-    rest = view.shape[len(indices) :]
+    lead, rest = indices[0].shape, shape[len(indices) :]
     shape = (*rest[:place], *lead, *rest[place:])
     native = _move(backend, fit(value, x, shape, exact=False, what="the indexed part"), len(lead), place, back=True)
-    assign(view, native, Elements(tuple(map(read, indices))))
+    assign(make_view(x, window), native, Elements(tuple(map(read, indices))))
 
 
 def _is_mask(key: object, x: Array) -> bool:

@@ -12,7 +12,7 @@ from ..typing import Shape
 from . import convert, dtypes
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
-from .views import Elements, Masked, is_recipe, put_through, rebind, store
+from .views import Elements, Masked, Step, is_recipe, put_through, rebind, steps_with, store
 from .wrapper import LOCK, is_array, read, release, settled, wrap
 
 if TYPE_CHECKING:
@@ -125,15 +125,14 @@ def _from_data(value: object, target: Array) -> Array:
     return wrap(backend.from_numpy(array, device=device, copy=True), backend)
 
 
-def assign(target: Array, native: Any, *last: Elements | Masked) -> None:
+def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
     """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed.
 
     ``last`` is which elements of the target are written, if not all.
     """
     backend = target._backend
-    recipe = is_recipe(target)
-    root: Array = target._root if recipe else target  # type: ignore[attr-defined]
-    steps = (*target._steps, *last) if recipe else last  # type: ignore[attr-defined]
+    root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
+    steps = steps_with(target, *last)
     if not steps and backend.mutable:
         backend.assign(target._native, native)
         return

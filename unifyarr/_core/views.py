@@ -274,18 +274,23 @@ def is_recipe(array: Array) -> bool:
     return type(array) is not array_class()
 
 
+def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
+    """Return the steps from an array's root to what further steps make of the array; two windows in a row are one."""
+    steps: tuple[Any, ...] = array._steps if is_recipe(array) else ()  # type: ignore[attr-defined]
+    if steps and last and isinstance(steps[-1], Window) and isinstance(last[0], Window):
+        merged = steps[-1].then(last[0])
+        if merged is not None:
+            return (*steps[:-1], merged, *last[1:])
+    return (*steps, *last)
+
+
 def make_view(array: Array, step: Step) -> Array:
     """Return the view of an array that one step makes."""
     backend = array._backend
     if has_native_views(array) and step.is_native(backend, array._native):
         return wrap(step.get(backend, array._native), backend, owner(array))
-    steps = (*array._steps, step) if is_recipe(array) else (step,)  # type: ignore[attr-defined]
-    if len(steps) > 1 and isinstance(steps[-2], Window) and isinstance(steps[-1], Window):
-        merged = steps[-2].then(steps[-1])
-        if merged is not None:
-            steps = (*steps[:-2], merged)
     root = array._root if is_recipe(array) else array  # type: ignore[attr-defined]
-    return make_recipe(root, steps)
+    return make_recipe(root, steps_with(array, step))
 
 
 def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
