@@ -13,9 +13,10 @@ from . import functions
 from ._core import convert, dtypes, indexing
 from ._core.dtypes import DType
 from ._core.inplace import update
+from ._core.ownership import settled, share
 from ._core.selection import current_name, load
 from ._core.views import Part, Step, Window, get_through, is_recipe, make_view
-from ._core.wrapper import read, register_classes, settled, share, wrap
+from ._core.wrapper import read, register_classes, wrap
 from ._operators import Operators
 from .errors import CopyError, DeviceError
 from .typing import Scalar, Shape

@@ -12,9 +12,10 @@ import numpy as np
 from ..errors import DtypeError
 from . import dtypes
 from .dtypes import DType
+from .ownership import settled
 from .selection import Handle, backend_of_native, current, mismatch
 from .views import is_recipe
-from .wrapper import is_array, read, settled, wrap
+from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array

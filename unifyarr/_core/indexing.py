@@ -238,7 +238,8 @@ def set_item(x: Array, key: object, value: object) -> None:
     lead, rest = indices[0].shape, shape[len(indices) :]
     shape = (*rest[:place], *lead, *rest[place:])
     native = _move(backend, fit(value, x, shape, exact=False, what="the indexed part"), len(lead), place, back=True)
-    assign(make_view(x, window), native, Elements(tuple(map(read, indices))))
+    target = x if window.is_identity(x.shape) else make_view(x, window)
+    assign(target, native, Elements(tuple(map(read, indices))))
 
 
 def _is_mask(key: object, x: Array) -> bool:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
 from ..typing import Shape
 from . import convert, dtypes
+from .ownership import LOCK, Held, release, run_of, settled
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
 from .views import Elements, Masked, Step, is_recipe, put_through, rebind, steps_with, store
-from .wrapper import LOCK, is_array, read, release, settled, wrap
+from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -44,7 +45,8 @@ def is_read_only(array: Array) -> bool:
         if not all(step.writable for step in array._steps):  # type: ignore[attr-defined]
             return True
         array = array._root  # type: ignore[attr-defined]
-    return bool(array._backend.is_read_only(settled(array._native)))
+    native = array._native
+    return not isinstance(native, Held) and bool(array._backend.is_read_only(native))
 
 
 def check_target(target: Array, ensure_in_backend: bool = False) -> None:
@@ -52,13 +54,13 @@ def check_target(target: Array, ensure_in_backend: bool = False) -> None:
     if is_read_only(target):
         raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
     root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
-    backend, native = root._backend, settled(root._native)
-    if backend.can_write(native):
+    backend, native = root._backend, root._native
+    if not isinstance(native, Held) and backend.can_write(native):
         backend.check_writable(native)
         return
     if ensure_in_backend:
         raise InplaceUpdateError(
-            f"a native {type(native).__name__} of backend {backend.name!r} can't be changed in place, and "
+            f"a native {type(settled(native)).__name__} of backend {backend.name!r} can't be changed in place, and "
             "ensure_in_backend=True insists on it: leave it out, or keep the values in ua.variable(x)"
         )
     trace = backend.trace()
@@ -137,6 +139,11 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
         backend.assign(target._native, native)
         return
     with LOCK:
+        run = run_of(root, steps)
+        if run is not None:
+            put_through(backend, run.holder, steps, native)
+            root._token = object()
+            return
         old, owned = release(root)
         new = old
         try:
@@ -146,7 +153,7 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
                 root._native = old
             else:
                 # A value that became the native itself is somebody else's too.
-                rebind(root, new, owned=new is not native and backend.destroys)
+                rebind(root, new, owned=new is not native)
 
 
 def update(

@@ -72,6 +72,11 @@ class Window(NamedTuple):
     order: tuple[int | None, ...]
 
     @property
+    def kernel(self) -> str:
+        """The kernel that writes."""
+        return "set_window"
+
+    @property
     def writable(self) -> bool:
         return True
 
@@ -79,6 +84,10 @@ class Window(NamedTuple):
     def of_order(shape: Shape, order: Sequence[int | None]) -> Window:
         """Return the window of the whole base with its axes in another order."""
         return Window(tuple((0, 1, length) for length in shape), tuple(order))
+
+    def is_identity(self, shape: Shape) -> bool:
+        """Say whether the window is its whole base, of that shape, as it is."""
+        return self.order == tuple(range(len(shape))) and self.axes == tuple((0, 1, length) for length in shape)
 
     def shape(self, shape: Shape) -> Shape:
         return tuple(1 if axis is None else self.axes[axis][2] for axis in self.order)
@@ -133,7 +142,7 @@ class Window(NamedTuple):
             return store(backend, native, value)
         if any(not length for _, _, length in self.axes):
             return native
-        return writing_kernel(backend, "set_window", owned)(native, value, window=self.axes)
+        return writing_kernel(backend, self.kernel, owned)(native, value, window=self.axes)
 
 
 class Reshape(NamedTuple):
@@ -232,8 +241,13 @@ class Elements(NamedTuple):
 
     indices: tuple[Any, ...]
 
+    @property
+    def kernel(self) -> str:
+        """The kernel that writes."""
+        return "scatter"
+
     def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
-        return writing_kernel(backend, "scatter", owned)(native, value, *self.indices)
+        return writing_kernel(backend, self.kernel, owned)(native, value, *self.indices)
 
 
 class Masked(NamedTuple):
@@ -241,8 +255,13 @@ class Masked(NamedTuple):
 
     mask: Any
 
+    @property
+    def kernel(self) -> str:
+        """The kernel that writes."""
+        return "put_mask"
+
     def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
-        return writing_kernel(backend, "put_mask", owned)(native, value, self.mask)
+        return writing_kernel(backend, self.kernel, owned)(native, value, self.mask)
 
 
 def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:

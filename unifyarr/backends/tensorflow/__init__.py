@@ -26,9 +26,21 @@ from . import (
     statistical,
     utility,
 )
-from ._engine import NUMPY_DTYPES, TENSORFLOW_DTYPES, EagerTensor, ResourceVariable, is_traced, raw, tf
+from ._engine import MAX_SLICE, NUMPY_DTYPES, TENSORFLOW_DTYPES, EagerTensor, ResourceVariable, is_traced, raw, tf
+
+try:
+    # Nothing public says whether a tape records.
+    from tensorflow.python.eager.record import could_possibly_record
+except ImportError:
+
+    def could_possibly_record() -> bool:
+        """Say yes, to be on the safe side."""
+        return True
+
 
 _VARIABLE: Any = tf.Variable
+# From how many bytes on a variable for a run of writes costs less than the copies that it saves.
+_PAYS = 1 << 20
 # DLPack's numbers of device types.
 _DLPACK_CPU = 1
 
@@ -264,6 +276,27 @@ class Backend:
     def assign(self, native: Any, value: Any) -> None:
         """Overwrite a variable by a value of its shape and dtype."""
         native.assign(value, read_value=False)
+
+    def begin_run(self, native: Any, kernel: str) -> Any:
+        """Return a variable with the values of a tensor for a run of writes, ``None`` where it wouldn't pay.
+
+        The variable shares the tensor's memory until its first write, which copies it. A tape doesn't see writes to it.
+        """
+        if not tf.is_tensor(native) or is_traced(native) or native.dtype.size * native.shape.num_elements() < _PAYS:
+            return None
+        if not self.goes_on(native, kernel):
+            return None
+        with tf.device(native.device):
+            return tf.Variable(native, trainable=False)
+
+    def goes_on(self, holder: Any, kernel: str) -> bool:
+        """Say whether a kernel writes into a variable what it touches only, and no tape has to see it."""
+        return (
+            kernel in ("set_window", "scatter")
+            and holder.shape.rank <= MAX_SLICE
+            and tf.executing_eagerly()
+            and not could_possibly_record()
+        )
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 

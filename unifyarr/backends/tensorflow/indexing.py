@@ -15,6 +15,8 @@ from ._engine import MAX_SLICE, broadcast_to, integer, integers, is_traced, raw,
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]
+# Over how many axes the engine scatters.
+_MAX_DEPTH = 7
 
 
 @lru_cache(maxsize=4096)
@@ -116,15 +118,19 @@ def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
     shape, depth = tuple(x.shape), len(indices)
     if not math.prod(shape[depth:]):
         return x  # The engine raises where there is nothing to write.
+    if isinstance(x, tf.Variable):
+        if depth > _MAX_DEPTH:
+            x.assign(scatter(x.value(), value, *indices), read_value=False)
+            return x
+        places = [
+            reshape(normalised(index, length), shape=(-1,)) for index, length in zip(indices, shape, strict=False)
+        ]
+        updates = reshape(value, shape=(places[0].shape[0], *shape[depth:]))
+        raw.ResourceScatterNdUpdate(ref=x.handle, indices=raw.Pack(values=places, axis=1), updates=updates)
+        return x
     rows = math.prod(shape[:depth])
     joint = reshape(_joint(shape, indices), shape=(-1, 1))
     updates = reshape(value, shape=(joint.shape[0], *shape[depth:]))
-    if isinstance(x, tf.Variable):
-        if depth == 1:
-            raw.ResourceScatterNdUpdate(ref=x.handle, indices=joint, updates=updates)
-            return x
-        x.assign(scatter(x.value(), value, *indices), read_value=False)
-        return x
     flat = reshape(x, shape=(rows, *shape[depth:])) if depth > 1 else x
     new = raw.TensorScatterUpdate(tensor=flat, indices=joint, updates=updates)
     return reshape(new, shape=shape) if depth > 1 else new
