@@ -38,6 +38,7 @@ from ._inplace_api import (
     inplace_update,
     inplace_variables_supported,
     supports_inplace_updates,
+    variable,
 )
 from ._selection_api import current_backend, to_backend
 from .array import Array
@@ -355,6 +356,7 @@ __all__ = [
     "unstack",
     "use_backend",
     "var",
+    "variable",
     "vecdot",
     "where",
     "zeros",

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from . import functions
 from ._core.inplace import as_target, check_target, update
 from ._core.selection import Handle, current, load
-from .errors import InplaceUpdateError
+from ._core.wrapper import read, wrap
+from .errors import BackendFeatureError, InplaceUpdateError
 
 if TYPE_CHECKING:
-    from .typing import ArrayLike
+    from .array import Array
+    from .typing import ArrayLike, DTypeLike
 
 Target = TypeVar("Target")
 
@@ -52,6 +54,55 @@ def inplace_update(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -
     """
     update(as_target(x, "x"), val, ensure_in_backend=ensure_in_backend)
     return x
+
+
+def variable(
+    x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: object = None, backend: str | None = None
+) -> Array:
+    """Make an array whose native the engine itself writes in place.
+
+    That is a ``tf.Variable`` on TensorFlow, a mutable reference (``jax.Ref``) on JAX, and an ordinary array
+    elsewhere. Writes to it pass ``ensure_in_backend=True`` on every backend, inside ``jax.jit`` and ``tf.function``
+    too.
+    Eager writes to a reference of JAX cost a copy of it, which writes to an ordinary array of ``unifyarr`` avoid.
+
+    Parameters
+    ----------
+    x
+        An array, or data, of any shape: its values are copied.
+    dtype
+        The dtype; by default that of ``x``.
+    device
+        The device; by default that of ``x`` or of the backend.
+    backend
+        The backend, by name; by default that of ``x``, or the current one.
+
+    Returns
+    -------
+    Array
+        A new array over the holder, which is its ``native``.
+
+    Raises
+    ------
+    BackendFeatureError
+        If the engine has nothing that it writes in place.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.variable([1.0, 2.0, 3.0])
+    >>> native = x.native
+    >>> ua.inplace_update(x[1:], 0.0, ensure_in_backend=True)
+    array([0., 0.])
+    >>> x.native is native
+    True
+    """
+    array = functions.asarray(x, dtype=dtype, device=device, backend=backend, copy=True)
+    handle = array._backend
+    make = getattr(handle, "variable", None)
+    if make is None and not handle.mutable:
+        raise BackendFeatureError(f"backend {handle.name!r} has nothing that its engine writes in place")
+    return array if make is None else wrap(make(read(array)), handle)
 
 
 def inplace_increment(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -> Target:

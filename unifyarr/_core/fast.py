@@ -275,7 +275,8 @@ def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
             return False
         if not one_device and device(native) != device(out):
             return False
-        rebind(target, native)
+        # What a kernel computes is nobody else's, unless it is an operand.
+        rebind(target, native, owned=native is not x1 and native is not x2)
         return True
 
     return fast

@@ -60,7 +60,7 @@ class Run(Held):
         self.holder = holder
 
     def finish(self) -> Any:
-        return self._array._backend.read(self.holder)
+        return self._array._backend.end_run(self.holder)
 
     def __getattr__(self, name: str) -> Any:
         # Writes ask for these, and end no run by it.

@@ -14,7 +14,7 @@ import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
-from ...errors import DeviceError, InplaceUpdateError
+from ...errors import BackendFeatureError, DeviceError, InplaceUpdateError
 
 
 def _enable_64_bit() -> None:
@@ -255,6 +255,12 @@ class Backend:
         except (AttributeError, TypeError, ValueError, RuntimeError):
             return True
         return start < other_end and other_start < end
+
+    def variable(self, native: Any) -> Any:
+        """Return a mutable reference with the values of an array."""
+        if not REFERENCES:
+            raise BackendFeatureError("this version of JAX has no mutable references: use a newer one")
+        return jax.new_ref(native)
 
     def assign(self, native: Any, value: Any) -> None:
         """Overwrite a mutable reference by a value of its shape and dtype."""

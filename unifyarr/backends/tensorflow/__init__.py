@@ -273,6 +273,11 @@ class Backend:
             return True
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
 
+    def variable(self, native: Any) -> Any:
+        """Return a variable with the values of a tensor."""
+        with tf.device(native.device):
+            return tf.Variable(native)
+
     def assign(self, native: Any, value: Any) -> None:
         """Overwrite a variable by a value of its shape and dtype."""
         native.assign(value, read_value=False)
@@ -297,6 +302,11 @@ class Backend:
             and tf.executing_eagerly()
             and not could_possibly_record()
         )
+
+    def end_run(self, holder: Any) -> Any:
+        """Return the values of a run's variable as a tensor, which no graph computes though one may be traced now."""
+        with tf.init_scope():
+            return holder.value()
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 
