@@ -263,7 +263,7 @@ def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
     binary = _outside_traces(backend, _binary(backend, declaration))
     scalar = _outside_traces(backend, _with_scalar(backend, declaration))
     plain: type[Any] = backend.native_type
-    device = backend.device
+    device, destroys = backend.device, backend.destroys
     one_device = len(backend.devices()) == 1
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
@@ -276,7 +276,7 @@ def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
         if not one_device and device(native) != device(out):
             return False
         # What a kernel computes is nobody else's, unless it is an operand.
-        rebind(target, native, owned=native is not x1 and native is not x2)
+        rebind(target, native, owned=destroys and native is not x1 and native is not x2)
         return True
 
     return fast

@@ -69,8 +69,13 @@ def set_item(x: Tensor, key: Any, value: Tensor) -> bool:
 
 def set_scalar(x: Tensor, key: Any, value: float) -> bool:
     """Write a Python number to a basic index, where the dtype takes it as it is."""
-    floating = x.dtype in _FLOATING
-    if not (floating or (x.dtype is torch.int64 and type(value) is int)) or not _may_write(x, key):
+    if not (x.dtype in _FLOATING or (x.dtype is torch.int64 and type(value) is int)):
+        return False
+    if type(key) is Tensor:
+        # A mask of the whole shape; what torch does with others differs.
+        if key.dtype is not torch.bool or key.shape != x.shape or not _may_write(x, None) or may_share_memory(x, key):
+            return False
+    elif not _may_write(x, key):
         return False
     try:
         x[key] = value
