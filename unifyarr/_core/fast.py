@@ -274,7 +274,7 @@ def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
         out: Any = target._native
         if type(out) is not plain or x1.dtype is not out.dtype or x1.shape != out.shape:
             return False
-        if x1 is out and destroys and out.nbytes > _LARGE:
+        if x1 is out and destroys and out.nbytes >= _LARGE:
             return False
         native = scalar(x1, x2) if type(x2) is int or type(x2) is float else binary(x1, x2)
         if native is NotImplemented or native.dtype is not out.dtype or native.shape != out.shape:
