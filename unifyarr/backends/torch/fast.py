@@ -52,10 +52,18 @@ def _may_write(x: Tensor, key: Any) -> bool:
     return _are_windows(key) if type(key) is tuple else _is_window(key)
 
 
+def _are_one(first: Tensor, second: Tensor) -> bool:
+    return first.data_ptr() == second.data_ptr() and first.shape == second.shape and first.stride() == second.stride()
+
+
 def set_item(x: Tensor, key: Any, value: Tensor) -> bool:
     """Write a value of the tensor's dtype to a basic index."""
-    if value.dtype is not x.dtype or value.requires_grad or not _may_write(x, key) or may_share_memory(x, value):
+    if value.dtype is not x.dtype or value.requires_grad or not _may_write(x, key):
         return False
+    if may_share_memory(x, value):
+        # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
+        part = get_item(x, key)
+        return part is not NotImplemented and _are_one(part, value)
     if value.dim() and sum(type(item) is int for item in (key if type(key) is tuple else (key,))) == x.dim():
         # An element takes a 0-d value only.
         return False
