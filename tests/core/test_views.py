@@ -52,6 +52,10 @@ FUNCTIONS: dict[str, View] = {
     "flip": lambda xp, x: xp.flip(x),
     "flip(axis=2)": lambda xp, x: xp.flip(x, axis=2),
     "unstack": lambda xp, x: xp.unstack(x, axis=2)[1],
+    "split": lambda xp, x: xp.split(x, [2], axis=2)[1],
+    "swapaxes": lambda xp, x: xp.swapaxes(x, 0, -1),
+    "rot90": lambda xp, x: xp.rot90(x),
+    "rot90 of other axes": lambda xp, x: xp.rot90(x, 2, axes=(2, 0)),
     "real": lambda xp, x: xp.real(x),
 }
 PARTS: dict[str, View] = {
