@@ -24,6 +24,8 @@ INDEXED: dict[str, View] = {
     "x[0]": lambda xp, x: x[0],
     "x[-1, 0]": lambda xp, x: x[-1, 0],
     "x[0, ...]": lambda xp, x: x[0, ...],
+    "x[int64(1)]": lambda xp, x: x[np.int64(1)],
+    "x[int64(1), :]": lambda xp, x: x[np.int64(1), :],
     "x[..., 0]": lambda xp, x: x[..., 0],
     "x[1, 0, 2, ...]": lambda xp, x: x[1, 0, 2, ...],
     "x[1:]": lambda xp, x: x[1:],
