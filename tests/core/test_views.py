@@ -94,6 +94,17 @@ def test_a_view_has_numpys_values(backend: str, make: View, dtype: str) -> None:
     assert_same(make(ua, x), make(np, values))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+@pytest.mark.parametrize("make", VIEWS.values(), ids=VIEWS.keys())
+def test_ravel_is_a_view_of_contiguous_arrays_only(backend: str, make: View, dtype: str) -> None:
+    values, x = pair(dtype=dtype)
+    flat, expected = make(ua, x).ravel(), make(np, values).ravel()
+    flat[...] = 7
+    expected[...] = 7
+    assert_same(flat, expected)
+    assert_same(x, values)
+
+
 @each_view
 def test_a_write_to_a_view_is_seen_by_the_base(backend: str, make: View, dtype: str) -> None:
     values, x = pair(dtype=dtype)
