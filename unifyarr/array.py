@@ -15,7 +15,7 @@ from ._core.dtypes import DType
 from ._core.inplace import update
 from ._core.ownership import hand_out, settled, share
 from ._core.selection import current_name, load
-from ._core.views import Part, Step, Window, get_through, is_recipe, make_view
+from ._core.views import Part, Step, Window, geometry, get_through, is_recipe, make_view
 from ._core.wrapper import read, register_classes, wrap
 from ._operators import Operators
 from .errors import CopyError, DeviceError
@@ -306,8 +306,8 @@ class Array(Operators):
         return functions.permute_dims(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)
 
     def ravel(self) -> Array:
-        """Return the elements as a 1-d array: a view where one is possible."""
-        return functions.reshape(self, (-1,))
+        """Return the elements as a contiguous 1-d array: a view of a C-contiguous array, a copy of any other."""
+        return functions.reshape(self, (-1,), copy=None if geometry(self).flags.c_contiguous else True)
 
     def flatten(self) -> Array:
         """Return the elements as a new 1-d array."""

@@ -169,6 +169,9 @@ CASES: dict[str, Cases] = {
         of_view(lambda x: x[::-1], GRID, (6,)),
     ],
     "roll": [with_values(GRID, 1), with_values(GRID, 0), with_values(GRID, 3, axis=1), with_values(ROW, 1, axis=0)],
+    "rot90": [plain(GRID), with_values(GRID, 0), with_values(GRID, 2), with_values(GRID, 3, axes=(1, 0))],
+    "split": [with_values(GRID, 1), with_values(GRID, 2), with_values(GRID, [1], axis=1)],
+    "swapaxes": [with_values(GRID, 0, 1), with_values(GRID, 0, 0)],
     "squeeze": [plain(ROW), plain(ROW, axis=0), plain(GRID), plain(GRID, axis=())],
     "stack": [listed(GRID), listed(GRID, GRID), listed(LINE, axis=1)],
     "tile": [

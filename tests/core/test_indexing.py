@@ -322,9 +322,20 @@ def test_an_element_takes_no_array_of_an_axis(backend: str, value: Any) -> None:
         with pytest.raises(ValueError, match="shape"):
             x[0] = taken
         assert_same(x, values)
+        with pytest.raises(ValueError, match="shape"):
+            x[ua.asarray(0)] = taken
+        assert_same(x, values)
         x[0, ...] = taken
         assert x[0].item() == 3
         x[0] = ua.asarray(10.0)
+
+
+def test_out_of_bounds_is_an_error_where_nothing_is_written(backend: str) -> None:
+    x = ua.zeros((2, 0))
+    for array in (x, ua.variable(x)):
+        with pytest.raises(IndexError):
+            array[[0, 2]] = 1
+        array[[0, -1]] = 1
 
 
 def test_of_equal_indices_the_last_one_wins(backend: str) -> None:

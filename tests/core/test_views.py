@@ -24,6 +24,8 @@ INDEXED: dict[str, View] = {
     "x[0]": lambda xp, x: x[0],
     "x[-1, 0]": lambda xp, x: x[-1, 0],
     "x[0, ...]": lambda xp, x: x[0, ...],
+    "x[int64(1)]": lambda xp, x: x[np.int64(1)],
+    "x[int64(1), :]": lambda xp, x: x[np.int64(1), :],
     "x[..., 0]": lambda xp, x: x[..., 0],
     "x[1, 0, 2, ...]": lambda xp, x: x[1, 0, 2, ...],
     "x[1:]": lambda xp, x: x[1:],
@@ -52,6 +54,10 @@ FUNCTIONS: dict[str, View] = {
     "flip": lambda xp, x: xp.flip(x),
     "flip(axis=2)": lambda xp, x: xp.flip(x, axis=2),
     "unstack": lambda xp, x: xp.unstack(x, axis=2)[1],
+    "split": lambda xp, x: xp.split(x, [2], axis=2)[1],
+    "swapaxes": lambda xp, x: xp.swapaxes(x, 0, -1),
+    "rot90": lambda xp, x: xp.rot90(x),
+    "rot90 of other axes": lambda xp, x: xp.rot90(x, 2, axes=(2, 0)),
     "real": lambda xp, x: xp.real(x),
 }
 PARTS: dict[str, View] = {
@@ -86,6 +92,17 @@ def some(*names: str) -> pytest.MarkDecorator:
 def test_a_view_has_numpys_values(backend: str, make: View, dtype: str) -> None:
     values, x = pair(dtype=dtype)
     assert_same(make(ua, x), make(np, values))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+@pytest.mark.parametrize("make", VIEWS.values(), ids=VIEWS.keys())
+def test_ravel_is_a_view_of_contiguous_arrays_only(backend: str, make: View, dtype: str) -> None:
+    values, x = pair(dtype=dtype)
+    flat, expected = make(ua, x).ravel(), make(np, values).ravel()
+    flat[...] = 7
+    expected[...] = 7
+    assert_same(flat, expected)
+    assert_same(x, values)
 
 
 @each_view

@@ -43,6 +43,8 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "repeat": np.repeat,
     "reshape": np.reshape,
     "roll": np.roll,
+    "rot90": np.rot90,
+    "swapaxes": np.swapaxes,
     "squeeze": np.squeeze,
     "tile": np.tile,
     "matrix_transpose": np.matrix_transpose,
@@ -127,6 +129,19 @@ CALLS: dict[str, list[tuple[tuple[int, ...], Call]]] = {
         ((0, 3), call(5, axis=0)),
         ((4,), call(0)),
     ],
+    "rot90": [
+        *(((2, 3), call(turns)) for turns in range(-4, 5)),
+        ((2, 3), call()),
+        ((2, 1, 3), call(1, axes=(2, 0))),
+        ((2, 1, 3), call(-1, axes=(-1, 1))),
+        ((0, 3), call(3)),
+    ],
+    "swapaxes": [
+        ((2, 1, 3), call(0, -1)),
+        ((2, 1, 3), call(1, 0)),
+        ((2, 3), call(1, 1)),
+        ((0, 3), call(0, 1)),
+    ],
     "squeeze": [
         ((2, 1, 3), call(1)),
         ((2, 1, 3), call(-2)),
@@ -205,6 +220,17 @@ def test_stack_and_unstack(backend: str, dtype: str, data: st.DataObject) -> Non
     assert isinstance(parts, tuple)
     for part, each in zip(parts, values, strict=True):
         assert_same(part, each)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("sections", [1, 2, [1], [1, 3], [3, 1], [-1, 9], [0, 0], [], np.array([2])])
+def test_split(backend: str, sections: Any, axis: int, layout: str) -> None:
+    values = np.arange(16.0).reshape(4, 4)
+    parts = ua.split(in_layout(values, layout), sections, axis=axis)
+    assert isinstance(parts, tuple)
+    for part, expected in zip(parts, np.split(values, sections, axis), strict=True):
+        assert_same(part, expected)
 
 
 MIXED = [("int8", "uint8"), ("int64", "float32"), ("uint64", "int64"), ("bool", "complex64"), ("float16", "float64")]
@@ -297,6 +323,13 @@ ERRORS: Errors = {
     "repeats that are floats": ("repeat", [X, np.array([1.0, 2.0])], {"axis": 0}, TypeError),
     "several shifts, other axes": ("roll", [X, (1, 2, 3)], {"axis": (0, 1)}, ValueError),
     "an axis to roll out of bounds": ("roll", [X, 1], {"axis": 2}, ua.errors.AxisError),
+    "a vector to turn": ("rot90", [X[0]], {}, ua.errors.AxisError),
+    "one axis to turn in": ("rot90", [X], {"axes": (0,)}, ua.errors.AxisError),
+    "an axis to turn in twice": ("rot90", [X], {"axes": (0, -2)}, ua.errors.AxisError),
+    "a missing axis to swap": ("swapaxes", [X, 0, 2], {}, ua.errors.AxisError),
+    "parts that aren't equal": ("split", [X, 2], {"axis": 1}, ua.errors.ShapeError),
+    "no parts": ("split", [X, 0], {}, ValueError),
+    "a 0-d array to split": ("split", [np.asarray(1.0), 1], {}, ua.errors.AxisError),
     "an axis of another length than one": ("squeeze", [X, 0], {}, ua.errors.ShapeError),
     "a missing axis to squeeze": ("squeeze", [X, 2], {}, ua.errors.AxisError),
     "negative repetitions": ("tile", [X, (-1,)], {}, ValueError),

@@ -62,7 +62,7 @@ def resolve(x: Array, key: object) -> Key:
     at = next(place for place, item in enumerate(items) if item is Ellipsis)
     items[at : at + 1] = [slice(None)] * (ndim - taken)
     if any(is_array(item) for item in items):
-        return _advanced(x, items)
+        return _advanced(x, items, had_ellipsis)
     boxes: list[tuple[int, int, int]] = []
     order: list[int | None] = []
     for item in items:
@@ -118,7 +118,7 @@ def _box(item: slice, length: int) -> tuple[int, int, int]:
     return start, step, len(range(start, stop, step))
 
 
-def _advanced(x: Array, items: list[Any]) -> Key:
+def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
     # The window keeps the axes that arrays and integers index whole, in front; slices and None make the rest.
     boxes: list[tuple[int, int, int]] = []
     front: list[int | None] = []
@@ -170,7 +170,9 @@ def _advanced(x: Array, items: list[Any]) -> Key:
         raise IndexError(f"arrays that index don't broadcast: {error}") from None
     spread = tuple(each if each.shape == shape else _spread(each, shape) for each in indices)
     together = runs == list(range(runs[0], runs[0] + len(runs)))
-    return Key(window, spread, standing[0] if together else 0, False)
+    # A 0-d array of an integer is an integer.
+    is_element = not shape and not rest and not had_ellipsis
+    return Key(window, spread, standing[0] if together else 0, is_element)
 
 
 def _nonzero(mask: Array) -> tuple[Array, ...]:
@@ -190,10 +192,8 @@ def get_item(x: Array, key: object) -> Array:
         return wrap(copy, x._backend)
     window, indices, place, is_element = resolve(x, key)
     view = make_view(x, window)
-    if is_element:
-        return view.copy()
     if not indices:
-        return view
+        return view.copy() if is_element else view
     backend = x._backend
     native = backend.kernel("gather")(read(view), *map(read, indices))
     return wrap(_move(backend, native, indices[0].ndim, place), backend)
@@ -230,12 +230,12 @@ def set_item(x: Array, key: object, value: object) -> None:
     window, indices, place, is_element = resolve(x, key)
     shape = window.shape(x.shape)
     backend = x._backend
+    # An element takes a 0-d value only, as in NumPy.
+    what = "the element" if is_element else "the indexed part"
     if not indices:
         if is_view_at(value, x, window):
             # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
             return
-        # An element takes a 0-d value only, as in NumPy.
-        what = "the element" if is_element else "the indexed part"
         native = fit(value, x, shape, exact=is_element, what=what)
         if backend.mutable:
             assign(make_view(x, window), native)
@@ -244,7 +244,7 @@ def set_item(x: Array, key: object, value: object) -> None:
         return
     lead, rest = indices[0].shape, shape[len(indices) :]
     shape = (*rest[:place], *lead, *rest[place:])
-    native = _move(backend, fit(value, x, shape, exact=False, what="the indexed part"), len(lead), place, back=True)
+    native = _move(backend, fit(value, x, shape, exact=is_element, what=what), len(lead), place, back=True)
     target = x if window.is_identity(x.shape) else make_view(x, window)
     assign(target, native, Elements(tuple(map(read, indices))))
 

@@ -348,17 +348,12 @@ def geometry(array: Array) -> np.ndarray:
     """Return a shadow of the array: its shape and strides, as far as the engine or its recipe shows them."""
     backend = array._backend
     if not is_recipe(array):
-        shape = backend.shape(array._native)
+        shape, dtype = array.shape, array.dtype.dtype
         strides = backend.strides(array._native)
-        return shadow(shape, c_strides(shape, 1) if strides is None else strides)
+        return shadow(shape, c_strides(shape, dtype.itemsize) if strides is None else strides, dtype)
     from .selection import load
 
-    result = geometry(array._root)  # type: ignore[attr-defined]
-    for step in array._steps:  # type: ignore[attr-defined]
-        if isinstance(step, Part):
-            continue
-        result = step.get(load("numpy"), result)
-    return result
+    return get_through(load("numpy"), geometry(array._root), array._steps)  # type: ignore[attr-defined, no-any-return]
 
 
 def may_share_memory(first: Array, second: Array) -> bool:

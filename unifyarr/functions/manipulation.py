@@ -6,6 +6,7 @@ Those of the first kind return views wherever NumPy does: writing to the result 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .._core import dtypes
@@ -248,9 +249,7 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None, out: Array |
 
     Source: Array API standard 2025.12, ``flip``.
     """
-    axes = as_axes(axis, x.ndim)
-    boxes = tuple((length - 1, -1, length) if place in axes else (0, 1, length) for place, length in enumerate(x.shape))
-    return make_view(x, Window(boxes, tuple(range(x.ndim))))
+    return make_view(x, Window(_reversed(x.shape, as_axes(axis, x.ndim)), tuple(range(x.ndim))))
 
 
 @view()
@@ -484,6 +483,106 @@ def roll(
 
 
 @view()
+def rot90(x: Array, /, k: int = 1, *, axes: tuple[int, int] = (0, 1), out: Array | None = None) -> Array:
+    """Rotate an array by quarter turns in the plane of two axes.
+
+    Parameters
+    ----------
+    x
+        An array of at least two dimensions.
+    k
+        How many quarter turns, from the first of the axes toward the second; negative ones turn back.
+    axes
+        Two different axes.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If there aren't two axes, or one is out of bounds or given twice.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.rot90(ua.asarray([[1, 2], [3, 4]]))
+    array([[2, 4],
+           [1, 3]])
+
+    Source: NumPy, ``rot90``.
+    """
+    plane = as_axes(axes, x.ndim)
+    if len(plane) != 2:
+        raise AxisError(f"rot90() turns in the plane of two axes, not of {axes!r}")
+    first, second = plane
+    turns = int(k) % 4
+    # The turned axes, and where they come from in a result with the axes swapped.
+    reversed_axes = ((), (second,), plane, (first,))[turns]
+    order = list(range(x.ndim))
+    if turns % 2:
+        order[first], order[second] = second, first
+    return make_view(x, Window(_reversed(x.shape, reversed_axes), tuple(order)))
+
+
+@view({0: (0,)})
+def split(
+    x: Array, sections: int | Sequence[int], /, *, axis: int = 0, out: tuple[Array, ...] | None = None
+) -> tuple[Array, ...]:
+    """Split an array into parts along an axis.
+
+    Parameters
+    ----------
+    x
+        An array of at least one dimension.
+    sections
+        How many parts of equal length, or the places where parts after the first begin.
+    axis
+        The axis to split.
+    out
+        A tuple of arrays, of the results' shapes, to write the results to; it's returned then.
+
+    Returns
+    -------
+    tuple of Array
+        Views.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of bounds, which it always is for a 0-d array.
+    ValueError
+        If the axis can't be split into that many parts of equal length.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.split(ua.asarray([1, 2, 3, 4]), [1])[1]
+    array([2, 3, 4])
+
+    Source: NumPy, ``split``.
+    """
+    axis = as_axis(axis, x.ndim)
+    length = x.shape[axis]
+    if isinstance(sections, Iterable):
+        places = [int(place) for place in sections]
+    else:
+        if sections < 1 or length % sections:
+            raise ShapeError(f"split() can't make {sections} parts of equal length of axis {axis} of length {length}")
+        places = [part * length // sections for part in range(1, sections)]
+    whole = tuple((0, 1, each) for each in x.shape)
+    order = tuple(range(x.ndim))
+    # As slices, places may be out of bounds or in any order.
+    bounds = [slice(*ends).indices(length) for ends in pairwise([0, *places, None])]
+    boxes = ((*whole[:axis], (start, 1, max(0, stop - start)), *whole[axis + 1 :]) for start, stop, _ in bounds)
+    return tuple(make_view(x, Window(box, order)) for box in boxes)
+
+
+@view()
 def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None, *, out: Array | None = None) -> Array:
     """Drop axes of length one.
 
@@ -562,6 +661,43 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None
     axis = as_axis(axis, len(shape) + 1)
     result = (*shape[:axis], len(arrays), *shape[axis:])
     return invoke("stack", *arrays, axis=axis, out=out, result=(result, arrays[0].dtype))
+
+
+@view()
+def swapaxes(x: Array, axis1: int, axis2: int, /, *, out: Array | None = None) -> Array:
+    """Swap two axes.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axis1, axis2
+        The axes, which may be the same.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of bounds.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.swapaxes(ua.zeros((2, 3, 4)), 0, -1).shape
+    (4, 3, 2)
+
+    Source: NumPy, ``swapaxes``.
+    """
+    first, second = as_axis(axis1, x.ndim), as_axis(axis2, x.ndim)
+    order = list(range(x.ndim))
+    order[first], order[second] = second, first
+    return make_view(x, Window.of_order(x.shape, order))
 
 
 @compositional()
@@ -643,3 +779,8 @@ def unstack(x: Array, /, *, axis: int = 0, out: tuple[Array, ...] | None = None)
 
 def _whole(x: Array) -> Array:
     return make_view(x, Window.of_order(x.shape, range(x.ndim)))
+
+
+def _reversed(shape: Shape, axes: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
+    # The axes of a window of an array of that shape, some of them reversed.
+    return tuple((length - 1, -1, length) if place in axes else (0, 1, length) for place, length in enumerate(shape))

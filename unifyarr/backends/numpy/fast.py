@@ -15,6 +15,7 @@ import numpy as np
 from ._bfloat16 import BFLOAT16
 
 _BASIC = frozenset({slice, int, type(None), type(Ellipsis)})
+_ARRAYS = frozenset({np.ndarray, list})
 
 
 def get_item(x: np.ndarray, key: Any) -> Any:
@@ -35,7 +36,7 @@ def get_copy(x: np.ndarray, key: Any) -> Any:
     if (
         type(key) is int
         or isinstance(key, np.ndarray)
-        or (type(key) is tuple and not _BASIC.issuperset(map(type, key)))
+        or (type(key) is tuple and not _ARRAYS.isdisjoint(map(type, key)))
     ):
         found = x[key]
         # A 0-d integer array makes a copy in NumPy too.

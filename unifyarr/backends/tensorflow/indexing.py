@@ -117,7 +117,10 @@ def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
     """Write ``value``, of the shape of ``gather(x, *indices)`` and of ``x``'s dtype; of equal indices the last wins."""
     shape, depth = tuple(x.shape), len(indices)
     if not math.prod(shape[depth:]):
-        return x  # The engine raises where there is nothing to write.
+        # The engine raises where there is nothing to write; out of bounds is an error all the same.
+        for index, length in zip(indices, shape, strict=False):
+            normalised(index, length)
+        return x
     if isinstance(x, tf.Variable):
         if depth > _MAX_DEPTH:
             x.assign(scatter(x.value(), value, *indices), read_value=False)
