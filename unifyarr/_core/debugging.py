@@ -136,7 +136,7 @@ def _as_array(value: object) -> Array | None:
 
 
 def _root(array: Array) -> Array:
-    return array._root if is_recipe(array) else array  # type: ignore[attr-defined, no-any-return]
+    return array._root if is_recipe(array) else array  # type: ignore[attr-defined]
 
 
 def _known(array: Array) -> bool:
@@ -178,8 +178,10 @@ def share_memory(first: Array, second: Array) -> bool:
     if backend is not second._backend or not (_known(first) and _known(second)):
         return False
     one, other = glance(_root(first)), glance(_root(second))
-    if backend.can_write(one) or backend.can_write(other):
-        return bool(backend.may_share_memory(one, other))
+    writable = backend.can_write(one), backend.can_write(other)
+    if any(writable):
+        # What is read from a variable is its own.
+        return all(writable) and bool(backend.may_share_memory(one, other))
     # Of an immutable native a write makes another one, unless it's donated: the very same object is never.
     owned = getattr(_root(first), "_owned", False) or getattr(_root(second), "_owned", False)
     return owned and one is not other and bool(backend.may_share_memory(one, other))
