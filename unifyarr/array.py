@@ -13,7 +13,7 @@ from . import functions
 from ._core import convert, dtypes, indexing
 from ._core.dtypes import DType
 from ._core.inplace import update
-from ._core.ownership import settled, share
+from ._core.ownership import hand_out, settled, share
 from ._core.selection import current_name, load
 from ._core.views import Part, Step, Window, get_through, is_recipe, make_view
 from ._core.wrapper import read, register_classes, wrap
@@ -46,8 +46,7 @@ class Array(Operators):
     @property
     def native(self) -> Any:
         """The engine's own array: the same memory where the engine can share it, the present value elsewhere."""
-        share(self)
-        return settled(self._native)
+        return hand_out(self)
 
     @property
     def backend(self) -> str:
@@ -155,7 +154,7 @@ class Array(Operators):
         copy: bool | None = None,
     ) -> object:
         """Export the memory through DLPack; an immutable engine's is copied or marked read-only."""
-        share(self)
+        hand_out(self)
         return self._backend.dlpack(read(self), stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -168,7 +167,7 @@ class Array(Operators):
             raise DeviceError("to_device() takes no stream: the engines order their work themselves")
         backend = self._backend
         there = backend.as_device(device)
-        share(self)
+        hand_out(self)
         native = read(self)
         moved = backend.to_device(native, there)
         return self if moved is native else wrap(moved, backend)
@@ -194,8 +193,7 @@ class Array(Operators):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Return the values as a NumPy array that may be written: sharing memory if the engine can write it too."""
-        share(self)
-        native = self._native
+        native = hand_out(self)
         values: np.ndarray = self._backend.to_numpy(read(self))
         shares = not is_recipe(self) and self._backend.mutable and self._backend.can_write(native)
         if dtype is not None and np.dtype(dtype) != values.dtype:

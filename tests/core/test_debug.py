@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import doctest
 import functools
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -589,14 +587,6 @@ def test_it_decorates_functions(backend: str) -> None:
 
     with pytest.raises(BadViewMap):
         flipped(ua.asarray([1.0, 2.0]))
-
-
-def test_the_page_on_it_shows_what_happens() -> None:
-    page = Path(__file__).parents[2] / "docs" / "debug.md"
-    with ua.use_backend("numpy"):
-        result = doctest.testfile(str(page), module_relative=False)
-    assert result.attempted > 5
-    assert not result.failed
 
 
 def test_errors_are_the_package_s_and_assertions() -> None:

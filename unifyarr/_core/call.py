@@ -12,9 +12,10 @@ from ..typing import Shape
 from . import convert, dtypes
 from .dtypes import DType
 from .inplace import assign, check_backend, check_device, fit
+from .ownership import LOCK, release
 from .selection import Handle
 from .shapes import broadcast
-from .views import is_recipe
+from .views import is_recipe, rebind
 from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
@@ -49,9 +50,11 @@ def invoke(
     """
     backend = operands[0]._backend
     kernel = backend.kernel(name)
-    natives = [read(operand) for operand in operands]
     if "dtype" in static:
         static["dtype"] = static["dtype"].dtype
+    if aligned and operands[0] is out and getattr(out, "_owned", False) and result == (out.shape, out.dtype):
+        return _overwrite(kernel, out, operands[1:], static)
+    natives = [read(operand) for operand in operands]
     if out is None:
         return wrap(_call(kernel, operands, natives, static), backend)
     check_device(out, operands[0], f"out of {name}()")
@@ -67,6 +70,23 @@ def invoke(
     else:
         native = _call(kernel, operands, natives, static)
     return store_out(name, out, wrap(native, backend))
+
+
+def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...], static: dict[str, Any]) -> Array:
+    # ``x += y`` on an immutable engine: in the memory that x had, if nobody else has it.
+    backend = out._backend
+    natives = [read(other) for other in others]
+    for other in others:
+        check_device(out, other, "out")
+    with LOCK:
+        old, owned = release(out)
+        new = old
+        try:
+            write = (backend.destructive(kernel) or kernel) if owned else kernel
+            new = write(old, *natives, **static)
+        finally:
+            rebind(out, new, owned=new is not old)
+    return out
 
 
 def _call(kernel: Callable[..., Any], operands: tuple[Array, ...], natives: list[Any], static: dict[str, Any]) -> Any:

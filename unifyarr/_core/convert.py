@@ -14,7 +14,7 @@ from . import dtypes
 from .dtypes import DType
 from .ownership import settled
 from .selection import Handle, backend_of_native, current, mismatch
-from .views import is_recipe
+from .views import root_of
 from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def device_of(operands: Iterable[object], backend: Handle) -> Any:
     """Return the engine's own device of the first array among operands, where data beside it go, or ``None``."""
     for x in operands:
         if is_array(x):
-            root: Array = x._root if is_recipe(x) else x  # type: ignore[attr-defined]
+            root = root_of(x)
             return backend.device_named(backend.device(settled(root._native)))
     return None
 

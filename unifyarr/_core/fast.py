@@ -267,17 +267,23 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
     return fast
 
 
+# From how many bytes on it pays to look whether a result may take the memory of an operand.
+_LARGE = 1 << 20
+
+
 def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
     # On an immutable native, a result of out's shape and dtype becomes its native.
     binary = _outside_traces(backend, _binary(backend, declaration))
     scalar = _outside_traces(backend, _with_scalar(backend, declaration))
     plain: type[Any] = backend.native_type
-    device = backend.device
+    device, destroys = backend.device, backend.destroys
     one_device = len(backend.devices()) == 1
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out: Any = target._native
         if type(out) is not plain or x1.dtype is not out.dtype or x1.shape != out.shape:
+            return False
+        if x1 is out and destroys and out.nbytes >= _LARGE:
             return False
         native = scalar(x1, x2) if type(x2) is int or type(x2) is float else binary(x1, x2)
         if native is NotImplemented or native.dtype is not out.dtype or native.shape != out.shape:
@@ -285,7 +291,7 @@ def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
         if not one_device and device(native) != device(out):
             return False
         # What a kernel computes is nobody else's, unless it is an operand.
-        rebind(target, native, owned=native is not x1 and native is not x2)
+        rebind(target, native, owned=destroys and native is not x1 and native is not x2)
         return True
 
     return fast

@@ -18,7 +18,7 @@ from .debugging import check_get_item, check_write, checking
 from .inplace import assign, check_target, fit
 from .selection import backend_of_native
 from .shapes import broadcast
-from .views import Elements, Masked, Window, make_view
+from .views import Elements, Masked, Window, is_recipe, is_view_at, make_view
 from .wrapper import Wrapper, is_array, read, wrap
 
 if TYPE_CHECKING:
@@ -206,7 +206,9 @@ def _lowered(key: Any, x: Array) -> Any:
     # The key with native arrays of x's backend in place of arrays.
     if is_array(key):
         return read(convert.as_array(key, x._backend))
-    return tuple(_lowered(item, x) for item in key) if type(key) is tuple else key
+    if type(key) is tuple and any(map(is_array, key)):
+        return tuple(_lowered(item, x) for item in key)
+    return key
 
 
 def _move(backend: Any, native: Any, count: int, place: int, back: bool = False) -> Any:
@@ -225,6 +227,8 @@ def set_item(x: Array, key: object, value: object) -> None:
     if checking.get():
         check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
         return
+    if _set_at_once(x, key, value):
+        return
     if _is_mask(key, x):
         _put_mask(x, key, value)
         return
@@ -233,6 +237,9 @@ def set_item(x: Array, key: object, value: object) -> None:
     shape = window.shape(x.shape)
     backend = x._backend
     if not indices:
+        if is_view_at(value, x, window):
+            # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
+            return
         # An element takes a 0-d value only, as in NumPy.
         what = "the element" if is_element else "the indexed part"
         native = fit(value, x, shape, exact=is_element, what=what)
@@ -246,6 +253,19 @@ def set_item(x: Array, key: object, value: object) -> None:
     native = _move(backend, fit(value, x, shape, exact=False, what="the indexed part"), len(lead), place, back=True)
     target = x if window.is_identity(x.shape) else make_view(x, window)
     assign(target, native, Elements(tuple(map(read, indices))))
+
+
+def _set_at_once(x: Array, key: object, value: object) -> bool:
+    # A key with arrays, as the fast paths of ``__setitem__`` take keys: with native ones.
+    backend = x._backend
+    lowered = _lowered(key, x) if backend.mutable and not is_recipe(x) else key
+    if lowered is key:
+        return False
+    if type(value) in (int, float):
+        return bool(backend.fast_set_scalar(x._native, lowered, value))
+    if not is_array(value) or value._backend is not backend:
+        return False
+    return bool(backend.fast_set_item(x._native, lowered, read(value)))
 
 
 def _is_mask(key: object, x: Array) -> bool:

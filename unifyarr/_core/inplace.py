@@ -14,7 +14,7 @@ from .debugging import check_write, checking
 from .ownership import LOCK, Held, release, run_of, settled
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
-from .views import Elements, Masked, Step, is_recipe, put_through, rebind, steps_with, store
+from .views import Elements, Masked, Step, is_recipe, put_through, rebind, root_of, steps_with, store
 from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def check_target(target: Array, ensure_in_backend: bool = False) -> None:
     """Raise unless the target of a write may be written now."""
     if is_read_only(target):
         raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
-    root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
+    root = root_of(target)
     backend, native = root._backend, root._native
     if not isinstance(native, Held) and backend.can_write(native):
         backend.check_writable(native)
@@ -134,7 +134,7 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
     ``last`` is which elements of the target are written, if not all.
     """
     backend = target._backend
-    root: Array = target._root if is_recipe(target) else target  # type: ignore[attr-defined]
+    root = root_of(target)
     steps = steps_with(target, *last)
     if not steps and backend.mutable:
         backend.assign(target._native, native)
@@ -154,7 +154,7 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
                 root._native = old
             else:
                 # A value that became the native itself is somebody else's too.
-                rebind(root, new, owned=new is not native)
+                rebind(root, new, owned=new is not native and backend.destroys)
 
 
 def update(

@@ -2,8 +2,8 @@
 
 A write on an immutable engine makes a new native, a copy of the old one. It need not where nobody can tell: an array
 *owns* its native after a write of our own, until it hands it out or a trace meets it. The next write may then destroy
-the native, and make the new one in its memory (JAX), or go on in a holder that the engine writes in place until
-somebody reads (TensorFlow).
+the native, and make the new one in its memory (JAX). Or writes run in a holder that the engine writes in place, which
+copies by itself where somebody else has the values (TensorFlow).
 """
 
 from __future__ import annotations
@@ -51,20 +51,24 @@ class Pending(Held):
 
 
 class Run(Held):
-    """A run of writes goes on in a holder that the engine writes in place, until somebody reads."""
+    """A run of writes goes on in a holder that the engine writes in place, until somebody reads, and may go on then."""
 
-    __slots__ = ("holder",)
+    __slots__ = ("dtype", "holder", "shape")
 
     def __init__(self, array: Any, holder: Any) -> None:
         super().__init__(array)
         self.holder = holder
+        # Writes ask for these, and end no run by it.
+        self.shape, self.dtype = holder.shape, holder.dtype
 
     def finish(self) -> Any:
+        self._array._run = self
         return self._array._backend.end_run(self.holder)
 
-    def __getattr__(self, name: str) -> Any:
-        # Writes ask for these, and end no run by it.
-        return getattr(self.holder if name in ("shape", "dtype", "device") else self.wait(), name)
+    @property
+    def device(self) -> Any:
+        """The engine's own device."""
+        return self.holder.device
 
 
 def settled(native: Any) -> Any:
@@ -78,11 +82,19 @@ def glance(root: Array) -> Any:
     return native.holder if isinstance(native, Run) else settled(native)
 
 
-def share(array: Array) -> None:
+def share(root: Array) -> None:
     """Say that others have, or may have, the native of an array from now on: no write may destroy it."""
-    root: Any = getattr(array, "_root", array)
     if getattr(root, "_owned", False):
         root._owned = False
+
+
+def hand_out(array: Array) -> Any:
+    """Return the native of an array for somebody who may keep it."""
+    native = settled(array._native)
+    root: Any = getattr(array, "_root", array)
+    if native is root._native:
+        share(root)
+    return native
 
 
 def release(root: Array) -> tuple[Any, bool]:
@@ -109,18 +121,23 @@ _ALONE = _take(SimpleNamespace(_native=object()))[1]
 
 
 def run_of(root: Array, steps: tuple[Any, ...]) -> Run | None:
-    """Return the run that a write of these steps belongs to, starting one at the second write without a read between.
+    """Return the run that a write of these steps belongs to: one under way, one to go on, or a new one.
 
-    Only under ``LOCK``.
+    Only under ``LOCK``. Whoever has the values that a run's holder had is safe: the holder copies them before a write.
     """
-    backend, native = root._backend, root._native
+    backend = root._backend
     begin = getattr(backend, "begin_run", None)
     if begin is None or len(steps) != 1 or not hasattr(steps[0], "kernel"):
         return None
-    if isinstance(native, Run):
-        return native if backend.goes_on(native.holder, steps[0].kernel) else None
-    holder = begin(native, steps[0].kernel) if getattr(root, "_owned", False) else None
-    if holder is None:
-        return None
-    run = root._native = Run(root, holder)
+    run = root._native if isinstance(root._native, Run) else getattr(root, "_run", None)
+    if run is not None:
+        if not backend.goes_on(run.holder, steps[0].kernel):
+            return None
+    else:
+        holder = begin(root._native, steps[0].kernel)
+        if holder is None:
+            return None
+        run = Run(root, holder)
+    # In place of a native that the holder would have to copy for.
+    root._native = run
     return run

@@ -293,6 +293,11 @@ def is_recipe(array: Array) -> bool:
     return type(array) is not array_class()
 
 
+def root_of(array: Array) -> Array:
+    """Return the array that a recipe starts from, of any other array itself."""
+    return array._root if is_recipe(array) else array  # type: ignore[attr-defined]
+
+
 def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
     """Return the steps from an array's root to what further steps make of the array; two windows in a row are one."""
     steps: tuple[Any, ...] = array._steps if is_recipe(array) else ()  # type: ignore[attr-defined]
@@ -308,8 +313,14 @@ def make_view(array: Array, step: Step) -> Array:
     backend = array._backend
     if has_native_views(array) and step.is_native(backend, array._native):
         return wrap(step.get(backend, array._native), backend, owner(array))
-    root = array._root if is_recipe(array) else array  # type: ignore[attr-defined]
-    return make_recipe(root, steps_with(array, step))
+    return make_recipe(root_of(array), steps_with(array, step))
+
+
+def is_view_at(value: object, array: Array, step: Step) -> bool:
+    """Say whether ``value`` is the recipe of the very view of an array that a step makes."""
+    if not isinstance(value, view_class()):
+        return False
+    return value._root is root_of(array) and value._steps == steps_with(array, step)
 
 
 def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
@@ -327,7 +338,7 @@ def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
 
 def rebind(root: Array, native: Any, *, owned: bool = False) -> None:
     """Give an owner another native array, so that every view of it is stale; ``owned`` if nobody else has it."""
-    root._owned = owned
+    root._owned, root._run = owned, None
     root._native = native
     # After the native: a reader takes the token first, so that it never holds an old value for a new token.
     root._token = object()

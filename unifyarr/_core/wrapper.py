@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from ..array import Array, View
+    from .ownership import Run
 
 
 class Wrapper:
     """What every array holds.
 
-    Two slots are set only where they mean something, since making an array has to cost little: ``_token`` on the owners
-    of views that are recipes (replaced at each rebind, so that a view sees it is stale without keeping the old value
-    alive), ``_born`` on arrays made inside an engine's trace, ``_owned`` on arrays whose native nobody else may have.
+    The last slots are set only where they mean something, since making an array has to cost little: ``_token`` on the
+    owners of views that are recipes (replaced at each rebind, so that a view sees it is stale without keeping the old
+    value alive), ``_born`` on arrays made inside an engine's trace, ``_owned`` on arrays whose native nobody else has,
+    and ``_run`` on those that were written in a run: see ``ownership``.
     """
 
-    __slots__ = ("__weakref__", "_backend", "_base", "_born", "_native", "_owned", "_token")
+    __slots__ = ("__weakref__", "_backend", "_base", "_born", "_native", "_owned", "_run", "_token")
 
     _native: Any
     _backend: Handle
@@ -32,8 +34,8 @@ class Wrapper:
     _base: Array | None
     _token: object
     _born: object
-    # Whether the native is the result of our own write and was never handed out since: see ``ownership``.
     _owned: bool
+    _run: Run | None
 
 
 # ``array.py`` puts its classes in here when it is imported; dispatchers are compiled later.
@@ -87,7 +89,7 @@ def read(array: Array) -> Any:
         with LOCK:
             # A write to a JAX reference gives its buffer away: nobody may read it meanwhile.
             return backend.read(native)
-    if getattr(array, "_owned", False) and (not backend.destroys or backend.trace() is not None):
-        # What a trace meets it may keep, and a read ends a run of writes.
+    if getattr(array, "_owned", False) and backend.trace() is not None:
+        # What a trace meets it may keep.
         share(array)
     return backend.read(native)

@@ -239,7 +239,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
     Returns
     -------
-    dtype
+    DType
         As ``numpy.result_type`` has it.
 
     Raises

@@ -66,6 +66,11 @@ _copy = compiled(lambda native: jnp.array(native, copy=True))
 
 
 @functools.lru_cache
+def _destructive_twin(kernel: Any) -> Callable[..., Any]:
+    return jax.jit(kernel.__wrapped__, donate_argnums=0)
+
+
+@functools.lru_cache
 def _device_name(device: jax.Device | jax.sharding.Sharding) -> str:
     if not isinstance(device, jax.Device):
         return str(device)
@@ -284,6 +289,10 @@ class Backend:
         return isinstance(native, jax.core.Tracer)
 
     # -- kernels ----------------------------------------------------------------------------------------------------
+
+    def destructive(self, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return the twin of a compiled kernel of arrays whose result takes the memory of the first, if there's one."""
+        return _destructive_twin(kernel) if isinstance(kernel, type(_enter)) else None
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
         """Say whether ``kernel(..., out=native)`` writes into ``native``: arrays are immutable, so none does."""

@@ -5,6 +5,7 @@ A decliner returns ``NotImplemented``, or ``False`` where it would write.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -42,33 +43,38 @@ def get_copy(x: np.ndarray, key: Any) -> Any:
     return NotImplemented
 
 
-def set_item(x: np.ndarray, key: Any, value: np.ndarray) -> bool:
-    """Write a value of the array's dtype to a basic index."""
-    if value.dtype != x.dtype or not x.flags.writeable:
-        return False
+def _is_key(x: np.ndarray, key: Any) -> bool:
+    # Basic indices, and arrays in memory of their own: NumPy checks all of an index before it writes.
     kind = type(key)
-    if kind is slice or kind is int or (kind is tuple and _BASIC.issuperset(map(type, key))):
-        try:
-            x[key] = value
-        except (ValueError, IndexError):
-            # The general path says what is wrong.
-            return False
-        return True
-    return False
+    if kind is tuple:
+        return builtins.all(_is_key(x, item) for item in key)
+    return kind in _BASIC or (kind is np.ndarray and key.dtype.kind in "bi" and not np.may_share_memory(x, key))
+
+
+def set_item(x: np.ndarray, key: Any, value: np.ndarray) -> bool:
+    """Write a value of the array's dtype to an index."""
+    if value.dtype != x.dtype or not x.flags.writeable or not _is_key(x, key):
+        return False
+    if type(key) not in _BASIC and np.may_share_memory(x, value):
+        return False
+    try:
+        x[key] = value
+    except (ValueError, IndexError, TypeError):
+        # The general path says what is wrong.
+        return False
+    return True
 
 
 def set_scalar(x: np.ndarray, key: Any, value: float) -> bool:
-    """Write a Python number to a basic index, where the dtype takes it as it is."""
+    """Write a Python number to an index, where the dtype takes it as it is."""
     kind = x.dtype.kind
-    if (kind in "fc" or (kind in "iu" and type(value) is int)) and x.flags.writeable:
-        of_key = type(key)
-        if of_key is slice or of_key is int or (of_key is tuple and _BASIC.issuperset(map(type, key))):
-            try:
-                x[key] = value
-            except (ValueError, IndexError, OverflowError):
-                return False
-            return True
-    return False
+    if not (kind in "fc" or (kind in "iu" and type(value) is int)) or not x.flags.writeable or not _is_key(x, key):
+        return False
+    try:
+        x[key] = value
+    except (ValueError, IndexError, OverflowError):
+        return False
+    return True
 
 
 def _ufunc_of(kernel: Callable[..., Any]) -> Callable[..., Any]:

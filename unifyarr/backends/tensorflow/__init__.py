@@ -40,7 +40,7 @@ except ImportError:
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
-_PAYS = 1 << 20
+_PAYS = 1 << 18
 # DLPack's numbers of device types.
 _DLPACK_CPU = 1
 
@@ -143,7 +143,7 @@ class Backend:
 
     def shape(self, native: Any) -> tuple[int, ...]:
         """Return the shape of a native array as a tuple of ``int``."""
-        return tuple(native.shape)
+        return tuple(native.shape.as_list())
 
     def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
         """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
@@ -285,7 +285,8 @@ class Backend:
     def begin_run(self, native: Any, kernel: str) -> Any:
         """Return a variable with the values of a tensor for a run of writes, ``None`` where it wouldn't pay.
 
-        The variable shares the tensor's memory until its first write, which copies it. A tape doesn't see writes to it.
+        The variable shares the tensor's memory, and copies it before a write if anybody else still has it. Tapes don't
+        see such writes.
         """
         if not tf.is_tensor(native) or is_traced(native) or native.dtype.size * native.shape.num_elements() < _PAYS:
             return None
@@ -306,6 +307,8 @@ class Backend:
     def end_run(self, holder: Any) -> Any:
         """Return the values of a run's variable as a tensor, which no graph computes though one may be traced now."""
         with tf.init_scope():
+            # Else a variable that was written in parts copies itself for whoever reads it, not only before a write.
+            raw.DisableCopyOnRead(resource=holder.handle)
             return holder.value()
 
     # -- tracing and gradients --------------------------------------------------------------------------------------

@@ -52,10 +52,18 @@ def _may_write(x: Tensor, key: Any) -> bool:
     return _are_windows(key) if type(key) is tuple else _is_window(key)
 
 
+def _are_one(first: Tensor, second: Tensor) -> bool:
+    return first.data_ptr() == second.data_ptr() and first.shape == second.shape and first.stride() == second.stride()
+
+
 def set_item(x: Tensor, key: Any, value: Tensor) -> bool:
     """Write a value of the tensor's dtype to a basic index."""
-    if value.dtype is not x.dtype or value.requires_grad or not _may_write(x, key) or may_share_memory(x, value):
+    if value.dtype is not x.dtype or value.requires_grad or not _may_write(x, key):
         return False
+    if may_share_memory(x, value):
+        # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
+        part = get_item(x, key)
+        return part is not NotImplemented and _are_one(part, value)
     if value.dim() and sum(type(item) is int for item in (key if type(key) is tuple else (key,))) == x.dim():
         # An element takes a 0-d value only.
         return False
@@ -69,8 +77,13 @@ def set_item(x: Tensor, key: Any, value: Tensor) -> bool:
 
 def set_scalar(x: Tensor, key: Any, value: float) -> bool:
     """Write a Python number to a basic index, where the dtype takes it as it is."""
-    floating = x.dtype in _FLOATING
-    if not (floating or (x.dtype is torch.int64 and type(value) is int)) or not _may_write(x, key):
+    if not (x.dtype in _FLOATING or (x.dtype is torch.int64 and type(value) is int)):
+        return False
+    if type(key) is Tensor:
+        # A mask of the whole shape; what torch does with others differs.
+        if key.dtype is not torch.bool or key.shape != x.shape or not _may_write(x, None) or may_share_memory(x, key):
+            return False
+    elif not _may_write(x, key):
         return False
     try:
         x[key] = value
