@@ -14,7 +14,7 @@ import pytest
 import unifyarr as ua
 
 from .arrays import each_view, pair
-from .natives import variable
+from .natives import skip_unless, variable
 from .oracle import ALL, assert_same
 
 # -- attributes -----------------------------------------------------------------------------------------------------
@@ -219,6 +219,31 @@ def test_repr_names_the_backend_where_it_isnt_the_current_one(backend: str) -> N
 def test_0d_arrays_format_as_numbers(backend: str, value: Any, specification: str) -> None:
     assert format(ua.asarray(value), specification) == format(value, specification)
     assert f"{ua.sum(ua.asarray([value])):{specification}}" == format(np.sum(np.asarray([value])).item(), specification)
+
+
+def test_an_array_of_unknown_values_prints_what_is_known(backend: str) -> None:
+    skip_unless(backend, "torch", "jax", "tensorflow", why="NumPy has no transformations")
+    printed: list[str] = []
+
+    def program(native: Any) -> Any:
+        x = ua.asarray(native)
+        printed.extend([repr(x), str(x)])
+        return native
+
+    native = ua.asarray([1.0, 2.0]).native
+    if backend == "torch":
+        import torch
+
+        torch.func.vmap(program)(torch.stack([native, native]))
+    elif backend == "jax":
+        import jax
+
+        jax.jit(program)(native)
+    else:
+        import tensorflow as tf
+
+        tf.function(program, autograph=False)(native)
+    assert printed == ["array(<float64 of shape (2,), traced>)"] * 2
 
 
 def test_numpys_print_options_hold(backend: str) -> None:

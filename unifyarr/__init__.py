@@ -11,6 +11,7 @@ array([0., 1., 1., 0.])
 from __future__ import annotations
 
 from . import errors, fft, linalg, typing
+from ._core.debugging import debug
 from ._core.dtypes import (
     bfloat16,
     bool,
@@ -236,6 +237,7 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
     "current_backend",
+    "debug",
     "diff",
     "divide",
     "e",

@@ -336,7 +336,8 @@ class Array(Operators):
         return format(self.item(), specification) if self.ndim == 0 else format(str(self), specification)
 
     def __repr__(self) -> str:
-        body = repr(self._printable())
+        printable = self._printable()
+        body = printable if isinstance(printable, str) else repr(printable)
         extras = []
         if self.backend != current_name():
             extras.append(f"backend={self.backend!r}")

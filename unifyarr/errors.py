@@ -53,3 +53,23 @@ class InplaceUpdateError(UnifyarrError, RuntimeError):
 
 class TracedMutationError(InplaceUpdateError):
     """An array made outside the running trace is written inside it."""
+
+
+class DebugModeError(UnifyarrError, AssertionError):
+    """Inside ``debug()`` a call did something else than is declared of it: the base of the errors that say what."""
+
+
+class BadViewMap(DebugModeError):
+    """A result shares memory with an argument, which the ``view_map`` of the function doesn't allow."""
+
+
+class BadDestroyMap(DebugModeError):
+    """A call changed an argument that it was not to write."""
+
+
+class BadOut(DebugModeError):
+    """A call with ``out=``, or a write, changed elements beside those that it was to write."""
+
+
+class BadInplace(DebugModeError):
+    """A call wrote other values to ``out`` than it returns without."""

@@ -119,12 +119,14 @@ CASES: dict[str, Cases] = {
     **alike("tril", "triu", cases=[plain(GRID), plain(GRID, k=5), plain(GRID, k=-5), plain(SQUARE[:1, :1])]),
     # data type
     "astype": [
-        with_values(GRID, "float32"),
-        with_values(GRID, "float64"),
-        with_values(WHOLE, "int64"),
-        with_values(TRUTH, "bool"),
-        with_values(WHOLE, "uint64"),
-        with_values(COMPLEX, "float64"),
+        with_values(GRID, "float64", copy=False),
+        with_values(GRID, "float32", copy=False, copies=True),
+        with_values(GRID, "float32", copies=True),
+        with_values(GRID, "float64", copies=True),
+        with_values(WHOLE, "int64", copies=True),
+        with_values(TRUTH, "bool", copies=True),
+        with_values(WHOLE, "uint64", copies=True),
+        with_values(COMPLEX, "float64", copies=True),
     ],
     # elementwise, beside those whose cases are made below
     "remainder": [
@@ -145,7 +147,7 @@ CASES: dict[str, Cases] = {
     "real": [plain(COMPLEX), plain(GRID), plain(WHOLE)],
     "imag": [plain(COMPLEX), copying(GRID), copying(WHOLE)],
     # manipulation
-    "broadcast_arrays": [plain(ROW, GRID), plain(GRID, WHOLE)],
+    "broadcast_arrays": [plain(ROW, GRID), plain(GRID, WHOLE), plain(ROW, GRID, WHOLE)],
     "broadcast_to": [with_values(ROW, (2, 3)), with_values(GRID, (2, 3)), with_values(GRID, (4, 2, 3))],
     "concat": [listed(GRID), listed(GRID, ROW), listed(LINE, LINE), listed(GRID, axis=None), listed(GRID, ROW[:0])],
     "expand_dims": [plain(GRID, axis=0), plain(GRID, axis=(0, -1)), plain(GRID, axis=())],
@@ -307,9 +309,7 @@ def cases_of(declaration: Declaration) -> Iterator[Case]:
 
 def may_share(declaration: Declaration, output: int, number: int) -> bool:
     """Say whether a declaration lets an output share memory with an input."""
-    # One entry speaks for all outputs of a function that returns as many as there are.
-    speaks = output if output in declaration.view_map or len(declaration.view_map) > 1 else 0
-    return number in declaration.view_map.get(speaks, ())
+    return number in declaration.viewed_by(output)
 
 
 def write_something_else(x: ua.Array) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CopyError
 from . import convert, dtypes
 from .call import store_out
+from .debugging import check_call, checking
 from .inplace import as_target, check_backend, check_target
 from .selection import Handle, current
 from .wrapper import is_array
@@ -56,6 +57,15 @@ class Call:
 
 
 Handler = Callable[[Call], Any]
+
+
+def handle_debug(declaration: Declaration, call_next: Handler) -> Handler:
+    """Inside ``debug()``, check that the call does what is declared of it."""
+
+    def handler(call: Call) -> Any:
+        return check_call(declaration, call, call_next) if checking.get() else call_next(call)
+
+    return handler
 
 
 def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler:
@@ -203,4 +213,11 @@ def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
 
 
 # From the outside to the inside.
-CONCERNS = (handle_out_argument, handle_creation, handle_copy_argument, handle_elementwise, handle_array_arguments)
+CONCERNS = (
+    handle_debug,
+    handle_out_argument,
+    handle_creation,
+    handle_copy_argument,
+    handle_elementwise,
+    handle_array_arguments,
+)

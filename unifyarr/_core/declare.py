@@ -16,8 +16,9 @@ import numpy as np
 from .selection import Handle
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-# Which inputs each output may share memory with, by position: the upper bound.
-ViewMap = Mapping[int, tuple[int, ...]]
+# Which inputs each output may share memory with, by position: the upper bound. A function says it where the number of
+# outputs depends on the call.
+ViewMap = Mapping[int, tuple[int, ...]] | Callable[[int], tuple[int, ...]]
 
 DECLARATIONS: dict[str, Declaration] = {}
 
@@ -40,7 +41,7 @@ class Declaration:
         self.name = body.__name__
         self.kind = kind
         self.ufunc = ufunc
-        self.view_map = dict(view_map or {})
+        self.view_map: ViewMap = view_map or {}
         self.kernels = kernels
         self.fast = fast
         self.namespace = namespace
@@ -54,6 +55,10 @@ class Declaration:
     def qualified_name(self) -> str:
         """The name with its namespace, as in ``linalg.inv``."""
         return f"{self.namespace}.{self.name}" if self.namespace else self.name
+
+    def viewed_by(self, output: int) -> tuple[int, ...]:
+        """Return the positions of the inputs that an output may share memory with."""
+        return self.view_map(output) if callable(self.view_map) else self.view_map.get(output, ())
 
     def function(self, backend: Handle | None = None) -> Callable[..., Any]:
         """Return a function that compiles its dispatcher when it is first called.
@@ -147,11 +152,20 @@ def elementwise(ufunc: np.ufunc) -> Callable[[Function], Function]:
 
 
 def primary(
-    *, kernels: tuple[str, ...] | None = None, fast: bool = False, namespace: str = ""
+    *,
+    kernels: tuple[str, ...] | None = None,
+    view_map: ViewMap | None = None,
+    fast: bool = False,
+    namespace: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a function whose body normalises arguments and invokes a kernel, named as itself if not said else."""
     return lambda body: _declare(
-        body, "primary", kernels=(body.__name__,) if kernels is None else kernels, fast=fast, namespace=namespace
+        body,
+        "primary",
+        kernels=(body.__name__,) if kernels is None else kernels,
+        view_map=view_map,
+        fast=fast,
+        namespace=namespace,
     )
 
 

@@ -34,17 +34,26 @@ def _declines_write(*operands: Any) -> bool:
 _FORMS = ("out", "scalar", "reflected", "set")
 
 
+def _split(key: str) -> tuple[str, str]:
+    return next(((form, key[len(form) + 1 :]) for form in _FORMS if key.startswith(f"{form}_")), ("", key))
+
+
+def declining(key: str) -> FastPath:
+    """Return the fast path of a name that leaves every call to the general path."""
+    return _declines_write if _split(key)[0] in ("out", "set") else _declines
+
+
 def fast_path(backend: Handle, key: str) -> FastPath:
     """Return the fast path of a name: a function's, with its form before it, or one of indexing."""
     own: FastPath | None = getattr(backend.engine, "fast", {}).get(key)
     if own is not None:
         return own
-    form, function = next(((form, key[len(form) + 1 :]) for form in _FORMS if key.startswith(f"{form}_")), ("", key))
+    form, function = _split(key)
     declaration = DECLARATIONS.get(function)
     if declaration is not None and declaration.name in _REDUCTIONS and not form:
         return _reduction(backend, declaration)
     if declaration is None or declaration.ufunc is None:
-        return _declines_write if form in ("out", "set") else _declines
+        return declining(key)
     make: Callable[[Any], FastPath] | None = getattr(backend.engine, "fast_forms", {}).get(form)
     if make is not None:
         return make(backend.kernel(declaration.name))

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import DtypeError
 from ..typing import Shape
 from . import convert, dtypes
+from .debugging import check_get_item, check_write, checking
 from .inplace import assign, check_target, fit
 from .selection import backend_of_native
 from .shapes import broadcast
@@ -187,6 +188,8 @@ def _spread(index: Array, shape: Shape) -> Array:
 
 def get_item(x: Array, key: object) -> Array:
     """Return ``x[key]``: a view for basic indexing, a new array otherwise."""
+    if checking.get():
+        return check_get_item(get_item, x, key)
     copy = x._backend.fast_get_copy(x._native, _lowered(key, x))
     if copy is not NotImplemented:
         return wrap(copy, x._backend)
@@ -221,6 +224,9 @@ def _move(backend: Any, native: Any, count: int, place: int, back: bool = False)
 
 def set_item(x: Array, key: object, value: object) -> None:
     """Write ``x[key] = value``."""
+    if checking.get():
+        check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
+        return
     if _set_at_once(x, key, value):
         return
     if _is_mask(key, x):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
 from ..typing import Shape
 from . import convert, dtypes
+from .debugging import check_write, checking
 from .ownership import LOCK, Held, release, run_of, settled
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
@@ -160,6 +161,13 @@ def update(
     target: Array, value: object, *, ensure_in_backend: bool = False, exact: bool = False, what: str = "x"
 ) -> None:
     """Overwrite the target by a value: the whole path, from the checks to the write."""
+    if checking.get():
+
+        def write() -> None:
+            update(target, value, ensure_in_backend=ensure_in_backend, exact=exact, what=what)
+
+        check_write(f"the write to {what}", write, target, value)
+        return
     check_target(target, ensure_in_backend)
     assign(target, fit(value, target, target.shape, exact=exact, what=what))
 

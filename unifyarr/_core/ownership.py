@@ -76,6 +76,12 @@ def settled(native: Any) -> Any:
     return native.wait() if isinstance(native, Held) else native
 
 
+def glance(root: Array) -> Any:
+    """Return the native of an array as it is now, or the holder of a run of writes, which goes on."""
+    native = root._native
+    return native.holder if isinstance(native, Run) else settled(native)
+
+
 def share(root: Array) -> None:
     """Say that others have, or may have, the native of an array from now on: no write may destroy it."""
     if getattr(root, "_owned", False):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 GROUP = "unifyarr.backends"
 _LOADED: dict[str, Handle] = {}
 _LOAD_LOCK = threading.RLock()
+# How many scopes want all calls on the general path.
+_detours = 0
 _default: str | None = None
 _scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
 
@@ -53,6 +55,7 @@ class Handle:
         self.as_native = getattr(engine, "as_native", _itself)
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
         self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
+        self._fast_paths: dict[str, Callable[..., Any]] = {}
         for path in ("get_item", "get_copy", "set_item", "set_scalar"):
             self._install(path)
         from .declare import DECLARATIONS
@@ -63,13 +66,25 @@ class Handle:
     def install(self, declaration: Declaration) -> None:
         """Make the fast paths of a function attributes: ``fast_NAME``, ``fast_out_NAME`` and so on."""
         if declaration.fast:
-            for form in ("", "out_", "scalar_", "reflected_"):
-                self._install(form + declaration.name)
+            with _LOAD_LOCK:
+                for form in ("", "out_", "scalar_", "reflected_"):
+                    self._install(form + declaration.name)
 
     def _install(self, path: str) -> None:
         from .fast import fast_path
 
-        setattr(self, f"fast_{path}", fast_path(self, path))
+        self._fast_paths[path] = fast_path(self, path)
+        self._offer(path)
+
+    def _offer(self, path: str) -> None:
+        from .fast import declining
+
+        setattr(self, f"fast_{path}", declining(path) if _detours else self._fast_paths[path])
+
+    def offer_fast_paths(self) -> None:
+        """Offer the fast paths, or, inside ``without_fast_paths``, what declines every call."""
+        for path in self._fast_paths:
+            self._offer(path)
 
     if TYPE_CHECKING:
         # What ``Backend`` of the NumPy backend documents, and the fast paths.
@@ -143,6 +158,24 @@ def load(name: str) -> Handle:
 def loaded_backends() -> list[Handle]:
     """Return the backends that are loaded."""
     return list(_LOADED.values())
+
+
+@contextlib.contextmanager
+def without_fast_paths() -> Iterator[None]:
+    """Send all calls, those of other threads too, through the general path."""
+    _detour(1)
+    try:
+        yield
+    finally:
+        _detour(-1)
+
+
+def _detour(change: int) -> None:
+    global _detours
+    with _LOAD_LOCK:
+        _detours += change
+        for handle in _LOADED.values():
+            handle.offer_fast_paths()
 
 
 def current_name() -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..typing import DTypeLike
 
 
-@primary()
+@primary(view_map={0: (0,)})
 def astype(
     x: Array, dtype: DTypeLike, /, *, copy: bool | None = True, device: object = None, out: Array | None = None
 ) -> Array:

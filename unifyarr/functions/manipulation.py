@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..array import Array
 
 
-@view({0: (0,), 1: (1,)})
+@view(lambda output: (output,))
 def broadcast_arrays(*arrays: Array, out: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
     """Broadcast arrays against each other.
 
@@ -739,7 +739,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /, *, out: Array | None = None)
     return reshape(repeated, result, copy=True)
 
 
-@view({0: (0,)})
+@view(lambda output: (0,))
 def unstack(x: Array, /, *, axis: int = 0, out: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
     """Split an array into the arrays along an axis.
 

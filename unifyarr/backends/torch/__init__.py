@@ -33,6 +33,7 @@ from ._shared import (
     DTYPES,
     NUMPY_DTYPES,
     check_writable,
+    has_address,
     independent,
     is_expanded,
     may_share_memory,
@@ -219,8 +220,8 @@ class Backend:
         return None
 
     def is_traced(self, native: Tensor) -> bool:
-        """Say whether a tensor stands for values that are not known."""
-        return native.is_meta
+        """Say whether a tensor stands for values that are not known: on the meta device, or inside a transformation."""
+        return native.is_meta or not has_address(native)
 
     def records_gradient(self, native: Tensor) -> bool:
         """Say whether torch records gradients through this tensor."""

@@ -117,13 +117,22 @@ def _extent(x: Tensor) -> int:
     return int((sum((n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True)) + 1) * x.itemsize)
 
 
+def has_address(x: Tensor) -> bool:
+    """Say whether a tensor has an address: inside a transformation such as ``torch.func.vmap`` none has."""
+    try:
+        x.data_ptr()
+    except RuntimeError:
+        return False
+    return True
+
+
 def may_share_memory(first: Tensor, second: Tensor) -> bool:
     """Say whether the address ranges of two tensors overlap: ``from_numpy`` gives one memory several storages."""
     if first is second:
         return True
     try:
         distance = second.data_ptr() - first.data_ptr()
-    except RuntimeError:  # A tensor inside a transformation has no address of its own.
+    except RuntimeError:  # As ``has_address`` says.
         return True
     return bool(distance < _extent(first) if distance >= 0 else -distance < _extent(second))
 
