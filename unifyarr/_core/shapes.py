@@ -97,6 +97,6 @@ def c_strides(shape: Shape, itemsize: int) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def shadow(shape: Shape, strides: Sequence[int]) -> np.ndarray:
+def shadow(shape: Shape, strides: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
     """Return an array of that geometry without memory, whose data is never read: NumPy answers questions about it."""
-    return np.lib.stride_tricks.as_strided(np.empty(1, "u1"), shape, strides)
+    return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)
