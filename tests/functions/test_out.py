@@ -11,127 +11,14 @@ import pytest
 
 import unifyarr as ua
 
-from ..natives import IMMUTABLE
-from ..oracle import as_numpy, assert_raises, assert_same, words
-
-A = np.array([[0.25, -0.5, 0.75], [0.5, 0.125, -1.0]])
-B = np.array([[2.0, 3.0, -1.5], [0.5, 1.0, 4.0]])
-K, J = np.array([[7, -8, 9], [1, 0, 5]]), np.array([[2, 3, 1], [4, 1, 2]])
-Q = np.array([[3.0, 1.0, 0.5], [1.0, 4.0, 0.0], [0.5, 0.0, 5.0]])
-V = np.array([1.0, -2.0, 3.0])
-Z = A + 1j * B
-
-Case = tuple[list[Any], dict[str, Any]]
-
-
-def case(*arguments: Any, **options: Any) -> Case:
-    return list(arguments), options
-
-
-CALLS: dict[str, Case] = {
-    **{name: case(A) for name in words("acos asin asinh atan atanh ceil cos cosh exp expm1 floor log1p round sign")},
-    **{name: case(A) for name in words("sin sinh square tan tanh trunc isfinite isinf isnan signbit negative")},
-    **{name: case(A) for name in words("positive reciprocal abs flip cumulative_sum")},
-    **{name: case(np.abs(B) + 1) for name in words("acosh log log10 log1p log2 sqrt")},
-    **{name: case(A, B) for name in words("add atan2 copysign divide equal floor_divide greater greater_equal hypot")},
-    **{name: case(A, B) for name in words("less less_equal logaddexp maximum minimum multiply nextafter not_equal")},
-    **{name: case(A, B) for name in words("remainder subtract logical_and logical_or logical_xor vecdot isin")},
-    **{name: case(K, J) for name in words("bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor")},
-    **{name: case(A) for name in words("sum prod max min mean std var all any count_nonzero argmax argmin")},
-    **{name: case(A) for name in words("sort argsort unique_values diff matrix_transpose squeeze")},
-    **{name: case(A) for name in words("ones_like zeros_like empty_like tril triu")},
-    **{name: case((2, 3)) for name in words("empty ones zeros")},
-    **{name: case(Z) for name in words("conj real imag")},
-    **{f"linalg.{name}": case(Q) for name in words("cholesky det inv eigvalsh eigvals pinv svdvals matrix_rank")},
-    **{f"linalg.{name}": case(Q) for name in words("matrix_norm vector_norm trace diagonal matrix_transpose")},
-    **{f"linalg.{name}": case(Q, V) for name in words("matmul solve")},
-    **{f"linalg.{name}": case(V, V[::-1].copy()) for name in words("cross outer vecdot")},
-    **{f"fft.{name}": case(A) for name in words("fft fftn hfft ifft ifftn ihfft irfft irfftn rfft rfftn")},
-    **{f"fft.{name}": case(A) for name in words("fftshift ifftshift")},
-    **{f"fft.{name}": case(5) for name in words("fftfreq rfftfreq")},
-    "arange": case(5),
-    "asarray": case(A),
-    "astype": case(A, "float32"),
-    "bitwise_invert": case(K),
-    "broadcast_to": case(V, (2, 3)),
-    "clip": case(A, -0.5, 0.5),
-    "concat": case([A, B], axis=1),
-    "cumulative_prod": case(A, axis=1, include_initial=True),
-    "cumulative_sum": case(A, axis=0),
-    "expand_dims": case(A, 1),
-    "eye": case(3),
-    "from_dlpack": case(A),
-    "full": case((2, 3), 2.5),
-    "full_like": case(A, 2.5),
-    "linalg.matrix_power": case(Q, 3),
-    "linalg.tensordot": case(Q, Q, axes=1),
-    "linspace": case(0, 1, 5),
-    "logical_not": case(A),
-    "matmul": case(A, B.T.copy()),
-    "moveaxis": case(A, 0, 1),
-    "permute_dims": case(A, (1, 0)),
-    "pow": case(np.abs(A), B),
-    "repeat": case(A, 2, axis=0),
-    "reshape": case(A, (3, 2)),
-    "roll": case(A, 1, axis=1),
-    "rot90": case(A),
-    "searchsorted": case(np.sort(V), A),
-    "squeeze": case(A[:, None], 1),
-    "stack": case([A, B]),
-    "swapaxes": case(A, 0, 1),
-    "take": case(A, np.array([2, 0]), axis=1),
-    "take_along_axis": case(A, np.array([[1], [0]]), axis=1),
-    "tensordot": case(A, B, axes=((0, 1), (0, 1))),
-    "tile": case(A, (2, 1)),
-    "where": case(A > 0, A, B),
-}
-# Their values are not set.
-UNSET = {"empty", "empty_like"}
-
-
-def find(name: str) -> Callable[..., Any]:
-    found: Any = ua
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found  # type: ignore[no-any-return]
-
-
-def lift(name: str, x: Any) -> Any:
-    if isinstance(x, list):
-        return [lift(name, each) for each in x]
-    return ua.asarray(x, copy=True) if isinstance(x, np.ndarray) and name != "from_dlpack" else x
-
-
-def prepared(name: str) -> tuple[Callable[..., Any], list[Any], dict[str, Any], np.ndarray]:
-    """Return a function, its arguments and what it returns without ``out``."""
-    arguments, options = CALLS[name]
-    arguments = [lift(name, each) for each in arguments]
-    function = find(name)
-    expected = as_numpy(function(*arguments, **options))
-    return function, arguments, options, np.zeros_like(expected) if name in UNSET else expected
-
-
-PUBLIC = [
-    *ua.functions.__all__,
-    *(f"linalg.{name}" for name in ua.linalg.__all__),
-    *(f"fft.{name}" for name in ua.fft.__all__),
-]
+from ..natives import IMMUTABLE, variable
+from ..oracle import as_numpy, assert_raises, assert_same
+from .calls import CALLS, NARROWER, PUBLIC, REFUSED, SEVERAL, UNSET, WIDER, find, lift, prepared
 
 
 def test_every_function_that_takes_out_is_tested_here() -> None:
     taking = {name for name in PUBLIC if "out" in inspect.signature(find(name)).parameters}
     assert taking - SEVERAL.keys() == set(CALLS)
-
-
-WIDER = {
-    "bool": "int64",
-    "int64": "float64",
-    "float32": "complex64",
-    "float64": "complex128",
-    "complex128": "complex64",
-}
-NARROWER = {"bool": "uint8", "int64": "int16", "float32": "float16", "float64": "float32", "complex128": "complex64"}
-REFUSED = {"int64": "bool", "float32": "int64", "float64": "int64", "complex128": "float64"}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -191,49 +78,53 @@ def test_out_may_be_a_native_array_if_it_can_be_written(backend: str, name: str)
         assert_same(ua.asarray(native), expected, signed_zeros=False)
 
 
-def aliasing(name: str) -> bool:
-    """Say whether the result could be written over the first argument."""
+def aliasing(name: str) -> list[int]:
+    """Return the places of the arguments that the result could be written over."""
     arguments, options = CALLS[name]
-    if not isinstance(arguments[0], np.ndarray) or name in UNSET | {"from_dlpack"}:
-        return False
+    if name in UNSET | {"from_dlpack"}:
+        return []
     with ua.use_backend("numpy"), np.errstate(all="ignore"):
         result = as_numpy(find(name)(*(lift(name, each) for each in arguments), **options))
-    return result.shape == arguments[0].shape and ua.can_cast(result.dtype, arguments[0].dtype)
+    return [
+        place
+        for place, x in enumerate(arguments)
+        if isinstance(x, np.ndarray) and x.shape == result.shape and ua.can_cast(result.dtype, x.dtype)
+    ]
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if aliasing(name)])
-def test_out_may_be_or_overlap_an_input(backend: str, name: str) -> None:
-    function, arguments, options, expected = prepared(name)
-    first, *rest = arguments
-    wanted = expected.astype(as_numpy(first).dtype)
-    same = first.copy()
-    function(same, *rest, **options, out=same)
-    assert_same(same, wanted, signed_zeros=False, what="out is the input")
-    turned = first.copy()
-    function(turned, *rest, **options, out=ua.flip(turned))
-    assert_same(turned, np.flip(wanted), signed_zeros=False, what="out is the flipped input")
-    values = as_numpy(first)
-    base = ua.asarray(np.concatenate([values, values[:1]]), copy=True)
-    function(base[:-1], *rest, **options, out=base[1:])
-    assert_same(base[1:], wanted, signed_zeros=False, what="out is the input, shifted")
-    assert_same(base[0], values[0])
-
-
-SEVERAL: dict[str, Case] = {
-    "broadcast_arrays": case(V, A),
-    "meshgrid": case(V, V[:2].copy()),
-    "nonzero": case(A > 0),
-    "unique_all": case(K),
-    "unique_counts": case(K),
-    "unique_inverse": case(K),
-    "unstack": case(A),
-    "split": case(A, 2),
-    "linalg.eig": case(Q),
-    "linalg.eigh": case(Q),
-    "linalg.qr": case(Q),
-    "linalg.slogdet": case(Q),
-    "linalg.svd": case(Q),
+# What to make of an input, in memory that ``out`` overlaps: a base, the place of the input in it and that of ``out``.
+OVERLAPS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, Any, Any]]] = {
+    "itself": lambda x: (x.copy(), lambda base: base, lambda base: base),
+    "flipped": lambda x: (x.copy(), lambda base: base, ua.flip),
+    "shifted": lambda x: (np.concatenate([x, x[:1]]), lambda base: base[:-1], lambda base: base[1:]),
+    "transposed": lambda x: (
+        np.resize(x, (max(x.shape),) * 2),
+        lambda base: base[window(x)],
+        lambda base: base.T[window(x)],
+    ),
 }
+
+
+def window(x: np.ndarray) -> tuple[Any, ...]:
+    return tuple(slice(length) for length in x.shape) if x.ndim > 1 else (0, slice(x.size))
+
+
+@pytest.mark.parametrize("overlap", OVERLAPS)
+@pytest.mark.parametrize(("name", "place"), [(name, place) for name in CALLS for place in aliasing(name)])
+def test_out_may_be_or_overlap_an_input(backend: str, name: str, place: int, overlap: str) -> None:
+    given, options = CALLS[name]
+    values, of_input, of_out = OVERLAPS[overlap](given[place])
+    arguments = [lift(name, each) for each in given]
+    base = ua.asarray(values, copy=True)
+    arguments[place] = of_input(base)
+    function = find(name)
+    expected = as_numpy(function(*(x.copy() if isinstance(x, ua.Array) else x for x in arguments), **options))
+    outside = ua.asarray(np.ones(values.shape, bool))
+    of_out(outside)[...] = False
+    out = of_out(base)
+    function(*arguments, **options, out=out)
+    assert_same(out, expected.astype(values.dtype), signed_zeros=False, what=overlap)
+    np.testing.assert_array_equal(as_numpy(base)[as_numpy(outside)], values[as_numpy(outside)])
 
 
 @pytest.mark.parametrize("name", SEVERAL)
@@ -260,7 +151,34 @@ def test_a_function_of_several_results_takes_a_tuple(backend: str, name: str) ->
     assert_raises(TypeError, function, *arguments, **options, out=last)
 
 
-def test_the_targets_of_several_results_may_not_overlap(backend: str) -> None:
-    function, x = ua.linalg.slogdet, ua.asarray(Q)
-    out = ua.zeros(())
-    assert_raises(ValueError, function, x, out=(out, out))
+TARGETS: dict[str, tuple[Callable[[Any], tuple[Any, ...]], bool]] = {
+    "an array twice": (lambda z: (z[0], z[0]), True),
+    "an array and itself, flipped": (lambda z: (z[0], ua.flip(z[0])), True),
+    "an array and a part": (lambda z: (z[0, :, 0], z[0, 1]), True),
+    "an array and its real part": (lambda z: (z[0, 0], z.real[0, 0]), True),
+    "rows": (lambda z: (z[0, 0], z[0, 1]), False),
+    "columns": (lambda z: (z[0, :, 0], z[0, :, 1]), False),
+    "columns, transposed": (lambda z: (z[0].T[0], z[0].T[1]), False),
+    "every other element": (lambda z: (z.reshape((-1,))[:4:2], z.reshape((-1,))[1:4:2]), False),
+    "ends, from behind": (lambda z: (z[0, ::-1, 0], z[1, ::-1, 0]), False),
+    "the real and the imaginary part": (lambda z: (z.real[0, 0], z.imag[0, 0]), False),
+    "parts from behind": (lambda z: (z[0, 0, ::-1].real, z[0, 0, ::-1].imag), False),
+}
+
+
+@pytest.mark.parametrize("on", ["array", "variable"])
+@pytest.mark.parametrize(("targets", "overlap"), TARGETS.values(), ids=TARGETS.keys())
+def test_targets_of_several_results_may_not_overlap_but_lie_side_by_side(
+    backend: str, targets: Callable[[Any], tuple[Any, ...]], overlap: bool, on: str
+) -> None:
+    values = np.zeros((2, 2, 2), complex)
+    base = ua.asarray(values) if on == "array" else ua.asarray(variable(backend, values))
+    out = targets(base)
+    x = ua.asarray([[1.0, 2.0], [3.0, 4.0]])
+    if overlap:
+        assert_raises(ValueError, ua.unstack, x, out=out)
+        assert not as_numpy(base).any()
+    else:
+        assert ua.unstack(x, out=out) is out
+        for target, expected in zip(out, ([1.0, 2.0], [3.0, 4.0]), strict=True):
+            assert_same(target, np.array(expected, target.dtype))

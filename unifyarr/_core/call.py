@@ -114,10 +114,15 @@ def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
     dtypes.check_cast(dtype, out.dtype, f"out of {name}()")
 
 
-def store_out(name: str, out: Array, result: Array) -> Array:
-    """Write a result to ``out``, whose shape it must have and to whose dtype it must cast, and return ``out``."""
+def fit_out(name: str, out: Array, result: Array) -> Any:
+    """Return a result, whose shape must be that of ``out`` and which must cast to its dtype, as ``assign`` takes it."""
     check_result(name, out, result.shape, result.dtype)
-    assign(out, fit(result, out, result.shape, exact=True, what=f"out of {name}()"))
+    return fit(result, out, result.shape, exact=True, what=f"out of {name}()")
+
+
+def store_out(name: str, out: Array, result: Array) -> Array:
+    """Write a result to ``out``, and return ``out``."""
+    assign(out, fit_out(name, out, result))
     return out
 
 

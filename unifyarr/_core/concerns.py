@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CopyError
 from . import convert, dtypes
-from .call import store_out
+from .call import fit_out, store_out
 from .debugging import check_call, checking
-from .inplace import as_target, check_backend, check_target
+from .inplace import as_target, assign, check_backend, check_target
 from .selection import Handle, current
+from .views import may_share_memory
 from .wrapper import is_array
 
 if TYPE_CHECKING:
@@ -105,18 +106,15 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
 
 def store_several(name: str, targets: list[Array], results: tuple[Array, ...]) -> None:
     """Write several results, all or none."""
-    from .call import check_result
-    from .views import may_share_memory
-
+    natives = []
     for place, (target, result) in enumerate(zip(targets, results, strict=True)):
         check_backend(target, result._backend)
-        check_result(name, target, result.shape, result.dtype)
         if any(may_share_memory(target, other) for other in targets[:place]):
             raise ValueError(f"two arrays of out of {name}() overlap: the second result would overwrite the first")
-    # A result may be a view of an input that a target overlaps.
-    copies = [each.copy() for each in results]
-    for target, result in zip(targets, copies, strict=True):
-        store_out(name, target, result)
+        # A result may be a view of an input that a target overlaps.
+        natives.append(fit_out(name, target, result.copy() if result.base is not None else result))
+    for target, native in zip(targets, natives, strict=True):
+        assign(target, native)
 
 
 def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Handler:
@@ -157,14 +155,14 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
 
 
 def handle_copy_argument(declaration: Declaration, call_next: Handler) -> Handler:
-    """Give ``copy=`` its meaning on functions that return a view where they can."""
-    if declaration.kind != "view":
-        # ``astype``, ``asarray`` and ``from_dlpack`` mean something else by it, and look to it themselves.
-        return call_next
+    """Give ``copy=`` its meaning on functions that return a view where they can; with ``out`` it has none."""
 
     def handler(call: Call) -> Any:
         copy = call.arguments.get("copy")
-        if copy is None or call.out is not None:
+        if copy is not None and call.out is not None:
+            call.arguments["copy"] = copy = None
+        if copy is None or declaration.kind != "view":
+            # ``astype``, ``asarray`` and ``from_dlpack`` mean something else by it, and look to it themselves.
             return call_next(call)
         x = next(call.operands())
         result = call_next(call)

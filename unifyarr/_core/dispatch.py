@@ -66,6 +66,9 @@ if out is not None:
             try:
                 if fast({x}._native, {y}._native if type({y}) is Array else {y}, out):
                     return out
+            except (FloatingPointError, Warning):
+                # NumPy's traps, for which it stops when it has written: a second time would compute on the results.
+                raise
             except Exception:
                 pass
 """

@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ..typing import Shape
-from .selection import Handle
+from .selection import Handle, load
 from .shapes import c_strides, shadow
 from .wrapper import array_class, owner, view_class, wrap
 
 if TYPE_CHECKING:
     from ..array import Array, View
+
+# How long NumPy looks for an element that two arrays have in common, before it says that there may be one.
+EFFORT = 10_000
 
 
 class Step(Protocol):
@@ -348,19 +351,27 @@ def geometry(array: Array) -> np.ndarray:
     """Return a shadow of the array: its shape and strides, as far as the engine or its recipe shows them."""
     backend = array._backend
     if not is_recipe(array):
-        shape, dtype = array.shape, array.dtype.dtype
+        shape, dtype = backend.shape(array._native), backend.dtype(array._native)
         strides = backend.strides(array._native)
         return shadow(shape, c_strides(shape, dtype.itemsize) if strides is None else strides, dtype)
-    from .selection import load
+    return _seen_in(geometry(array._root), array)  # type: ignore[attr-defined]
 
-    return get_through(load("numpy"), geometry(array._root), array._steps)  # type: ignore[attr-defined, no-any-return]
+
+def _seen_in(memory: np.ndarray, array: Array) -> np.ndarray:
+    # What an array shows of its root's memory.
+    steps: Sequence[Step] = array._steps if is_recipe(array) else ()  # type: ignore[attr-defined]
+    seen: np.ndarray = get_through(load("numpy"), memory, steps)
+    return seen
 
 
 def may_share_memory(first: Array, second: Array) -> bool:
-    """Say whether two arrays may share memory; ``True`` in doubt."""
+    """Say whether two arrays have elements in common; ``True`` in doubt."""
     if first._backend is not second._backend:
         return False
-    one, other = owner(first), owner(second)
+    if not is_recipe(first) and not is_recipe(second):
+        return first is second or bool(first._backend.may_share_memory(first._native, second._native))
+    one, other = (x._root if is_recipe(x) else x for x in (first, second))  # type: ignore[attr-defined]
     if one is other:
-        return True
-    return bool(first._backend.may_share_memory(one._native, other._native))
+        memory = geometry(one)
+        return np.may_share_memory(_seen_in(memory, first), _seen_in(memory, second), EFFORT)  # type: ignore[arg-type]
+    return owner(one) is owner(other) or bool(one._backend.may_share_memory(one._native, other._native))

@@ -24,6 +24,9 @@ from . import (
     utility,
 )
 
+# How long NumPy looks for an element that two arrays have in common, before it says that there may be one.
+EFFORT = 10_000
+
 
 class Backend:
     """NumPy, as the frontend sees an engine."""
@@ -154,7 +157,7 @@ class Backend:
 
     def may_share_memory(self, first: np.ndarray, second: np.ndarray) -> bool:
         """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
-        return np.may_share_memory(first, second)
+        return np.may_share_memory(first, second, EFFORT)  # type: ignore[arg-type]
 
     def assign(self, native: np.ndarray, value: np.ndarray) -> None:
         """Overwrite a native array in place by a value of its shape and dtype that it may overlap."""

@@ -29,9 +29,12 @@ def in_float32(reason: str) -> Callable[[Kernel], Kernel]:
         def widened(x: np.ndarray, /, *arrays: np.ndarray, **static: Any) -> Any:
             if x.dtype != BFLOAT16:
                 return kernel(x, *arrays, **static)
+            # The result is cast back: it can't be written at once.
+            static.pop("out", None)
             result = kernel(*map(_widened, (x, *arrays)), **static)
             return tuple(map(_narrowed, result)) if isinstance(result, tuple) else _narrowed(result)
 
+        widened.support_native_out = getattr(kernel, "support_native_out", False)  # type: ignore[attr-defined]
         return worked_around(reason)(widened)  # type: ignore[return-value]
 
     return decorate

@@ -64,7 +64,6 @@ multiply = _ufunc(np.multiply)
 negative = _ufunc(np.negative)
 not_equal = _ufunc(np.not_equal)
 positive = _ufunc(np.positive)
-pow = _ufunc(np.pow)
 reciprocal = _ufunc(np.reciprocal)
 remainder = _ufunc(np.remainder)
 # The standard's sign of -0.0 is 0.0, as NumPy has it for its own dtypes.
@@ -83,6 +82,15 @@ fmod = _ufunc(np.fmod)
 @support_native_out
 def round(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
     return np.asarray(np.round(x, out=out))
+
+
+@support_native_out
+def pow(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
+    # Integers refuse negative exponents where they meet the first one: what is before it would be in ``out`` by then.
+    return np.pow(x1, x2, out=... if x1.dtype.kind in "iu" else out)
+
+
+pow.native = np.pow  # type: ignore[attr-defined]
 
 
 @worked_around("NumPy answers NaN for infinite dividends and -1 for finite ones by infinities, as Python does")

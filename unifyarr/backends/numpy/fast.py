@@ -80,7 +80,7 @@ def set_scalar(x: np.ndarray, key: Any, value: float) -> bool:
 
 def _ufunc_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
     # Without ``out=...``, which costs a third of a small call: ``as_native`` makes arrays of scalars.
-    return kernel.func if isinstance(kernel, partial) else kernel
+    return kernel.func if isinstance(kernel, partial) else getattr(kernel, "native", kernel)
 
 
 def _with_scalar(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,8 +104,11 @@ def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
         # The ufunc itself refuses read-only arrays and casts, and copies what overlaps; only it would broadcast to out.
         if x1.shape != out.shape or (x1.dtype is BFLOAT16 and type(x2) is not np.ndarray):
             return False
-        return ufunc(x1, x2, out) is out
+        return ufunc(x1, x2, out=out) is out
 
+    if ufunc is np.pow:
+        # Of integers it can fail when it has written already.
+        return lambda x1, x2, target: x1.dtype.kind in "fc" and fast(x1, x2, target)
     return fast
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..kernels import support_native_out
 from ._bfloat16 import ordered
 
 
 @ordered
-def sort(x: np.ndarray, /, *, axis: int, descending: bool, stable: bool) -> np.ndarray:
-    result = np.sort(x, axis, stable=stable)
-    return np.flip(result, axis) if descending else result
+@support_native_out
+def sort(x: np.ndarray, /, *, axis: int, descending: bool, stable: bool, out: Any = None) -> np.ndarray:
+    result: np.ndarray = np.empty_like(x) if out is None else out
+    ascending = np.flip(result, axis) if descending else result
+    np.copyto(ascending, x)
+    ascending.sort(axis, stable=stable)
+    return result
 
 
 @ordered

@@ -71,9 +71,15 @@ def _divided_by_zero(x: np.ndarray, axis: Axis, keepdims: bool) -> np.ndarray:
         return np.divide(total, 0, dtype=total.dtype, out=...)
 
 
-def cumulative_sum(x: np.ndarray, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> np.ndarray:
-    return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+@support_native_out
+def cumulative_sum(
+    x: np.ndarray, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool, out: Any = None
+) -> np.ndarray:
+    return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial, out=out)
 
 
-def cumulative_prod(x: np.ndarray, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> np.ndarray:
-    return np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+@support_native_out
+def cumulative_prod(
+    x: np.ndarray, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool, out: Any = None
+) -> np.ndarray:
+    return np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial, out=out)

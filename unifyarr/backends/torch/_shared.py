@@ -40,6 +40,9 @@ BOOL = frozenset({torch.bool})
 UINT8 = frozenset({torch.uint8})
 INTEGER = SIGNED_INTEGER | UINT8 | UNSIGNED
 
+# How long NumPy looks for an element that two tensors have in common, before it says that there may be one.
+EFFORT = 10_000
+
 
 def as_signed(x: Tensor) -> Tensor:
     """Return ``x``, or a view of its bits as signed integers where the engine has no kernels for it."""
@@ -126,15 +129,32 @@ def has_address(x: Tensor) -> bool:
     return True
 
 
+class _Geometry:
+    """Where the elements of a tensor lie, told to NumPy, which never reads them."""
+
+    def __init__(self, x: Tensor) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": f"|V{x.itemsize}",
+            "shape": tuple(x.shape),
+            "strides": tuple(step * x.itemsize for step in x.stride()),
+            "data": (x.data_ptr(), True),
+        }
+
+
 def may_share_memory(first: Tensor, second: Tensor) -> bool:
-    """Say whether the address ranges of two tensors overlap: ``from_numpy`` gives one memory several storages."""
+    """Say whether two tensors have an address in common: ``from_numpy`` gives one memory several storages."""
     if first is second:
         return True
     try:
         distance = second.data_ptr() - first.data_ptr()
     except RuntimeError:  # As ``has_address`` says.
         return True
-    return bool(distance < _extent(first) if distance >= 0 else -distance < _extent(second))
+    if distance >= _extent(first) if distance >= 0 else -distance >= _extent(second):
+        return False
+    # Their ranges overlap, but one may lie in the gaps of the other. Tensors of different devices don't meet here.
+    one, other = np.asarray(_Geometry(first)), np.asarray(_Geometry(second))
+    return np.may_share_memory(one, other, EFFORT)  # type: ignore[arg-type]
 
 
 def independent(value: Tensor, target: Tensor) -> Tensor:

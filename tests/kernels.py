@@ -1,0 +1,80 @@
+"""The kernels of a backend, watched or made to fail."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from unifyarr._core.selection import Handle, load
+
+Kernel = Callable[..., Any]
+# These write, after all that can fail.
+WRITING = {"set_window", "set_real", "set_imag", "scatter", "put_mask"}
+
+
+class Injected(Exception):
+    """What a kernel raises that was made to fail."""
+
+
+def _wrapped(handle: Handle, name: str, around: Callable[[str, Kernel], Kernel]) -> Kernel:
+    kernel = handle.kernels[name]
+    wrapped = functools.wraps(kernel, updated=())(around(name, kernel))
+    wrapped.support_native_out = handle.supports_out(kernel)  # type: ignore[attr-defined]
+    return wrapped
+
+
+@contextmanager
+def around_kernels(backend: str, around: Callable[[str, Kernel], Kernel]) -> Iterator[None]:
+    """Wrap every kernel that computes, and keep calls off the fast paths, which hold kernels of their own."""
+    handle = load(backend)
+    with pytest.MonkeyPatch.context() as patch:
+        for path in [each for each in vars(handle) if each.startswith("fast_")]:
+            declined = False if path.startswith(("fast_out_", "fast_set_")) else NotImplemented
+            patch.setattr(handle, path, lambda *_, declined=declined: declined)
+        for name in handle.kernels.keys() - WRITING:
+            patch.setitem(handle.kernels, name, _wrapped(handle, name, around))
+        for method in ("from_numpy", "from_dlpack", "copy"):
+            patch.setattr(handle, method, around(method, getattr(handle, method)))
+        yield
+
+
+@contextmanager
+def watched(backend: str) -> Iterator[list[tuple[str, bool]]]:
+    """Yield a list of the kernels that are called, each with whether it writes to an ``out`` that it is given."""
+    calls: list[tuple[str, bool]] = []
+
+    def around(name: str, kernel: Kernel) -> Kernel:
+        def watching(*natives: Any, **static: Any) -> Any:
+            result = kernel(*natives, **static)
+            calls.append((name, static.get("out") is not None and result is static["out"]))
+            return result
+
+        return watching
+
+    with around_kernels(backend, around):
+        yield calls
+
+
+@contextmanager
+def failing(backend: str, number: int) -> Iterator[None]:
+    """Let the kernel call of that number fail, when it has computed; a kernel writes to ``out`` last of all."""
+    count = 0
+
+    def around(name: str, kernel: Kernel) -> Kernel:
+        def fails(*natives: Any, **static: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count <= number:
+                return kernel(*natives, **static)
+            static.pop("out", None)
+            kernel(*natives, **static)
+            raise Injected(f"{name} was made to fail")
+
+        return fails
+
+    with around_kernels(backend, around):
+        yield
