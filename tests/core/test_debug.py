@@ -494,6 +494,7 @@ def test_a_write_in_place_stays_one(backend: str) -> None:
     with ua.debug():
         x[1] = 2
         x[3:6] = 5
+        x += 1
     assert x._native.unsafe_buffer_pointer() == before
 
 
