@@ -358,3 +358,15 @@ def test_errors(backend: str, case: str) -> None:
 def test_shapes_that_dont_broadcast_are_an_error() -> None:
     with pytest.raises(ua.errors.ShapeError):
         ua.broadcast_shapes((2, 3), (4,))
+
+
+def test_a_sequence_of_arrays_may_be_an_iterator(backend: str) -> None:
+    values = np.arange(6.0).reshape(2, 3)
+    rows = list(ua.asarray(values))
+    assert_same(ua.concat(row for row in rows), values.ravel())
+    assert_same(ua.stack(iter(rows)), values)
+    with ua.debug():
+        assert_same(ua.concat(row for row in rows), values.ravel())
+    for wrong in (5, None, ua.asarray(values)):
+        with pytest.raises(TypeError, match="sequence of arrays"):
+            ua.concat(wrong)  # type: ignore[arg-type]

@@ -44,6 +44,14 @@ class Call:
     parameters: Parameters
     backend: Handle | None
 
+    def __post_init__(self) -> None:
+        for name in self.parameters.sequences:
+            value = self.arguments[name]
+            if is_array(value) or not hasattr(value, "__iter__"):
+                raise TypeError(f"{name} is a sequence of arrays, not {type(value).__name__}")
+            # An iterator can be read once only.
+            self.arguments[name] = tuple(value)
+
     def operands(self) -> Iterator[Any]:
         """Yield what was passed for arrays."""
         for name, value in self.arguments.items():
@@ -138,10 +146,6 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
             if name in parameters.weak and (value is None or type(value) in dtypes.SCALARS):
                 weak.append(name)
             elif name in parameters.sequences:
-                if is_array(value) or not hasattr(value, "__iter__"):
-                    raise TypeError(
-                        f"{name} of {declaration.name}() is a sequence of arrays, not {type(value).__name__}"
-                    )
                 arguments[name] = tuple(convert.as_array(each, backend, device) for each in value)
             elif name in parameters.weak or name in parameters.arrays:
                 arguments[name] = convert.as_array(value, backend, device)
