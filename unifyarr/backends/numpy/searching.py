@@ -32,10 +32,5 @@ def searchsorted(x1: np.ndarray, x2: np.ndarray, /, *sorter: np.ndarray, side: A
     return np.asarray(np.searchsorted(x1, x2, side, sorter[0] if sorter else None))
 
 
-@support_native_out
-def where(condition: np.ndarray, x1: np.ndarray, x2: np.ndarray, /, *, out: Any = None) -> np.ndarray:
-    if out is None:
-        return np.where(condition, x1, x2)
-    np.copyto(out, x2)
-    np.copyto(out, x1, where=condition)
-    return out
+def where(condition: np.ndarray, x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
+    return np.where(condition, x1, x2)

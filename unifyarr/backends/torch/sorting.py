@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import support_native_out, worked_around
+from ..kernels import worked_around
 from ._shared import UNSIGNED, flip_order, parts
 
 
@@ -25,17 +25,13 @@ def _sort(x: Tensor, axis: int, descending: bool) -> Any:
 
 
 @worked_around("no kernel for complex numbers, none for long arrays of uint16, uint32, uint64")
-@support_native_out
-def sort(x: Tensor, /, *, axis: int, descending: bool, stable: bool, out: Tensor | None = None) -> Tensor:
+def sort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:
     if x.is_complex():
         return x.take_along_dim(argsort(x, axis=axis, descending=descending, stable=stable), axis)
     if x.dtype in UNSIGNED:
         return flip_order(_sort(flip_order(x), axis, descending).values).view(x.dtype)
-    if out is None:
-        return _sort(x, axis, descending).values
-    order = torch.empty(0, dtype=torch.int64, device=x.device)
-    torch.sort(x, dim=axis, descending=descending, stable=True, out=(out, order))
-    return out
+    # With ``out`` torch sorts slower than it sorts and copies.
+    return _sort(x, axis, descending).values
 
 
 @worked_around("no kernel for complex numbers, none for long arrays of uint16, uint32, uint64")
