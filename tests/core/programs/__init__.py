@@ -1,0 +1,1 @@
+"""Random programs of views and writes beside plain NumPy; ``python -m tests.core.programs BACKEND COUNT SEED``."""
