@@ -529,7 +529,7 @@ def rot90(x: Array, /, k: int = 1, *, axes: tuple[int, int] = (0, 1), out: Array
     return make_view(x, Window(_reversed(x.shape, reversed_axes), tuple(order)))
 
 
-@view({0: (0,)})
+@view(lambda output: (0,))
 def split(
     x: Array, sections: int | Sequence[int], /, *, axis: int = 0, out: tuple[Array, ...] | None = None
 ) -> tuple[Array, ...]:
