@@ -198,6 +198,9 @@ class Programs(RuleBasedStateMachine):
         # Where a mask alone selects, NumPy refuses values of several axes, which it takes where the mask's indices do.
         whole = isinstance(key, np.ndarray) and key.dtype == bool and key.shape == into.values.shape and key.ndim
         where = np.nonzero(key) if whole and np.ndim(given) > 1 else key
+        if where is not key and not np.size(given):
+            # NumPy takes an empty value of any shape where nothing is selected.
+            return
 
         def numpys() -> None:
             if not casts(given, into.values.dtype):
