@@ -16,7 +16,7 @@ from ..natives import IMMUTABLE, skip_unless
 from .programs.machine import run
 
 # What takes about 20 seconds: JAX and TensorFlow compile for each shape and dtype.
-COUNTS = {"numpy": 500, "torch": 400, "jax": 60, "tensorflow": 200}
+COUNTS = {"numpy": 500, "torch": 400, "jax": 40, "tensorflow": 200}
 
 
 def test_programs_run_as_on_numpy(backend: str) -> None:
@@ -27,9 +27,9 @@ def test_long_programs_run_as_on_numpy(backend: str) -> None:
     run(backend, COUNTS.get(backend, 100) // 10, 100, seed=0)
 
 
-def finds(backend: str) -> None:
-    """Assert that programs come upon an error that was planted."""
-    with pytest.raises((AssertionError, RuntimeError)):
+def finds(backend: str, what: str = "NumPy has") -> None:
+    """Assert that programs come upon an error that was planted, other values than NumPy's if nothing else is said."""
+    with pytest.raises((AssertionError, RuntimeError), match=what):
         run(backend, 200, 30, seed=0, shrinks=False)
 
 
@@ -52,10 +52,11 @@ def test_programs_find_a_native_that_was_given_away(backend: str, monkeypatch: p
     skip_unless(backend, "jax", why="only JAX destroys natives")
 
     def release(root: Any) -> tuple[Any, bool]:
-        return ownership.settled(root._native), True
+        native = ownership.settled(root._native)
+        return native, not root._backend.can_write(native)
 
     monkeypatch.setattr(inplace, "release", release)
-    finds(backend)
+    finds(backend, "deleted|donated")
 
 
 def test_programs_find_a_run_that_a_reader_misses(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:

