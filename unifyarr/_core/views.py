@@ -136,12 +136,14 @@ class Window(NamedTuple):
     def put(self, backend: Handle, native: Any, value: Any, owned: bool = False) -> Any:
         kept, dropped = self._kept()
         permutation = kept + dropped
-        if dropped or None in self.order:
+        whole = self._is_whole(backend, native)
+        # A 0-d value needs no shape to go into one element.
+        if (dropped or None in self.order) and (whole or self.order):
             value = backend.kernel("reshape")(value, shape=tuple(self.axes[axis][2] for axis in permutation))
         if permutation != tuple(range(len(permutation))):
             inverse = tuple(int(axis) for axis in np.argsort(permutation))
             value = backend.kernel("permute_dims")(value, axes=inverse)
-        if self._is_whole(backend, native):
+        if whole:
             return store(backend, native, value)
         if any(not length for _, _, length in self.axes):
             return native
