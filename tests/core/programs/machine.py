@@ -205,6 +205,9 @@ class Programs(RuleBasedStateMachine):
         def numpys() -> None:
             if not casts(given, into.values.dtype):
                 raise TypeError
+            if np.ndim(given) and isinstance(into.values[key], np.generic):
+                # An element takes a 0-d value only; an element of bool would take the truth of others.
+                raise ValueError
             into.values[where] = given
 
         self.both(numpys, lambda: into.x.__setitem__(our_key, y))
