@@ -367,10 +367,9 @@ def test_the_functions_with_out_do_what_is_declared(backend: str, name: str) -> 
         for out in (ua.full(expected.shape, True, dtype=expected.dtype), base[key], ua.flip(base[key])):
             assert function(*arguments, **options, out=out) is out
         function(*arguments, **options, out=ua.full(expected.shape, True, dtype=narrow))
-        if table.aliasing(name):
-            first, *rest = arguments
-            function(first, *rest, **options, out=first)
-            function(first, *rest, **options, out=ua.flip(first))
+        for place in table.aliasing(name):
+            function(*arguments, **options, out=arguments[place])
+            function(*arguments, **options, out=ua.flip(arguments[place]))
 
 
 @pytest.mark.parametrize("name", table.SEVERAL)
