@@ -323,6 +323,9 @@ def test_an_element_takes_no_array_of_an_axis(backend: str, value: Any) -> None:
             x[0] = taken
         assert_same(x, values)
         with pytest.raises(ValueError, match="shape"):
+            x[(0,)] = taken
+        assert_same(x, values)
+        with pytest.raises(ValueError, match="shape"):
             x[ua.asarray(0)] = taken
         assert_same(x, values)
         x[0, ...] = taken

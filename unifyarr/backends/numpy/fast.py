@@ -56,8 +56,13 @@ def set_item(x: np.ndarray, key: Any, value: np.ndarray) -> bool:
     """Write a value of the array's dtype to an index."""
     if value.dtype != x.dtype or not x.flags.writeable or not _is_key(x, key):
         return False
-    if type(key) not in _BASIC and np.may_share_memory(x, value):
-        return False
+    kind = type(key)
+    if kind is not slice:
+        if kind not in _BASIC and np.may_share_memory(x, value):
+            return False
+        if value.ndim and builtins.sum(type(item) is int for item in (key if kind is tuple else (key,))) == x.ndim:
+            # An element takes a 0-d value only, where NumPy takes any of size one.
+            return False
     try:
         x[key] = value
     except (ValueError, IndexError, TypeError):
