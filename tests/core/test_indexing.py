@@ -325,6 +325,10 @@ def test_an_element_takes_no_array_of_an_axis(backend: str, value: Any) -> None:
         with pytest.raises(ValueError, match="shape"):
             x[(0,)] = taken
         assert_same(x, values)
+        truth = ua.zeros(2, dtype="bool")
+        with pytest.raises(ValueError, match="shape"):
+            truth[0] = ua.astype(ua.asarray(taken), "bool")
+        assert not ua.any(truth)
         with pytest.raises(ValueError, match="shape"):
             x[ua.asarray(0)] = taken
         assert_same(x, values)
