@@ -14,7 +14,7 @@ import pytest
 import unifyarr as ua
 from unifyarr._core.ownership import Run
 
-from ..natives import IMMUTABLE, skip_unless
+from ..natives import IMMUTABLE, skip_unless, values_of
 from ..oracle import assert_same
 
 # Enough bytes that a run of writes pays on TensorFlow.
@@ -321,5 +321,13 @@ def test_a_variable_stays_the_holder_under_operators(backend: str) -> None:
     native = x.native
     x += 1.0
     x += x
+    values = 2 * (np.arange(float(SIZE)) + 1)
     assert x.native is native
-    assert_same(x, 2 * (np.arange(float(SIZE)) + 1))
+    assert_same(x, values)
+    # Large enough for a run of writes, which a variable needs none of.
+    for number in range(3):
+        write(values, x, float(number))
+        x[[0, -1]] = 0.5
+        values[[0, -1]] = 0.5
+        assert x.native is native
+        np.testing.assert_array_equal(values_of(native), values)

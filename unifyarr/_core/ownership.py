@@ -134,6 +134,9 @@ def run_of(root: Array, steps: tuple[Any, ...]) -> Run | None:
         if not backend.goes_on(run.holder, steps[0].kernel):
             return None
     else:
+        if type(root._native) is not backend.native_type:
+            # A variable of the user's is written itself.
+            return None
         holder = begin(root._native, steps[0].kernel)
         if holder is None:
             return None
