@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeError
 from .ownership import LOCK, glance
 from .selection import backend_of_native, load, without_fast_paths
-from .views import get_through, is_recipe, put_through
+from .views import get_through, is_recipe, put_through, root_of
 from .wrapper import is_array, owner, wrap
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Mirror:
 
     def repeat(self, target: Array, values: np.ndarray) -> bool:
         """Write values to what mirrors a target; say whether there is such a thing."""
-        part = self._part(target._root if is_recipe(target) else target)  # type: ignore[attr-defined]
+        part = self._part(root_of(target))
         if part is None:
             return False
         if is_recipe(target):
@@ -135,20 +135,16 @@ def _as_array(value: object) -> Array | None:
     return None if backend is None else wrap(value, backend)
 
 
-def _root(array: Array) -> Array:
-    return array._root if is_recipe(array) else array  # type: ignore[attr-defined]
-
-
 def _known(array: Array) -> bool:
     backend = array._backend
-    return backend.trace() is None and not backend.is_traced(glance(_root(array)))
+    return backend.trace() is None and not backend.is_traced(glance(root_of(array)))
 
 
 def values_of(array: Array) -> np.ndarray:
     """Return a copy of an array's values that leaves no trace: no run of writes ends, no engine's cache holds them."""
     backend = array._backend
     with LOCK:
-        native = backend.read(glance(_root(array)))
+        native = backend.read(glance(root_of(array)))
         if is_recipe(array):
             native = get_through(backend, native, array._steps)  # type: ignore[attr-defined]
         # A NumPy view of an immutable native would keep it from being donated to the next write.
@@ -177,13 +173,13 @@ def share_memory(first: Array, second: Array) -> bool:
         return True
     if backend is not second._backend or not (_known(first) and _known(second)):
         return False
-    one, other = glance(_root(first)), glance(_root(second))
+    one, other = glance(root_of(first)), glance(root_of(second))
     writable = backend.can_write(one), backend.can_write(other)
     if any(writable):
         # What is read from a variable is its own.
         return all(writable) and bool(backend.may_share_memory(one, other))
     # Of an immutable native a write makes another one, unless it's donated: the very same object is never.
-    owned = getattr(_root(first), "_owned", False) or getattr(_root(second), "_owned", False)
+    owned = getattr(root_of(first), "_owned", False) or getattr(root_of(second), "_owned", False)
     return owned and one is not other and bool(backend.may_share_memory(one, other))
 
 

@@ -23,9 +23,6 @@ from .wrapper import array_class, owner, view_class, wrap
 if TYPE_CHECKING:
     from ..array import Array, View
 
-# How long NumPy looks for an element that two arrays have in common, before it says that there may be one.
-EFFORT = 10_000
-
 
 class Step(Protocol):
     """One step of a recipe."""
@@ -361,8 +358,7 @@ def geometry(array: Array) -> np.ndarray:
 
 def _seen_in(memory: np.ndarray, array: Array) -> np.ndarray:
     # What an array shows of its root's memory.
-    steps: Sequence[Step] = array._steps if is_recipe(array) else ()  # type: ignore[attr-defined]
-    seen: np.ndarray = get_through(load("numpy"), memory, steps)
+    seen: np.ndarray = get_through(load("numpy"), memory, steps_with(array))
     return seen
 
 
@@ -372,8 +368,8 @@ def may_share_memory(first: Array, second: Array) -> bool:
         return False
     if not is_recipe(first) and not is_recipe(second):
         return first is second or bool(first._backend.may_share_memory(first._native, second._native))
-    one, other = (x._root if is_recipe(x) else x for x in (first, second))  # type: ignore[attr-defined]
+    one, other = root_of(first), root_of(second)
     if one is other:
         memory = geometry(one)
-        return np.may_share_memory(_seen_in(memory, first), _seen_in(memory, second), EFFORT)  # type: ignore[arg-type]
+        return bool(load("numpy").may_share_memory(_seen_in(memory, first), _seen_in(memory, second)))
     return owner(one) is owner(other) or bool(one._backend.may_share_memory(one._native, other._native))

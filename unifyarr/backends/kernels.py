@@ -15,6 +15,9 @@ from ..errors import BackendFeatureError
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
+# How long NumPy looks for an element that two arrays have in common, before it says that there may be one.
+EFFORT = 10_000
+
 
 def support_native_out(kernel: Kernel) -> Kernel:
     """Say that ``kernel(..., out=native)`` writes into ``native`` and returns it."""

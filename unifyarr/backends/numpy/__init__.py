@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DeviceError, ReadOnlyError
+from ..kernels import EFFORT
 from . import (
     creation,
     data_type,
@@ -23,9 +24,6 @@ from . import (
     statistical,
     utility,
 )
-
-# How long NumPy looks for an element that two arrays have in common, before it says that there may be one.
-EFFORT = 10_000
 
 
 class Backend:

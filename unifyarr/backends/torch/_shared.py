@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from ...errors import InplaceUpdateError
+from ..kernels import EFFORT
 
 Kernel = Callable[..., Any]
 
@@ -39,9 +40,6 @@ SIGNED_INTEGER = frozenset({torch.int8, torch.int16, torch.int32, torch.int64})
 BOOL = frozenset({torch.bool})
 UINT8 = frozenset({torch.uint8})
 INTEGER = SIGNED_INTEGER | UINT8 | UNSIGNED
-
-# How long NumPy looks for an element that two tensors have in common, before it says that there may be one.
-EFFORT = 10_000
 
 
 def as_signed(x: Tensor) -> Tensor:
