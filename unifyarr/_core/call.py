@@ -11,11 +11,10 @@ from ..errors import DeviceError, ShapeError
 from ..typing import Shape
 from . import convert, dtypes
 from .dtypes import DType
-from .inplace import assign, check_backend, check_device, fit
-from .ownership import LOCK, release
+from .inplace import assign, check_backend, check_device, fit, rewrite
 from .selection import Handle
 from .shapes import broadcast
-from .views import is_recipe, rebind
+from .views import is_recipe
 from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
@@ -78,14 +77,12 @@ def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...]
     natives = [read(other) for other in others]
     for other in others:
         check_device(out, other, "out")
-    with LOCK:
-        old, owned = release(out)
-        new = old
-        try:
-            write = (backend.destructive(kernel) or kernel) if owned else kernel
-            new = write(old, *natives, **static)
-        finally:
-            rebind(out, new, owned=new is not old)
+
+    def write(old: Any, owned: bool) -> Any:
+        chosen = (backend.destructive(kernel) or kernel) if owned else kernel
+        return chosen(old, *natives, **static)
+
+    rewrite(out, write)
     return out
 
 

@@ -229,8 +229,7 @@ def set_item(x: Array, key: object, value: object) -> None:
         return
     if _set_at_once(x, key, value):
         return
-    if _is_mask(key, x):
-        _put_mask(x, key, value)
+    if _is_mask(key, x) and _put_mask(x, key, value):
         return
     check_target(x)
     window, indices, place, is_element = resolve(x, key)
@@ -276,13 +275,13 @@ def _is_mask(key: object, x: Array) -> bool:
     )
 
 
-def _put_mask(x: Array, key: Any, value: object) -> None:
-    # A mask of the whole shape with one value needs no positions, which a trace couldn't know.
+def _put_mask(x: Array, key: Any, value: object) -> bool:
+    # A mask of the whole shape with one value needs no positions, which a trace couldn't know; others do.
     mask = convert.as_array(key, x._backend)
     one_value = type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
     if mask.shape != x.shape or not one_value:
-        set_item(x, (mask,), value)
-        return
+        return False
     check_target(x)
     native = fit(value, x, (), exact=True, what="the masked part")
     assign(x, native, Masked(read(mask)))
+    return True

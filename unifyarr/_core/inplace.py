@@ -5,6 +5,7 @@ Everything that can fail is checked before the first byte is written.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
@@ -145,16 +146,27 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
             put_through(backend, run.holder, steps, native)
             root._token = object()
             return
+        if steps:
+            rewrite(root, lambda old, owned: put_through(backend, old, steps, native, owned), native)
+        else:
+            rewrite(root, lambda old, owned: store(backend, old, native), native)
+
+
+def rewrite(root: Array, write: Callable[[Any, bool], Any], value: Any = None) -> None:
+    """Give a root the native that ``write`` makes of its old one, and may destroy where its second argument says so.
+
+    A write that fails leaves the root as it was. ``value`` is what is written: a native that somebody else has too.
+    """
+    with LOCK:
         old, owned = release(root)
         new = old
         try:
-            new = put_through(backend, old, steps, native, owned) if steps else store(backend, old, native)
+            new = write(old, owned)
         finally:
             if new is old:
                 root._native = old
             else:
-                # A value that became the native itself is somebody else's too.
-                rebind(root, new, owned=new is not native and backend.destroys)
+                rebind(root, new, owned=new is not value and root._backend.destroys)
 
 
 def update(
