@@ -316,6 +316,17 @@ def test_operators_in_place_use_the_memory_of_the_array(backend: str, owned: tup
         assert_same(x, values)
 
 
+def test_an_operator_in_place_makes_an_array_own_its_native(backend: str) -> None:
+    skip_unless(backend, "jax", why="donation")
+    x, y = ua.zeros(SIZE), ua.ones(SIZE)
+    x += y
+    place = x._native.unsafe_buffer_pointer()
+    x += y
+    x *= y
+    assert x._native.unsafe_buffer_pointer() == place
+    assert_same(x, np.full(SIZE, 2.0))
+
+
 def test_a_variable_stays_the_holder_under_operators(backend: str) -> None:
     x = ua.variable(np.arange(float(SIZE)))
     native = x.native

@@ -51,7 +51,7 @@ def invoke(
     kernel = backend.kernel(name)
     if "dtype" in static:
         static["dtype"] = static["dtype"].dtype
-    if aligned and operands[0] is out and getattr(out, "_owned", False) and result == (out.shape, out.dtype):
+    if aligned and operands[0] is out and _is_plain(out) and backend.destroys and result == (out.shape, out.dtype):
         return _overwrite(kernel, out, operands[1:], static)
     natives = [read(operand) for operand in operands]
     if out is None:
@@ -69,6 +69,10 @@ def invoke(
     else:
         native = _call(kernel, operands, natives, static)
     return store_out(name, out, wrap(native, backend))
+
+
+def _is_plain(array: Array) -> bool:
+    return not is_recipe(array) and type(array._native) is array._backend.native_type
 
 
 def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...], static: dict[str, Any]) -> Array:
