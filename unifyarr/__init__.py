@@ -10,7 +10,7 @@ array([0., 1., 1., 0.])
 
 from __future__ import annotations
 
-from . import errors, fft, functions, linalg, typing
+from . import errors, fft, functions, linalg, nn, typing
 from ._core.debugging import debug
 from ._core.dtypes import (
     bfloat16,
@@ -81,6 +81,7 @@ __all__ = [
     "linalg",
     "nan",
     "newaxis",
+    "nn",
     "pi",
     "set_backend",
     "supports_inplace_updates",

@@ -10,6 +10,9 @@ from typing import Any
 from ._core.declare import Declaration
 from ._core.selection import Handle
 
+# The modules that are bound too.
+EXTENSIONS = ("linalg", "fft", "nn")
+
 
 class Namespace(types.ModuleType):
     """A module of functions bound to a backend; what isn't bound is the package's own."""
@@ -34,7 +37,7 @@ class Namespace(types.ModuleType):
                 """Return what the backend offers; see ``Info``."""
                 return Info(backend)
 
-        elif isinstance(value, types.ModuleType) and name in ("linalg", "fft"):
+        elif isinstance(value, types.ModuleType) and name in EXTENSIONS:
             value = Namespace(self.__dict__["_backend"], value)
         self.__dict__[name] = value
         return value

@@ -221,9 +221,11 @@ def test_a_kernel_that_fails(backend: str, name: str, dtypes: dict[str, str] | N
         as_numpy(target)
     with watched(backend) as kernels:
         call.call(out)
+    # A body that keeps intermediate values in ``out`` has written to it when a later kernel fails.
+    scratch = find(name).declaration.scratch and dtypes is None
     for number in range(len(kernels)):
         out = call.targets(dtypes, view=view)
-        with unchanged(call.arguments, out), failing(backend, number), pytest.raises(Injected):
+        with unchanged(call.arguments, [] if scratch else out), failing(backend, number), pytest.raises(Injected):
             call.call(out)
     # What is an array already goes to ``out`` as it is.
     assert kernels or name == "asarray"

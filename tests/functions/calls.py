@@ -81,6 +81,7 @@ CALLS: dict[str, Case] = {
     "tensordot": case(A, B, axes=((0, 1), (0, 1))),
     "tile": case(A, (2, 1)),
     "where": case(A > 0, A, B),
+    "nn.softmax": case(A),
 }
 # Their values are not set.
 UNSET = {"empty", "empty_like"}
@@ -141,4 +142,5 @@ PUBLIC = [
     *ua.functions.__all__,
     *(f"linalg.{name}" for name in ua.linalg.__all__),
     *(f"fft.{name}" for name in ua.fft.__all__),
+    *(f"nn.{name}" for name in ua.nn.__all__),
 ]

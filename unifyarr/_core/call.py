@@ -71,6 +71,20 @@ def invoke(
     return store_out(name, out, wrap(native, backend))
 
 
+class _Declined(Exception):
+    """A kernel returned ``NotImplemented``: it doesn't do this call."""
+
+
+def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
+    """Call a kernel as ``invoke`` does, or return ``None`` where the backend has none or the kernel declines."""
+    if name not in operands[0]._backend.kernels:
+        return None
+    try:
+        return invoke(name, *operands, **arguments)
+    except _Declined:
+        return None
+
+
 def _is_plain(array: Array) -> bool:
     return not is_recipe(array) and type(array._native) is array._backend.native_type
 
@@ -92,13 +106,16 @@ def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...]
 
 def _call(kernel: Callable[..., Any], operands: tuple[Array, ...], natives: list[Any], static: dict[str, Any]) -> Any:
     try:
-        return kernel(*natives, **static)
+        native = kernel(*natives, **static)
     except Exception as error:
         # Each engine has an error of its own for this, and looking before each call would cost all of them.
         devices = sorted({x.device for x in operands})
         if len(devices) > 1:
             raise DeviceError(f"arrays of devices {', '.join(devices)} meet: move one, with x.to_device()") from error
         raise
+    if native is NotImplemented:
+        raise _Declined
+    return native
 
 
 def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, ...]:

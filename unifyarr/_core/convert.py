@@ -98,6 +98,11 @@ def as_array(x: object, backend: Handle, device: object = None) -> Array:
     return wrap(from_data(x, backend, device=device), backend)
 
 
+def as_floating(x: Array) -> Array:
+    """Return an array of bools or integers as one of float64, and any other as it is."""
+    return x if dtypes.rank(x.dtype) > 1 else x.astype(dtypes.float64)
+
+
 def from_data(data: object, backend: Handle, dtype: DType | None = None, device: object = None) -> Any:
     """Return a new native array with the values of data."""
     array = to_numpy(data, dtype)

@@ -1,8 +1,8 @@
 """Declaring functions: one real ``def`` each, from which the dispatcher is compiled at the first call.
 
 ``@primary`` marks a body that normalises its arguments and invokes a kernel, ``@elementwise`` one whose whole meaning
-is a NumPy ufunc's, ``@view`` one that returns views, ``@compositional`` one made of other functions, ``@creation``
-one whose result comes from no array.
+is a NumPy ufunc's, ``@view`` one that returns views, ``@compositional`` one made of other functions, ``@mixed`` one
+made of other functions that a backend may have a better kernel for, ``@creation`` one whose result comes from no array.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Declaration:
         kernels: tuple[str, ...] = (),
         fast: bool = False,
         namespace: str = "",
+        scratch: bool = False,
     ) -> None:
         self.body = body
         self.name = body.__name__
@@ -45,6 +46,8 @@ class Declaration:
         self.kernels = kernels
         self.fast = fast
         self.namespace = namespace
+        # Whether the body, when everything is checked, works in ``out`` before the result is there.
+        self.scratch = scratch
         # The function that users call, and those of the backends' own namespaces.
         self.public: Callable[..., Any] = body
         self.bound: dict[str, Callable[..., Any]] = {}
@@ -174,9 +177,29 @@ def view(view_map: ViewMap | None = None, *, namespace: str = "") -> Callable[[F
     return lambda body: _declare(body, "view", view_map=view_map or {0: (0,)}, namespace=namespace)
 
 
-def compositional(*, namespace: str = "") -> Callable[[Function], Function]:
-    """Declare a function whose body is made of other functions."""
-    return lambda body: _declare(body, "compositional", namespace=namespace)
+def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[Function], Function]:
+    """Declare a function whose body is made of other functions.
+
+    ``scratch`` says that the body keeps what it needs on the way in ``out``, once it has checked everything.
+    """
+    return lambda body: _declare(body, "compositional", namespace=namespace, scratch=scratch)
+
+
+def mixed(
+    *, kernels: tuple[str, ...] | None = None, namespace: str = "", scratch: bool = False
+) -> Callable[[Function], Function]:
+    """Declare a function made of other functions whose body first offers the call to a kernel, with ``attempt``.
+
+    A backend may lack the kernel, which is named as the function if not said else, or decline a call by returning
+    ``NotImplemented``.
+    """
+    return lambda body: _declare(
+        body,
+        "mixed",
+        kernels=(body.__name__,) if kernels is None else kernels,
+        namespace=namespace,
+        scratch=scratch,
+    )
 
 
 def creation(

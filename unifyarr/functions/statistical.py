@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import dtypes
 from .._core.call import invoke
-from .._core.convert import check_dtype, has_dtype
+from .._core.convert import as_floating, check_dtype, has_dtype
 from .._core.declare import primary
 from .._core.shapes import as_axes, as_axis, reduced
 from ..errors import ShapeError
@@ -34,10 +34,6 @@ def _accumulator(x: Array, dtype: Any) -> DType:
     return wanted
 
 
-def _as_floating(x: Array) -> Array:
-    return x if dtypes.rank(x.dtype) > 1 else x.astype(dtypes.float64)
-
-
 def _total(name: str, x: Array, axis: Axis, dtype: object, keepdims: bool, out: Array | None) -> Array:
     axes = as_axes(axis, x.ndim)
     wanted = _accumulator(x, dtype)
@@ -54,7 +50,7 @@ def _extremum(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None
 
 
 def _spread(name: str, x: Array, axis: Axis, correction: float, keepdims: bool, out: Array | None) -> Array:
-    x = _as_floating(x)
+    x = as_floating(x)
     axes = as_axes(axis, x.ndim)
     dtype = dtypes.real_of(x.dtype)
     result = (reduced(x.shape, axes, keepdims), dtype)
@@ -233,7 +229,7 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array |
 
     Source: Array API standard 2025.12, ``mean``.
     """
-    x = _as_floating(x)
+    x = as_floating(x)
     axes = as_axes(axis, x.ndim)
     result = (reduced(x.shape, axes, keepdims), x.dtype)
     return invoke("mean", x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
