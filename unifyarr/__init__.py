@@ -43,6 +43,7 @@ from ._inplace_api import (
 )
 from ._selection_api import current_backend, to_backend
 from .array import Array
+from .container import Container
 from .functions import *  # noqa: F403
 from .functions.constants import e, inf, nan, newaxis, pi
 
@@ -51,6 +52,7 @@ __array_api_version__ = "2025.12"
 
 __all__ = [
     "Array",
+    "Container",
     "__array_api_version__",
     "__array_namespace_info__",
     "__version__",

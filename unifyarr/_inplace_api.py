@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import functions
 from ._core.inplace import as_target, check_target, update
+from ._core.nests import Nest, update_nest
 from ._core.selection import Handle, current, load
 from ._core.wrapper import read, wrap
 from .errors import BackendFeatureError, InplaceUpdateError
@@ -23,9 +25,11 @@ def inplace_update(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -
     Parameters
     ----------
     x
-        An ``Array``, a view, or an engine's own array that can be written.
+        An ``Array``, a view, an engine's own array that can be written, or a ``Container``, whose leaves are all
+        written, or none of them.
     val
-        An array or a scalar that broadcasts to ``x`` and casts to its dtype under ``same_kind``.
+        An array or a scalar that broadcasts to ``x`` and casts to its dtype under ``same_kind``; for a container, what
+        does so for each leaf, or a container of the same structure.
     ensure_in_backend
         Whether the native array itself has to change; without, arrays of engines that can't do so get another native
         array, and every ``unifyarr`` view and base sees the update.
@@ -52,7 +56,10 @@ def inplace_update(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -
     >>> y
     array([2., 3.])
     """
-    update(as_target(x, "x"), val, ensure_in_backend=ensure_in_backend)
+    if isinstance(x, Nest):
+        update_nest(x, val, ensure_in_backend)
+    else:
+        update(as_target(x, "x"), val, ensure_in_backend=ensure_in_backend)
     return x
 
 
@@ -114,10 +121,7 @@ def inplace_increment(x: Target, val: ArrayLike, ensure_in_backend: bool = False
     >>> ua.inplace_increment(ua.asarray([1, 2]), 10)
     array([11, 12])
     """
-    target = as_target(x, "x")
-    check_target(target, ensure_in_backend)
-    functions.add(target, val, out=target)
-    return x
+    return _combine(functions.add, x, val, ensure_in_backend)
 
 
 def inplace_decrement(x: Target, val: ArrayLike, ensure_in_backend: bool = False) -> Target:
@@ -129,9 +133,14 @@ def inplace_decrement(x: Target, val: ArrayLike, ensure_in_backend: bool = False
     >>> ua.inplace_decrement(ua.asarray([11, 12]), 10)
     array([1, 2])
     """
-    target = as_target(x, "x")
-    check_target(target, ensure_in_backend)
-    functions.subtract(target, val, out=target)
+    return _combine(functions.subtract, x, val, ensure_in_backend)
+
+
+def _combine(function: Callable[..., Any], x: Target, val: Any, ensure_in_backend: bool) -> Target:
+    target: Any = x if isinstance(x, Nest) else as_target(x, "x")
+    for each in target.leaves() if isinstance(x, Nest) else (target,):
+        check_target(each, ensure_in_backend)
+    function(target, val, out=target)
     return x
 
 

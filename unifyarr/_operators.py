@@ -1,6 +1,6 @@
-"""The operators of an array: each is the function that the standard names for it."""
+"""The operators of arrays and containers: each is the function that the standard names for it."""
 
-# ``Operators`` is mixed into ``Array`` alone, so that ``self`` is one; data on the other side becomes one.
+# ``Operators`` is mixed into ``Array`` and ``Container``; what is data on the other side becomes an array.
 # mypy: disable-error-code="arg-type,return-value"
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from ._core.declare import operator
+from ._core.nests import Nest
 from ._core.selection import backend_of_native
 from ._core.wrapper import Wrapper
 from .functions import (
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from .array import Array
     from .typing import ArrayLike
 
-_DATA = (Wrapper, np.ndarray, np.generic, list, tuple)
+_DATA = (Wrapper, Nest, np.ndarray, np.generic, list, tuple)
 
 
 class _Operands(set[type]):
@@ -59,8 +60,8 @@ class _Operands(set[type]):
 _OPERANDS = _Operands((bool, int, float, complex))
 
 
-class Operators(Wrapper):
-    """Arithmetic, bitwise operators and comparisons; the in-place ones write to the array itself."""
+class Operators:
+    """Arithmetic, bitwise operators and comparisons; the in-place ones write to the array or the container itself."""
 
     __slots__ = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from ._core import convert, dtypes, indexing
 from ._core.dtypes import DType
 from ._core.inplace import update
 from ._core.ownership import hand_out, settled, share
-from ._core.selection import current_name, load
+from ._core.selection import Handle, Node, backend_of_native, current_name, load, register_node
 from ._core.views import Part, Step, Window, geometry, get_through, is_recipe, make_view
-from ._core.wrapper import read, register_classes, wrap
+from ._core.wrapper import Wrapper, read, register_classes, wrap
 from ._operators import Operators
 from .errors import CopyError, DeviceError
 from .typing import Scalar, Shape
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Index = int | slice | EllipsisType | None | ArrayLike
 
 
-class Array(Operators):
+class Array(Operators, Wrapper):
     """A mutable array over a native array of any backend.
 
     Arrays come from functions such as ``asarray`` and ``zeros``. Reading, writing, views and printing are NumPy's, on
@@ -495,3 +495,14 @@ def _rebuild(values: np.ndarray, backend: str, device: str) -> Array:
 _new = object.__new__
 SUPPORTED_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 register_classes(Array, View)
+
+
+def _of_child(backend: Handle, _: None, children: Sequence[Any]) -> Array:
+    # An engine's pytrees put tracers and placeholders in the place of what they took out, which are of that engine.
+    (native,) = children
+    own = load("numpy") if isinstance(native, np.ndarray) else backend_of_native(native)
+    return wrap(native, own or backend)
+
+
+for _cls in (Array, View):
+    register_node(Node(_cls, lambda x: ([x.native], None), _of_child, lambda x: ("native",)))

@@ -23,6 +23,10 @@ class ShapeError(UnifyarrError, ValueError):
     """Shapes don't fit together."""
 
 
+class StructureError(UnifyarrError, ValueError):
+    """Two containers differ in their structure."""
+
+
 class AxisError(UnifyarrError, ValueError, IndexError):
     """An axis is out of bounds or given twice."""
 

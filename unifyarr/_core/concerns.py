@@ -5,7 +5,8 @@ A concern takes the declaration and the next handler and returns a handler. A ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,9 @@ from ..errors import CopyError
 from . import convert, dtypes
 from .call import fit_out, store_out
 from .debugging import check_call, checking
-from .inplace import as_target, assign, check_backend, check_target
+from .inplace import as_target, assign_all, check_backend, check_target
+from .nests import at, map_call, nests_in
 from .selection import Handle, current
-from .views import may_share_memory
 from .wrapper import is_array
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Call:
     def __post_init__(self) -> None:
         for name in self.parameters.sequences:
             value = self.arguments[name]
-            if is_array(value) or not hasattr(value, "__iter__"):
+            if is_array(value) or not hasattr(value, "__iter__") or hasattr(value, "keys"):
                 raise TypeError(f"{name} is a sequence of arrays, not {type(value).__name__}")
             # An iterator can be read once only.
             self.arguments[name] = tuple(value)
@@ -66,6 +67,16 @@ class Call:
 
 
 Handler = Callable[[Call], Any]
+
+
+def handle_nestable(declaration: Declaration, call_next: Handler) -> Handler:
+    """Map the call over the leaves of the containers among its arrays."""
+
+    def handler(call: Call) -> Any:
+        nest = next(nests_in(call), None)
+        return call_next(call) if nest is None else map_call(declaration, call, nest)
+
+    return handler
 
 
 def handle_debug(declaration: Declaration, call_next: Handler) -> Handler:
@@ -112,17 +123,17 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
     return handler
 
 
-def store_several(name: str, targets: list[Array], results: tuple[Array, ...]) -> None:
-    """Write several results, all or none."""
-    natives = []
-    for place, (target, result) in enumerate(zip(targets, results, strict=True)):
-        check_backend(target, result._backend)
-        if any(may_share_memory(target, other) for other in targets[:place]):
-            raise ValueError(f"two arrays of out of {name}() overlap: the second result would overwrite the first")
-        # A result may be a view of an input that a target overlaps.
-        natives.append(fit_out(name, target, result.copy() if result.base is not None else result))
-    for target, native in zip(targets, natives, strict=True):
-        assign(target, native)
+def store_several(
+    name: str, targets: list[Array], results: Sequence[Array], paths: Sequence[str] | None = None
+) -> None:
+    """Write several results, all or none; ``paths`` say to which leaves of a container."""
+
+    def as_native(place: int, target: Array, result: Array) -> Any:
+        with at(paths[place]) if paths else nullcontext():
+            check_backend(target, result._backend)
+            return fit_out(name, target, result)
+
+    assign_all(targets, results, as_native, f"arrays of out of {name}()", paths)
 
 
 def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Handler:
@@ -216,6 +227,7 @@ def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
 
 # From the outside to the inside.
 CONCERNS = (
+    handle_nestable,
     handle_debug,
     handle_out_argument,
     handle_creation,

@@ -5,7 +5,7 @@ Everything that can fail is checked before the first byte is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
@@ -15,7 +15,7 @@ from .debugging import check_write, checking
 from .ownership import LOCK, Held, release, run_of, settled
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
-from .views import Elements, Masked, Step, is_recipe, put_through, rebind, root_of, steps_with, store
+from .views import Elements, Masked, Step, is_recipe, overlapping, put_through, rebind, root_of, steps_with, store
 from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
@@ -150,6 +150,37 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
             rewrite(root, lambda old, owned: put_through(backend, old, steps, native, owned), native)
         else:
             rewrite(root, lambda old, owned: store(backend, old, native), native)
+
+
+def assign_all(
+    targets: Sequence[Array],
+    values: Sequence[Any],
+    as_native: Callable[[int, Array, Any], Any],
+    what: str,
+    paths: Sequence[str] | None = None,
+) -> None:
+    """Write a value to each of several targets: all of them, or none.
+
+    ``as_native(place, target, value)`` returns a value as ``assign`` takes it. The values are as they were before the
+    first write, whatever they share memory with.
+    """
+    values = [convert.as_array(x, backend) if (backend := backend_of_native(x)) is not None else x for x in values]
+    sources = {id(x): x for x in values if is_array(x)}
+    places: dict[int, list[int]] = {}
+    for place, x in enumerate(values):
+        places.setdefault(id(x), []).append(place)
+    arrays = [*targets, *sources.values()]
+    count = len(targets)
+    for first, second in overlapping(arrays):
+        if second < count:
+            one, other = (paths[first], paths[second]) if paths else (first, second)
+            raise ValueError(f"two {what} overlap, {one!r} and {other!r}: the second value would overwrite the first")
+        if first < count and places[id(arrays[second])] != [first]:
+            for place in places[id(arrays[second])]:
+                values[place] = arrays[second].copy()
+    natives = [as_native(place, *pair) for place, pair in enumerate(zip(targets, values, strict=True))]
+    for target, native in zip(targets, natives, strict=True):
+        assign(target, native)
 
 
 def rewrite(root: Array, write: Callable[[Any, bool], Any], value: Any = None) -> None:

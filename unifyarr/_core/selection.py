@@ -10,11 +10,11 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib import util
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -152,7 +152,38 @@ def load(name: str) -> Handle:
     with _LOAD_LOCK:
         if name not in _LOADED:
             _LOADED[name] = Handle(point.load()())
+            for node in _NODES:
+                _register(node, _LOADED[name])
         return _LOADED[name]
+
+
+class Node(NamedTuple):
+    """A class that is a node of pytrees: its instances are taken apart to natives, and made of others."""
+
+    cls: type
+    # Returns the children, and what else is needed to make an equal object: hashable.
+    flatten: Callable[[Any], tuple[list[Any], Any]]
+    # Takes the backend of the engine whose pytree it is, what else was needed, and the children.
+    unflatten: Callable[[Handle, Any, Any], Any]
+    # The names of the children.
+    names: Callable[[Any], Sequence[str]]
+
+
+_NODES: list[Node] = []
+
+
+def register_node(node: Node) -> None:
+    """Make a class a node of the pytrees of all engines that have such, when they are loaded."""
+    with _LOAD_LOCK:
+        _NODES.append(node)
+        for handle in _LOADED.values():
+            _register(node, handle)
+
+
+def _register(node: Node, handle: Handle) -> None:
+    register = getattr(handle.engine, "register_node", None)
+    if register is not None:
+        register(node.cls, node.flatten, lambda other, children: node.unflatten(handle, other, children), node.names)
 
 
 def loaded_backends() -> list[Handle]:

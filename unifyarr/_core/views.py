@@ -10,7 +10,7 @@ and two windows in a row are one: most chains have length one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -373,3 +373,22 @@ def may_share_memory(first: Array, second: Array) -> bool:
         memory = geometry(one)
         return bool(load("numpy").may_share_memory(_seen_in(memory, first), _seen_in(memory, second)))
     return owner(one) is owner(other) or bool(one._backend.may_share_memory(one._native, other._native))
+
+
+def overlapping(arrays: Sequence[Array]) -> Iterator[tuple[int, int]]:
+    """Yield the places of each two arrays that may share memory, the first one first."""
+    # In the order of their addresses, an array meets those only that haven't ended before it begins.
+    met: list[tuple[int, int]] = []
+    for start, end, place in sorted((*_extent(x), place) for place, x in enumerate(arrays)):
+        met = [(other_end, other) for other_end, other in met if other_end > start]
+        for _, other in met:
+            if may_share_memory(arrays[place], arrays[other]):
+                yield (other, place) if other < place else (place, other)
+        met.append((end, place))
+
+
+def _extent(array: Array) -> tuple[int, int]:
+    # The addresses between which an array lies. Without addresses, arrays share memory only if a native is the same.
+    root = root_of(array)
+    native = root._native
+    return root._backend.extent(native) if root._backend.mutable else (id(native), id(native) + 1)

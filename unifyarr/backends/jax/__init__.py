@@ -6,7 +6,7 @@ import functools
 import os
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -260,6 +260,21 @@ class Backend:
         except (AttributeError, TypeError, ValueError, RuntimeError):
             return True
         return start < other_end and other_start < end
+
+    def register_node(
+        self,
+        cls: type,
+        flatten: Callable[[Any], tuple[list[Any], Any]],
+        unflatten: Callable[[Any, Any], Any],
+        names: Callable[[Any], Sequence[str]],
+    ) -> None:
+        """Make a class a node of JAX's pytrees."""
+
+        def flatten_with_keys(x: Any) -> tuple[list[Any], Any]:
+            children, other = flatten(x)
+            return list(zip(map(jax.tree_util.DictKey, names(x)), children, strict=True)), other
+
+        jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
 
     def variable(self, native: Any) -> Any:
         """Return a mutable reference with the values of an array."""

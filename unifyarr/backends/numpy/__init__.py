@@ -157,6 +157,10 @@ class Backend:
         """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
         return np.may_share_memory(first, second, EFFORT)  # type: ignore[arg-type]
 
+    def extent(self, native: np.ndarray) -> tuple[int, int]:
+        """Return the first address of a native array that is written in place, and the one after its last."""
+        return np.lib.array_utils.byte_bounds(native)
+
     def assign(self, native: np.ndarray, value: np.ndarray) -> None:
         """Overwrite a native array in place by a value of its shape and dtype that it may overlap."""
         native[...] = value

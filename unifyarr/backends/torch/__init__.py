@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils import _pytree as pytree
 
 from ...errors import DeviceError, DtypeError
 from . import (
@@ -33,6 +34,7 @@ from ._shared import (
     DTYPES,
     NUMPY_DTYPES,
     check_writable,
+    extent,
     has_address,
     independent,
     is_expanded,
@@ -205,9 +207,32 @@ class Backend:
         """Say whether two tensors overlap: ``True`` in doubt, ``False`` only when sure."""
         return may_share_memory(first, second)
 
+    def extent(self, native: Tensor) -> tuple[int, int]:
+        """Return the first address of a tensor and the one after its last."""
+        return extent(native)
+
     def assign(self, native: Tensor, value: Tensor) -> None:
         """Overwrite a tensor in place by a value of its shape and dtype that it may overlap."""
         _assign(native, value)
+
+    def register_node(
+        self,
+        cls: type,
+        flatten: Callable[[Any], tuple[list[Any], Any]],
+        unflatten: Callable[[Any, Any], Any],
+        names: Callable[[Any], Sequence[str]],
+    ) -> None:
+        """Make a class a node of torch's pytrees, which ``torch.func`` takes."""
+        # The module has no public name; ``torch.func`` and ``torch.export`` ask users to register there all the same.
+        pytree.register_pytree_node(
+            cls,
+            flatten,
+            lambda children, other: unflatten(other, children),
+            flatten_with_keys_fn=lambda x: (
+                list(zip(map(pytree.MappingKey, names(x)), flatten(x)[0], strict=True)),
+                flatten(x)[1],
+            ),
+        )
 
     def window_is_view(self, window: indexing.Window) -> bool:
         """Say whether ``get_window`` gives a view: torch has no negative strides."""

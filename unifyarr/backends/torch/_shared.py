@@ -111,11 +111,17 @@ def cast(x: Tensor, dtype: torch.dtype, *, copy: bool = False) -> Tensor:
     return x.to(dtype, copy=copy)
 
 
-def _extent(x: Tensor) -> int:
+def _span(x: Tensor) -> int:
     """Return how many bytes lie between the first and the end of the last element in memory."""
     if x.is_contiguous() or not x.numel():
         return int(x.nbytes)
     return int((sum((n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True)) + 1) * x.itemsize)
+
+
+def extent(x: Tensor) -> tuple[int, int]:
+    """Return the addresses between which a tensor lies; without one, it stands for itself alone."""
+    start = x.data_ptr() if has_address(x) else id(x)
+    return start, start + _span(x)
 
 
 def has_address(x: Tensor) -> bool:
@@ -148,7 +154,7 @@ def may_share_memory(first: Tensor, second: Tensor) -> bool:
         distance = second.data_ptr() - first.data_ptr()
     except RuntimeError:  # As ``has_address`` says.
         return True
-    if distance >= _extent(first) if distance >= 0 else -distance >= _extent(second):
+    if distance >= _span(first) if distance >= 0 else -distance >= _span(second):
         return False
     # Their ranges overlap, but one may lie in the gaps of the other. Tensors of different devices don't meet here.
     one, other = np.asarray(_Geometry(first)), np.asarray(_Geometry(second))

@@ -1,0 +1,147 @@
+"""Nests of arrays: a call that a nest is passed to is one call for each of its leaves.
+
+``Container`` itself is above the functions; what the machinery under them needs of it is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+from .inplace import as_target, assign_all, check_target, fit
+
+if TYPE_CHECKING:
+    from ..array import Array
+    from .concerns import Call
+    from .declare import Declaration
+
+
+class Nest:
+    """What every container is: a tree whose leaves are arrays."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        # Sequences of the same length, in the order of the paths.
+        def paths(self) -> list[str]: ...
+        def leaves(self) -> list[Array]: ...
+        def _with_leaves(self, leaves: Sequence[Any]) -> Self: ...
+        def _check_same(self, other: Nest) -> None: ...
+
+
+def is_nest(x: object) -> bool:
+    """Say whether ``x`` is a container."""
+    return isinstance(x, Nest)
+
+
+def nests_in(call: Call) -> Iterator[Nest]:
+    """Yield the containers among what a call was passed for arrays, and for ``out``."""
+    for value in call.operands():
+        if isinstance(value, Nest):
+            yield value
+    out = call.out
+    for value in out if isinstance(out, (tuple, list)) else (out,):
+        if isinstance(value, Nest):
+            yield value
+
+
+def map_call(declaration: Declaration, call: Call, nest: Nest) -> Any:
+    """Call a function once for each leaf of the containers that it was passed: of ``nest`` and of others like it."""
+    paths = nest.paths()
+    function = declaration.public if call.backend is None else declaration.of_backend(call.backend)
+    out = call.arguments.pop("out", None)
+    each_call = _arguments(call, nest)
+    results: list[Any] = []
+    for path, arguments in zip(paths, each_call, strict=True):
+        with at(path):
+            results.append(_call(function, call, arguments))
+    several = bool(results) and isinstance(results[0], tuple)
+    if out is None:
+        return _transposed(nest, results) if several else nest._with_leaves(results)
+    targets = [_spread(each, nest, "out") for each in (out if several else (out,))]
+    if several and any(len(targets) != len(result) for result in results):
+        raise TypeError(f"out of {declaration.name}() is a tuple of {len(results[0])} containers, not {len(targets)}")
+    values = zip(*results, strict=True) if several else [results]
+    from .concerns import store_several
+
+    where, into, what = [], [], []
+    for column, found in zip(targets, values, strict=True):
+        for path, target, result in zip(paths, column, found, strict=True):
+            with at(path):
+                into.append(as_target(target))
+                check_target(into[-1])
+            where.append(path)
+            what.append(result)
+    store_several(declaration.name, into, what, where)
+    return out
+
+
+def _call(function: Any, call: Call, arguments: dict[str, Any]) -> Any:
+    parameters = call.parameters
+    positional = [arguments[name] for name in parameters.positional]
+    if parameters.variadic is not None:
+        positional += arguments[parameters.variadic]
+    return function(*positional, **{name: arguments[name] for name in parameters.keywords if name in arguments})
+
+
+def _arguments(call: Call, nest: Nest) -> Iterator[dict[str, Any]]:
+    # The arguments of the call of each leaf.
+    columns = {}
+    for name, value in call.arguments.items():
+        if name in call.parameters.sequences:
+            spread = [_spread(each, nest, f"{name}[{place}]") for place, each in enumerate(value)]
+            columns[name] = list(zip(*spread, strict=True)) if spread else _spread((), nest, name)
+        else:
+            columns[name] = _spread(value, nest, name)
+    for place in range(len(nest.leaves())):
+        yield {name: column[place] for name, column in columns.items()}
+
+
+def _spread(value: Any, nest: Nest, name: str) -> Sequence[Any]:
+    # What each leaf gets of a value: its own part of a container, the whole of anything else.
+    if not isinstance(value, Nest):
+        return [value] * len(nest.leaves())
+    if value is not nest:
+        try:
+            nest._check_same(value)
+        except ValueError as error:
+            error.add_note(f"{name} is the second of these containers")
+            raise
+    return value.leaves()
+
+
+def _transposed(nest: Nest, results: list[tuple[Array, ...]]) -> Any:
+    # The results of each leaf, as one container for each result.
+    lengths = sorted({len(result) for result in results})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"the leaves give {lengths[0]} to {lengths[-1]} results each, which make no containers like the first one"
+        )
+    containers: list[Any] = [nest._with_leaves(column) for column in zip(*results, strict=True)]
+    kind = type(results[0])
+    return kind(*containers) if hasattr(kind, "_fields") else tuple(containers)
+
+
+@contextmanager
+def at(path: str) -> Iterator[None]:
+    """Add to an error at which leaf it was."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"at the leaf {path!r} of a container")
+        raise
+
+
+def update_nest(nest: Nest, value: Any, ensure_in_backend: bool) -> None:
+    """Overwrite all leaves by a value, or each by its part of a container: all of them, or none."""
+    paths, targets, values = nest.paths(), nest.leaves(), _spread(value, nest, "val")
+    for path, target in zip(paths, targets, strict=True):
+        with at(path):
+            check_target(target, ensure_in_backend)
+
+    def as_native(place: int, target: Array, value: Any) -> Any:
+        with at(paths[place]):
+            return fit(value, target, target.shape, exact=False, what="the leaf")
+
+    assign_all(targets, values, as_native, "leaves of the container", paths)
