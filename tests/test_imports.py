@@ -17,7 +17,19 @@ ROOT = Path(ua.__file__).parent
 ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 # From below to above: a module imports its own layer and those below.
-LAYERS = ["errors", "typing", "_core", "functions", "_above", "array", "_tree", "container", "graph", "unifyarr"]
+LAYERS = [
+    "errors",
+    "typing",
+    "_core",
+    "functions",
+    "_above",
+    "array",
+    "_tree",
+    "_storage",
+    "container",
+    "graph",
+    "unifyarr",
+]
 # Beside the array: operators and namespaces, made of functions.
 ABOVE = {"linalg", "fft", "nn", "_info", "_inplace_api", "_namespace", "_operators", "_selection_api"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import functions
 from ._core.inplace import as_target, check_target, update
-from ._core.nests import Nest, update_nest
+from ._core.nests import Nest, check_leaves, update_nest
 from ._core.selection import Handle, current, load
 from ._core.wrapper import read, wrap
 from .errors import BackendFeatureError, InplaceUpdateError
@@ -137,10 +137,13 @@ def inplace_decrement(x: Target, val: ArrayLike, ensure_in_backend: bool = False
 
 
 def _combine(function: Callable[..., Any], x: Target, val: Any, ensure_in_backend: bool) -> Target:
-    target: Any = x if isinstance(x, Nest) else as_target(x, "x")
-    for each in target.leaves() if isinstance(x, Nest) else (target,):
-        check_target(each, ensure_in_backend)
-    function(target, val, out=target)
+    if isinstance(x, Nest):
+        check_leaves(x, ensure_in_backend)
+        function(x, val, out=x)
+    else:
+        target = as_target(x, "x")
+        check_target(target, ensure_in_backend)
+        function(target, val, out=target)
     return x
 
 

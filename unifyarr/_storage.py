@@ -12,7 +12,7 @@ import numpy as np
 from . import functions
 from ._core import dtypes
 from ._core.wrapper import read
-from .container import Container
+from ._tree import Tree
 from .errors import DtypeError
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 _STRUCTURE = "__unifyarr__"
 
 
-def save(container: Container, path: str | os.PathLike[str]) -> None:
+def save(tree: Tree, path: str | os.PathLike[str]) -> None:
     """Write a container to a file of the format that its ending says; a file that was there is replaced as a whole."""
     path = os.fspath(path)
     _, write = _formats(path)
-    arrays = {name: _on_host(x) for name, x in zip(container.paths(), container.leaves(), strict=True)}
+    arrays = {name: _on_host(x) for name, x in zip(tree.paths(), tree.leaves(), strict=True)}
     if _STRUCTURE in arrays:
         raise ValueError(f"the name {_STRUCTURE!r} is taken: the file has its structure there")
-    structure = json.dumps({"structure": _structure(container), "dtypes": {k: x.dtype.name for k, x in arrays.items()}})
+    structure = json.dumps({"structure": _structure(tree), "dtypes": {k: x.dtype.name for k, x in arrays.items()}})
     # Beside the file first, so that a failure on the way leaves the old one.
     unfinished = f"{path}.unfinished"
     try:
@@ -40,8 +40,8 @@ def save(container: Container, path: str | os.PathLike[str]) -> None:
             os.remove(unfinished)
 
 
-def load(path: str | os.PathLike[str], *, backend: str | None, device: object) -> Container:
-    """Read a container from a file of the format that its ending says."""
+def load(path: str | os.PathLike[str], *, backend: str | None, device: object) -> Any:
+    """Read the nest of a container from a file of the format that its ending says."""
     path = os.fspath(path)
     read_file, _ = _formats(path)
     arrays, text = read_file(path)
@@ -52,11 +52,13 @@ def load(path: str | os.PathLike[str], *, backend: str | None, device: object) -
         for name, x in arrays.items()
     }
     if text is None:
-        return Container(leaves)
-    container = Container(_filled(path, known["structure"], "", leaves))
+        return leaves
+    nest = _filled(path, known["structure"], "", leaves)
+    if not isinstance(nest, dict | list | tuple):
+        raise ValueError(f"the structure that {path} gives is damaged: it is an array")
     if leaves:
         raise ValueError(f"{path} has arrays beside its structure: {', '.join(sorted(leaves))}")
-    return container
+    return nest
 
 
 def _formats(path: str) -> tuple[Any, Any]:
@@ -75,7 +77,7 @@ def _on_host(x: Array) -> np.ndarray:
 
 def _structure(node: Any) -> Any:
     # Leaves are null; a tuple, which JSON lacks, is named.
-    if not isinstance(node, Container):
+    if not isinstance(node, Tree):
         return None
     if node._kind is dict:
         return {"dict": {name: _structure(each) for name, each in node.items()}}

@@ -31,7 +31,7 @@ class Tree(Nest):
 
     def __init__(self, nest: Any = None, /, **items: Any) -> None:
         if isinstance(nest, Tree):
-            kind, found = nest._kind, list(nest._items.items())
+            kind, found = nest._kind, copy.copy(nest).items()
         elif nest is None or isinstance(nest, Mapping):
             kind, found = dict, list((nest or {}).items())
         elif isinstance(nest, (list, tuple)):
@@ -78,7 +78,7 @@ class Tree(Nest):
         node = self["/".join(way)] if way else self
         if not isinstance(node, Tree) or last not in node._items:
             raise KeyError(f"there is no {key!r} in a container of {', '.join(self.paths()) or 'nothing'}")
-        if node._kind is not dict:
+        if node._is_sequence:
             raise TypeError(f"a {node._kind.__name__} in a container keeps its length: put another one in its place")
         del node._items[last]
 
@@ -143,10 +143,14 @@ class Tree(Nest):
             raise TypeError(f"a container with names takes no {what.removeprefix('a ')}: only a list or a tuple does")
 
     def _check_open(self, name: str) -> None:
-        if self._kind is not dict and name not in self._items:
+        if self._is_sequence and name not in self._items:
             raise KeyError(f"a {self._kind.__name__} of length {len(self)} in a container has no place {name!r}")
 
     # -- as a mapping -------------------------------------------------------------------------------------------------
+
+    @property
+    def _is_sequence(self) -> bool:  # type: ignore[override]
+        return self._kind is not dict
 
     def keys(self) -> list[str]:
         """Return the names, of a list or a tuple the places as strings."""

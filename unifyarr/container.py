@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from . import functions
-from ._core.nests import Nest, at
+from ._core.inplace import at
+from ._core.nests import Nest
 from ._core.selection import Node, register_node
 from ._operators import Operators
+from ._storage import load, save
 from ._tree import Tree, as_item, made
 from .errors import StructureError
 
@@ -73,6 +75,11 @@ class Container(Operators, Tree):
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
     __array_priority__ = 2000
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
+        # Whoever has a container may take it apart with optree.
+        _trees()
+        return super().__new__(cls)
 
     def at(self, *keys: str) -> Container:
         """Return a container of what some paths have, sharing the arrays.
@@ -286,8 +293,6 @@ class Container(Operators, Tree):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the leaves and the structure to a file; see ``load``."""
-        from ._storage import save
-
         save(self, path)
 
     @staticmethod
@@ -321,9 +326,7 @@ class Container(Operators, Tree):
         └── steps: list
             └── 0: array(3)
         """
-        from ._storage import load
-
-        return load(path, backend=backend, device=device)
+        return Container(load(path, backend=backend, device=device))
 
     # -- what the dispatcher asks -------------------------------------------------------------------------------------
 

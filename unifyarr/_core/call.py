@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..errors import DeviceError, ShapeError
 from ..typing import Shape
 from . import convert, dtypes
 from .dtypes import DType
-from .inplace import assign, check_backend, check_device, fit, rewrite
+from .inplace import assign, assign_all, check_backend, check_device, fit, rewrite
 from .selection import Handle
 from .shapes import broadcast
 from .views import is_recipe
@@ -142,6 +142,18 @@ def store_out(name: str, out: Array, result: Array) -> Array:
     """Write a result to ``out``, and return ``out``."""
     assign(out, fit_out(name, out, result))
     return out
+
+
+def store_several(
+    name: str, targets: Sequence[Array], results: Sequence[Array], paths: Sequence[str] | None = None
+) -> None:
+    """Write several results, all or none; ``paths`` say to which leaves of a container."""
+
+    def as_native(target: Array, result: Array) -> Any:
+        check_backend(target, result._backend)
+        return fit_out(name, target, result)
+
+    assign_all(targets, results, as_native, f"arrays of out of {name}()", paths)
 
 
 def _takes_out(

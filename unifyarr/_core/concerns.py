@@ -5,22 +5,20 @@ A concern takes the declaration and the next handler and returns a handler. A ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CopyError
 from . import convert, dtypes
-from .call import fit_out, store_out
+from .call import store_out, store_several
 from .debugging import check_call, checking
-from .inplace import as_target, assign_all, check_backend, check_target
-from .nests import at, map_call, nests_in
+from .inplace import as_target, check_backend, check_target
+from .nests import Nest, map_call, nests_in
 from .selection import Handle, current
 from .wrapper import is_array
 
 if TYPE_CHECKING:
-    from ..array import Array
     from .declare import Declaration
 
 
@@ -48,7 +46,8 @@ class Call:
     def __post_init__(self) -> None:
         for name in self.parameters.sequences:
             value = self.arguments[name]
-            if is_array(value) or not hasattr(value, "__iter__") or hasattr(value, "keys"):
+            named = hasattr(value, "keys") and not (isinstance(value, Nest) and value._is_sequence)
+            if is_array(value) or not hasattr(value, "__iter__") or named:
                 raise TypeError(f"{name} is a sequence of arrays, not {type(value).__name__}")
             # An iterator can be read once only.
             self.arguments[name] = tuple(value)
@@ -121,19 +120,6 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
         return given
 
     return handler
-
-
-def store_several(
-    name: str, targets: list[Array], results: Sequence[Array], paths: Sequence[str] | None = None
-) -> None:
-    """Write several results, all or none; ``paths`` say to which leaves of a container."""
-
-    def as_native(place: int, target: Array, result: Array) -> Any:
-        with at(paths[place]) if paths else nullcontext():
-            check_backend(target, result._backend)
-            return fit_out(name, target, result)
-
-    assign_all(targets, results, as_native, f"arrays of out of {name}()", paths)
 
 
 def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Handler:

@@ -5,7 +5,8 @@ Everything that can fail is checked before the first byte is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
@@ -155,14 +156,14 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
 def assign_all(
     targets: Sequence[Array],
     values: Sequence[Any],
-    as_native: Callable[[int, Array, Any], Any],
+    as_native: Callable[[Array, Any], Any],
     what: str,
     paths: Sequence[str] | None = None,
 ) -> None:
     """Write a value to each of several targets: all of them, or none.
 
-    ``as_native(place, target, value)`` returns a value as ``assign`` takes it. The values are as they were before the
-    first write, whatever they share memory with.
+    ``as_native(target, value)`` returns a value as ``assign`` takes it. The values are as they were before the first
+    write, whatever they share memory with. ``paths`` say which leaves of a container the targets are.
     """
     values = [convert.as_array(x, backend) if (backend := backend_of_native(x)) is not None else x for x in values]
     sources = {id(x): x for x in values if is_array(x)}
@@ -178,9 +179,22 @@ def assign_all(
         if first < count and places[id(arrays[second])] != [first]:
             for place in places[id(arrays[second])]:
                 values[place] = arrays[second].copy()
-    natives = [as_native(place, *pair) for place, pair in enumerate(zip(targets, values, strict=True))]
+    natives = []
+    for place, (target, value) in enumerate(zip(targets, values, strict=True)):
+        with at(paths[place]) if paths else nullcontext():
+            natives.append(as_native(target, value))
     for target, native in zip(targets, natives, strict=True):
         assign(target, native)
+
+
+@contextmanager
+def at(path: str) -> Iterator[None]:
+    """Add to an error at which leaf of a container it was."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"at the leaf {path!r} of a container")
+        raise
 
 
 def rewrite(root: Array, write: Callable[[Any, bool], Any], value: Any = None) -> None:

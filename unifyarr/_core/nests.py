@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from .inplace import as_target, assign_all, check_target, fit
+from .call import store_several
+from .inplace import as_target, assign_all, at, check_target, fit
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -21,6 +21,8 @@ class Nest:
     """What every container is: a tree whose leaves are arrays."""
 
     __slots__ = ()
+    # Whether it iterates over what it holds.
+    _is_sequence: bool
 
     if TYPE_CHECKING:
         # Sequences of the same length, in the order of the paths.
@@ -36,45 +38,42 @@ def is_nest(x: object) -> bool:
 
 
 def nests_in(call: Call) -> Iterator[Nest]:
-    """Yield the containers among what a call was passed for arrays, and for ``out``."""
-    for value in call.operands():
+    """Yield the containers that a call was passed, also in sequences and for ``out``."""
+    for name, value in call.arguments.items():
         if isinstance(value, Nest):
             yield value
-    out = call.out
-    for value in out if isinstance(out, (tuple, list)) else (out,):
-        if isinstance(value, Nest):
-            yield value
+        elif isinstance(value, tuple) and (name in call.parameters.sequences or name == "out"):
+            yield from (each for each in value if isinstance(each, Nest))
 
 
 def map_call(declaration: Declaration, call: Call, nest: Nest) -> Any:
     """Call a function once for each leaf of the containers that it was passed: of ``nest`` and of others like it."""
-    paths = nest.paths()
     function = declaration.public if call.backend is None else declaration.of_backend(call.backend)
     out = call.arguments.pop("out", None)
-    each_call = _arguments(call, nest)
+    targets = None if out is None else _targets(declaration.name, out, nest)
     results: list[Any] = []
-    for path, arguments in zip(paths, each_call, strict=True):
+    for path, arguments in zip(nest.paths(), _arguments(call, nest), strict=True):
         with at(path):
             results.append(_call(function, call, arguments))
     several = bool(results) and isinstance(results[0], tuple)
-    if out is None:
+    if targets is None:
         return _transposed(nest, results) if several else nest._with_leaves(results)
-    targets = [_spread(each, nest, "out") for each in (out if several else (out,))]
-    if several and any(len(targets) != len(result) for result in results):
-        raise TypeError(f"out of {declaration.name}() is a tuple of {len(results[0])} containers, not {len(targets)}")
-    values = zip(*results, strict=True) if several else [results]
-    from .concerns import store_several
-
-    where, into, what = [], [], []
-    for column, found in zip(targets, values, strict=True):
-        for path, target, result in zip(paths, column, found, strict=True):
-            with at(path):
-                into.append(as_target(target))
-                check_target(into[-1])
-            where.append(path)
-            what.append(result)
-    store_several(declaration.name, into, what, where)
+    columns = list(zip(*results, strict=True)) if several else [results] if results else []
+    if columns and len(columns) != len(targets):
+        raise TypeError(f"out of {declaration.name}() has a container for each result, {len(columns)}, not {len(targets)}")
+    flat = [result for column in columns for result in column]
+    store_several(declaration.name, [each for column in targets for each in column], flat, nest.paths() * len(columns))
     return out
+
+
+def _targets(name: str, out: Any, nest: Nest) -> list[list[Array]]:
+    # The leaves of each container of ``out``, which may all be written.
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    if not all(isinstance(each, Nest) for each in outs):
+        raise TypeError(f"{name}() of a container gives containers: out is one too, not {type(out).__name__}")
+    for each in outs:
+        check_leaves(each)
+    return [[as_target(leaf) for leaf in _spread(each, nest, "out")] for each in outs]
 
 
 def _call(function: Any, call: Call, arguments: dict[str, Any]) -> Any:
@@ -123,25 +122,19 @@ def _transposed(nest: Nest, results: list[tuple[Array, ...]]) -> Any:
     return kind(*containers) if hasattr(kind, "_fields") else tuple(containers)
 
 
-@contextmanager
-def at(path: str) -> Iterator[None]:
-    """Add to an error at which leaf it was."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"at the leaf {path!r} of a container")
-        raise
+def check_leaves(nest: Nest, ensure_in_backend: bool = False) -> None:
+    """Raise unless all leaves may be written now."""
+    for path, target in zip(nest.paths(), nest.leaves(), strict=True):
+        with at(path):
+            check_target(target, ensure_in_backend)
 
 
 def update_nest(nest: Nest, value: Any, ensure_in_backend: bool) -> None:
     """Overwrite all leaves by a value, or each by its part of a container: all of them, or none."""
-    paths, targets, values = nest.paths(), nest.leaves(), _spread(value, nest, "val")
-    for path, target in zip(paths, targets, strict=True):
-        with at(path):
-            check_target(target, ensure_in_backend)
+    values = _spread(value, nest, "val")
+    check_leaves(nest, ensure_in_backend)
 
-    def as_native(place: int, target: Array, value: Any) -> Any:
-        with at(paths[place]):
-            return fit(value, target, target.shape, exact=False, what="the leaf")
+    def as_native(target: Array, value: Any) -> Any:
+        return fit(value, target, target.shape, exact=False, what="the leaf")
 
-    assign_all(targets, values, as_native, "leaves of the container", paths)
+    assign_all(nest.leaves(), values, as_native, "leaves of the container", nest.paths())

@@ -1,0 +1,662 @@
+"""Containers: building and reaching, every function over leaves, writes of all leaves or none, files and pytrees."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import io
+import json
+import operator
+import pickle
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr import Container
+from unifyarr.errors import (
+    CastingError,
+    DtypeError,
+    InplaceUpdateError,
+    ReadOnlyError,
+    ShapeError,
+    StructureError,
+)
+
+from .functions.calls import CALLS, SEVERAL, UNSET, find, lift
+from .kernels import Injected, failing, watched
+from .natives import IMMUTABLE, native, skip_unless
+from .oracle import ALL, as_numpy, assert_same
+
+
+def sample() -> Container:
+    return Container(w=ua.asarray([[1.0, 2.0], [3.0, 4.0]]), layers=[{"b": ua.asarray([5.0, 6.0])}, ua.asarray(7.0)])
+
+
+PATHS = ["layers/0/b", "layers/1", "w"]
+VALUES = [np.array([5.0, 6.0]), np.array(7.0), np.array([[1.0, 2.0], [3.0, 4.0]])]
+
+
+def assert_leaves(container: Any, expected: list[Any]) -> None:
+    assert isinstance(container, Container)
+    for leaf, values in zip(container.leaves(), expected, strict=True):
+        assert_same(leaf, values)
+
+
+# -- building and reaching --------------------------------------------------------------------------------------------
+
+
+def test_leaves_are_reached_by_names_keys_paths_and_places(backend: str) -> None:
+    c = sample()
+    assert c.w is c["w"]
+    assert c.layers[0].b is c["layers/0/b"] is c.layers["0/b"] is c.layers[-2]["b"]
+    assert c.layers[np.int64(1)] is c.layers[-1]
+    assert c.paths() == PATHS
+    assert_leaves(c, VALUES)
+    assert list(c) == c.keys() == ["w", "layers"]
+    assert [name for name, _ in c.items()] == ["w", "layers"]
+    assert c.values()[0] is c.w
+    assert list(c.layers)[1] is c.layers[1]
+    assert len(c) == len(c.layers) == 2
+    assert c.layers[1:].paths() == ["0"]
+    assert "layers/0/b" in c
+    assert "layers/2" not in c
+    assert 3 not in c
+    assert c.get("x") is None
+    assert {**c}.keys() == {"w", "layers"}
+    assert "w" in dir(c)
+
+
+def test_a_nest_is_made_of_whatever_holds_numbers(backend: str) -> None:
+    given = native(backend, [1.0, 2.0])
+    c = Container({"a": 1, "b": np.float32(2), "c": [True, 1j], "d": (given,), "e/f": np.arange(3), "g": {}}, h=2.5)
+    assert c.paths() == ["a", "b", "c/0", "c/1", "d/0", "e/f", "h"]
+    assert [x.dtype for x in c.leaves()] == [
+        ua.int64, ua.float32, ua.bool, ua.complex128, ua.float64, ua.int64, ua.float64,
+    ]  # fmt: skip
+    assert c.d[0].native is given or backend == "tensorflow"
+    assert len(c.g) == 0
+    twin = Container(c)
+    assert twin.a is c.a
+    assert twin.c is not c.c
+    plain = c.to_dict()
+    assert type(plain) is dict
+    assert type(plain["c"]) is list
+    assert type(plain["d"]) is tuple
+    assert Container(plain).paths() == c.paths()
+
+
+def test_names_are_put_changed_and_taken_out(backend: str) -> None:
+    c = sample()
+    c.w = 1
+    c["new/deep"] = [ua.zeros(1)]
+    c.layers[0].b *= 2
+    c.layers[1] = {"x": 3.0}
+    assert c.paths() == ["layers/0/b", "layers/1/x", "new/deep/0", "w"]
+    assert_same(c["layers/0/b"], [10.0, 12.0])
+    del c.w, c["new/deep"]
+    assert c.paths() == ["layers/0/b", "layers/1/x"]
+    c["keys"] = 1.0
+    assert_same(c["keys"], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("action", "error", "says"),
+    [
+        (lambda c: c.nothing, AttributeError, "has no 'nothing'"),
+        (lambda c: c["w/x"], KeyError, "there is no 'w/x'"),
+        (lambda c: c[0], TypeError, "only a list or a tuple"),
+        (lambda c: c[1:], TypeError, "only a list or a tuple"),
+        (lambda c: c.layers[2], IndexError, "no place 2 in a list of length 2"),
+        (lambda c: c[1.5], TypeError, "names, paths and places"),
+        (lambda c: c["a//b"], KeyError, "empty name"),
+        (lambda c: setattr(c, "map", 1), AttributeError, r"c\['map'\]"),
+        (lambda c: c.__setitem__("w/x", 1), KeyError, "is an array"),
+        (lambda c: c.layers.__setitem__("2", 1), KeyError, "has no place '2'"),
+        (lambda c: c.layers.__setitem__("2/x", 1), KeyError, "has no place '2'"),
+        (lambda c: c.__delitem__("x"), KeyError, "there is no 'x'"),
+        (lambda c: delattr(c, "x"), AttributeError, "there is no 'x'"),
+        (lambda c: c.layers.__delitem__("0"), TypeError, "keeps its length"),
+        (lambda c: c.__setitem__("x", "text"), TypeError, "an array, a number or a nest"),
+        (lambda c: c.__setitem__("x", None), TypeError, "an array, a number or a nest"),
+        (lambda c: Container(5), TypeError, "made of a mapping"),
+        (lambda c: Container([1], a=1), TypeError, "takes no names"),
+        (lambda c: Container({1: 2}), TypeError, "only a list or a tuple"),
+        (bool, TypeError, "neither true nor false"),
+        (hash, TypeError, "unhashable"),
+        (lambda c: c.prune("x"), KeyError, "there is no 'x'"),
+        (lambda c: Container().reduce(), ValueError, "no sum"),
+        (lambda c: c.map(lambda x: x.shape), TypeError, None),
+        (lambda c: c.save("model.txt"), ValueError, "npz or .safetensors"),
+    ],
+)
+def test_what_cant_be_says_what_was_wanted(
+    backend: str, action: Callable[[Container], Any], error: type[Exception], says: str | None
+) -> None:
+    c = sample()
+    if says is None:
+        # A tuple of lengths is a nest of numbers.
+        assert action(c).paths() == ["layers/0/b/0", "w/0", "w/1"]
+        return
+    with pytest.raises(error, match=says):
+        action(c)
+    assert_leaves(c, VALUES)
+
+
+def test_a_container_prints_as_a_tree(backend: str) -> None:
+    # On the scope's own backend, as arrays print.
+    assert repr(sample()).splitlines() == [
+        "Container",
+        "├── w: float64 (2, 2)",
+        "└── layers: list",
+        "    ├── 0",
+        "    │   └── b: array([5., 6.])",
+        "    └── 1: array(7.)",
+    ]
+
+
+def test_the_tools_of_a_tree(backend: str) -> None:
+    c = sample()
+    assert c.shapes == {"layers/0/b": (2,), "layers/1": (), "w": (2, 2)}
+    assert set(c.dtypes.values()) == {ua.float64}
+    assert_leaves(c.map(lambda x, y: x - y, c), [x * 0 for x in VALUES])
+    assert c.map_with_path(lambda path, x: x if path == "w" else -x).paths() == PATHS
+    assert c.filter(lambda path, x: x.ndim > 0).paths() == ["layers/0/b", "w"]
+    assert c.prune("layers/0").paths() == ["layers/0", "w"]
+    assert c.prune("layers").paths() == ["w"]
+    assert Container(a={}, b=[]).prune().paths() == []
+    assert_same(ua.sum(c).reduce(), 28.0)
+    assert_same(ua.max(c).reduce(ua.maximum, initial=ua.asarray(100.0)), 100.0)
+    assert c.at("w", "layers/1").paths() == ["layers/1", "w"]
+    changed = c.set_at({"layers/1": 0.0})
+    assert_same(changed.layers[1], 0.0)
+    assert changed.w is c.w
+    assert_same(c.layers[1], 7.0)
+    leaves, spec = c.flatten()
+    assert_leaves(Container.unflatten(spec, leaves[::-1]), VALUES[::-1])
+    assert c.to_backend("numpy").w.backend == "numpy"
+    assert c.to_device(c.w.device).w.device == c.w.device
+
+
+def test_diff_names_what_differs(backend: str) -> None:
+    c = sample()
+    assert c.diff(c.copy()) == {}
+    other = c.copy()
+    other.w[0, 0] = np.nan
+    other.layers[1] = 7.0 + 1e-9
+    other["more"] = 1
+    assert list(c.diff(other)) == ["layers/1", "w", "more"]
+    assert list(c.diff(other, atol=1e-6)) == ["w", "more"]
+    assert list(other.diff(other)) == []
+    assert c.diff(other)["more"][0] is None
+    assert list(Container(a=ua.asarray(1)).diff(Container(a=ua.asarray(1.0)))) == ["a"]
+
+
+def test_copies_share_what_they_say(backend: str) -> None:
+    c = sample()
+    shallow, deep, independent, loaded = copy.copy(c), copy.deepcopy(c), c.copy(), pickle.loads(pickle.dumps(c))
+    c += 1
+    assert shallow.w is c.w
+    assert shallow.layers is not c.layers
+    for each in (deep, independent, loaded):
+        assert_leaves(each, VALUES)
+        assert each.keys() == c.keys()
+    assert type(loaded.layers.to_dict()) is list
+
+
+# -- every function ---------------------------------------------------------------------------------------------------
+
+
+def nested(x: Any) -> Any:
+    """Return a container of two copies of an array, in different depths."""
+    if isinstance(x, list):
+        return [nested(each) for each in x]
+    return Container(b=lift("", x), a=[{"c": lift("", x)}]) if isinstance(x, np.ndarray) else x
+
+
+def holds_arrays(name: str) -> bool:
+    arguments, _ = (CALLS | SEVERAL)[name]
+    return any(isinstance(x, np.ndarray) or (isinstance(x, list) and isinstance(x[0], np.ndarray)) for x in arguments)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if holds_arrays(name)])
+def test_every_function_takes_containers(backend: str, name: str) -> None:
+    arguments, options = CALLS[name]
+    function = find(name)
+    expected = as_numpy(function(*(lift("", x) for x in arguments), **options))
+    result = function(*map(nested, arguments), **options)
+    assert result.paths() == ["a/0/c", "b"]
+    targets = Container(b=ua.full(expected.shape, True, dtype=expected.dtype), a=[{"c": ua.empty_like(expected)}])
+    leaves = targets.leaves()
+    assert function(*map(nested, arguments), **options, out=targets) is targets
+    for place, leaf in enumerate(targets.leaves()):
+        assert leaf is leaves[place]
+        if name not in UNSET:
+            assert_same(leaf, expected, signed_zeros=False)
+            assert_same(result.leaves()[place], expected, signed_zeros=False)
+
+
+@pytest.mark.parametrize("name", [name for name in SEVERAL if holds_arrays(name)])
+def test_several_results_are_several_containers(backend: str, name: str) -> None:
+    arguments, options = SEVERAL[name]
+    function = find(name)
+    expected = function(*(lift("", x) for x in arguments), **options)
+    result = function(*map(nested, arguments), **options)
+    assert type(result) is type(expected)
+    targets = tuple(nested(np.zeros_like(as_numpy(x))) for x in expected)
+    assert function(*map(nested, arguments), **options, out=targets) is targets
+    for mine, target, each in zip(result, targets, expected, strict=True):
+        for leaf in (*mine.leaves(), *target.leaves()):
+            assert_same(leaf, as_numpy(each), signed_zeros=False)
+
+
+def test_every_function_that_takes_arrays_is_tested_here() -> None:
+    taking = {name for name in CALLS | SEVERAL if "x" in inspect.signature(find(name)).parameters}
+    assert taking <= {name for name in CALLS | SEVERAL if holds_arrays(name)}
+
+
+OPERATORS = [
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+]
+
+
+@pytest.mark.parametrize("combine", OPERATORS)
+def test_operators_go_over_leaves(backend: str, combine: Callable[[Any, Any], Any]) -> None:
+    c = sample()
+    for other, values in ((2, 2), (ua.asarray([2.0, 3.0]), [2.0, 3.0]), (np.float64(2), 2), (np.arange(2.0), [0, 1])):
+        assert_leaves(combine(c, other), [combine(x, np.asarray(values, np.float64)) for x in VALUES])
+        assert_leaves(combine(other, c), [combine(np.asarray(values, np.float64), x) for x in VALUES])
+    assert_leaves(combine(c, c), [combine(x, x) for x in VALUES])
+
+
+def test_unary_operators_and_bitwise_ones(backend: str) -> None:
+    c = sample()
+    assert_leaves(-c, [-x for x in VALUES])
+    assert_leaves(abs(-c), VALUES)
+    k = Container(a=ua.asarray([1, 2]))
+    assert_leaves(~k | (k & 1) ^ (k << 1) >> 1, [np.array([~1 | (1 ^ 2 >> 1), ~2 | (0 ^ 4 >> 1)])])
+    assert_leaves(Container(a=ua.ones((2, 2))) @ ua.ones(2), [np.full(2, 2.0)])
+
+
+def test_each_leaf_goes_with_its_own(backend: str) -> None:
+    x, y = Container(a=ua.asarray(1), b=ua.asarray([2, 3])), Container(b=ua.asarray(10), a=ua.asarray([20, 30]))
+    assert_leaves(x + y, [np.array([21, 31]), np.array([12, 13])])
+    assert (x + y).keys() == ["a", "b"]
+    assert (y + x).keys() == ["b", "a"]
+    assert_leaves(ua.where(Container(a=True, b=False), x, y), [np.array([1, 1]), np.array([10, 10])])
+
+
+def test_sequences_of_containers_and_containers_as_sequences(backend: str) -> None:
+    c = sample()
+    stacked = ua.stack([c, c, c])
+    assert stacked.shapes == {"layers/0/b": (3, 2), "layers/1": (3,), "w": (3, 2, 2)}
+    for each in ua.unstack(stacked):
+        assert_leaves(each, VALUES)
+    # A list in a container is a sequence of arrays.
+    assert_same(ua.stack(Container([ua.ones(2), ua.zeros(2)])), [[1.0, 1.0], [0.0, 0.0]])
+    with pytest.raises(TypeError, match="sequence of arrays"):
+        ua.stack(Container(a=ua.ones(2)))
+    with pytest.raises(ValueError, match="1 to 2 results"):
+        ua.unstack(Container(a=ua.ones(2), b=ua.ones(1)))
+
+
+def test_a_bound_namespace_takes_containers(backend: str) -> None:
+    xp = ua.zeros(1).__array_namespace__()
+    with ua.use_backend("numpy"):
+        c = Container(a=ua.ones(2, backend=backend))
+        assert xp.add(c, np.ones(2)).a.backend == backend
+        assert xp.asarray(Container(b=ua.ones(2, backend=backend))).b.backend == backend
+
+
+def test_structures_that_differ_name_the_first_path(backend: str) -> None:
+    c = sample()
+    for other, path in (
+        (c.at("w"), "layers"),
+        (c.set_at({"layers/1": {"x": 1}}), "layers/1"),
+        (c.set_at({"layers": [1]}), "layers"),
+        (c.set_at({"layers": (1, 2)}), "layers"),
+        (c.set_at({"z": 1}), "z"),
+        (Container([1, 2]), "the root"),
+    ):
+        with pytest.raises(StructureError, match=f"first at '{path}'"):
+            c + other
+        with pytest.raises(StructureError, match=f"first at '{path}'"):
+            ua.negative(c, out=other)
+        with pytest.raises(StructureError):
+            ua.inplace_update(c, other)
+    with pytest.raises(StructureError) as caught:
+        ua.add(c, Container(a=1))
+    assert "x2" in caught.value.__notes__[0]
+    assert_leaves(c, VALUES)
+
+
+def test_an_error_says_at_which_leaf(backend: str) -> None:
+    c = sample()
+    with pytest.raises(ShapeError) as caught:
+        c + ua.ones((3, 3))
+    assert "'layers/0/b'" in caught.value.__notes__[0]
+
+
+# -- writes: all leaves, or none --------------------------------------------------------------------------------------
+
+
+def test_in_place_operators_write_the_very_leaves(backend: str) -> None:
+    c = sample()
+    view, leaves, same = c.w[0], c.leaves(), c
+    natives = [x.native for x in leaves]
+    c += 1
+    c *= c
+    assert c is same
+    assert all(mine is leaf for mine, leaf in zip(c.leaves(), leaves, strict=True))
+    assert_leaves(c, [(x + 1) ** 2 for x in VALUES])
+    assert_same(view, [4.0, 9.0])
+    if backend not in IMMUTABLE:
+        assert all(leaf.native is each for leaf, each in zip(leaves, natives, strict=True))
+
+
+@pytest.mark.parametrize("function", [ua.inplace_update, ua.inplace_increment, ua.inplace_decrement])
+def test_inplace_functions_take_containers(backend: str, function: Callable[..., Any]) -> None:
+    signs = {ua.inplace_update: (0, 1), ua.inplace_increment: (1, 1), ua.inplace_decrement: (1, -1)}
+    kept, sign = signs[function]
+    for value, values in ((2.0, [2.0] * 3), (sample(), VALUES), (ua.asarray(3.0), [3.0] * 3)):
+        c = sample()
+        assert function(c, value) is c
+        assert_leaves(c, [kept * x + sign * each for x, each in zip(VALUES, values, strict=True)])
+    c = sample()
+    if backend in IMMUTABLE:
+        with pytest.raises(InplaceUpdateError) as caught:
+            function(c, 1.0, ensure_in_backend=True)
+        assert "layers/0/b" in caught.value.__notes__[0]
+        assert_leaves(c, VALUES)
+    else:
+        assert function(c, 1.0, ensure_in_backend=True) is c
+
+
+def bad_targets() -> dict[str, tuple[Callable[[], Any], type[Exception]]]:
+    return {
+        "shape": (lambda: ua.ones(3), ShapeError),
+        "dtype": (lambda: ua.ones((2, 2), dtype="int64"), CastingError),
+        "read-only": (lambda: ua.broadcast_to(ua.ones(()), (2, 2)), ReadOnlyError),
+        "backend": (lambda: None, TypeError),
+    }
+
+
+@pytest.mark.parametrize("kind", bad_targets())
+def test_a_leaf_that_cant_be_written_leaves_all_as_they_were(backend: str, kind: str) -> None:
+    make, error = bad_targets()[kind]
+    other = "torch" if backend == "numpy" else "numpy"
+    bad = make() if kind != "backend" else ua.ones((2, 2), backend=other)
+    # The last leaf is the bad one.
+    c = sample().set_at({"w": bad})
+    before = [as_numpy(x) for x in c.leaves()]
+    with pytest.raises(error) as caught:
+        ua.add(sample(), 1.0, out=c)
+    assert "'w'" in caught.value.__notes__[0]
+    with pytest.raises(error):
+        ua.inplace_update(c, sample() if kind != "dtype" else 1.5)
+    assert_leaves(c, before)
+
+
+@pytest.mark.parametrize("write", [lambda c, d: ua.add(c, d, out=c), ua.inplace_increment, ua.inplace_update])
+def test_a_kernel_that_fails_leaves_all_leaves_as_they_were(backend: str, write: Callable[..., Any]) -> None:
+    # Of another dtype, so that an update casts.
+    d = Container(sample().map(lambda x: x.astype("float32")))
+    c = sample()
+    with watched(backend) as kernels:
+        write(c, d)
+    assert len(kernels) >= 3
+    for number in range(len(kernels)):
+        c = sample()
+        with failing(backend, number), pytest.raises(Injected):
+            write(c, d)
+        assert_leaves(c, VALUES)
+
+
+def test_a_value_of_a_leaf_that_fails_leaves_all_as_they_were(backend: str) -> None:
+    powers = Container(a=ua.asarray([1, 2]), b=ua.asarray([1, -1]))
+    c = Container(a=ua.asarray([2, 3]), b=ua.asarray([2, 3]))
+    with pytest.raises(ValueError, match="negative") as caught:
+        c **= powers
+    assert "'b'" in caught.value.__notes__[0]
+    assert_leaves(c, [np.array([2, 3])] * 2)
+
+
+def test_leaves_written_together_may_not_overlap(backend: str) -> None:
+    x = ua.asarray(np.arange(4.0), copy=True)
+    tied = Container(a=x, b=x)
+    for write in (lambda: ua.inplace_update(tied, 1.0), lambda: ua.add(tied, 1.0, out=tied)):
+        with pytest.raises(ValueError, match="overlap, 'a' and 'b'"):
+            write()
+    shifted = Container(a=x[:3], b=x[1:])
+    with pytest.raises(ValueError, match="overlap"):
+        shifted *= 2
+    assert_same(x, np.arange(4.0))
+    beside = Container(a=x[::2], b=x[1::2])
+    beside *= 2
+    assert_same(x, np.arange(4.0) * 2)
+
+
+def test_values_are_those_before_the_first_write(backend: str) -> None:
+    x, y = ua.asarray([1.0, 2.0]), ua.asarray([3.0, 4.0])
+    c = Container(a=x, b=y)
+    ua.inplace_update(c, Container(a=y, b=x))
+    assert_leaves(c, [np.array([3.0, 4.0]), np.array([1.0, 2.0])])
+    base = ua.asarray(np.arange(6.0), copy=True)
+    halves = Container(a=base[:3], b=base[3:])
+    ua.inplace_update(halves, Container(a=base[2:5], b=base[::-1][:3]))
+    assert_same(base, [2.0, 3.0, 4.0, 5.0, 4.0, 3.0])
+    ua.flip(Container(a=base[:3], b=base[3:]), out=Container(a=base[3:], b=base[:3]))
+    assert_same(base, [3.0, 4.0, 5.0, 4.0, 3.0, 2.0])
+    # A function that returns its very argument.
+    ua.astype(Container(a=x, b=y), "float64", copy=False, out=Container(a=y, b=x))
+    assert_leaves(c, [np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+
+
+def test_many_leaves_are_checked_for_overlap_in_the_order_of_their_addresses(backend: str) -> None:
+    x = ua.asarray(np.zeros((64, 4)), copy=True)
+    c = Container([x[i, j::2] for i in range(64) for j in range(2)])
+    c += 1
+    assert_same(x, np.ones((64, 4)))
+    with pytest.raises(ValueError, match="overlap, '5' and '128'"):
+        ua.inplace_update(Container([*c, x[2, 3:]]), 0.0)
+
+
+def test_natives_as_leaves_of_out(backend: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="native arrays that are written")
+    given = native(backend, [1.0, 2.0])
+    ua.multiply(Container(a=ua.asarray([1.0, 2.0])), 3.0, out=Container(a=given))
+    np.testing.assert_array_equal(np.asarray(given), [3.0, 6.0])
+
+
+def test_an_array_is_no_target_of_a_container(backend: str) -> None:
+    x = ua.ones(2)
+    with pytest.raises(TypeError, match="out is one too"):
+        ua.add(Container(a=x), 1, out=x)
+    with pytest.raises(TypeError, match="out is one too"):
+        x += Container(a=x)
+    with pytest.raises(TypeError, match="for each result, 1, not 2"):
+        ua.add(Container(a=x), 1, out=(Container(a=x), Container(a=x)))
+    assert_same(x, [1.0, 1.0])
+
+
+def test_debug_checks_each_leaf(backend: str) -> None:
+    with ua.debug():
+        c = sample()
+        c += sample()
+        assert_leaves(ua.permute_dims(c.at("w"), (1, 0)), [2 * VALUES[2].T])
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["npz", "safetensors"])
+def test_a_container_comes_back_from_a_file(backend: str, tmp_path: Path, ending: str) -> None:
+    kinds = [name for name in ALL if ending == "npz" or name != "complex128"]
+    c = Container(
+        {name: ua.asarray(np.array([[0, 1, 1]]), dtype=name) for name in kinds},
+        file=ua.asarray(1.5),
+        allow_pickle=ua.zeros((0, 3)),
+        nest=[(ua.asarray(1), ua.asarray([[1.0, np.nan]])[:, ::-1].T), {"π/ä": ua.ones(1)}, [], {}],
+    )
+    path = tmp_path / f"model.{ending}"
+    c.save(path)
+    c.save(str(path))
+    found = Container.load(path)
+    assert found.diff(c) == {}
+    assert found.keys() == c.keys()
+    assert type(found.to_dict()["nest"][0]) is tuple
+    assert len(found.nest) == 4
+    assert {x.backend for x in found.leaves()} == {backend}
+    assert {x.backend for x in Container.load(path, backend="numpy").leaves()} == {"numpy"}
+    found["more"] = 1
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_files_of_others_are_read(backend: str, tmp_path: Path) -> None:
+    import safetensors.numpy
+
+    np.savez(tmp_path / "a.npz", **{"x/y": np.arange(3), "z": np.ones(2)})
+    safetensors.numpy.save_file({"x/y": np.arange(3), "z": np.ones(2)}, tmp_path / "a.safetensors")
+    for name in ("a.npz", "a.safetensors"):
+        found = Container.load(tmp_path / name)
+        assert found.paths() == ["x/y", "z"]
+        assert_leaves(found, [np.arange(3), np.ones(2)])
+    sample().save(tmp_path / "b.npz")
+    with np.load(tmp_path / "b.npz") as file:
+        assert set(PATHS) < set(file.files)
+    sample().save(tmp_path / "b.safetensors")
+    assert set(safetensors.numpy.load_file(tmp_path / "b.safetensors")) == set(PATHS)
+
+
+class Malicious:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pytest.fail, ("what a file holds was run",)
+
+
+def test_nothing_in_a_file_is_run(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.array([Malicious()], dtype=object))
+    with pytest.raises(ValueError, match="Object arrays"):
+        Container.load(tmp_path / "a.npz")
+
+
+def archive(path: Path, structure: bytes, **arrays: Any) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, x in {"__unifyarr__": np.frombuffer(structure, np.uint8), **arrays}.items():
+            stream = io.BytesIO()
+            np.lib.format.write_array(stream, np.asarray(x))
+            file.writestr(f"{name}.npy", stream.getvalue())
+
+
+@pytest.mark.parametrize(
+    "structure",
+    [
+        b"not json",
+        b"[]",
+        b"{}",
+        b'{"structure": {"dict": {"y": null}}}',
+        b'{"structure": {"dict": {}}}',
+        b'{"structure": {"set": []}}',
+        b'{"structure": {"dict": [], "list": []}}',
+        b'{"structure": {"dict": {"x": null}}, "dtypes": {"x": "bfloat16"}}',
+        b'{"structure": {"dict": {"x": null}}, "dtypes": {"x": "object"}}',
+        b'{"structure": {"dict": {"x": null}}, "dtypes": []}',
+        b'{"structure": null}',
+    ],
+)
+def test_a_damaged_structure_is_an_error(tmp_path: Path, structure: bytes) -> None:
+    archive(tmp_path / "a.npz", structure, x=np.arange(2))
+    with pytest.raises(ValueError, match=r"damaged|structure"):
+        Container.load(tmp_path / "a.npz")
+
+
+def test_what_files_cant_hold(backend: str, tmp_path: Path) -> None:
+    sample().save(tmp_path / "a.safetensors")
+    before = (tmp_path / "a.safetensors").read_bytes()
+    with pytest.raises(DtypeError, match="complex128"):
+        Container(z=ua.asarray(1j)).save(tmp_path / "a.safetensors")
+    assert (tmp_path / "a.safetensors").read_bytes() == before
+    with pytest.raises(ValueError, match="taken"):
+        Container({"__unifyarr__": 1}).save(tmp_path / "a.npz")
+    for name in ("b.npz", "b.safetensors"):
+        (tmp_path / name).write_bytes(b"PK nonsense")
+        with pytest.raises(ValueError, match=r"damaged|pickle|archive"):
+            Container.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        Container.load(tmp_path / "nothing.npz")
+    assert json.dumps(sorted(each.name for each in tmp_path.iterdir())) == '["a.safetensors", "b.npz", "b.safetensors"]'
+
+
+# -- pytrees ----------------------------------------------------------------------------------------------------------
+
+
+def loss(p: Container) -> Any:
+    # Writes inside are to copies of the arguments, or to what is made on the way.
+    q = p * 2
+    q.w[0] *= 3
+    return ua.sum(ua.sum(q**2).reduce()).native
+
+
+def expected_gradient() -> list[np.ndarray]:
+    return [8 * VALUES[0], 8 * VALUES[1], 8 * VALUES[2] * [[9], [1]]]
+
+
+def test_optree_takes_containers_by_the_namespace(backend: str) -> None:
+    import optree
+
+    c = sample()
+    assert optree.tree_paths(c, namespace="unifyarr") == [("layers", "0", "b"), ("layers", "1"), ("w",)]
+    assert_leaves(optree.tree_map(lambda x: x + 1, c, namespace="unifyarr"), [x + 1 for x in VALUES])
+
+
+def test_jax_takes_containers_and_arrays(backend: str) -> None:
+    skip_unless(backend, "jax", why="JAX's pytrees")
+    import jax
+
+    c = sample()
+    before = [x.native for x in c.leaves()]
+    gradient = jax.jit(jax.grad(loss))(c)
+    assert_leaves(gradient, expected_gradient())
+    assert all(x.native is each for x, each in zip(c.leaves(), before, strict=True))
+    assert_leaves(jax.tree_util.tree_map(lambda x: x + 1, c), [x + 1 for x in VALUES])
+    stacked = ua.stack([c, 2 * c])
+    assert_leaves(jax.vmap(lambda p: ua.sum(p))(stacked), [np.array([v.sum(), 2 * v.sum()]) for v in VALUES])
+    assert_same(jax.jit(lambda x: x[::-1] + 1)(ua.arange(4)[::2]), [3, 1])
+    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(c)[0]]
+    assert paths[0] == "['layers']['0']['b']['native']"
+    # Equal names in another order are one structure.
+    one, other = Container(a=1.0, b=2.0), Container(b=2.0, a=1.0)
+    assert jax.tree_util.tree_structure(one) == jax.tree_util.tree_structure(other)
+    # NumPy's arrays go in as they are, and JAX's come out.
+    assert jax.jit(lambda p: p * 2)(sample().to_backend("numpy")).w.backend == "jax"
+
+
+def test_an_array_that_a_pytree_took_is_never_given_away(backend: str) -> None:
+    skip_unless(backend, "jax", why="JAX's donated buffers")
+    import jax
+
+    c = Container(a=ua.zeros(1 << 17))
+    c.a[0] = 1.0
+    (taken,) = jax.tree_util.tree_leaves(c)
+    c.a[1] = 2.0
+    c += 1
+    assert taken[1] == 0
+    assert not taken.is_deleted()
+
+
+def test_torch_takes_containers_and_arrays(backend: str) -> None:
+    skip_unless(backend, "torch", why="torch's pytrees")
+    import torch
+
+    c = sample()
+    assert_leaves(torch.func.grad(loss)(c), expected_gradient())
+    assert_leaves(c, VALUES)
+    stacked = ua.stack([c, 2 * c])
+    assert_leaves(torch.func.vmap(lambda p: ua.sum(p))(stacked), [np.array([v.sum(), 2 * v.sum()]) for v in VALUES])
+    assert_leaves(torch.utils._pytree.tree_map(lambda x: x + 1, c), [x + 1 for x in VALUES])
+    paths = [torch.utils._pytree.keystr(path) for path, _ in torch.utils._pytree.tree_flatten_with_path(c)[0]]
+    assert paths[0] == "['layers']['0']['b']['native']"
