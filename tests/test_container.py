@@ -479,7 +479,7 @@ def test_an_array_is_no_target_of_a_container(backend: str) -> None:
         ua.add(Container(a=x), 1, out=x)
     with pytest.raises(TypeError, match="out is one too"):
         x += Container(a=x)
-    with pytest.raises(TypeError, match="for each result, 1, not 2"):
+    with pytest.raises(TypeError, match="2 containers for 1 results"):
         ua.add(Container(a=x), 1, out=(Container(a=x), Container(a=x)))
     assert_same(x, [1.0, 1.0])
 

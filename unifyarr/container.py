@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
@@ -76,8 +76,8 @@ class Container(Operators, Tree):
     __array_ufunc__ = None
     __array_priority__ = 2000
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
-        # Whoever has a container may take it apart with optree.
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Make a container, which optree takes apart from now on."""
         _trees()
         return super().__new__(cls)
 
@@ -331,13 +331,8 @@ class Container(Operators, Tree):
     # -- what the dispatcher asks -------------------------------------------------------------------------------------
 
     def _with_leaves(self, leaves: Sequence[Any]) -> Self:
-        paths = self.paths()
-        if len(leaves) != len(paths):
-            raise ValueError(f"{len(leaves)} leaves make no container of {len(paths)}")
-        changed = copy.copy(self)
-        for path, leaf in zip(paths, leaves, strict=True):
-            changed[path] = leaf
-        return changed
+        twin: Self = _rebuilt(self, iter(leaves))
+        return twin
 
     def _check_same(self, other: Nest) -> None:
         found = _difference(self, other, "")
@@ -391,6 +386,16 @@ def _agree(first: Array | None, second: Array | None, rtol: float, atol: float) 
 def _names(container: Container) -> tuple[str, ...]:
     # Names are sorted, so that their order makes no two structures of one; places stay in theirs.
     return tuple(sorted(container._items) if container._kind is dict else container._items)
+
+
+def _rebuilt(container: Container, leaves: Iterator[Any]) -> Any:
+    # A container with other leaves, in the order of the paths; the names keep their order.
+    found = {
+        name: _rebuilt(item, leaves) if isinstance(item := container._items[name], Container) else next(leaves)
+        for name in _names(container)
+    }
+    items = {name: as_item(found[name], name, Container) for name in container._items}
+    return made(type(container), items, container._kind)
 
 
 def _flattened(container: Container) -> tuple[list[Any], tuple[type, tuple[str, ...]]]:

@@ -5,8 +5,8 @@ Everything that can fail is checked before the first byte is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
@@ -187,14 +187,20 @@ def assign_all(
         assign(target, native)
 
 
-@contextmanager
-def at(path: str) -> Iterator[None]:
-    """Add to an error at which leaf of a container it was."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"at the leaf {path!r} of a container")
-        raise
+class at:  # noqa: N801
+    """A context that adds to an error at which leaf of a container it was."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is not None:
+            error.add_note(f"at the leaf {self.path!r} of a container")
 
 
 def rewrite(root: Array, write: Callable[[Any, bool], Any], value: Any = None) -> None:

@@ -60,7 +60,7 @@ def map_call(declaration: Declaration, call: Call, nest: Nest) -> Any:
         return _transposed(nest, results) if several else nest._with_leaves(results)
     columns = list(zip(*results, strict=True)) if several else [results] if results else []
     if columns and len(columns) != len(targets):
-        raise TypeError(f"out of {declaration.name}() has a container for each result, {len(columns)}, not {len(targets)}")
+        raise TypeError(f"out of {declaration.name}() has {len(targets)} containers for {len(columns)} results")
     flat = [result for column in columns for result in column]
     store_several(declaration.name, [each for column in targets for each in column], flat, nest.paths() * len(columns))
     return out
