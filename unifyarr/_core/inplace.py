@@ -187,7 +187,7 @@ def assign_all(
         assign(target, native)
 
 
-class at:  # noqa: N801
+class at:
     """A context that adds to an error at which leaf of a container it was."""
 
     __slots__ = ("path",)
