@@ -235,8 +235,15 @@ class Check:
                     )
                 )
 
-    def check_written(self, expected: list[np.ndarray] | None) -> None:
-        """Raise if the targets hold other values than those of a call without them."""
+    def check_written(self, expected: list[np.ndarray] | Exception | None) -> None:
+        """Raise if the targets hold other values than those of a call without them, or such a call raises."""
+        if isinstance(expected, Exception):
+            raise BadInplace(
+                self._says(
+                    f"wrote to {self._targets} where it raises without: {type(expected).__name__}: {expected}. Let it "
+                    "check the same both ways"
+                )
+            ) from expected
         for target, values in zip(self.targets, expected or (), strict=False):
             if target.before is None:
                 continue
@@ -316,8 +323,8 @@ _UNSET = frozenset({"empty", "empty_like"})
 
 def _without_out(
     declaration: Declaration, call: Call, call_next: Handler, targets: list[Argument]
-) -> list[np.ndarray] | None:
-    # What the call returns without ``out``, which decides over ``copy`` where it's given.
+) -> list[np.ndarray] | Exception | None:
+    # What the call returns or raises without ``out``, which decides over ``copy`` where it's given.
     if declaration.name in _UNSET or any(target.before is None for target in targets):
         return None
     arguments = {**call.arguments, "out": None}
@@ -327,9 +334,9 @@ def _without_out(
     try:
         result = call_next(dataclasses.replace(call, arguments=arguments, backend=targets[0].array._backend))
         return [values_of(each) for each in (result if isinstance(result, tuple) else (result,))]
-    except Exception:
-        # The call itself says what is wrong with it.
-        return None
+    except Exception as error:
+        # The call itself says what is wrong with it, if it raises too.
+        return error
     finally:
         checking.reset(token)
 
