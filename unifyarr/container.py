@@ -183,8 +183,9 @@ class Container(Operators, Tree):
         for other in others:
             self._check_same(other)
         made = []
-        for path, *leaves in zip(self.paths(), self.leaves(), *(other.leaves() for other in others), strict=True):
-            with at(path):
+        columns = zip(self.paths(), self.leaves(), *(other.leaves() for other in others), strict=True)
+        for place, (path, *leaves) in enumerate(columns):
+            with at(self, place):
                 made.append(function(path, *leaves))
         return self._with_leaves(made)
 

@@ -144,16 +144,14 @@ def store_out(name: str, out: Array, result: Array) -> Array:
     return out
 
 
-def store_several(
-    name: str, targets: Sequence[Array], results: Sequence[Array], paths: Sequence[str] | None = None
-) -> None:
-    """Write several results, all or none; ``paths`` say to which leaves of a container."""
+def store_several(name: str, targets: Sequence[Array], results: Sequence[Array], nest: Any = None) -> None:
+    """Write several results, all or none; ``nest`` is the container whose leaves the targets are, if any."""
 
     def as_native(target: Array, result: Array) -> Any:
         check_backend(target, result._backend)
         return fit_out(name, target, result)
 
-    assign_all(targets, results, as_native, f"arrays of out of {name}()", paths)
+    assign_all(targets, results, as_native, f"arrays of out of {name}()", nest)
 
 
 def _takes_out(

@@ -6,7 +6,6 @@ Everything that can fail is checked before the first byte is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
@@ -158,12 +157,12 @@ def assign_all(
     values: Sequence[Any],
     as_native: Callable[[Array, Any], Any],
     what: str,
-    paths: Sequence[str] | None = None,
+    nest: Any = None,
 ) -> None:
     """Write a value to each of several targets: all of them, or none.
 
     ``as_native(target, value)`` returns a value as ``assign`` takes it. The values are as they were before the first
-    write, whatever they share memory with. ``paths`` say which leaves of a container the targets are.
+    write, whatever they share memory with. ``nest`` is the container whose leaves the targets are, if any.
     """
     values = [convert.as_array(x, backend) if (backend := backend_of_native(x)) is not None else x for x in values]
     sources = {id(x): x for x in values if is_array(x)}
@@ -174,14 +173,14 @@ def assign_all(
     count = len(targets)
     for first, second in overlapping(arrays):
         if second < count:
-            one, other = (paths[first], paths[second]) if paths else (first, second)
+            one, other = (first, second) if nest is None else (path_of(nest, first), path_of(nest, second))
             raise ValueError(f"two {what} overlap, {one!r} and {other!r}: the second value would overwrite the first")
         if first < count and places[id(arrays[second])] != [first]:
             for place in places[id(arrays[second])]:
                 values[place] = arrays[second].copy()
     natives = []
     for place, (target, value) in enumerate(zip(targets, values, strict=True)):
-        with at(paths[place]) if paths else nullcontext():
+        with at(nest, place):
             natives.append(as_native(target, value))
     for target, native in zip(targets, natives, strict=True):
         assign(target, native)
@@ -190,17 +189,23 @@ def assign_all(
 class at:
     """A context that adds to an error at which leaf of a container it was."""
 
-    __slots__ = ("path",)
+    __slots__ = ("nest", "place")
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, nest: Any, place: int) -> None:
+        self.nest, self.place = nest, place
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if error is not None:
-            error.add_note(f"at the leaf {self.path!r} of a container")
+        if error is not None and self.nest is not None:
+            error.add_note(f"at the leaf {path_of(self.nest, self.place)!r} of a container")
+
+
+def path_of(nest: Any, place: int) -> str:
+    """Return the path of a leaf, of several containers like ``nest`` in a row."""
+    paths: list[str] = nest.paths()
+    return paths[place % len(paths)]
 
 
 def rewrite(root: Array, write: Callable[[Any, bool], Any], value: Any = None) -> None:

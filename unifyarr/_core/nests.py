@@ -52,8 +52,8 @@ def map_call(declaration: Declaration, call: Call, nest: Nest) -> Any:
     out = call.arguments.pop("out", None)
     targets = None if out is None else _targets(declaration.name, out, nest)
     results: list[Any] = []
-    for path, arguments in zip(nest.paths(), _arguments(call, nest), strict=True):
-        with at(path):
+    for place, arguments in enumerate(_arguments(call, nest)):
+        with at(nest, place):
             results.append(_call(function, call, arguments))
     several = bool(results) and isinstance(results[0], tuple)
     if targets is None:
@@ -62,7 +62,7 @@ def map_call(declaration: Declaration, call: Call, nest: Nest) -> Any:
     if columns and len(columns) != len(targets):
         raise TypeError(f"out of {declaration.name}() has {len(targets)} containers for {len(columns)} results")
     flat = [result for column in columns for result in column]
-    store_several(declaration.name, [each for column in targets for each in column], flat, nest.paths() * len(columns))
+    store_several(declaration.name, [each for column in targets for each in column], flat, nest)
     return out
 
 
@@ -73,7 +73,7 @@ def _targets(name: str, out: Any, nest: Nest) -> list[list[Array]]:
         raise TypeError(f"{name}() of a container gives containers: out is one too, not {type(out).__name__}")
     for each in outs:
         check_leaves(each)
-    return [[as_target(leaf) for leaf in _spread(each, nest, "out")] for each in outs]
+    return [[as_target(leaf) for leaf in _spread(each, nest, 0, "out")] for each in outs]
 
 
 def _call(function: Any, call: Call, arguments: dict[str, Any]) -> Any:
@@ -86,21 +86,22 @@ def _call(function: Any, call: Call, arguments: dict[str, Any]) -> Any:
 
 def _arguments(call: Call, nest: Nest) -> Iterator[dict[str, Any]]:
     # The arguments of the call of each leaf.
-    columns = {}
+    columns: dict[str, Sequence[Any]] = {}
+    count = len(nest.leaves())
     for name, value in call.arguments.items():
         if name in call.parameters.sequences:
-            spread = [_spread(each, nest, f"{name}[{place}]") for place, each in enumerate(value)]
-            columns[name] = list(zip(*spread, strict=True)) if spread else _spread((), nest, name)
+            spread = [_spread(each, nest, count, f"{name}[{place}]") for place, each in enumerate(value)]
+            columns[name] = list(zip(*spread, strict=True)) if spread else [()] * count
         else:
-            columns[name] = _spread(value, nest, name)
-    for place in range(len(nest.leaves())):
+            columns[name] = _spread(value, nest, count, name)
+    for place in range(count):
         yield {name: column[place] for name, column in columns.items()}
 
 
-def _spread(value: Any, nest: Nest, name: str) -> Sequence[Any]:
+def _spread(value: Any, nest: Nest, count: int, name: str) -> Sequence[Any]:
     # What each leaf gets of a value: its own part of a container, the whole of anything else.
     if not isinstance(value, Nest):
-        return [value] * len(nest.leaves())
+        return [value] * count
     if value is not nest:
         try:
             nest._check_same(value)
@@ -124,17 +125,18 @@ def _transposed(nest: Nest, results: list[tuple[Array, ...]]) -> Any:
 
 def check_leaves(nest: Nest, ensure_in_backend: bool = False) -> None:
     """Raise unless all leaves may be written now."""
-    for path, target in zip(nest.paths(), nest.leaves(), strict=True):
-        with at(path):
+    for place, target in enumerate(nest.leaves()):
+        with at(nest, place):
             check_target(target, ensure_in_backend)
 
 
 def update_nest(nest: Nest, value: Any, ensure_in_backend: bool) -> None:
     """Overwrite all leaves by a value, or each by its part of a container: all of them, or none."""
-    values = _spread(value, nest, "val")
+    targets = nest.leaves()
+    values = _spread(value, nest, len(targets), "val")
     check_leaves(nest, ensure_in_backend)
 
     def as_native(target: Array, value: Any) -> Any:
         return fit(value, target, target.shape, exact=False, what="the leaf")
 
-    assign_all(nest.leaves(), values, as_native, "leaves of the container", nest.paths())
+    assign_all(targets, values, as_native, "leaves of the container", nest)
