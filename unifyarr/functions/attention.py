@@ -40,7 +40,7 @@ def _scores_shape(query: Array, key: Array, value: Array, mask: Array | None) ->
     return shape
 
 
-@mixed(namespace="nn", scratch=True)
+@mixed(namespace="nn", kernels=("attention",), scratch=True)
 def scaled_dot_product_attention(
     query: Array,
     key: Array,
@@ -108,7 +108,7 @@ def scaled_dot_product_attention(
     if out is not None:
         check_result("scaled_dot_product_attention", out, result, dtype)
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else float(scale)
-    if mask is None:
+    if mask is None and query.size and key.size:
         found = attempt(
             "attention", query, key, value, is_causal=bool(is_causal), scale=factor, out=out, result=(result, dtype)
         )

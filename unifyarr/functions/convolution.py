@@ -66,18 +66,11 @@ def _convolve(
     if single:
         images, target = expand_dims(x, 0), None if out is None else expand_dims(out, 0)
     whole = (*images.shape[:1], weight.shape[0], *count)
-    result = attempt(
-        "convolution",
-        images,
-        weight,
-        *biases,
-        stride=strides,
-        padding=windows.padding,
-        dilation=dilations,
-        groups=groups,
-        out=target,
-        result=(whole, x.dtype),
-    )
+    options = {"stride": strides, "padding": windows.padding, "dilation": dilations, "groups": groups}
+    result = None
+    if size(whole) and weight.size:
+        # Of nothing, engines make errors and wrong shapes.
+        result = attempt("convolution", images, weight, *biases, **options, out=target, result=(whole, x.dtype))
     if result is None:
         result = _in_single(images, weight, biases, windows, groups, whole, target)
     if result is target:

@@ -14,6 +14,8 @@ from torch import Tensor
 from ...errors import DeviceError, DtypeError
 from . import (
     _dlpack,
+    attention,
+    convolution,
     creation,
     data_type,
     elementwise,
@@ -58,6 +60,8 @@ class Backend:
     writes_at_once = staticmethod(fast.writes_at_once)
     fast = fast.PATHS
     modules = (
+        attention,
+        convolution,
         creation,
         data_type,
         elementwise,
