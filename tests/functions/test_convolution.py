@@ -14,7 +14,7 @@ from scipy import signal
 import unifyarr as ua
 
 from ..natives import skip_unless
-from ..oracle import COMPLEX, FLOATS, HALVES, INTEGERS, TOLERANCE, as_numpy, assert_raises, assert_same, few, seeded
+from ..oracle import COMPLEX, FLOATS, HALVES, INTEGERS, TOLERANCE, as_numpy, assert_raises, assert_same, seeded, twice
 from .test_native_out import gradient
 
 CONVOLUTIONS = {1: ua.nn.conv1d, 2: ua.nn.conv2d, 3: ua.nn.conv3d}
@@ -72,7 +72,9 @@ def expected_of(axes: int, *given: np.ndarray, **options: Any) -> np.ndarray:
 @pytest.mark.parametrize("dtype", [*HALVES, *FLOATS, "int8", "int64", "uint16", "complex64", "complex128"])
 @pytest.mark.parametrize("axes", CONVOLUTIONS)
 def test_convolutions_are_torchs(backend: str, axes: int, dtype: str) -> None:
-    for number, each in enumerate(OPTIONS if dtype in ("float64", "int64") else OPTIONS[-2:]):
+    # JAX and TensorFlow compile each.
+    chosen = OPTIONS if dtype == "float64" else OPTIONS[2::2] if dtype == "int64" else OPTIONS[-1:]
+    for number, each in enumerate(chosen):
         options = of_axes(each, axes)
         arrays = operands(dtype, axes, options.get("groups", 1), number)
         expected = expected_of(axes, *arrays, **options)
@@ -85,7 +87,7 @@ def test_convolutions_are_torchs(backend: str, axes: int, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "uint8", "float64", "complex128"])
-@few
+@twice
 @given(data=st.data())
 def test_one_channel_is_scipys_correlation(backend: str, dtype: str, data: st.DataObject) -> None:
     axes = data.draw(st.integers(1, 3))
@@ -167,7 +169,7 @@ def test_what_doesnt_fit_is_refused(
     assert_raises(ValueError, ua.nn.conv2d, ua.ones(x), ua.ones(weight), ua.ones(bias), **options, out=out)
 
 
-@pytest.mark.parametrize("options", OPTIONS[1:5], ids=str)
+@pytest.mark.parametrize("options", [OPTIONS[1], OPTIONS[4]], ids=str)
 @pytest.mark.parametrize("axes", CONVOLUTIONS)
 def test_gradients_are_torchs(backend: str, axes: int, options: dict[str, Any]) -> None:
     skip_unless(backend, "torch", "jax", "tensorflow", why="an engine that records gradients")

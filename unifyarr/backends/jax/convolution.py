@@ -7,7 +7,7 @@ from typing import Any
 import jax
 from jax import lax
 
-from ._compiled import INEXACT_REAL, compiled, in_single
+from ._compiled import compiled, in_single
 
 
 @compiled
@@ -31,5 +31,5 @@ def _convolution(
 
 
 def convolution(x: jax.Array, weight: jax.Array, /, *biases: jax.Array, **options: Any) -> Any:
-    # The composition wraps integers and multiplies complex numbers as NumPy does.
-    return _convolution(x, weight, *biases, **options) if x.dtype in INEXACT_REAL else NotImplemented
+    # XLA multiplies no truth values.
+    return NotImplemented if x.dtype == bool else _convolution(x, weight, *biases, **options)
