@@ -123,6 +123,9 @@ def scaled_dot_product_attention(
     scaled = multiply(query, factor, out=room(out, query.shape, working, *later))
     scores = matmul(scaled, swapaxes(key, -1, -2))
     del scaled
+    if mask is not None and broadcast(scores.shape, mask.shape) != scores.shape:
+        # The mask differs along an axis that only the values have.
+        scores = broadcast_to(scores, broadcast(scores.shape, mask.shape)).copy()
     _exclude(scores, mask, is_causal)
     weights = _softmax(scores) if scores.size else scores
     mean = matmul(weights, value, out=out if working == dtype else None)
