@@ -15,6 +15,7 @@ import pytest
 import unifyarr as ua
 from unifyarr._core.declare import DECLARATIONS, Declaration
 
+from ..functions.calls import Draws
 from ..oracle import as_numpy
 
 
@@ -255,6 +256,28 @@ CASES: dict[str, Cases] = {
     **alike("linalg.svd", "linalg.svdvals", cases=[plain(GRID), plain(IDENTITY)]),
     "linalg.trace": [plain(SQUARE), plain(np.array([[2.0]])), plain(np.ones((3, 1, 1)))],
     "linalg.vector_norm": [plain(GRID), plain(ROW, axis=0), plain(GRID, axis=())],
+    # neural networks
+    **alike(*(f"nn.{kind}_pool1d" for kind in ("avg", "max")), cases=[with_values(GRID, 1), with_values(GRID, 3)]),
+    **alike(*(f"nn.{kind}_pool2d" for kind in ("avg", "max")), cases=[with_values(GRID, 1), with_values(GRID, 2)]),
+    **alike(*(f"nn.{kind}_pool3d" for kind in ("avg", "max")), cases=[with_values(GRID[None], 1)]),
+    "nn.conv1d": [plain(GRID, np.eye(2)[:, :, None]), plain(ROW, np.ones((1, 1, 2)), LINE[:1])],
+    "nn.conv2d": [plain(GRID[None], np.ones((1, 1, 1, 1))), plain(GRID[None], SQUARE[None, None])],
+    "nn.conv3d": [plain(GRID[None, None], np.ones((1, 1, 1, 1, 1)))],
+    "nn.dropout": [
+        with_values(GRID, 0.0, generator=Draws()),
+        with_values(GRID, 0.5, generator=Draws()),
+        with_values(GRID, 0.5, training=False),
+    ],
+    "nn.embedding": [plain(INDEX, GRID), plain(np.array([0, 1]), GRID)],
+    "nn.linear": [plain(GRID, np.eye(3)), plain(GRID, np.eye(3), np.zeros(3)), plain(LINE[:1], np.ones((1, 1)))],
+    "nn.multi_head_attention": [plain(GRID, num_heads=1), plain(GRID[:1], GRID, GRID, TRUTH[:1, :2], num_heads=3)],
+    "nn.one_hot": [with_values(INDEX, 2), with_values(np.array([0, 1]), 2, dtype="bool")],
+    "nn.scaled_dot_product_attention": [
+        plain(GRID, GRID, GRID),
+        plain(ROW, ROW, ROW, scale=0.0),
+        plain(SQUARE, SQUARE, SQUARE, IDENTITY),
+        plain(GRID, GRID, LINE[:2, None], IDENTITY > 0),
+    ],
     # Fourier transforms
     **alike("fft.fft", "fft.ifft", "fft.fftn", "fft.ifftn", cases=_FOURIER),
     **alike("fft.rfft", "fft.rfftn", "fft.ihfft", cases=_REAL_FOURIER),

@@ -18,7 +18,20 @@ Q = np.array([[3.0, 1.0, 0.5], [1.0, 4.0, 0.0], [0.5, 0.0, 5.0]])
 V = np.array([1.0, -2.0, 3.0])
 Z = A + 1j * B
 
+# A batch of signals, images and volumes, with kernels.
+SIGNALS = np.linspace(-1.0, 2.0, 16).reshape(1, 2, 8) ** 3
+IMAGES = np.linspace(-1.0, 2.0, 40).reshape(1, 2, 4, 5) ** 3
+VOLUMES = np.linspace(-1.0, 2.0, 24).reshape(1, 1, 2, 3, 4) ** 3
+KERNELS = np.linspace(2.0, -1.0, 36).reshape(2, 2, 3, 3)
+
 Case = tuple[list[Any], dict[str, Any]]
+
+
+class Draws:
+    """A generator that draws the same numbers at each call."""
+
+    def random(self, size: Any) -> np.ndarray:
+        return np.linspace(0, 1, int(np.prod(size)), endpoint=False).reshape(size)
 
 
 def case(*arguments: Any, **options: Any) -> Case:
@@ -81,6 +94,18 @@ CALLS: dict[str, Case] = {
     "tensordot": case(A, B, axes=((0, 1), (0, 1))),
     "tile": case(A, (2, 1)),
     "where": case(A > 0, A, B),
+    **{f"nn.{name}_pool1d": case(SIGNALS, 3, stride=2, padding=1) for name in ("max", "avg")},
+    **{f"nn.{name}_pool2d": case(IMAGES, 2, stride=1) for name in ("max", "avg")},
+    **{f"nn.{name}_pool3d": case(VOLUMES, (1, 2, 2)) for name in ("max", "avg")},
+    "nn.conv1d": case(SIGNALS, KERNELS[..., 0], V[:2].copy(), padding=1),
+    "nn.conv2d": case(IMAGES, KERNELS, V[:2].copy(), padding=((1, 1), (2, 0))),
+    "nn.conv3d": case(VOLUMES, KERNELS[:, :1, None, :2, :2].copy()),
+    "nn.dropout": case(A, 0.5, generator=Draws()),
+    "nn.embedding": case(np.array([[2, 0], [1, -1]]), Q),
+    "nn.linear": case(A, Q, V),
+    "nn.multi_head_attention": case(Q, Q[::-1].copy(), Q, Q > 0, num_heads=3),
+    "nn.one_hot": case(np.array([2, 0]), 3),
+    "nn.scaled_dot_product_attention": case(A, B, K / 4, A[:, :2] < 0.6),
     "nn.softmax": case(A),
 }
 # Their values are not set.

@@ -105,6 +105,12 @@ PATHS: dict[str, tuple[Callable[..., Any], str, str, tuple[str, ...]]] = {
     "sort, descending": (lambda x, y, out: ua.sort(x, descending=True, out=out), "float64", "sort", ("numpy",)),
     "sort to another dtype": (lambda x, y, out: ua.sort(x, out=out), "float32", "sort", ()),
     "matmul": (lambda x, y, out: ua.matmul(x, y.T, out=out), "float64", "matmul", M),
+    "matmul of stacks": (
+        lambda x, y, out: ua.matmul(ua.reshape(x, (1, 2, 3)), ua.reshape(y.T, (1, 3, 2)), out=out),
+        "float64",
+        "matmul",
+        M,
+    ),
     # What can fail on values doesn't get ``out``.
     "linalg.cholesky": (lambda x, y, out: ua.linalg.cholesky(lift("", Q), out=out), "float64", "cholesky", ()),
     "linalg.cholesky, upper": (

@@ -98,9 +98,9 @@ OVERLAPS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, Any, Any]]] = {
     "flipped": lambda x: (x.copy(), lambda base: base, ua.flip),
     "shifted": lambda x: (np.concatenate([x, x[:1]]), lambda base: base[:-1], lambda base: base[1:]),
     "transposed": lambda x: (
-        np.resize(x, (max(x.shape),) * 2),
+        np.resize(x, (max(x.shape),) * max(x.ndim, 2)),
         lambda base: base[window(x)],
-        lambda base: base.T[window(x)],
+        lambda base: ua.permute_dims(base, range(base.ndim)[::-1])[window(x)],
     ),
 }
 

@@ -36,6 +36,7 @@ def _enable_64_bit() -> None:
 _enable_64_bit()
 
 from . import (  # noqa: E402
+    convolution,
     creation,
     data_type,
     elementwise,
@@ -92,6 +93,7 @@ class Backend:
     # These take a Python number beside an array, and treat it as NumPy does a weak scalar.
     takes_scalars = frozenset({"add", "subtract", "multiply"})
     modules = (
+        convolution,
         creation,
         data_type,
         elementwise,

@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import DeviceError, ReadOnlyError
 from ..kernels import EFFORT
 from . import (
+    convolution,
     creation,
     data_type,
     elementwise,
@@ -38,6 +39,7 @@ class Backend:
     fast_forms = fast.FORMS
     fast = fast.PATHS
     modules = (
+        convolution,
         creation,
         data_type,
         elementwise,

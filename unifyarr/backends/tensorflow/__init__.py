@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import CopyError, DeviceError, InplaceUpdateError
 from . import (
+    convolution,
     creation,
     data_type,
     elementwise,
@@ -119,6 +120,7 @@ class Backend:
         map(
             _kernels,
             (
+                convolution,
                 creation,
                 data_type,
                 elementwise,

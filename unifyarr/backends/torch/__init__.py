@@ -15,6 +15,8 @@ from torch.utils import _pytree as pytree
 from ...errors import DeviceError, DtypeError
 from . import (
     _dlpack,
+    attention,
+    convolution,
     creation,
     data_type,
     elementwise,
@@ -60,6 +62,8 @@ class Backend:
     writes_at_once = staticmethod(fast.writes_at_once)
     fast = fast.PATHS
     modules = (
+        attention,
+        convolution,
         creation,
         data_type,
         elementwise,

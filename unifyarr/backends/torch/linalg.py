@@ -71,7 +71,7 @@ _square = functools.partial(_matrices, square=True)
 @_numpy_errors
 def matmul(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Tensor:
     if x1.dtype in FLOAT or x1.is_complex():
-        if out is None or x1.ndim != 2 or x2.ndim != 2:
+        if out is None or x1.ndim < 2 or x2.ndim < 2:
             # For a vector the engine resizes the out that it was given, and warns.
             return torch.matmul(x1.resolve_conj(), x2.resolve_conj())
         return torch.matmul(x1, x2, out=out)

@@ -1,0 +1,314 @@
+"""Attention against torch's own, and its memory beside that of NumPy written by hand."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import unifyarr as ua
+
+from ..natives import skip_unless
+from ..oracle import BOOL, COMPLEX, FLOATS, HALVES, TOLERANCE, as_numpy, assert_raises, assert_same, few
+from .test_native_out import gradient
+
+attention = ua.nn.scaled_dot_product_attention
+
+
+def by_hand(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    mask: np.ndarray | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """Compute attention as one would write it with NumPy: one array of scores, in which all is done."""
+    scaled = query * query.dtype.type(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    scores = np.matmul(scaled, key.swapaxes(-1, -2))
+    del scaled
+    if mask is not None and mask.dtype == bool:
+        np.copyto(scores, -np.inf, where=~mask)
+    elif mask is not None:
+        scores += mask
+    if is_causal:
+        np.copyto(scores, -np.inf, where=~np.tri(*scores.shape[-2:], dtype=bool))
+    peak = scores.max(axis=-1, keepdims=True)
+    peak[peak == -np.inf] = 0
+    np.subtract(scores, peak, out=scores)
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=-1, keepdims=True)
+    total[total == 0] = 1
+    np.divide(scores, total, out=scores)
+    return np.matmul(scores, value, out=out)
+
+
+# Shapes of queries, keys and values.
+SHAPES = [
+    ((3, 4), (5, 4), (5, 2)),
+    ((2, 3, 4), (2, 5, 4), (2, 5, 4)),
+    ((3, 4), (2, 1, 5, 4), (3, 5, 4)),
+    ((2, 4, 3, 2), (2, 4, 3, 2), (2, 4, 3, 2)),
+]
+
+
+def operands(dtype: str, shapes: tuple[tuple[int, ...], ...], seed: int) -> list[np.ndarray]:
+    random = np.random.default_rng(seed)
+    kind = ua.bfloat16 if dtype == "bfloat16" else dtype
+    return [np.round(2 * random.standard_normal(shape), 3).astype(kind) for shape in shapes]
+
+
+@st.composite
+def masks(draw: st.DrawFn, shapes: tuple[tuple[int, ...], ...]) -> np.ndarray | None:
+    """Draw a mask of queries and keys, or of the scores in full; a row of it may exclude every key."""
+    kind = draw(st.sampled_from(["none", "bool", "number"]))
+    if kind == "none":
+        return None
+    shape = shapes[0][-2], shapes[1][-2]
+    if draw(st.booleans()):
+        shape = (*np.broadcast_shapes(*(each[:-2] for each in shapes)), *shape)
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    takes_part = random.integers(0, 3, shape) > 0
+    takes_part[..., 1, :] = False
+    return takes_part if kind == "bool" else np.where(takes_part, random.standard_normal(shape), -np.inf)
+
+
+@pytest.mark.parametrize("dtype", [*HALVES, *FLOATS, "bool", "int32"])
+@few
+@given(data=st.data())
+def test_attention_is_torchs(backend: str, dtype: str, data: st.DataObject) -> None:
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    shapes = data.draw(st.sampled_from(SHAPES if dtype == "float64" else SHAPES[1:3]))
+    arrays = operands(dtype, shapes, data.draw(st.integers(0, 99)))
+    mask, is_causal = data.draw(masks(shapes)), data.draw(st.booleans())
+    scale = data.draw(st.sampled_from([None, 0.5, -2.0]))
+    batch = np.broadcast_shapes(*(shape[:-2] for shape in shapes))
+    wide = [torch.from_numpy(x.astype("f8")).expand(*batch, *x.shape[-2:]) for x in arrays]
+    both = np.zeros((shapes[0][-2], shapes[1][-2])) if mask is None else mask
+    # torch takes one of the two.
+    both = np.where(both, 0, -np.inf) if both.dtype == bool else both
+    both = np.where(np.tri(*both.shape[-2:]) > 0, both, -np.inf) if is_causal else both
+    expected = torch.nn.functional.scaled_dot_product_attention(*wide, attn_mask=torch.from_numpy(both), scale=scale)
+    expected = expected.numpy().astype(arrays[0].dtype if dtype in TOLERANCE else "f8")
+    given = [ua.asarray(x) for x in (*arrays, *(() if mask is None else (mask,)))]
+    result = attention(*given, is_causal=is_causal, scale=scale)
+    atol = 8 * TOLERANCE.get(dtype, 1e-12)
+    assert_same(result, expected, atol=atol, signed_zeros=False, what=f"{shapes} {mask} {is_causal} {scale}")
+
+
+@pytest.mark.parametrize("mask", ["none", "bool", "number"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_attention_is_what_numpy_gives_by_hand(backend: str, dtype: str, mask: str) -> None:
+    arrays = operands(dtype, SHAPES[1], 0)
+    takes_part = np.random.default_rng(0).integers(0, 3, (3, 5)) > 0
+    masks = {"bool": takes_part, "number": np.where(takes_part, 0.5, -np.inf).astype(dtype)}
+    arrays += [masks[mask]] if mask in masks else []
+    assert_same(attention(*map(ua.asarray, arrays)), by_hand(*arrays), atol=TOLERANCE[dtype], signed_zeros=False)
+
+
+def test_a_query_without_keys_gets_zero(backend: str) -> None:
+    query, key, value = map(ua.asarray, operands("float64", SHAPES[0], 0))
+    for mask in (ua.zeros((3, 5), dtype="bool"), ua.full((3, 5), -math.inf)):
+        assert_same(attention(query, key, value, mask), np.zeros((3, 2)), signed_zeros=False)
+    assert_same(attention(query, key[:0, :], value[:0, :]), np.zeros((3, 2)))
+    assert attention(query[:0, :], key, value).shape == (0, 2)
+    assert attention(query, key, value[:, :0]).shape == (3, 0)
+    # Of no features, all keys fit alike.
+    uniform = attention(query[:, :0], key[:, :0], value)
+    assert_same(uniform, np.broadcast_to(as_numpy(value).mean(0), (3, 2)))
+
+
+def test_extreme_scores(backend: str) -> None:
+    value = ua.asarray([[1.0, -1.0], [3.0, -1e308]])
+    huge = ua.asarray([[1e200, 0.0], [0.0, 1e100]])
+    assert_same(attention(huge, ua.asarray([[1.0, 0.0], [0.0, 1.0]]), value), as_numpy(value))
+    # The products of queries and keys overflow, what scales them makes up for it.
+    assert_same(attention(huge, huge, value, scale=1e-300), np.array([[1.0, -1.0], [2.0, -5e307]]))
+    if backend != "torch":
+        # The sum of the values overflows, their mean doesn't; torch's kernel divides the sum.
+        level = attention(ua.zeros((1, 2)), huge, ua.full((2, 2), 1.5e308))
+        assert_same(level, np.full((1, 2), 1.5e308))
+
+
+def test_nan_stays_in_its_row(backend: str) -> None:
+    query, key, value = operands("float64", SHAPES[0], 0)
+    query[1, 0] = np.nan
+    result = as_numpy(attention(*map(ua.asarray, (query, key, value))))
+    assert np.isnan(result[1]).all()
+    np.testing.assert_allclose(result[[0, 2]], by_hand(query[[0, 2]], key, value))
+
+
+def test_a_mask_may_be_data_and_integers(backend: str) -> None:
+    query, key, value = map(ua.asarray, operands("float32", SHAPES[0], 0))
+    expected = as_numpy(attention(query, key, value, ua.asarray([0.0, 1.0, 2.0, 3.0, 4.0], dtype="float32")))
+    assert_same(attention(query, key, value, [0, 1, 2, 3, 4]), expected)
+    assert_same(attention(query, key, value, mask=ua.arange(5)), expected)
+    assert_same(attention(query, key, value, True), as_numpy(attention(query, key, value)), atol=1e-6)
+
+
+REFUSED: dict[str, tuple[tuple[int, ...], ...]] = {
+    "a query of one axis": ((4,), (5, 4), (5, 2), (3, 5)),
+    "features that differ": ((3, 4), (5, 3), (5, 2), (3, 5)),
+    "as many values as keys": ((3, 4), (5, 4), (4, 2), (3, 5)),
+    "batches that don't broadcast": ((2, 3, 4), (3, 5, 4), (5, 2), (3, 5)),
+    "a mask of other keys": ((3, 4), (5, 4), (5, 2), (3, 4)),
+    "a mask of more axes": ((3, 4), (5, 4), (5, 2), (2, 3, 5)),
+}
+
+
+@pytest.mark.parametrize("shapes", REFUSED.values(), ids=REFUSED.keys())
+def test_shapes_that_dont_fit_are_refused(backend: str, shapes: tuple[tuple[int, ...], ...]) -> None:
+    assert_raises(ua.errors.ShapeError, attention, *map(ua.ones, shapes), out=ua.ones((3, 2)))
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_complex_numbers_have_no_softmax(backend: str, dtype: str, place: int) -> None:
+    given = [ua.ones((2, 2), dtype=dtype if number == place else "float64") for number in range(4)]
+    assert_raises(ua.errors.DtypeError, attention, *given, out=ua.ones((2, 2)))
+
+
+# -- several heads --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mask", [*BOOL, "none"])
+def test_multi_head_attention_is_torchs(backend: str, mask: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    random = np.random.default_rng(0)
+    layer = torch.nn.MultiheadAttention(6, 3, kdim=4, vdim=5, batch_first=True, dtype=torch.float64)
+    values = {name: each.detach().numpy() for name, each in layer.named_parameters()}
+    values["in_proj_bias"][...] = random.standard_normal(18)
+    values["out_proj.bias"][...] = random.standard_normal(6)
+    query, key, value = (random.standard_normal(shape) for shape in ((2, 3, 6), (2, 5, 4), (2, 5, 5)))
+    takes_part = random.integers(0, 3, (3, 5)) > 0
+    excluded = torch.from_numpy(~takes_part) if mask == "bool" else None
+    expected, _ = layer(*map(torch.from_numpy, (query, key, value)), attn_mask=excluded)
+
+    def projection(weight: str, bias: np.ndarray) -> Callable[[ua.Array], ua.Array]:
+        return lambda x: ua.nn.linear(x, ua.asarray(values[weight]), ua.asarray(bias))
+
+    parts = np.split(values["in_proj_bias"], 3)
+    result = ua.nn.multi_head_attention(
+        *map(ua.asarray, (query, key, value)),
+        ua.asarray(takes_part) if mask == "bool" else None,
+        num_heads=3,
+        query_projection=projection("q_proj_weight", parts[0]),
+        key_projection=projection("k_proj_weight", parts[1]),
+        value_projection=projection("v_proj_weight", parts[2]),
+        output_projection=projection("out_proj.weight", values["out_proj.bias"]),
+    )
+    assert_same(result, expected.detach().numpy(), atol=1e-12)
+
+
+def test_one_head_without_projections_is_attention(backend: str) -> None:
+    query, key, value = map(ua.asarray, operands("float64", SHAPES[1], 0))
+    for options in ({}, {"is_causal": True, "scale": 0.25}):
+        expected = as_numpy(attention(query, key, value, **options))
+        assert_same(ua.nn.multi_head_attention(query, key, value, num_heads=1, **options), expected, atol=1e-12)
+    itself = as_numpy(attention(query, query, query))
+    assert_same(ua.nn.multi_head_attention(query, num_heads=1), itself, atol=1e-12)
+    assert_same(ua.nn.multi_head_attention(query, key, num_heads=1), as_numpy(attention(query, key, key)), atol=1e-12)
+
+
+def test_heads_that_dont_fit_are_refused(backend: str) -> None:
+    x = ua.ones((2, 3, 4))
+    for heads in (0, -1, 3):
+        assert_raises(ua.errors.ShapeError, ua.nn.multi_head_attention, x, num_heads=heads, out=ua.ones((2, 3, 4)))
+    assert_raises(TypeError, ua.nn.multi_head_attention, x, num_heads=2.0)
+
+
+# -- gradients, traces and memory -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "bool"])
+def test_gradients_are_torchs(backend: str, mask: str) -> None:
+    skip_unless(backend, "torch", "jax", "tensorflow", why="an engine that records gradients")
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    arrays = operands("float64", SHAPES[1], 0)
+    takes_part = np.tri(3, 5, dtype=bool) if mask == "causal" else np.random.default_rng(1).integers(0, 2, (3, 5)) > 0
+    if mask == "bool":
+        # A query that no key takes part for is a constant.
+        takes_part[1] = False
+    leaves = [torch.tensor(x, requires_grad=True) for x in arrays]
+    options = {} if mask == "none" else {"attn_mask": torch.from_numpy(takes_part)}
+    (torch.nn.functional.scaled_dot_product_attention(*leaves, **options) ** 2).sum().backward()
+    for place, leaf in enumerate(leaves):
+
+        def loss(x: ua.Array, place: int = place) -> ua.Array:
+            given = [x if number == place else ua.asarray(each) for number, each in enumerate(arrays)]
+            given += [ua.asarray(takes_part)] if mask == "bool" else []
+            return ua.sum(attention(*given, is_causal=mask == "causal") ** 2)
+
+        np.testing.assert_allclose(gradient(backend, loss, arrays[place]), leaf.grad.numpy(), rtol=1e-9, atol=1e-9)
+
+
+def test_inside_a_trace(backend: str) -> None:
+    skip_unless(backend, "jax", "tensorflow", why="an engine that traces")
+    arrays = [*operands("float64", SHAPES[3], 0), np.tri(3, 3, dtype=bool).T]
+
+    def run(*natives: Any) -> Any:
+        query, key, value, mask = map(ua.asarray, natives)
+        return ua.nn.multi_head_attention(query, key, value, mask, num_heads=2, is_causal=True).native
+
+    natives = [ua.asarray(x).native for x in arrays]
+    if backend == "jax":
+        import jax
+
+        traced = jax.jit(run)(*natives)
+    else:
+        import tensorflow as tf
+
+        traced = tf.function(run)(*natives)
+    assert_same(ua.asarray(traced), as_numpy(ua.asarray(run(*natives))), atol=1e-12)
+
+
+def peak_on_numpy(call: Callable[[], object]) -> int:
+    """Return how many bytes a call has at once."""
+    call()
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def peak_on_torch(call: Callable[[], object]) -> int:
+    """Return how many bytes a call has at once."""
+    from torch.profiler import ProfilerActivity, profile
+
+    call()
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        call()
+    now = peak = 0
+    for event in profiler.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            now += event.nbytes()
+            peak = max(peak, now)
+    return peak
+
+
+@pytest.mark.parametrize("mask", ["none", "bool", "number", "causal"])
+def test_the_memory_is_that_of_numpy_by_hand(backend: str, mask: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="memory that can be counted")
+    shapes = ((4, 256, 16), (4, 256, 16), (4, 256, 24))
+    arrays = operands("float64", shapes, 0)
+    masks = {"bool": np.tri(256, dtype=bool), "number": np.where(np.tri(256) > 0, 0.5, -np.inf)}
+    arrays += [masks[mask]] if mask in masks else []
+    options = {"is_causal": mask == "causal"}
+    out = np.zeros((4, 256, 24))
+    hand = peak_on_numpy(lambda: by_hand(*arrays, **options, out=out))
+    given, target = [ua.asarray(x, copy=True) for x in arrays], ua.zeros(out.shape)
+    ours = {"numpy": peak_on_numpy, "torch": peak_on_torch}[backend](lambda: attention(*given, **options, out=target))
+    scores = 4 * 256 * 256 * 8
+    assert scores <= hand < 1.2 * scores
+    # NumPy compares through buffers of 128 KiB, whatever the size, to find which keys come later.
+    assert ours <= hand + 10_000 + (150_000 if mask == "causal" else 0)

@@ -1,0 +1,179 @@
+"""Pools against torch's own functions and NumPy's windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+
+from ..natives import skip_unless
+from ..oracle import BOOL, COMPLEX, FLOATS, HALVES, INTEGERS, TOLERANCE, as_numpy, assert_raises, assert_same
+from .test_native_out import gradient
+
+MAX = {1: ua.nn.max_pool1d, 2: ua.nn.max_pool2d, 3: ua.nn.max_pool3d}
+AVG = {1: ua.nn.avg_pool1d, 2: ua.nn.avg_pool2d, 3: ua.nn.avg_pool3d}
+SHAPE = (2, 7, 6, 5)
+# The window, and the options.
+MAXIMA: list[tuple[Any, dict[str, Any]]] = [
+    (2, {}),
+    ((3, 2, 2), {"stride": 1, "padding": (1, 0, 1)}),
+    ((3, 2, 3), {"stride": (2, 1, 3), "padding": 1, "dilation": (2, 1, 1)}),
+]
+MEANS: list[tuple[Any, dict[str, Any]]] = [
+    (2, {}),
+    ((3, 2, 2), {"stride": 1, "padding": (1, 0, 1)}),
+    ((3, 2, 3), {"stride": (2, 1, 3), "padding": 1, "count_include_pad": False}),
+]
+
+
+def of_axes(value: Any, axes: int) -> Any:
+    """Return a window or options for the first so many axes."""
+    if isinstance(value, dict):
+        return {name: of_axes(each, axes) for name, each in value.items()}
+    return value[:axes] if isinstance(value, tuple) else value
+
+
+def values_of(dtype: str, axes: int, *, special: bool = False) -> np.ndarray:
+    """Return an array with ties in it, and with NaN and infinities if wanted."""
+    random = np.random.default_rng(axes)
+    shape = SHAPE[: axes + 1]
+    if dtype in BOOL + INTEGERS:
+        return random.integers(0, 2 if dtype == "bool" else 50, shape).astype(dtype)
+    x = np.round(random.standard_normal(shape), 1)
+    if special:
+        x[random.integers(0, 8, shape) == 0] = -np.inf
+        x[random.integers(0, 8, shape) == 0] = np.inf
+        x[random.integers(0, 16, shape) == 0] = np.nan
+    if dtype in COMPLEX:
+        x = x - 2j * x
+    return x.astype(ua.bfloat16 if dtype == "bfloat16" else dtype)
+
+
+def torchs(name: str, axes: int, x: np.ndarray, window: Any, options: dict[str, Any]) -> np.ndarray:
+    """Return the result of torch's own function, of which all numbers here are in double precision."""
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    function = getattr(torch.nn.functional, f"{name}_pool{axes}d")
+    if x.dtype.kind == "c":
+        return torchs(name, axes, x.real, window, options) + 1j * torchs(name, axes, x.imag, window, options)
+    return function(torch.from_numpy(x.astype("f8")), window, **options).numpy()  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("dtype", [*BOOL, "int8", "int64", "uint8", "uint32", *HALVES, *FLOATS])
+@pytest.mark.parametrize("axes", MAX)
+def test_max_pools_are_torchs(backend: str, axes: int, dtype: str) -> None:
+    x = values_of(dtype, axes, special=True)
+    for window, options in MAXIMA if dtype in ("float64", "int64") else MAXIMA[-1:]:
+        window, options = of_axes(window, axes), of_axes(options, axes)
+        expected = torchs("max", axes, x, window, options).astype(x.dtype)
+        result = MAX[axes](ua.asarray(x), window, **options)
+        assert_same(result, expected, rtol=0, signed_zeros=False, what=f"{window} {options}")
+
+
+@pytest.mark.parametrize("dtype", [*BOOL, "int64", "uint8", *HALVES, *FLOATS, *COMPLEX])
+@pytest.mark.parametrize("axes", AVG)
+def test_average_pools_are_torchs(backend: str, axes: int, dtype: str) -> None:
+    x = values_of(dtype, axes)
+    for window, options in MEANS if dtype in ("float64", "int64") else MEANS[-1:]:
+        window, options = of_axes(window, axes), of_axes(options, axes)
+        expected = torchs("avg", axes, x, window, options)
+        expected = expected if dtype in BOOL + INTEGERS else expected.astype(x.dtype)
+        atol = TOLERANCE.get(dtype, 1e-12)
+        result = AVG[axes](ua.asarray(x), window, **options)
+        assert_same(result, expected, atol=atol, signed_zeros=False, what=f"{window} {options}")
+
+
+def test_nan_and_infinities_reach_the_means_of_their_windows(backend: str) -> None:
+    x = ua.asarray([np.nan, 1.0, 3.0, np.inf, 1.0, -np.inf, np.inf, 2.0])
+    assert_same(ua.nn.avg_pool1d(x, 2), np.array([np.nan, np.inf, -np.inf, np.inf]))
+    assert_same(ua.nn.max_pool1d(x, 2), np.array([np.nan, np.inf, 1.0, np.inf]))
+
+
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_padding_may_differ_before_and_behind(backend: str, kind: str) -> None:
+    pool = getattr(ua.nn, f"{kind}_pool2d")
+    x = np.random.default_rng(0).standard_normal((2, 4, 5))
+    around = np.pad(x, ((0, 0), (1, 0), (0, 2)), constant_values=-np.inf if kind == "max" else 0)
+    windows = np.lib.stride_tricks.sliding_window_view(around, (2, 3), (1, 2))[:, :, ::2]
+    expected = windows.max((-2, -1)) if kind == "max" else windows.mean((-2, -1))
+    assert_same(pool(ua.asarray(x), (2, 3), stride=(1, 2), padding=((1, 0), (0, 2))), expected)
+    assert pool(ua.asarray(x), 3, stride=1, padding="same").shape == x.shape
+    assert pool(ua.asarray(x), 3, stride=1, padding="valid").shape == (2, 2, 3)
+
+
+def test_windows_that_dilation_leaves_with_padding_alone(backend: str) -> None:
+    for dtype, least in (("float64", -np.inf), ("int16", -(2**15)), ("uint8", 0)):
+        result = ua.nn.max_pool1d(ua.ones(1, dtype=dtype), 2, dilation=2, padding=1)
+        assert_same(result, np.array([least], dtype))
+
+
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_any_leading_axes(backend: str, kind: str) -> None:
+    pool = getattr(ua.nn, f"{kind}_pool1d")
+    x = np.random.default_rng(0).standard_normal((2, 0, 3, 4))
+    assert pool(ua.asarray(x), 2).shape == (2, 0, 3, 2)
+    line = np.array([1.0, 5.0, 2.0, 4.0])
+    expected = as_numpy(pool(ua.asarray(line), 2))
+    assert_same(pool(ua.asarray(line[None, None, None]), 2), expected[None, None, None])
+
+
+REFUSED: dict[str, tuple[tuple[int, ...], Any, dict[str, Any]]] = {
+    "too few axes": ((4,), 2, {}),
+    "a window that is too large": ((4, 4), 5, {}),
+    "no window": ((4, 4), 0, {}),
+    "a window of three axes": ((4, 4), (2, 2, 2), {}),
+    "no stride": ((4, 4), 2, {"stride": 0}),
+    "padding as wide as the window": ((4, 4), 2, {"padding": 2}),
+    "negative padding": ((4, 4), 2, {"padding": -1}),
+    "'same' with a stride": ((4, 4), 2, {"padding": "same"}),
+}
+
+
+@pytest.mark.parametrize(("shape", "window", "options"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_what_doesnt_fit_is_refused(
+    backend: str, kind: str, shape: tuple[int, ...], window: Any, options: dict[str, Any]
+) -> None:
+    pool = getattr(ua.nn, f"{kind}_pool2d")
+    assert_raises(ValueError, pool, ua.ones(shape), window, **options, out=ua.ones((2, 2)))
+
+
+def test_complex_numbers_have_no_greatest(backend: str) -> None:
+    assert_raises(ua.errors.DtypeError, ua.nn.max_pool1d, ua.ones(4, dtype="complex128"), 2)
+
+
+@pytest.mark.parametrize("axes", MAX)
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_gradients_are_torchs(backend: str, kind: str, axes: int) -> None:
+    skip_unless(backend, "torch", "jax", "tensorflow", why="an engine that records gradients")
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    window, options = ((3, 2, 3), {"stride": (2, 1, 3), "padding": 1})
+    window, options = of_axes(window, axes), of_axes(options, axes)
+    # Without ties, whose gradient engines share differently.
+    x = np.random.default_rng(0).permutation(np.arange(np.prod(SHAPE[: axes + 1]))).reshape(SHAPE[: axes + 1]) / 7
+    leaf = torch.tensor(x, requires_grad=True)
+    (getattr(torch.nn.functional, f"{kind}_pool{axes}d")(leaf, window, **options) ** 2).sum().backward()
+    pool = (MAX if kind == "max" else AVG)[axes]
+    found = gradient(backend, lambda x: ua.sum(pool(x, window, **options) ** 2), x)
+    np.testing.assert_allclose(found, leaf.grad.numpy(), rtol=1e-10)
+
+
+def test_inside_a_trace(backend: str) -> None:
+    skip_unless(backend, "jax", "tensorflow", why="an engine that traces")
+
+    def run(native: Any) -> Any:
+        x = ua.asarray(native)
+        return (ua.nn.max_pool2d(x, 2, padding=1) + ua.nn.avg_pool2d(x, 2, padding=1, count_include_pad=False)).native
+
+    x = ua.asarray(values_of("float64", 2))
+    if backend == "jax":
+        import jax
+
+        traced = jax.jit(run)(x.native)
+    else:
+        import tensorflow as tf
+
+        traced = tf.function(run)(x.native)
+    assert_same(ua.asarray(traced), as_numpy(ua.asarray(run(x.native))))

@@ -1,0 +1,24 @@
+"""Attention on torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from ._shared import FLOAT
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor, /, *, is_causal: bool, scale: float) -> Any:
+    # The engine keeps no scores where queries and values are as long; elsewhere it keeps more of them than needed.
+    if query.dtype not in FLOAT or query.shape[-1] != value.shape[-1]:
+        return NotImplemented
+    batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    # For arrays of four axes alone. Scaled first, products don't overflow.
+    query, key, value = (
+        x.expand(*batch, *x.shape[-2:]).reshape(-1, 1, *x.shape[-2:]) for x in (query * scale, key, value)
+    )
+    result = functional.scaled_dot_product_attention(query, key, value, is_causal=is_causal, scale=1.0)
+    return result.reshape(*batch, *result.shape[-2:])

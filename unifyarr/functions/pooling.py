@@ -1,0 +1,430 @@
+"""Pools: the greatest or the mean element of each window."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.call import check_result
+from .._core.convert import as_floating
+from .._core.declare import compositional
+from .._core.scratch import reuse, room
+from ..errors import DtypeError, ShapeError
+from ..typing import Scalar, Shape
+from .creation import from_host
+from .elementwise import divide, maximum
+from .windows import Lengths, Padding, Windows, as_lengths, as_padding
+
+if TYPE_CHECKING:
+    from .._core.dtypes import DType
+    from ..array import Array
+
+
+def _windows(
+    name: str, axes: int, x: Array, window: Lengths, stride: Lengths | None, padding: Padding, dilation: Lengths
+) -> tuple[Windows, Shape]:
+    if x.ndim < axes:
+        raise ShapeError(f"{name}() takes an array of at least {axes} dimensions, not one of shape {x.shape}")
+    lengths, dilations = as_lengths("window", window, axes), as_lengths("dilation", dilation, axes)
+    strides = lengths if stride is None else as_lengths("stride", stride, axes)
+    windows = Windows(lengths, strides, dilations, as_padding(padding, lengths, strides, dilations))
+    if any(max(pair) >= extent for pair, extent in zip(windows.padding, windows.extents(), strict=True)):
+        raise ShapeError(f"{name}(): of padding {padding!r} and window {window!r} comes a window of padding alone")
+    return windows, windows.count(name, x.shape[-axes:])
+
+
+def _least(dtype: DType) -> Scalar:
+    if dtype.kind == "f":
+        return -float("inf")
+    return int(np.iinfo(dtype.dtype).min) if dtype.kind in "iu" else False
+
+
+def _max_pool(
+    name: str,
+    axes: int,
+    x: Array,
+    window: Lengths,
+    stride: Lengths | None,
+    padding: Padding,
+    dilation: Lengths,
+    out: Array | None,
+) -> Array:
+    if x.dtype.kind == "c":
+        raise DtypeError(f"{name}() orders elements, which those of {x.dtype} have no order for: take abs() or real")
+    windows, count = _windows(name, axes, x, window, stride, padding, dilation)
+    shape = (*x.shape[:-axes], *count)
+    if out is not None:
+        check_result(name, out, shape, x.dtype)
+    padded = windows.pad(x, _least(x.dtype))
+    (_, first), *others = windows.taps(count)
+    start = room(out, shape, x.dtype, padded)
+    greatest = padded[(..., *first)].copy() if start is None else _copied(padded[(..., *first)], start)
+    for _, key in others:
+        greatest = maximum(greatest, padded[(..., *key)], out=reuse(greatest))
+    return greatest
+
+
+def _copied(x: Array, target: Array) -> Array:
+    target[...] = x
+    return target
+
+
+def _avg_pool(
+    name: str,
+    axes: int,
+    x: Array,
+    window: Lengths,
+    stride: Lengths | None,
+    padding: Padding,
+    count_include_pad: bool,
+    out: Array | None,
+) -> Array:
+    x = as_floating(x)
+    windows, count = _windows(name, axes, x, window, stride, padding, 1)
+    shape, dtype = (*x.shape[:-axes], *count), x.dtype
+    if out is not None:
+        check_result(name, out, shape, dtype)
+    halved = dtype in (dtypes.float16, dtypes.bfloat16)
+    # A sum of many elements loses most of the few bits of a half.
+    padded = windows.pad(x.astype(dtypes.float32) if halved else x, 0)
+    (_, first), *others = windows.taps(count)
+    start = room(out, shape, padded.dtype, padded)
+    total = padded[(..., *first)].copy() if start is None else _copied(padded[(..., *first)], start)
+    for _, key in others:
+        total += padded[(..., *key)]
+    sizes = _sizes(windows, x.shape[-axes:], count, count_include_pad).astype(dtypes.real_of(total.dtype).dtype)
+    mean = divide(total, from_host(sizes, None, x.device, x._backend), out=reuse(total))
+    return mean.astype(dtype) if halved else mean
+
+
+def _sizes(windows: Windows, spatial: Shape, count: Shape, with_padding: bool) -> np.ndarray:
+    """Return how many elements count in each window."""
+    if with_padding:
+        return np.full((1,) * len(count), np.prod(windows.window, dtype=np.int64))
+    each = []
+    for place, (before, _) in enumerate(windows.padding):
+        starts = np.arange(count[place]) * windows.stride[place] - before
+        ends = np.minimum(starts + windows.window[place], spatial[place])
+        each.append(ends - np.maximum(starts, 0))
+    return functools.reduce(np.multiply.outer, each)
+
+
+@compositional(namespace="nn", scratch=True)
+def max_pool1d(
+    x: Array,
+    /,
+    window: Lengths,
+    *,
+    stride: Lengths | None = None,
+    padding: Padding = 0,
+    dilation: Lengths = 1,
+    out: Array | None = None,
+) -> Array:
+    """Return the greatest element of each window over the last axis; NaN where there is one.
+
+    Parameters
+    ----------
+    x
+        A real array of shape (..., L).
+    window
+        The shape of a window: an integer.
+    stride
+        How far the window moves from one result to the next; by default, as far as it's long.
+    padding
+        How many elements, less than any other, to put before and behind: an integer, or a sequence of one pair
+        ``(before, behind)``;
+        ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
+    dilation
+        How far apart the elements lie that a window takes.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of ``x``, or ``out``. Where dilation steps over all elements but padding, the result is
+        the least value of the dtype. Equal elements share their gradient as those of ``maximum`` do.
+
+    Raises
+    ------
+    ShapeError
+        If a window doesn't fit into the input, or would hold nothing but padding.
+    DtypeError
+        If the array is complex.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.nn.max_pool1d(ua.asarray([3.0, 1.0, 4.0, 1.0, 5.0]), 2)
+    array([3., 4.])
+
+    Source: Yamaguchi et al., "A neural network for speaker-independent isolated word recognition" (1990).
+    """
+    return _max_pool("max_pool1d", 1, x, window, stride, padding, dilation, out)
+
+
+@compositional(namespace="nn", scratch=True)
+def max_pool2d(
+    x: Array,
+    /,
+    window: Lengths,
+    *,
+    stride: Lengths | None = None,
+    padding: Padding = 0,
+    dilation: Lengths = 1,
+    out: Array | None = None,
+) -> Array:
+    """Return the greatest element of each window over the last two axes; NaN where there is one.
+
+    Parameters
+    ----------
+    x
+        A real array of shape (..., H, W).
+    window
+        The shape of a window: an integer, or one for each axis.
+    stride
+        How far the window moves from one result to the next; by default, as far as it's long.
+    padding
+        How many elements, less than any other, to put before and behind: an integer, one for each axis, or a pair
+        ``(before, behind)`` for each axis;
+        ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
+    dilation
+        How far apart the elements lie that a window takes.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of ``x``, or ``out``. Where dilation steps over all elements but padding, the result is
+        the least value of the dtype. Equal elements share their gradient as those of ``maximum`` do.
+
+    Raises
+    ------
+    ShapeError
+        If a window doesn't fit into the input, or would hold nothing but padding.
+    DtypeError
+        If the array is complex.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    >>> ua.nn.max_pool2d(x, (2, 1))
+    array([[4., 5., 6.]])
+
+    Source: Yamaguchi et al., "A neural network for speaker-independent isolated word recognition" (1990).
+    """
+    return _max_pool("max_pool2d", 2, x, window, stride, padding, dilation, out)
+
+
+@compositional(namespace="nn", scratch=True)
+def max_pool3d(
+    x: Array,
+    /,
+    window: Lengths,
+    *,
+    stride: Lengths | None = None,
+    padding: Padding = 0,
+    dilation: Lengths = 1,
+    out: Array | None = None,
+) -> Array:
+    """Return the greatest element of each window over the last three axes; NaN where there is one.
+
+    Parameters
+    ----------
+    x
+        A real array of shape (..., D, H, W).
+    window
+        The shape of a window: an integer, or one for each axis.
+    stride
+        How far the window moves from one result to the next; by default, as far as it's long.
+    padding
+        How many elements, less than any other, to put before and behind: an integer, one for each axis, or a pair
+        ``(before, behind)`` for each axis;
+        ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
+    dilation
+        How far apart the elements lie that a window takes.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of ``x``, or ``out``. Where dilation steps over all elements but padding, the result is
+        the least value of the dtype. Equal elements share their gradient as those of ``maximum`` do.
+
+    Raises
+    ------
+    ShapeError
+        If a window doesn't fit into the input, or would hold nothing but padding.
+    DtypeError
+        If the array is complex.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.reshape(ua.arange(8.0), (2, 2, 2))
+    >>> ua.nn.max_pool3d(x, 2)
+    array([[[7.]]])
+
+    Source: Yamaguchi et al., "A neural network for speaker-independent isolated word recognition" (1990).
+    """
+    return _max_pool("max_pool3d", 3, x, window, stride, padding, dilation, out)
+
+
+@compositional(namespace="nn", scratch=True)
+def avg_pool1d(
+    x: Array,
+    /,
+    window: Lengths,
+    *,
+    stride: Lengths | None = None,
+    padding: Padding = 0,
+    count_include_pad: bool = True,
+    out: Array | None = None,
+) -> Array:
+    """Return the mean of each window over the last axis.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., L); bools and integers are averaged as float64.
+    window
+        The shape of a window: an integer.
+    stride
+        How far the window moves from one result to the next; by default, as far as it's long.
+    padding
+        How many zeros to put before and behind: an integer, or a sequence of one pair ``(before, behind)``;
+        ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
+    count_include_pad
+        Whether the zeros count among the elements of a window.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new floating-point array, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If a window doesn't fit into the input, or would hold nothing but padding.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.nn.avg_pool1d(ua.asarray([3.0, 1.0, 4.0, 2.0]), 2)
+    array([2., 3.])
+
+    Source: LeCun et al., "Gradient-based learning applied to document recognition" (1998).
+    """
+    return _avg_pool("avg_pool1d", 1, x, window, stride, padding, count_include_pad, out)
+
+
+@compositional(namespace="nn", scratch=True)
+def avg_pool2d(
+    x: Array,
+    /,
+    window: Lengths,
+    *,
+    stride: Lengths | None = None,
+    padding: Padding = 0,
+    count_include_pad: bool = True,
+    out: Array | None = None,
+) -> Array:
+    """Return the mean of each window over the last two axes.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., H, W); bools and integers are averaged as float64.
+    window
+        The shape of a window: an integer, or one for each axis.
+    stride
+        How far the window moves from one result to the next; by default, as far as it's long.
+    padding
+        How many zeros to put before and behind: an integer, one for each axis, or a pair ``(before, behind)``
+        for each axis;
+        ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
+    count_include_pad
+        Whether the zeros count among the elements of a window.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new floating-point array, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If a window doesn't fit into the input, or would hold nothing but padding.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    >>> ua.nn.avg_pool2d(x, (2, 1))
+    array([[2.5, 3.5, 4.5]])
+
+    Source: LeCun et al., "Gradient-based learning applied to document recognition" (1998).
+    """
+    return _avg_pool("avg_pool2d", 2, x, window, stride, padding, count_include_pad, out)
+
+
+@compositional(namespace="nn", scratch=True)
+def avg_pool3d(
+    x: Array,
+    /,
+    window: Lengths,
+    *,
+    stride: Lengths | None = None,
+    padding: Padding = 0,
+    count_include_pad: bool = True,
+    out: Array | None = None,
+) -> Array:
+    """Return the mean of each window over the last three axes.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., D, H, W); bools and integers are averaged as float64.
+    window
+        The shape of a window: an integer, or one for each axis.
+    stride
+        How far the window moves from one result to the next; by default, as far as it's long.
+    padding
+        How many zeros to put before and behind: an integer, one for each axis, or a pair ``(before, behind)``
+        for each axis;
+        ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
+    count_include_pad
+        Whether the zeros count among the elements of a window.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new floating-point array, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If a window doesn't fit into the input, or would hold nothing but padding.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.reshape(ua.arange(8.0), (2, 2, 2))
+    >>> ua.nn.avg_pool3d(x, 2)
+    array([[[3.5]]])
+
+    Source: LeCun et al., "Gradient-based learning applied to document recognition" (1998).
+    """
+    return _avg_pool("avg_pool3d", 3, x, window, stride, padding, count_include_pad, out)

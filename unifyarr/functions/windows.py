@@ -1,0 +1,94 @@
+"""Windows that slide over the last axes of an array: what convolutions and pools have in common."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import ShapeError
+from ..typing import Scalar, Shape
+from .creation import full
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+Lengths = int | Sequence[int]
+Padding = str | int | Sequence[int | tuple[int, int]]
+Pairs = tuple[tuple[int, int], ...]
+
+
+def as_lengths(what: str, given: Lengths, axes: int, *, least: int = 1) -> Shape:
+    """Return a number for each of the axes: one number is meant for all of them."""
+    lengths = tuple(map(operator.index, given)) if isinstance(given, Iterable) else (operator.index(given),) * axes
+    if len(lengths) != axes or any(length < least for length in lengths):
+        raise ShapeError(f"{what} is an integer, or {axes} of them, of at least {least}, not {given!r}")
+    return lengths
+
+
+def as_padding(given: Padding, window: Shape, stride: Shape, dilation: Shape) -> Pairs:
+    """Return how many elements to put before and behind each axis."""
+    if given == "valid":
+        given = 0
+    if given == "same":
+        if any(step != 1 for step in stride):
+            raise ValueError(f"padding 'same' keeps the lengths, which a stride of {stride} doesn't: give integers")
+        total = [step * (length - 1) for length, step in zip(window, dilation, strict=True)]
+        return tuple((each // 2, each - each // 2) for each in total)
+    if isinstance(given, str):
+        raise ValueError(f"padding is 'same', 'valid', integers or pairs of them, not {given!r}")
+    each = tuple(given) if isinstance(given, Iterable) else (given,) * len(window)
+    if len(each) != len(window):
+        raise ShapeError(f"padding is an integer, or {len(window)} of them or of pairs of them, not {given!r}")
+    return tuple(_as_pair(one, given) for one in each)
+
+
+def _as_pair(one: int | tuple[int, int], given: object) -> tuple[int, int]:
+    pair = tuple(map(operator.index, one)) if isinstance(one, Iterable) else (operator.index(one),) * 2
+    if len(pair) != 2 or min(pair) < 0:
+        raise ShapeError(f"padding is how many elements to put before and behind an axis, not {given!r}")
+    return pair[0], pair[1]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows over the last axes: their shape, how they move, how far apart their elements lie, and the padding."""
+
+    window: Shape
+    stride: Shape
+    dilation: Shape
+    padding: Pairs
+
+    def extents(self) -> Shape:
+        """Return how many elements there are from the first of a window to its last."""
+        return tuple(step * (length - 1) + 1 for length, step in zip(self.window, self.dilation, strict=True))
+
+    def count(self, name: str, spatial: Shape) -> Shape:
+        """Return how many windows there are along each axis."""
+        wide = tuple(length + sum(pair) for length, pair in zip(spatial, self.padding, strict=True))
+        if any(extent > length for extent, length in zip(self.extents(), wide, strict=True)):
+            raise ShapeError(
+                f"{name}(): windows over {self.extents()} elements don't fit into {spatial} with padding {self.padding}"
+            )
+        each = zip(wide, self.extents(), self.stride, strict=True)
+        return tuple((length - extent) // step + 1 for length, extent, step in each)
+
+    def pad(self, x: Array, value: Scalar) -> Array:
+        """Return an array with its last axes padded: itself where there's nothing to add."""
+        if not any(itertools.chain(*self.padding)):
+            return x
+        leading = x.ndim - len(self.padding)
+        spatial = x.shape[leading:]
+        wide = tuple(length + sum(pair) for length, pair in zip(spatial, self.padding, strict=True))
+        padded = full((*x.shape[:leading], *wide), value, dtype=x.dtype, device=x.device, backend=x.backend)
+        inner = zip(spatial, self.padding, strict=True)
+        padded[(..., *(slice(before, before + length) for length, (before, _) in inner))] = x
+        return padded
+
+    def taps(self, count: Shape) -> Iterator[tuple[Shape, tuple[slice, ...]]]:
+        """Yield each place in a window, and the slices of a padded array that hold that place of all windows."""
+        for place in itertools.product(*map(range, self.window)):
+            each = zip(place, count, self.stride, self.dilation, strict=True)
+            yield place, tuple(slice(i * d, i * d + s * (n - 1) + 1, s) for i, n, s, d in each)
