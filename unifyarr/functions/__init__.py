@@ -112,7 +112,9 @@ from .manipulation import (
     tile,
     unstack,
 )
+from .scatter import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
+from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
 from .statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
@@ -172,6 +174,7 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "gather",
     "greater",
     "greater_equal",
     "hypot",
@@ -223,7 +226,13 @@ __all__ = [
     "roll",
     "rot90",
     "round",
+    "scatter",
     "searchsorted",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
     "sign",
     "signbit",
     "sin",
