@@ -112,6 +112,20 @@ from .manipulation import (
     tile,
     unstack,
 )
+from .nan_reductions import (
+    nanargmax,
+    nanargmin,
+    nanmax,
+    nanmean,
+    nanmedian,
+    nanmin,
+    nanprod,
+    nanquantile,
+    nanstd,
+    nansum,
+    nanvar,
+)
+from .order_statistics import median, quantile
 from .scatter import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
@@ -202,11 +216,23 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "median",
     "meshgrid",
     "min",
     "minimum",
     "moveaxis",
     "multiply",
+    "nanargmax",
+    "nanargmin",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "negative",
     "nextafter",
     "nonzero",
@@ -217,6 +243,7 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "quantile",
     "real",
     "reciprocal",
     "remainder",

@@ -9,12 +9,12 @@ from .._core import dtypes
 from .._core.call import invoke
 from .._core.convert import as_floating
 from .._core.declare import compositional
-from .._core.scratch import reuse, room
+from .._core.scratch import room
 from .._core.wrapper import read
 from ..errors import DtypeError, ShapeError
 from .creation import full_beside, ones_like
-from .elementwise import divide
 from .manipulation import reshape
+from .nan_reductions import per_number
 from .scatter import HALVES, check_mode, working_dtype
 from .statistical import accumulator, max, min
 
@@ -173,11 +173,8 @@ def segment_mean(
     ids, count = _ids_and_count(x, segment_ids, num_segments, "segment_mean")
     working = dtypes.float32 if x.dtype in HALVES else x.dtype
     total = combine_segments(x, ids, count, "add", working, out)
-    number = combine_segments(ones_like(ids, dtype=working), ids, count, "add", working)
-    # Zero divided by NaN is what the mean of nothing is, and no engine warns.
-    number[number == 0] = float("nan")
-    number = reshape(number, (count,) + (1,) * (x.ndim - 1))
-    return divide(total, number, out=reuse(total)).astype(x.dtype, copy=False)
+    number = combine_segments(ones_like(ids, dtype=dtypes.real_of(working)), ids, count, "add", dtypes.real_of(working))
+    return per_number(total, reshape(number, (count,) + (1,) * (x.ndim - 1))).astype(x.dtype, copy=False)
 
 
 @compositional(scratch=True)
