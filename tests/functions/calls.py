@@ -81,6 +81,9 @@ CALLS: dict[str, Case] = {
         for name in words("nansum nanprod nanmax nanmin nanmean nanstd nanvar nanmedian nanargmax nanargmin")
     },
     "nanquantile": case(N, np.array([0.25, 0.5, 0.1]), axis=1),
+    "bincount": case(np.array([2, 0, 5, 2])),
+    "corrcoef": case(A),
+    "cov": case(A),
     "median": case(A),
     "quantile": case(A, np.array([0.25, 0.5, 0.1]), axis=1),
     "searchsorted": case(np.sort(V), A),
@@ -102,6 +105,7 @@ UNSET = {"empty", "empty_like"}
 SEVERAL: dict[str, Case] = {
     "broadcast_arrays": case(V, A),
     "meshgrid": case(V, V[:2].copy()),
+    "histogram": case(A, 3),
     "nonzero": case(A > 0),
     "unique_all": case(K),
     "unique_counts": case(K),

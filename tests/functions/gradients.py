@@ -50,5 +50,5 @@ def traced(backend: str, function: Callable[..., ua.Array], *values: np.ndarray)
     else:
         import tensorflow as tf
 
-        compiled = tf.function(program)
+        compiled = tf.function(program, autograph=False)
     return ua.asarray(compiled(*(ua.asarray(each).native for each in values)))

@@ -130,3 +130,5 @@ def test_inside_a_trace(backend: str, name: str) -> None:
         return getattr(ua, f"segment_{name}")(x, ids, num_segments=4)  # type: ignore[no-any-return]
 
     assert_same(traced(backend, program, values, ids), program(ua.asarray(values), ua.asarray(ids)).__array__())
+    with pytest.raises(ua.errors.ShapeError, match="num_segments"):
+        traced(backend, getattr(ua, f"segment_{name}"), values, ids)

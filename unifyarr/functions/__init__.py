@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .covariance import corrcoef, cov
 from .creation import (
     arange,
     asarray,
@@ -90,6 +91,7 @@ from .elementwise import (
     tanh,
     trunc,
 )
+from .histograms import bincount, histogram
 from .indexing import take, take_along_axis
 from .linalg import matmul, matrix_transpose, tensordot, vecdot
 from .manipulation import (
@@ -152,6 +154,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "bincount",
     "bitwise_and",
     "bitwise_invert",
     "bitwise_left_shift",
@@ -167,9 +170,11 @@ __all__ = [
     "concat",
     "conj",
     "copysign",
+    "corrcoef",
     "cos",
     "cosh",
     "count_nonzero",
+    "cov",
     "cumulative_prod",
     "cumulative_sum",
     "diff",
@@ -191,6 +196,7 @@ __all__ = [
     "gather",
     "greater",
     "greater_equal",
+    "histogram",
     "hypot",
     "iinfo",
     "imag",

@@ -44,7 +44,7 @@ def per_number(total: Array, number: Array) -> Array:
     some = greater(number, 0)
     if dtypes.rank(total.dtype) < 3:
         return divide(total, where(some, number, math.nan), out=reuse(total))
-    return where(some, divide(total, where(some, number, 1.0), out=reuse(total)), math.nan)
+    return where(some, divide(total, where(some, number, 1.0), out=reuse(total)), complex(math.nan, math.nan))
 
 
 def _per(total: Array, nan: Array, axis: Axis, correction: float, keepdims: bool) -> Array:

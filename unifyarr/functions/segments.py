@@ -10,8 +10,8 @@ from .._core.call import invoke
 from .._core.convert import as_floating
 from .._core.declare import compositional
 from .._core.scratch import room
-from .._core.wrapper import read
 from ..errors import DtypeError, ShapeError
+from ._quantiles import known_values
 from .creation import full_beside, ones_like
 from .manipulation import reshape
 from .nan_reductions import per_number
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from .._core.dtypes import DType
     from ..array import Array
     from ..typing import Scalar
-
-
-def is_known(x: Array) -> bool:
-    """Say whether the values of an array can be looked at, that is, whether no trace computes them."""
-    return not x._backend.is_traced(read(x))
 
 
 def _identity(mode: str, dtype: DType) -> Scalar:
@@ -53,13 +48,17 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
     count = None if num_segments is None else operator.index(num_segments)
     if count is not None and count < 0:
         raise ValueError(f"num_segments is not negative, unlike {count}")
-    if ids.size == 0 or (count is not None and not is_known(ids)):
+    if ids.size == 0:
         return ids, count or 0
-    low, high = int(min(ids)), int(max(ids))
-    if low < 0 or (count is not None and high >= count):
+    low, high = known_values(min(ids)), known_values(max(ids))
+    if low is None or high is None:
+        if count is None:
+            raise ShapeError(f"how many segments {name}() has isn't known inside a trace: say it, with num_segments=")
+        return ids, count
+    if low[0] < 0 or (count is not None and high[0] >= count):
         wanted = "not negative" if count is None else f"in range({count})"
-        raise IndexError(f"segment_ids of {name}() are {wanted}, but one is {low if low < 0 else high}")
-    return ids, high + 1 if count is None else count
+        raise IndexError(f"segment_ids of {name}() are {wanted}, but one is {(low if low[0] < 0 else high)[0]}")
+    return ids, high[0] + 1 if count is None else count
 
 
 def combine_segments(x: Array, ids: Array, count: int, mode: str, dtype: DType, out: Array | None = None) -> Array:
