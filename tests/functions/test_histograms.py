@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 
 from ..natives import skip_unless
-from ..oracle import ALL, COMPLEX, HALVES, INTEGERS, as_numpy, assert_raises, assert_same, few, seeded
+from ..oracle import ALL, COMPLEX, HALVES, INTEGERS, as_numpy, assert_raises, assert_same, few, seeded, twice
 from .gradients import TRACING, gradient, traced
 
 REAL = [dtype for dtype in ALL if dtype not in COMPLEX]
@@ -68,7 +68,7 @@ def test_what_lies_on_an_edge_counts_as_numpy_counts_it(backend: str, dtype: str
 
 
 @pytest.mark.parametrize("dtype", REAL)
-@few
+@twice
 @given(data=st.data())
 def test_given_edges(backend: str, dtype: str, data: st.DataObject) -> None:
     values = data.draw(seeded(dtype, (40,), special=dtype not in INTEGERS, low=-20, high=20))
@@ -127,7 +127,7 @@ def test_errors_of_histograms(backend: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", *INTEGERS])
-@few
+@twice
 @given(data=st.data())
 def test_bincount(backend: str, dtype: str, data: st.DataObject) -> None:
     values = np.abs(data.draw(seeded(dtype, (12,), special=False, low=0, high=9)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -179,3 +182,20 @@ def test_inside_a_trace(backend: str) -> None:
         traced(backend, lambda x, q: ua.nanquantile(x, q, axis=1), values, q), np.nanquantile(values, q, axis=1)
     )
     assert_same(traced(backend, lambda x: ua.median(x, axis=0), values), reference(np.median, values, axis=0))
+
+
+PROGRAM = """
+import unifyarr as ua
+with ua.use_backend("jax"):
+    x, i = ua.asarray([3.0, 1.0, 2.0], dtype="float32"), ua.asarray([2, 0, 1], dtype="int32")
+    results = [
+        ua.take(x, i), ua.median(x), ua.nanmedian(x), ua.segment_sum(x, i), ua.segment_mean(x, i), ua.bincount(i),
+        ua.gather(x, i[:, None]), ua.scatter(x, i[:, None], 1.0, mode="add"), *ua.histogram(x, 2, density=True),
+    ]
+    assert {each.dtype for each in results} <= {ua.float32, ua.int32}, results
+"""
+
+
+def test_where_there_are_32_bits_only(backend: str) -> None:
+    skip_unless(backend, "jax", why="an engine that can be kept to 32 bits")
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True, env={**os.environ, "JAX_ENABLE_X64": "0"})

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 
 from ..natives import skip_unless
-from ..oracle import ALL, COMPLEX, HALVES, assert_raises, assert_same, few, in_layout, layouts, seeded
+from ..oracle import ALL, COMPLEX, HALVES, assert_raises, assert_same, few, in_layout, layouts, seeded, twice
 from .gradients import TRACING, gradient, traced
 
 # The shape of x, the axes that are indexed and the shape of the points: a small pool, for each shape compiles anew.
@@ -45,7 +45,7 @@ def at(indices: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 @pytest.mark.parametrize("dtype", ALL)
-@few
+@twice
 @given(data=st.data())
 def test_gather_reads_what_indexing_reads(backend: str, dtype: str, data: st.DataObject) -> None:
     values, indices, axis, order = data.draw(points(dtype))
@@ -66,11 +66,7 @@ def scattered(values: np.ndarray, indices: np.ndarray, order: list[int], updates
     return moved.astype(values.dtype).transpose(np.argsort(order))
 
 
-@pytest.mark.parametrize("dtype", ALL)
-@pytest.mark.parametrize("mode", ["set", *UFUNCS])
-@few
-@given(data=st.data())
-def test_scatter_combines_as_numpy(backend: str, mode: str, dtype: str, data: st.DataObject) -> None:
+def check(mode: str, dtype: str, data: st.DataObject) -> None:
     narrow = dtype in (*HALVES, *COMPLEX)
     options: dict[str, Any] = {"special": not narrow, "low": -4, "high": 4} if mode == "multiply" or narrow else {}
     values, indices, axis, order = data.draw(points(dtype, **options))
@@ -85,6 +81,21 @@ def test_scatter_combines_as_numpy(backend: str, mode: str, dtype: str, data: st
     atol = 1e-4 if dtype == "float32" else 1e-9
     assert_same(actual, expected, atol=0.0 if mode in ("set", "max", "min") else atol, signed_zeros=mode == "set")
     assert_same(x, values)
+
+
+@pytest.mark.parametrize("mode", ["set", *UFUNCS])
+@few
+@given(data=st.data())
+def test_scatter_combines_as_numpy(backend: str, mode: str, data: st.DataObject) -> None:
+    check(mode, "float64", data)
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype != "float64"])
+@pytest.mark.parametrize("mode", ["set", *UFUNCS])
+@twice
+@given(data=st.data())
+def test_scatter_of_every_dtype(backend: str, mode: str, dtype: str, data: st.DataObject) -> None:
+    check(mode, dtype, data)
 
 
 @pytest.mark.parametrize("count", [5, 100_000])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import dtypes
 from .._core.call import attempt
-from .._core.convert import as_floating, has_dtype
+from .._core.convert import as_floating, as_index, has_dtype
 from .._core.scratch import reuse
 from .._core.shapes import as_axes, reduced
 from .._core.wrapper import is_array, read
@@ -109,7 +109,7 @@ def _sorted_rows(x: Array, axes: tuple[int, ...], values: list[float] | None) ->
 
 def _chosen(rows: Array, index: Array) -> Array:
     # Indices of their own for each place beside the first axis, or one for all.
-    index = index.astype(dtypes.int64)
+    index = as_index(index)
     return take_along_axis(rows, index, axis=0) if index.ndim == rows.ndim > 1 else take(rows, index, axis=0)
 
 

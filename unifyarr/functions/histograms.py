@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import dtypes
-from .._core.convert import as_floating
+from .._core.convert import as_floating, as_index, has_dtype
 from .._core.declare import compositional
 from .._core.wrapper import is_array, read
 from ..errors import DtypeError, ShapeError
@@ -84,7 +84,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
     length = operator.index(minlength)
     if length < 0:
         raise ValueError(f"minlength is not negative, unlike {length}")
-    ids = x.astype(dtypes.int64, copy=False)
+    ids = as_index(x)
     if ids.size:
         low, high = known_values(min(ids)), known_values(max(ids))
         if low is None or high is None:
@@ -173,10 +173,10 @@ def histogram(
     place = subtract(searchsorted(edges, x, side="right"), 1)
     place = where(equal(x, edges[-1]), count - 1, place)
     inside = logical_and(greater_equal(place, 0), less(place, count))
-    values = inside.astype(dtypes.int64) if weights is None else _within(inside, reshape(weights, x.shape))
+    values = as_index(inside) if weights is None else _within(inside, reshape(weights, x.shape))
     counts = combine_segments(values, clip(place, 0, count - 1), count, "add", values.dtype)
     if density:
-        width = diff(edges.astype(dtypes.float64))
+        width = diff(edges.astype(dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32))
         counts = divide(divide(counts, width), sum(counts))
     return counts, edges
 

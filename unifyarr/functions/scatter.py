@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.call import invoke
+from .._core.convert import as_index
 from .._core.declare import primary
 from .._core.shapes import as_axes, broadcast
 from .._core.wrapper import is_array
@@ -50,7 +51,7 @@ def _points(x: Array, indices: Array, axis: int | tuple[int, ...] | None, name: 
     if len(axes) != count:
         raise ShapeError(f"indices of shape {indices.shape} index {count} axes, but axis {axis!r} names {len(axes)}")
     rest = [each for each in range(x.ndim) if each not in axes]
-    return [*axes, *rest], list(unstack(indices.astype(dtypes.int64, copy=False), axis=-1))
+    return [*axes, *rest], list(unstack(as_index(indices), axis=-1))
 
 
 @primary(kernels=("gather",))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from .._core import dtypes
 from .._core.call import invoke
-from .._core.convert import as_floating
+from .._core.convert import as_floating, as_index
 from .._core.declare import compositional
 from .._core.scratch import room
 from ..errors import DtypeError, ShapeError
@@ -44,7 +44,7 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
             f"{name}() takes 1-d segment_ids, one for each element of the first axis of x, but they have shape "
             f"{ids.shape} and x has {x.shape}"
         )
-    ids = ids.astype(dtypes.int64, copy=False)
+    ids = as_index(ids)
     count = None if num_segments is None else operator.index(num_segments)
     if count is not None and count < 0:
         raise ValueError(f"num_segments is not negative, unlike {count}")
