@@ -17,6 +17,7 @@ K, J = np.array([[7, -8, 9], [1, 0, 5]]), np.array([[2, 3, 1], [4, 1, 2]])
 Q = np.array([[3.0, 1.0, 0.5], [1.0, 4.0, 0.0], [0.5, 0.0, 5.0]])
 V = np.array([1.0, -2.0, 3.0])
 Z = A + 1j * B
+N = np.where(A == 0.5, np.nan, A)
 
 # A batch of signals, images and volumes, with kernels.
 SIGNALS = np.linspace(-1.0, 2.0, 16).reshape(1, 2, 8) ** 3
@@ -85,6 +86,19 @@ CALLS: dict[str, Case] = {
     "reshape": case(A, (3, 2)),
     "roll": case(A, 1, axis=1),
     "rot90": case(A),
+    "gather": case(A, np.array([[1, 0], [0, -1], [0, 0]])),
+    "scatter": case(A, np.array([[1, 0], [0, -1], [1, 0]]), V, mode="add"),
+    **{f"segment_{name}": case(A, np.array([2, 0])) for name in words("sum prod max min mean")},
+    **{
+        name: case(N)
+        for name in words("nansum nanprod nanmax nanmin nanmean nanstd nanvar nanmedian nanargmax nanargmin")
+    },
+    "nanquantile": case(N, np.array([0.25, 0.5, 0.1]), axis=1),
+    "bincount": case(np.array([2, 0, 5, 2])),
+    "corrcoef": case(A),
+    "cov": case(A),
+    "median": case(A),
+    "quantile": case(A, np.array([0.25, 0.5, 0.1]), axis=1),
     "searchsorted": case(np.sort(V), A),
     "squeeze": case(A[:, None], 1),
     "stack": case([A, B]),
@@ -116,6 +130,7 @@ UNSET = {"empty", "empty_like"}
 SEVERAL: dict[str, Case] = {
     "broadcast_arrays": case(V, A),
     "meshgrid": case(V, V[:2].copy()),
+    "histogram": case(A, 3),
     "nonzero": case(A > 0),
     "unique_all": case(K),
     "unique_counts": case(K),

@@ -16,6 +16,7 @@ from ..kernels import watched
 from ..natives import skip_unless, values_of, variable
 from ..oracle import as_numpy, assert_same, assert_values
 from .calls import CALLS, UNSET, A, B, Q, lift, prepared
+from .gradients import gradient
 
 
 def memory(native: Any) -> int:
@@ -197,28 +198,6 @@ DIFFERENTIABLE: dict[str, Callable[..., Any]] = {
     "linalg.inv": lambda x, **out: ua.linalg.inv(x, **out),
     "linalg.cholesky": lambda x, **out: ua.linalg.cholesky(x, upper=True, **out),
 }
-
-
-def gradient(backend: str, function: Callable[[ua.Array], ua.Array], values: np.ndarray) -> np.ndarray:
-    """Return the gradient of a function with a 0-d result, as the engine records it."""
-    if backend == "torch":
-        import torch
-
-        leaf = torch.tensor(values, requires_grad=True)
-        function(ua.asarray(leaf)).native.backward()
-        return values_of(leaf.grad)
-    if backend == "jax":
-        import jax
-
-        return values_of(jax.grad(lambda x: function(ua.asarray(x)).native)(values))
-    import tensorflow as tf
-
-    x = tf.constant(values)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = function(ua.asarray(x)).native
-    # The gradient of picking elements is sparse.
-    return values_of(tf.convert_to_tensor(tape.gradient(y, x)))
 
 
 @pytest.mark.parametrize("view", [False, True], ids=["array", "view"])

@@ -124,6 +124,13 @@ def check_dtype(backend: Handle, dtype: DType, device: object = None) -> None:
         )
 
 
+def as_index(x: Array) -> Array:
+    """Return an array of integers or bools as one that can index: of int64, or of int32 where there is no int64."""
+    if x.dtype == dtypes.int64:
+        return x
+    return x.astype(dtypes.int64 if has_dtype(x._backend, dtypes.int64) else dtypes.int32, copy=False)
+
+
 def device_of(operands: Iterable[object], backend: Handle) -> Any:
     """Return the engine's own device of the first array among operands, where data beside it go, or ``None``."""
     for x in operands:

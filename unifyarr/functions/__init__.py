@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .covariance import corrcoef, cov
 from .creation import (
     arange,
     asarray,
@@ -90,6 +91,7 @@ from .elementwise import (
     tanh,
     trunc,
 )
+from .histograms import bincount, histogram
 from .indexing import take, take_along_axis
 from .linalg import matmul, matrix_transpose, tensordot, vecdot
 from .manipulation import (
@@ -112,7 +114,23 @@ from .manipulation import (
     tile,
     unstack,
 )
+from .nan_reductions import (
+    nanargmax,
+    nanargmin,
+    nanmax,
+    nanmean,
+    nanmedian,
+    nanmin,
+    nanprod,
+    nanquantile,
+    nanstd,
+    nansum,
+    nanvar,
+)
+from .order_statistics import median, quantile
+from .scatter import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
+from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
 from .statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
@@ -136,6 +154,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "bincount",
     "bitwise_and",
     "bitwise_invert",
     "bitwise_left_shift",
@@ -151,9 +170,11 @@ __all__ = [
     "concat",
     "conj",
     "copysign",
+    "corrcoef",
     "cos",
     "cosh",
     "count_nonzero",
+    "cov",
     "cumulative_prod",
     "cumulative_sum",
     "diff",
@@ -172,8 +193,10 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "gather",
     "greater",
     "greater_equal",
+    "histogram",
     "hypot",
     "iinfo",
     "imag",
@@ -199,11 +222,23 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "median",
     "meshgrid",
     "min",
     "minimum",
     "moveaxis",
     "multiply",
+    "nanargmax",
+    "nanargmin",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "negative",
     "nextafter",
     "nonzero",
@@ -214,6 +249,7 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "quantile",
     "real",
     "reciprocal",
     "remainder",
@@ -223,7 +259,13 @@ __all__ = [
     "roll",
     "rot90",
     "round",
+    "scatter",
     "searchsorted",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
     "sign",
     "signbit",
     "sin",

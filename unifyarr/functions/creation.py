@@ -284,6 +284,11 @@ def _like(kernel: str, x: Array, dtype: object, device: object, **static: Any) -
     return _filled(kernel, x.shape, wanted, x.device if device is None else device, x._backend, **static)
 
 
+def full_beside(x: Array, shape: Shape, value: Any, dtype: DType) -> Array:
+    """Return an array that holds one value everywhere, on the backend and the device of ``x``."""
+    return _filled("full", shape, dtype, x.device, x._backend, fill_value=value)
+
+
 @creation()
 def eye(
     n_rows: int,

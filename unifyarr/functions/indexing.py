@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._core import dtypes
 from .._core.call import invoke
+from .._core.convert import as_index
 from .._core.declare import primary
 from .._core.shapes import as_axis, broadcast
 from ..errors import DtypeError, ShapeError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def _as_indices(indices: Array, name: str) -> Array:
     if dtypes.rank(indices.dtype) != 1:
         raise DtypeError(f"{name}() takes integer indices, not {indices.dtype}")
-    return indices if indices.dtype == dtypes.int64 else indices.astype(dtypes.int64)
+    return as_index(indices)
 
 
 @primary()

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Axis = int | tuple[int, ...] | None
 
 
-def _accumulator(x: Array, dtype: Any) -> DType:
-    # Sums and products of small integers are computed in the default integer of their kind.
+def accumulator(x: Array, dtype: Any) -> DType:
+    """Return the dtype of a sum or product: for small integers the default integer of their kind, if none is given."""
     wanted: DType
     if dtype is not None:
         wanted = dtypes.as_dtype(dtype)
@@ -36,7 +36,7 @@ def _accumulator(x: Array, dtype: Any) -> DType:
 
 def _total(name: str, x: Array, axis: Axis, dtype: object, keepdims: bool, out: Array | None) -> Array:
     axes = as_axes(axis, x.ndim)
-    wanted = _accumulator(x, dtype)
+    wanted = accumulator(x, dtype)
     result = (reduced(x.shape, axes, keepdims), wanted)
     return invoke(name, x, axis=axes, dtype=wanted, keepdims=bool(keepdims), out=out, result=result)
 
@@ -67,7 +67,7 @@ def _cumulative(
     if x.ndim == 0:
         x = x.reshape((1,))
     axis = as_axis(axis, x.ndim)
-    wanted = _accumulator(x, dtype)
+    wanted = accumulator(x, dtype)
     shape = (*x.shape[:axis], x.shape[axis] + bool(include_initial), *x.shape[axis + 1 :])
     static: dict[str, Any] = {"axis": axis, "dtype": wanted, "include_initial": bool(include_initial)}
     return invoke(name, x, out=out, result=(shape, wanted), **static)

@@ -115,7 +115,7 @@ def _check_bounds(indices: Any, size: int, axis: int) -> None:
         raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
 
 
-def _check_all_bounds(x: jax.Array, indices: tuple[Any, ...]) -> None:
+def check_all_bounds(x: jax.Array, indices: tuple[Any, ...]) -> None:
     for axis, index in enumerate(indices):
         _check_bounds(index, x.shape[axis], axis)
 
@@ -126,7 +126,7 @@ def _gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
 
 
 def gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
-    _check_all_bounds(x, indices)
+    check_all_bounds(x, indices)
     return _gather(x, *indices)
 
 
@@ -136,7 +136,7 @@ def _write_elements(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> j
 
 def _within_bounds(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     def scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> jax.Array:
-        _check_all_bounds(x, indices)
+        check_all_bounds(x, indices)
         return write(x, value, *indices)
 
     return scatter

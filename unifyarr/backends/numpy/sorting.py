@@ -27,3 +27,9 @@ def argsort(x: np.ndarray, /, *, axis: int, descending: bool, stable: bool) -> n
     # Sorting the reversed array ascending and reversing the result keeps equal elements in their order.
     result = np.flip(np.argsort(np.flip(x, axis), axis, stable=stable), axis)
     return x.shape[axis] - 1 - result
+
+
+@ordered
+def partition(x: np.ndarray, /, *, places: tuple[int, ...]) -> np.ndarray:
+    """Return ``x`` with the elements at those places of the last axis where sorting would put them."""
+    return np.partition(x, places)

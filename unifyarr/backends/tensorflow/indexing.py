@@ -96,7 +96,7 @@ def normalised(indices: Any, length: int) -> Any:
     return tf.constant(np.where(values < 0, values + length, values)) if low < 0 else indices
 
 
-def _joint(shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
+def joint_indices(shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
     """Return index arrays of several axes as one of those axes flattened to one."""
     joint = normalised(indices[0], shape[0])
     for length, index in zip(shape[1:], indices[1:], strict=False):
@@ -107,7 +107,7 @@ def _joint(shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
 def gather(x: Any, /, *indices: Any) -> Any:
     """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
     shape, depth = tuple(x.shape), len(indices)
-    joint = _joint(shape, indices)
+    joint = joint_indices(shape, indices)
     if depth > 1:
         x = reshape(x, shape=(math.prod(shape[:depth]), *shape[depth:]))
     return raw.GatherV2(params=x, indices=joint, axis=integer(0))
@@ -132,7 +132,7 @@ def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
         raw.ResourceScatterNdUpdate(ref=x.handle, indices=raw.Pack(values=places, axis=1), updates=updates)
         return x
     rows = math.prod(shape[:depth])
-    joint = reshape(_joint(shape, indices), shape=(-1, 1))
+    joint = reshape(joint_indices(shape, indices), shape=(-1, 1))
     updates = reshape(value, shape=(joint.shape[0], *shape[depth:]))
     flat = reshape(x, shape=(rows, *shape[depth:])) if depth > 1 else x
     new = raw.TensorScatterUpdate(tensor=flat, indices=joint, updates=updates)

@@ -45,7 +45,7 @@ def set_window(x: Tensor, value: Tensor, /, *, window: Window) -> Tensor:
     return x
 
 
-def _check_bounds(indices: Tensor, size: int, axis: int) -> None:
+def check_bounds(indices: Tensor, size: int, axis: int) -> None:
     if indices.numel():
         low, high = torch.aminmax(indices)
         if int(low) < -size or int(high) >= size:
@@ -56,7 +56,7 @@ def _check_device_bounds(x: Tensor, indices: tuple[Tensor, ...], axis: int = 0) 
     # On the CPU torch raises, unless there is nothing to read. On an accelerator the whole process loses the device.
     if x.device.type != "cpu" or not x.numel():
         for place, index in enumerate(indices, axis):
-            _check_bounds(index, x.shape[place], place)
+            check_bounds(index, x.shape[place], place)
 
 
 def _pick(x: Tensor, indices: tuple[Tensor, ...], axis: int = 0) -> Tensor:
@@ -87,7 +87,7 @@ def scatter(x: Tensor, value: Tensor, /, *indices: Tensor) -> Tensor:
         return x.copy_(value)
     for axis, index in enumerate(indices):
         # torch writes up to the first index out of bounds before it raises.
-        _check_bounds(index, x.shape[axis], axis)
+        check_bounds(index, x.shape[axis], axis)
     flat = [independent(index.reshape(-1), x) for index in indices]
     value = value.reshape(len(flat[0]), *x.shape[len(flat) :])
     # Without order on several threads; and in the backward pass, overwritten values would get a gradient.
@@ -118,5 +118,5 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None) -> Tensor:
 
 @worked_around("torch.take_along_dim wraps indices out of bounds, and has no kernel for uint16, uint32, uint64")
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int) -> Tensor:
-    _check_bounds(indices, x.shape[axis], axis)
+    check_bounds(indices, x.shape[axis], axis)
     return as_dtype(torch.take_along_dim(as_signed(x), indices, axis), x.dtype)

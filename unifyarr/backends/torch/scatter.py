@@ -1,0 +1,54 @@
+"""Combining values where indices say, on torch."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from ..kernels import support_native_out, worked_around
+from . import indexing
+from ._shared import UNSIGNED, as_dtype, as_signed, flip_order
+from .indexing import check_bounds
+
+_NATIVE = {"multiply": "prod", "max": "amax", "min": "amin"}
+
+
+def _joint(shape: tuple[int, ...], indices: tuple[Tensor, ...]) -> Tensor:
+    """Return index arrays of several axes as one 1-d array of non-negative places in those axes flattened to one."""
+    joint = torch.zeros_like(indices[0])
+    for axis, index in enumerate(indices):
+        check_bounds(index, shape[axis], axis)
+        joint = joint * shape[axis] + torch.where(index < 0, index + shape[axis], index)
+    return joint.reshape(-1)
+
+
+def _combine(rows: Tensor, value: Tensor, joint: Tensor, reduction: str, *, inplace: bool) -> Tensor:
+    """Combine rows of a 2-d array with others at non-negative indices."""
+    if rows.dtype in UNSIGNED and reduction in ("max", "min"):
+        ordered = _combine(flip_order(rows), flip_order(value), joint, reduction, inplace=False)
+        return flip_order(ordered).view(rows.dtype)
+    bits, value = as_signed(rows), as_signed(value)
+    if reduction == "add":
+        result = bits.index_add_(0, joint, value) if inplace else bits.index_add(0, joint, value)
+    else:
+        combine = bits.scatter_reduce_ if inplace else bits.scatter_reduce
+        result = combine(0, joint[:, None].expand(value.shape), value, _NATIVE[reduction])
+    return as_dtype(result, rows.dtype)
+
+
+@worked_around("no kernel for uint16, uint32, uint64, none for indices of several axes")
+@support_native_out
+def scatter_reduce(x: Tensor, value: Tensor, /, *indices: Tensor, reduction: str, out: Tensor | None = None) -> Tensor:
+    if reduction == "set":
+        return indexing.scatter(x.clone(), value, *indices)
+    shape, depth = tuple(x.shape), len(indices)
+    joint = _joint(shape, indices)
+    if not value.numel():
+        return x.clone()
+    rows, columns = math.prod(shape[:depth]), math.prod(shape[depth:])
+    # A total that has just begun is taken further in its own memory.
+    inplace = out is not None and out is x and x.is_contiguous() and x.dtype not in UNSIGNED
+    result = _combine(x.reshape(rows, columns), value.reshape(-1, columns), joint, reduction, inplace=inplace)
+    return x if inplace else result.reshape(shape)

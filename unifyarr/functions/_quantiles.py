@@ -1,0 +1,172 @@
+"""What medians and quantiles have in common: which elements of a sorted array they lie between, and where.
+
+Each method says where the quantile ``q`` of ``n`` elements is among them, counted from 0: at ``n q + m - 1`` with
+``m = alpha + q (1 - alpha - beta)``, and what weight the element above that place has.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from .._core import dtypes
+from .._core.call import attempt
+from .._core.convert import as_floating, as_index, has_dtype
+from .._core.scratch import reuse
+from .._core.shapes import as_axes, reduced
+from .._core.wrapper import is_array, read
+from ..errors import DtypeError, ShapeError
+from .creation import full_beside
+from .elementwise import add, clip, floor, greater, isnan, less, logical_not, multiply, round, subtract
+from .indexing import take, take_along_axis
+from .manipulation import moveaxis, permute_dims, reshape
+from .searching import where
+from .sorting import sort
+from .statistical import sum
+
+if TYPE_CHECKING:
+    from ..array import Array
+    from ..typing import Scalar
+
+Axis = int | tuple[int, ...] | None
+
+# alpha and beta; for the others both are 1, which puts the ends of the array at the quantiles 0 and 1.
+_PARAMETERS = {
+    "inverted_cdf": (0.0, 1.0),
+    "averaged_inverted_cdf": (0.0, 1.0),
+    "closest_observation": (-0.5, 1.5),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+# These choose one of the elements, and so keep the dtype.
+CHOOSING = frozenset({"inverted_cdf", "closest_observation", "lower", "higher", "nearest"})
+METHODS = (*_PARAMETERS, "linear", "lower", "higher", "midpoint", "nearest")
+# For so many quantiles a part of the array is sorted only.
+_FEW = 8
+
+
+def _place(q: Array, count: Any, method: str) -> Array:
+    if method not in _PARAMETERS:
+        return multiply(q, count - 1)
+    alpha, beta = _PARAMETERS[method]
+    return subtract(q * count + (q * (1 - alpha - beta) + alpha), 1)
+
+
+def _weight(place: Array, below: Array, method: str) -> Array:
+    """Return the weight of the element above a place; the one below it has the rest."""
+    beyond = subtract(place, below)
+    between = greater(beyond, 0).astype(beyond.dtype)
+    if method in ("inverted_cdf", "higher"):
+        return between
+    if method == "averaged_inverted_cdf":
+        return 0.5 + 0.5 * between
+    if method == "closest_observation":
+        # In the middle between two, the one that is even when counted from 1.
+        return where(greater(beyond, 0), between, 1 - below % 2)
+    if method == "lower":
+        return 0 * between
+    if method == "midpoint":
+        return 0.5 * between
+    return subtract(round(place), below) if method == "nearest" else beyond
+
+
+def known_values(x: Array) -> list[Any] | None:
+    """Return the elements of an array as Python numbers, ``None`` inside a trace."""
+    native = read(x)
+    return None if x._backend.is_traced(native) else x._backend.to_numpy(native).ravel().tolist()
+
+
+def _as_quantiles(q: Array | Scalar, x: Array, name: str) -> tuple[Array, list[float] | None]:
+    # In as many digits as there are, and as Python numbers where they are known.
+    wide = dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32
+    if dtypes.rank(q.dtype if is_array(q) else type(q)) > 2:
+        raise DtypeError(f"q of {name}() is real, not {q.dtype if is_array(q) else type(q).__name__}")
+    values = known_values(q) if is_array(q) else [float(q)]  # type: ignore[arg-type]
+    outside = [each for each in values or () if not 0 <= each <= 1]
+    if outside:
+        raise ValueError(f"q of {name}() lies in [0, 1], unlike {outside[0]}")
+    array = q.astype(wide, copy=False) if is_array(q) else full_beside(x, (), float(q), wide)  # type: ignore[arg-type]
+    return array, values
+
+
+def _sorted_rows(x: Array, axes: tuple[int, ...], values: list[float] | None) -> Array:
+    """Return ``x`` with ``axes`` as one, the first, and sorted along it, or no more than the quantiles need."""
+    kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
+    rows = permute_dims(x, (*kept, *sorted(axes)))
+    count = math.prod(x.shape[axis] for axis in axes)
+    rows = reshape(rows, (*(x.shape[axis] for axis in kept), count))
+    found = None
+    if values is not None and len(values) <= _FEW:
+        # Every method chooses from these; NaN is last.
+        near = (math.floor(count * each) + step for each in values for step in range(-3, 2))
+        places = {min(max(place, 0), count - 1) for place in near} | {count - 1}
+        found = attempt("partition", rows, places=tuple(sorted(places)))
+    return moveaxis(sort(rows) if found is None else found, -1, 0)
+
+
+def _chosen(rows: Array, index: Array) -> Array:
+    # Indices of their own for each place beside the first axis, or one for all.
+    index = as_index(index)
+    return take_along_axis(rows, index, axis=0) if index.ndim == rows.ndim > 1 else take(rows, index, axis=0)
+
+
+def quantiles(
+    x: Array, q: Array | Scalar, axis: Axis, method: str, keepdims: bool, name: str, *, passing_nan: bool = False
+) -> Array:
+    """Return quantiles, of the numbers among the elements only where ``passing_nan``."""
+    if method not in METHODS:
+        raise ValueError(f"method of {name}() is one of {', '.join(METHODS)}, not {method!r}")
+    if dtypes.rank(x.dtype) == 3:
+        raise DtypeError(f"{name}() takes real numbers, which have an order, not {x.dtype}")
+    if method not in CHOOSING:
+        x = as_floating(x)
+    floating = dtypes.rank(x.dtype) == 2
+    axes = as_axes(axis, x.ndim)
+    q, values = _as_quantiles(q, x, name)
+    shape = (*q.shape, *reduced(x.shape, axes, keepdims))
+    count = math.prod(x.shape[each] for each in axes)
+    if count == 0:
+        if not floating:
+            raise ShapeError(
+                f"{name}() of an array of shape {x.shape} has no elements along axis {axis} to choose from"
+            )
+        return full_beside(x, shape, math.nan, x.dtype)
+    passing_nan = passing_nan and floating
+    rows = _sorted_rows(x, axes, None if passing_nan else values)
+    q = reshape(q, (-1,) + (1,) * (rows.ndim - 1) * passing_nan)
+    number = sum(logical_not(isnan(rows)), axis=0).astype(q.dtype) if passing_nan else count
+    place = _place(q, number, method)
+    below = floor(place)
+    weight = _weight(place, below, method)
+    result = _between(rows, below, weight, number, choosing=method in CHOOSING)
+    if floating and not passing_nan:
+        result = where(isnan(rows[-1]), math.nan, result)
+    return reshape(result.astype(x.dtype, copy=False), shape)
+
+
+def _between(rows: Array, below: Array, weight: Array, number: Any, *, choosing: bool) -> Array:
+    last = number - 1
+    if choosing:
+        return _chosen(rows, _within(below + weight, last))
+    # An element alone is twice itself: what is above it, perhaps infinite, doesn't count.
+    alone = weight == 0
+    above = where(alone, below, below + 1)
+    weight = where(alone, 0.5, weight)
+    low, high = _chosen(rows, _within(below, last)), _chosen(rows, _within(above, last))
+    working = dtypes.float32 if rows.dtype in (dtypes.float16, dtypes.bfloat16) else rows.dtype
+    low, high, weight = (each.astype(working, copy=False) for each in (low, high, weight))
+    if weight.ndim < low.ndim:
+        weight = reshape(weight, weight.shape + (1,) * (low.ndim - weight.ndim))
+    # Nothing overflows in this order; rounding leads out of the two by a bit at most.
+    share = multiply(low, 1 - weight)
+    result = add(share, multiply(high, weight), out=reuse(share))
+    result = where(less(result, low), low, result)
+    return where(greater(result, high), high, result)
+
+
+def _within(place: Array, last: Any) -> Array:
+    # Where there are no numbers at all, the first element is NaN.
+    return clip(clip(place, max=last), 0)
