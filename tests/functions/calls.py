@@ -55,6 +55,7 @@ CALLS: dict[str, Case] = {
     "concat": case([A, B], axis=1),
     "cumulative_prod": case(A, axis=1, include_initial=True),
     "cumulative_sum": case(A, axis=0),
+    "einsum": case("ij,kj->ki", A, B),
     "expand_dims": case(A, 1),
     "eye": case(3),
     "from_dlpack": case(A),

@@ -21,6 +21,7 @@ from .creation import (
     zeros_like,
 )
 from .data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
+from .einsum import einsum
 from .elementwise import (
     abs,
     acos,
@@ -158,6 +159,7 @@ __all__ = [
     "cumulative_sum",
     "diff",
     "divide",
+    "einsum",
     "empty",
     "empty_like",
     "equal",

@@ -38,6 +38,7 @@ _enable_64_bit()
 from . import (  # noqa: E402
     creation,
     data_type,
+    einsum,
     elementwise,
     fft,
     indexing,
@@ -94,6 +95,7 @@ class Backend:
     modules = (
         creation,
         data_type,
+        einsum,
         elementwise,
         fft,
         indexing,

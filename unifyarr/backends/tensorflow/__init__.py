@@ -15,6 +15,7 @@ from ...errors import CopyError, DeviceError, InplaceUpdateError
 from . import (
     creation,
     data_type,
+    einsum,
     elementwise,
     fft,
     indexing,
@@ -121,6 +122,7 @@ class Backend:
             (
                 creation,
                 data_type,
+                einsum,
                 elementwise,
                 fft,
                 indexing,

@@ -16,6 +16,7 @@ from . import (
     _dlpack,
     creation,
     data_type,
+    einsum,
     elementwise,
     fast,
     fft,
@@ -60,6 +61,7 @@ class Backend:
     modules = (
         creation,
         data_type,
+        einsum,
         elementwise,
         fft,
         indexing,
