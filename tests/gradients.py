@@ -72,7 +72,8 @@ def by_tensorflow(function: Callable[..., ua.Array], *values: np.ndarray) -> lis
             total = tf.reduce_sum(result * weights(tuple(result.shape)))
         return tape.gradient(total, list(leaves))
 
-    return [np.asarray(x) for x in tf.function(gradients)(*map(tf.constant, values))]
+    # What was gathered from has its gradient as slices.
+    return [np.asarray(tf.convert_to_tensor(x)) for x in tf.function(gradients)(*map(tf.constant, values))]
 
 
 ENGINES = {"torch": by_torch, "jax": by_jax, "tensorflow": by_tensorflow}

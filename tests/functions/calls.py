@@ -67,6 +67,7 @@ CALLS: dict[str, Case] = {
     "logical_not": case(A),
     "matmul": case(A, B.T.copy()),
     "moveaxis": case(A, 0, 1),
+    "pad": case(A, ((1, 0), (0, 2)), "edge"),
     "permute_dims": case(A, (1, 0)),
     "pow": case(np.abs(A), B),
     "repeat": case(A, 2, axis=0),

@@ -113,6 +113,7 @@ from .manipulation import (
     tile,
     unstack,
 )
+from .padding import pad
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
@@ -212,6 +213,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "pad",
     "permute_dims",
     "positive",
     "pow",
