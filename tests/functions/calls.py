@@ -61,6 +61,8 @@ CALLS: dict[str, Case] = {
     "from_dlpack": case(A),
     "full": case((2, 3), 2.5),
     "full_like": case(A, 2.5),
+    "gradient": case(A, 0.5, axis=1),
+    "interp": case(A, np.sort(V), V),
     "linalg.matrix_power": case(Q, 3),
     "linalg.tensordot": case(Q, Q, axes=1),
     "linspace": case(0, 1, 5),
@@ -82,6 +84,7 @@ CALLS: dict[str, Case] = {
     "take_along_axis": case(A, np.array([[1], [0]]), axis=1),
     "tensordot": case(A, B, axes=((0, 1), (0, 1))),
     "tile": case(A, (2, 1)),
+    "trapezoid": case(A, V, axis=1),
     "where": case(A > 0, A, B),
     "nn.softmax": case(A),
 }

@@ -113,6 +113,7 @@ from .manipulation import (
     tile,
     unstack,
 )
+from .numerical import gradient, interp, trapezoid
 from .padding import pad
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
@@ -175,11 +176,13 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "gradient",
     "greater",
     "greater_equal",
     "hypot",
     "iinfo",
     "imag",
+    "interp",
     "isdtype",
     "isfinite",
     "isin",
@@ -248,6 +251,7 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "trapezoid",
     "tril",
     "triu",
     "trunc",
