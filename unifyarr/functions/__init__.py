@@ -115,6 +115,7 @@ from .manipulation import (
 )
 from .numerical import gradient, interp, trapezoid
 from .padding import pad
+from .products import convolve, kron
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
@@ -153,6 +154,7 @@ __all__ = [
     "clip",
     "concat",
     "conj",
+    "convolve",
     "copysign",
     "cos",
     "cosh",
@@ -188,6 +190,7 @@ __all__ = [
     "isin",
     "isinf",
     "isnan",
+    "kron",
     "less",
     "less_equal",
     "linspace",
