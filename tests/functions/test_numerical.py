@@ -45,7 +45,8 @@ def test_interp(backend: str, dtype: str, data: st.DataObject) -> None:
     real = np.dtype(dtype).type(0).real.dtype if dtype in COMPLEX else fp.dtype
     xp = np.array([0, 1, 1, 3] if data.draw(st.booleans()) and dtype != "bool" else [0, 1, 2, 3]).astype(real)
     xp = np.sort(xp)
-    x = data.draw(st.sampled_from([np.array([[0, 1], [2, 3]]), np.array([]), np.array(2), np.array([9, 0, 1])]))
+    where = [np.array([[0, 1], [2, 3]]), np.array([9, 0, 1, 2]), np.array([]), np.array(2)]
+    x = data.draw(st.sampled_from(where if dtype == "float64" else where[:1]))
     x = x.astype(real)
     options = data.draw(st.sampled_from([{}, {"left": -1, "right": 2.5}]))
     actual = ua.interp(*map(ua.asarray, (x, xp, fp)), **options)
@@ -171,20 +172,19 @@ SPACINGS: list[tuple[tuple[int, ...], tuple[Any, ...], dict[str, Any]]] = [
     ((3, 4), (2.0, np.array([0.0, 1.0, 3.0, 3.5])), {}),
     ((3, 4), (), {"axis": 0}),
     ((3, 4), (np.array([0.0, 1.0, 3.0]),), {"axis": -2}),
-    ((3, 4), (0.5, 2), {"axis": (1, 0)}),
+    ((3, 4), (0.5, 2), {"axis": (1, 0), "edge_order": 2}),
     ((3, 4), (), {"axis": ()}),
     ((3, 0), (), {"axis": 0}),
     ((), (), {}),
 ]
 
 
-@pytest.mark.parametrize("edge_order", [1, 2])
 @pytest.mark.parametrize(("shape", "spacings", "options"), SPACINGS, ids=str)
-def test_gradient(
-    backend: str, shape: tuple[int, ...], spacings: tuple[Any, ...], options: dict[str, Any], edge_order: int
-) -> None:
+def test_gradient(backend: str, shape: tuple[int, ...], spacings: tuple[Any, ...], options: dict[str, Any]) -> None:
     values = np.random.default_rng(0).uniform(-1, 1, shape)
-    check_gradient(values, *spacings, **options, edge_order=edge_order)
+    check_gradient(values, *spacings, **options)
+    if len(shape) == 1:
+        check_gradient(values, *spacings, **options, edge_order=2)
 
 
 def test_gradient_of_two_values(backend: str) -> None:
@@ -195,8 +195,7 @@ def test_gradient_of_two_values(backend: str) -> None:
 @pytest.mark.parametrize("dtype", ALL)
 def test_gradient_of_every_dtype(backend: str, dtype: str) -> None:
     values = np.array([[1, 2, 0, 7], [3, 1, 1, 0], [0, 5, 2, 2]]).astype(ua.bfloat16 if dtype == "bfloat16" else dtype)
-    check_gradient(values, edge_order=2)
-    check_gradient(values, 2, np.array([0.0, 1.0, 3.0, 3.5], "f4"))
+    check_gradient(values, 2, np.array([0.0, 1.0, 3.0, 3.5], "f4"), edge_order=2)
 
 
 @pytest.mark.parametrize("edge_order", [1, 2])

@@ -92,6 +92,7 @@ from .elementwise import (
     trunc,
 )
 from .indexing import take, take_along_axis
+from .interpolation import interp
 from .linalg import matmul, matrix_transpose, tensordot, vecdot
 from .manipulation import (
     broadcast_arrays,
@@ -113,7 +114,7 @@ from .manipulation import (
     tile,
     unstack,
 )
-from .numerical import gradient, interp, trapezoid
+from .numerical import gradient, trapezoid
 from .padding import pad
 from .products import convolve, kron
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where

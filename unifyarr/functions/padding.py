@@ -14,7 +14,6 @@ from .._core.scratch import room
 from .._core.shapes import as_axis
 from ..errors import ShapeError
 from .creation import empty, from_host
-from .indexing import take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,8 +103,8 @@ def pad(
             inner = result[(*(slice(None),) * axis, *centre[axis:])]
             # NumPy pads the positions, and here they select the elements.
             places = from_host(np.pad(np.arange(x.shape[axis]), (before, after), mode), None, x.device, x._backend)  # type: ignore[call-overload]
-            result[first] = take(inner, places[ends[0]], axis=axis)
-            result[last] = take(inner, places[ends[1]], axis=axis)
+            before_axis = (slice(None),) * axis
+            result[first], result[last] = (inner[(*before_axis, places[end], ...)] for end in ends)
     return result
 
 
