@@ -84,7 +84,7 @@ def lstsq(a: Array, b: Array, /, *, rcond: float | None = None, out: tuple[Array
     inverse = divide(counting, where(counting, values, 1))
     coordinates = inverse[:, None] * matmul(conj(left.mT), right)
     solution = matmul(conj(adjoint.mT), coordinates)
-    rank = sum(counting, dtype=dtypes.int64)
+    rank = sum(counting)
     residuals = _residuals(a, solution, right, rank)
     solution = solution if b.ndim == 2 else solution[:, 0]
     return LstsqResult(narrowed(solution, dtype), narrowed(residuals, dtype), rank, narrowed(values, dtype))
