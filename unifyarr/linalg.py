@@ -26,6 +26,7 @@ from .functions.linalg_extension import (
     trace,
     vector_norm,
 )
+from .functions.linalg_solvers import expm, lstsq
 
 __all__ = [
     "cholesky",
@@ -36,7 +37,9 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "expm",
     "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",

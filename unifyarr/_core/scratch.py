@@ -36,13 +36,13 @@ def room(out: Array | None, shape: Shape, dtype: DType, *read_later: Array) -> A
     shape, dtype
         Those of what is to be kept.
     read_later
-        Arrays that are still read when it has been written: ``out`` may share no memory with them. Recording
-        gradients, none of them may have one.
+        Arrays that are still read when it has been written: ``out`` may share no memory with them, and lies on their
+        device. Recording gradients, none of them may have one.
     """
     if out is None or out.shape != shape or out.dtype != dtype or reuse(out) is None:
         return None
     backend = out._backend
     for x in read_later:
-        if may_share_memory(out, x) or backend.records_gradient(x._native):
+        if may_share_memory(out, x) or backend.records_gradient(x._native) or x.device != out.device:
             return None
     return out

@@ -22,6 +22,7 @@ from .creation import (
     zeros_like,
 )
 from .data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
+from .einsum import einsum
 from .elementwise import (
     abs,
     acos,
@@ -93,6 +94,7 @@ from .elementwise import (
 )
 from .histograms import bincount, histogram
 from .indexing import take, take_along_axis
+from .interpolation import interp
 from .linalg import matmul, matrix_transpose, tensordot, vecdot
 from .manipulation import (
     broadcast_arrays,
@@ -127,7 +129,10 @@ from .nan_reductions import (
     nansum,
     nanvar,
 )
+from .numerical import gradient, trapezoid
 from .order_statistics import median, quantile
+from .padding import pad
+from .products import convolve, kron
 from .scatter import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
@@ -169,6 +174,7 @@ __all__ = [
     "clip",
     "concat",
     "conj",
+    "convolve",
     "copysign",
     "corrcoef",
     "cos",
@@ -179,6 +185,7 @@ __all__ = [
     "cumulative_sum",
     "diff",
     "divide",
+    "einsum",
     "empty",
     "empty_like",
     "equal",
@@ -194,17 +201,20 @@ __all__ = [
     "full",
     "full_like",
     "gather",
+    "gradient",
     "greater",
     "greater_equal",
     "histogram",
     "hypot",
     "iinfo",
     "imag",
+    "interp",
     "isdtype",
     "isfinite",
     "isin",
     "isinf",
     "isnan",
+    "kron",
     "less",
     "less_equal",
     "linspace",
@@ -245,6 +255,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "pad",
     "permute_dims",
     "positive",
     "pow",
@@ -286,6 +297,7 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "trapezoid",
     "tril",
     "triu",
     "trunc",

@@ -66,26 +66,26 @@ class SVDResult(NamedTuple):
 _HALVES = {dtypes.float16, dtypes.bfloat16}
 
 
-def _working(*arrays: Array) -> tuple[DType, tuple[Array, ...]]:
-    # The dtype that arrays promote to, and the arrays in a precision that engines compute in.
+def widened(*arrays: Array) -> tuple[DType, tuple[Array, ...]]:
+    """Return the dtype that arrays promote to, and the arrays in a precision that engines compute in."""
     dtype = dtypes.promote(*(x.dtype for x in arrays))
     working = dtypes.float64 if dtypes.rank(dtype) < 2 else dtypes.float32 if dtype in _HALVES else dtype
     return dtype, tuple(x.astype(working, copy=False) for x in arrays)
 
 
-def _finished(result: Array, dtype: DType) -> Array:
-    # Floating-point results of half precision go back to it.
+def narrowed(result: Array, dtype: DType) -> Array:
+    """Return a result, a floating-point one of what ``widened`` made of half precision in that again."""
     return result.astype(dtype) if dtype in _HALVES and result.dtype == dtypes.float32 else result
 
 
 def _compute(kernel: str, *arrays: Array, **static: Any) -> Array:
-    dtype, working = _working(*arrays)
-    return _finished(invoke(kernel, *working, **static), dtype)
+    dtype, working = widened(*arrays)
+    return narrowed(invoke(kernel, *working, **static), dtype)
 
 
 def _compute_several(kernel: str, *arrays: Array, **static: Any) -> tuple[Array, ...]:
-    dtype, working = _working(*arrays)
-    return tuple(_finished(each, dtype) for each in invoke_several(kernel, *working, **static))
+    dtype, working = widened(*arrays)
+    return tuple(narrowed(each, dtype) for each in invoke_several(kernel, *working, **static))
 
 
 def _check_matrix(name: str, x: Array, *, square: bool = False) -> None:
@@ -547,7 +547,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None, out: Array | 
     Source: Array API standard 2025.12, ``linalg.matrix_rank``.
     """
     _check_matrix("matrix_rank", x)
-    return invoke("matrix_rank", _working(x)[1][0], rtol=_native(rtol))
+    return invoke("matrix_rank", widened(x)[1][0], rtol=_native(rtol))
 
 
 @compositional(namespace="linalg")

@@ -214,6 +214,11 @@ def _matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None) -> Tensor:
     return linalg.matrix_rank(x, rtol=rtol)
 
 
+@_square
+def expm(x: Tensor, /) -> Tensor:
+    return linalg.matrix_exp(x)
+
+
 # -- norms ----------------------------------------------------------------------------------------------------------
 
 

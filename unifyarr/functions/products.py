@@ -1,0 +1,142 @@
+"""Products of all elements of two arrays: convolution, and the Kronecker product."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._core import dtypes
+from .._core.call import attempt
+from .._core.declare import compositional, mixed
+from .._core.scratch import room
+from ..errors import ShapeError
+from .creation import zeros_like
+from .elementwise import multiply
+from .linalg import promoted
+from .linalg_extension import narrowed, widened
+from .manipulation import concat, reshape
+from .statistical import sum
+from .utility import any
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+MODES = ("full", "same", "valid")
+# So many products are in memory at once.
+BLOCK = 2**22
+
+
+@mixed()
+def convolve(x1: Array, x2: Array, /, mode: str = "full", *, out: Array | None = None) -> Array:
+    """Convolve two vectors: sum the products of elements whose places have one sum.
+
+    Parameters
+    ----------
+    x1, x2
+        1-d arrays of lengths M and N, of one element at least.
+    mode
+        Which sums: ``"full"``, all of them; ``"same"``, as many as the longer vector has, from the middle; ``"valid"``,
+        those that take all elements of the shorter vector.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype that the two promote to, of length M + N - 1, max(M, N) or max(M, N) - min(M, N) + 1;
+        or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If they aren't 1-d, or one of them is empty.
+    ValueError
+        If there's no such mode.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.convolve(ua.asarray([1, 2, 3]), ua.asarray([0, 1, 10]))
+    array([ 0,  1, 12, 23, 30])
+
+    Source: values as NumPy's ``convolve``.
+    """
+    if x1.ndim != 1 or x2.ndim != 1 or not x1.size or not x2.size:
+        raise ShapeError(f"convolve() takes two 1-d arrays with elements, not of shapes {x1.shape} and {x2.shape}")
+    if mode not in MODES:
+        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+    longer, shorter = promoted(*((x1, x2) if x1.size >= x2.size else (x2, x1)))
+    rest = shorter.size - 1
+    start, length = {
+        "full": (0, longer.size + rest),
+        "same": (rest // 2, longer.size),
+        "valid": (rest, longer.size - rest),
+    }[mode]
+    static = {"start": start, "length": length}
+    found = attempt("convolve", longer, shorter, out=out, result=((length,), longer.dtype), **static)
+    return found if found is not None else _convolved(longer, shorter)[start : start + length].copy()
+
+
+def _convolved(longer: Array, shorter: Array) -> Array:
+    dtype = longer.dtype
+    if dtypes.rank(dtype) > 1:
+        _, (longer, shorter) = widened(longer, shorter)
+    step = max(1, min(BLOCK // (longer.size + shorter.size), longer.size))
+    if step >= shorter.size:
+        return narrowed(_shifted(longer, shorter), dtype)
+    total = zeros_like(concat([longer, shorter[1:]]))
+    for start in range(0, shorter.size, step):
+        part = _shifted(longer, shorter[start : start + step])
+        if dtype == dtypes.bool:
+            total[start : start + part.size] |= part
+        else:
+            total[start : start + part.size] += part
+    return narrowed(total, dtype)
+
+
+def _shifted(longer: Array, shorter: Array) -> Array:
+    # A row of products for each element of the shorter one. With as many zeros behind each row as there are rows, read
+    # as rows that are shorter by one, each stands a place further to the right than the one before.
+    rows = shorter.size
+    products = shorter[:, None] * longer
+    spaced = reshape(concat([products, zeros_like(products[:, :rows])], axis=1), (-1,))
+    shifted = reshape(spaced[:-rows], (rows, longer.size + rows - 1))
+    return any(shifted, axis=0) if shifted.dtype == dtypes.bool else sum(shifted, axis=0, dtype=shifted.dtype)
+
+
+@compositional(scratch=True)
+def kron(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
+    """Compute the Kronecker product: put the second array, times each element of the first, in that element's place.
+
+    Parameters
+    ----------
+    x1, x2
+        Arrays; the one of fewer dimensions gets more of length one in front.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array whose lengths are the products of those of ``x1`` and ``x2``, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.kron(ua.asarray([[1, 0], [0, 2]]), ua.asarray([[1, 1]]))
+    array([[1, 1, 0, 0],
+           [0, 0, 2, 2]])
+
+    Source: Van Loan, "The ubiquitous Kronecker product" (2000); values as NumPy's ``kron``.
+    """
+    ndim = max(x1.ndim, x2.ndim)
+    first, second = ((1,) * (ndim - x.ndim) + x.shape for x in (x1, x2))
+    shape = tuple(one * other for one, other in zip(first, second, strict=True))
+    apart = tuple(length for pair in zip(first, second, strict=True) for length in pair)
+    left = reshape(x1, tuple(length for one in first for length in (one, 1)))
+    right = reshape(x2, tuple(length for other in second for length in (1, other)))
+    target = room(out, shape, dtypes.promote(x1.dtype, x2.dtype), x1, x2)
+    if target is None:
+        return reshape(multiply(left, right), shape)
+    # An axis split into two is a view in any layout.
+    multiply(left, right, out=reshape(target, apart, copy=False))
+    return target
