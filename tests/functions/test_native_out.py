@@ -52,7 +52,7 @@ def test_native_memory_is_written(backend: str, name: str) -> None:
 # -- which path a call takes ----------------------------------------------------------------------------------------
 
 M = ("numpy", "torch")
-# NumPy's where() takes no out, torch's sort() is slower with one, and torch's other kernels without are workarounds.
+# torch's sort() is slower with an out, and torch's other kernels without are workarounds.
 # A call with ``out``, the dtype of ``out``, and the kernel and the backends where that writes to it.
 PATHS: dict[str, tuple[Callable[..., Any], str, str, tuple[str, ...]]] = {
     "add": (lambda x, y, out: ua.add(x, y, out=out), "float64", "add", M),
@@ -96,7 +96,7 @@ PATHS: dict[str, tuple[Callable[..., Any], str, str, tuple[str, ...]]] = {
     "clip from below": (lambda x, y, out: ua.clip(x, min=0, out=out), "float64", "maximum", M),
     "clip from above": (lambda x, y, out: ua.clip(x, max=0, out=out), "float64", "minimum", M),
     "clip": (lambda x, y, out: ua.clip(x, 0, 0.5, out=out), "float64", "minimum", M),
-    "where": (lambda x, y, out: ua.where(x > 0, x, y, out=out), "float64", "where", ("torch",)),
+    "where": (lambda x, y, out: ua.where(x > 0, x, y, out=out), "float64", "where", M),
     "where to another dtype": (lambda x, y, out: ua.where(x > 0, x, y, out=out), "float32", "where", ()),
     "concat": (lambda x, y, out: ua.concat([x, y], out=out), "float64", "concat", M),
     "stack": (lambda x, y, out: ua.stack([x, y], out=out), "float64", "stack", M),
