@@ -81,7 +81,9 @@ CALLS: dict[str, Case] = {
     "tensordot": case(A, B, axes=((0, 1), (0, 1))),
     "tile": case(A, (2, 1)),
     "where": case(A > 0, A, B),
-    "nn.softmax": case(A),
+    **{name: case(A) for name in words("erf erfc")},
+    **{f"nn.{name}": case(A) for name in words("elu gelu hardswish leaky_relu mish relu selu sigmoid silu softplus")},
+    **{f"nn.{name}": case(A) for name in words("softsign log_softmax logsumexp softmax")},
 }
 # Their values are not set.
 UNSET = {"empty", "empty_like"}

@@ -110,6 +110,11 @@ def as_real_floating(x: Array, name: str) -> Array:
     return as_floating(x)
 
 
+def as_single(x: Array) -> Array:
+    """Return an array of half precision as one of float32, so that a composition rounds to it once; others as is."""
+    return x.astype(dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
+
+
 def from_data(data: object, backend: Handle, dtype: DType | None = None, device: object = None) -> Any:
     """Return a new native array with the values of data."""
     array = to_numpy(data, dtype)

@@ -115,6 +115,7 @@ from .manipulation import (
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
+from .special import erf, erfc
 from .statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from .utility import all, any, diff
 
@@ -161,6 +162,8 @@ __all__ = [
     "empty",
     "empty_like",
     "equal",
+    "erf",
+    "erfc",
     "exp",
     "expand_dims",
     "expm1",

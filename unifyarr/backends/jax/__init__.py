@@ -36,6 +36,7 @@ def _enable_64_bit() -> None:
 _enable_64_bit()
 
 from . import (  # noqa: E402
+    activations,
     creation,
     data_type,
     elementwise,
@@ -46,6 +47,7 @@ from . import (  # noqa: E402
     searching,
     sets,
     sorting,
+    special,
     statistical,
     utility,
 )
@@ -92,6 +94,7 @@ class Backend:
     # These take a Python number beside an array, and treat it as NumPy does a weak scalar.
     takes_scalars = frozenset({"add", "subtract", "multiply"})
     modules = (
+        activations,
         creation,
         data_type,
         elementwise,
@@ -102,6 +105,7 @@ class Backend:
         searching,
         sets,
         sorting,
+        special,
         statistical,
         utility,
     )

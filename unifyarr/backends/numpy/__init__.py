@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import DeviceError, ReadOnlyError
 from ..kernels import EFFORT
 from . import (
+    activations,
     creation,
     data_type,
     elementwise,
@@ -21,6 +22,7 @@ from . import (
     searching,
     sets,
     sorting,
+    special,
     statistical,
     utility,
 )
@@ -38,6 +40,7 @@ class Backend:
     fast_forms = fast.FORMS
     fast = fast.PATHS
     modules = (
+        activations,
         creation,
         data_type,
         elementwise,
@@ -48,6 +51,7 @@ class Backend:
         searching,
         sets,
         sorting,
+        special,
         statistical,
         utility,
     )

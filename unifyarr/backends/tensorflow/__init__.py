@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import CopyError, DeviceError, InplaceUpdateError
 from . import (
+    activations,
     creation,
     data_type,
     elementwise,
@@ -23,6 +24,7 @@ from . import (
     searching,
     sets,
     sorting,
+    special,
     statistical,
     utility,
 )
@@ -119,6 +121,7 @@ class Backend:
         map(
             _kernels,
             (
+                activations,
                 creation,
                 data_type,
                 elementwise,
@@ -129,6 +132,7 @@ class Backend:
                 searching,
                 sets,
                 sorting,
+                special,
                 statistical,
                 utility,
             ),

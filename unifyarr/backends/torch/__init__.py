@@ -14,6 +14,7 @@ from torch import Tensor
 from ...errors import DeviceError, DtypeError
 from . import (
     _dlpack,
+    activations,
     creation,
     data_type,
     elementwise,
@@ -25,6 +26,7 @@ from . import (
     searching,
     sets,
     sorting,
+    special,
     statistical,
     utility,
 )
@@ -58,6 +60,7 @@ class Backend:
     writes_at_once = staticmethod(fast.writes_at_once)
     fast = fast.PATHS
     modules = (
+        activations,
         creation,
         data_type,
         elementwise,
@@ -68,6 +71,7 @@ class Backend:
         searching,
         sets,
         sorting,
+        special,
         statistical,
         utility,
     )
