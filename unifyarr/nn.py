@@ -15,17 +15,34 @@ from .functions.activations import (
     softplus,
     softsign,
 )
+from .functions.channels import batch_norm, group_norm
+from .functions.classification import cross_entropy
+from .functions.entropies import binary_cross_entropy, binary_cross_entropy_with_logits, kl_divergence
 from .functions.exponentials import log_softmax, logsumexp, softmax
+from .functions.losses import huber_loss, mae_loss, mse_loss
+from .functions.normalization import l2_normalize, layer_norm, rms_norm
 
 __all__ = [
+    "batch_norm",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
     "elu",
     "gelu",
+    "group_norm",
     "hardswish",
+    "huber_loss",
+    "kl_divergence",
+    "l2_normalize",
+    "layer_norm",
     "leaky_relu",
     "log_softmax",
     "logsumexp",
+    "mae_loss",
     "mish",
+    "mse_loss",
     "relu",
+    "rms_norm",
     "selu",
     "sigmoid",
     "silu",

@@ -141,6 +141,9 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
         call.backend = backend
         weak: list[str] = []
         device = convert.device_of(call.operands(), backend)
+        for name in declaration.updated_by(arguments):
+            # What isn't an array, or can't be written, would take the values with it.
+            arguments[name] = as_target(arguments[name], name)
         for name in arguments:
             value = arguments[name]
             if name in parameters.weak and (value is None or type(value) in dtypes.SCALARS):

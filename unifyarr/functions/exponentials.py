@@ -125,6 +125,17 @@ def shift(x: Array, axis: int, out: Array | None = None) -> tuple[Array, Array]:
     return (subtract(x, greatest, out=shifted) if powers is shifted else shifted), total
 
 
+def total_of(x: Array, axis: int) -> tuple[Array, Array]:
+    """Return the maximum along an axis, and the logarithm of the sum of the exponentials of ``x`` less it."""
+    if x.size == 0:
+        zero = sum(x, axis=axis, keepdims=True)
+        return zero, zero
+    greatest = max(x, axis=axis, keepdims=True)
+    powers = subtract(x, greatest)
+    powers = exp(powers, out=reuse(powers))
+    return greatest, log(sum(powers, axis=axis, keepdims=True))
+
+
 @compositional(namespace="nn", scratch=True)
 def softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
     """Divide the exponentials of the elements by their sum along an axis.
