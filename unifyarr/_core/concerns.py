@@ -15,7 +15,7 @@ from .call import fit_out, store_out
 from .debugging import check_call, checking
 from .inplace import as_target, assign, check_backend, check_target
 from .selection import Handle, current
-from .views import may_share_memory
+from .views import may_share_memory, root_of
 from .wrapper import is_array
 
 if TYPE_CHECKING:
@@ -156,6 +156,10 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
             # All operands are scalars: one of them has to be an array.
             for name in weak:
                 arguments[name] = convert.as_array(arguments[name], backend)
+        if out is not None and declaration.scratch and not declaration.updated_by(arguments):
+            # What is kept in out on the way would be recorded, and lost to the gradient when the next value is.
+            if any(is_array(x) and backend.records_gradient(root_of(x)._native) for x in call.operands()):
+                arguments["out"] = None
         return call_next(call)
 
     return handler

@@ -115,7 +115,7 @@ def batch_norm(
             raise ValueError("out of batch_norm() overlaps running statistics, which are written too")
     others = tuple(each for each in range(x.ndim) if each != axis)
     center = mean(x, axis=others, keepdims=True)
-    centred = subtract(x, center, out=room(out, shape, x.dtype, *given(weight, bias)))
+    centred = subtract(x, center, out=room(out, shape, x.dtype, x, *given(weight, bias)))
     latest = _statistics(center, centred, axis, others) if running else []
     spread = root_mean_square(centred, others, eps)
     result = rescale(centred, spread, weight, bias).astype(dtype, copy=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._core import dtypes
-from .._core.declare import compositional
+from .._core.call import attempt
+from .._core.declare import mixed
 from .._core.scratch import reuse
 from .._core.shapes import as_axis
 from .._core.wrapper import is_array
@@ -13,17 +14,14 @@ from ..errors import DtypeError, ShapeError
 from .elementwise import (
     add,
     divide,
-    equal,
-    isinf,
     less,
-    logical_and,
     multiply,
     not_equal,
     subtract,
 )
-from .exponentials import shift, total_of
+from .exponentials import log_softmax, total_of
 from .indexing import take, take_along_axis
-from .losses import cast, operands, reduce
+from .losses import cast, operands, reduce, weigh
 from .manipulation import expand_dims, squeeze
 from .searching import where
 from .statistical import sum
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from ..array import Array
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(kernels=("log_softmax",), namespace="nn")
 def cross_entropy(
     x: Array,
     target: Array,
@@ -143,12 +141,18 @@ def _of_probabilities(x: Array, target: Array, weight: Array | None, axis: int, 
         target = add(target, label_smoothing / x.shape[axis], out=reuse(target))
     if weight is not None:
         target = multiply(target, weight)
-    shifted, total = shift(x, axis)
-    masked = logical_and(equal(target, 0), isinf(shifted))
-    shifted = where(masked, 0, shifted, out=reuse(shifted))
-    # Neither term is negative where the targets aren't: nothing cancels.
-    known = sum(multiply(target, shifted, out=reuse(shifted)), axis=axis)
-    return subtract(multiply(squeeze(total, axis), sum(target, axis=axis)), known)
+    # No term is negative where the targets aren't: nothing cancels.
+    return subtract(0, sum(weigh(target, log_softmax(x, axis=axis)), axis=axis))
+
+
+def _picked(x: Array, index: Array, axis: int) -> Array:
+    """Return the logarithms of the probabilities of one class each; ``index`` has an axis of length one for it."""
+    found = attempt("log_softmax", x, axis=axis, result=(x.shape, x.dtype))
+    if found is not None:
+        return take_along_axis(found, index, axis=axis)
+    # What isn't picked needs no logarithm.
+    greatest, total = total_of(x, axis)
+    return subtract(subtract(take_along_axis(x, index, axis=axis), greatest), total)
 
 
 def _of_indices(
@@ -165,19 +169,17 @@ def _of_indices(
         places = where(less(places, 0), classes, places)
     index = expand_dims(places, axis)
     if label_smoothing:
-        shifted, total = shift(x, axis)
-        picked = take_along_axis(shifted, index, axis=axis)
+        logarithms = log_softmax(x, axis=axis)
+        picked = take_along_axis(logarithms, index, axis=axis)
     else:
-        greatest, total = total_of(x, axis)
-        picked = subtract(take_along_axis(x, index, axis=axis), greatest)
-    loss = squeeze(subtract(total, picked), axis)
+        picked = _picked(x, index, axis)
+    loss = subtract(0, squeeze(picked, axis))
     counts = kept.astype(x.dtype)
     if weight is not None:
         chosen = take(weight.reshape((-1,)), places.reshape((-1,)), axis=0).reshape(places.shape)
         loss, counts = multiply(loss, chosen), multiply(counts, chosen)
     if label_smoothing:
-        known = sum(shifted if weight is None else multiply(shifted, weight), axis=axis)
-        whole = multiply(squeeze(total, axis), classes if weight is None else sum(weight))
-        spread = multiply(subtract(whole, known), label_smoothing / classes)
-        loss = add(multiply(loss, 1 - label_smoothing), spread)
+        every = logarithms if weight is None else multiply(logarithms, weight, out=reuse(logarithms, weight))
+        spread = multiply(sum(every, axis=axis), label_smoothing / classes)
+        loss = subtract(multiply(loss, 1 - label_smoothing), spread)
     return where(kept, loss, 0), counts

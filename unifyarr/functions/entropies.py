@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..typing import Scalar
 
 
-@compositional(namespace="nn", scratch=True)
+@compositional(namespace="nn")
 def binary_cross_entropy(
     x: Array,
     target: Array,
@@ -83,12 +83,12 @@ def binary_cross_entropy(
     possible = where(logical_and(equal(target, 0), equal(x, 0)), 1, x)
     avoidable = where(logical_and(equal(missed, 0), equal(x, 1)), 0, x)
     loss = multiply(target, log(possible, out=reuse(possible)))
-    other = multiply(missed, log1p(negative(avoidable, out=reuse(avoidable)), out=reuse(avoidable)), out=reuse(missed))
+    other = multiply(missed, log1p(negative(avoidable)))
     loss = subtract(0, add(loss, other))
     return reduce(weighted(loss, weight), reduction, dtype)
 
 
-@compositional(namespace="nn", scratch=True)
+@compositional(namespace="nn")
 def binary_cross_entropy_with_logits(
     x: Array,
     target: Array,
@@ -148,7 +148,7 @@ def binary_cross_entropy_with_logits(
     return reduce(weighted(loss, weight), reduction, dtype)
 
 
-@compositional(namespace="nn", scratch=True)
+@compositional(namespace="nn")
 def kl_divergence(
     x: Array,
     target: Array,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._core.call import attempt
 from .._core.convert import as_real_floating, as_single
-from .._core.declare import compositional
+from .._core.declare import compositional, mixed
 from .._core.scratch import reuse, room
 from .._core.shapes import as_axes, as_axis, reduced
 from .data_type import finfo
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..array import Array
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def log_softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
     """Compute the logarithms of softmax(), which stay finite where the quotients vanish.
 
@@ -51,8 +52,11 @@ def log_softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Arr
     Source: Bridle, "Probabilistic interpretation of feedforward classification network outputs" (1990).
     """
     axis, x = as_axis(axis, x.ndim), as_real_floating(x, "log_softmax")
+    found = attempt("log_softmax", x, axis=axis, out=out, result=(x.shape, x.dtype))
+    if found is not None:
+        return found
     dtype, x = x.dtype, as_single(x)
-    shifted, total = shift(x, axis, room(out, x.shape, x.dtype, x))
+    shifted, total = _shift(x, axis, room(out, x.shape, x.dtype, x))
     return subtract(shifted, total, out=reuse(shifted)).astype(dtype, copy=False)
 
 
@@ -109,7 +113,7 @@ def logsumexp(
     return result.reshape(reduced(x.shape, axes, keepdims)).astype(dtype, copy=False)
 
 
-def shift(x: Array, axis: int, out: Array | None = None) -> tuple[Array, Array]:
+def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
     """Return ``x`` less its maximum along an axis, and the logarithm of the sum of that one's exponentials.
 
     The first is kept in ``out`` if that's given, which shares no memory with ``x``; it takes one array of that size.
@@ -136,7 +140,7 @@ def total_of(x: Array, axis: int) -> tuple[Array, Array]:
     return greatest, log(sum(powers, axis=axis, keepdims=True))
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
     """Divide the exponentials of the elements by their sum along an axis.
 
@@ -172,6 +176,9 @@ def softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
     Source: Bridle, "Probabilistic interpretation of feedforward classification network outputs" (1990).
     """
     axis, x = as_axis(axis, x.ndim), as_real_floating(x, "softmax")
+    found = attempt("softmax", x, axis=axis, out=out, result=(x.shape, x.dtype))
+    if found is not None:
+        return found
     if x.size == 0:
         # No maximum to subtract.
         return exp(x)

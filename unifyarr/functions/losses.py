@@ -55,8 +55,13 @@ def _room(out: Array | None, reduction: str, x: Array, target: Array) -> Array |
 
 
 def weigh(weight: Array, values: Array) -> Array:
-    """Return products of which those with a weight of zero are zero, whatever is weighed."""
-    return multiply(weight, where(logical_and(equal(weight, 0), isinf(values)), 0, values))
+    """Return products of which those with a weight of zero are zero, whatever is weighed, over own values if possible.
+
+    ``values`` is a temporary array of the caller's.
+    """
+    nothing = logical_and(equal(weight, 0), isinf(values))
+    own = reuse(values, weight) if nothing.shape == values.shape else None
+    return multiply(where(nothing, 0, values, out=own), weight, out=own)
 
 
 def weighted(loss: Array, weight: Array | Scalar | None) -> Array:

@@ -64,10 +64,10 @@ def root_mean_square(x: Array, axes: tuple[int, ...], eps: float) -> Array:
 def rescale(x: Array, spread: Array | None, weight: Array | None, bias: Array | None) -> Array:
     """Divide an array of the caller's own, multiply and shift it, in its memory if possible."""
     if spread is not None:
-        x = divide(x, spread, out=reuse(x))
+        x = divide(x, spread, out=reuse(x, spread))
     if weight is not None:
-        x = multiply(x, weight, out=reuse(x))
-    return x if bias is None else add(x, bias, out=reuse(x))
+        x = multiply(x, weight, out=reuse(x, weight))
+    return x if bias is None else add(x, bias, out=reuse(x, bias))
 
 
 @compositional(namespace="nn", scratch=True)
