@@ -156,10 +156,10 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
             # All operands are scalars: one of them has to be an array.
             for name in weak:
                 arguments[name] = convert.as_array(arguments[name], backend)
-        if out is not None and declaration.scratch and not declaration.updated_by(arguments):
-            # What is kept in out on the way would be recorded, and lost to the gradient when the next value is.
-            if any(is_array(x) and backend.records_gradient(root_of(x)._native) for x in call.operands()):
-                arguments["out"] = None
+        keeps = out is not None and declaration.scratch and not declaration.updated_by(arguments)
+        if keeps and any(is_array(x) and backend.records_gradient(root_of(x)._native) for x in call.operands()):
+            # What is kept in out on the way would be recorded, and lost to the gradient when the next value is written.
+            arguments["out"] = None
         return call_next(call)
 
     return handler
