@@ -259,6 +259,9 @@ class Backend:
         """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
         if first is second:
             return True
+        if any(is_reference(native) or not is_concrete(native) for native in (first, second)):
+            # No two references have elements in common, and what is traced has no memory yet that a write could show.
+            return False
         try:
             (start, end), (other_start, other_end) = _extent(first), _extent(second)
         except (AttributeError, TypeError, ValueError, RuntimeError):
