@@ -1,8 +1,9 @@
-"""Gradients of one function by the engines that have them, beside finite differences."""
+"""Gradients and traces as each engine makes them, beside finite differences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,16 @@ def weights(shape: tuple[int, ...]) -> np.ndarray:
     return np.cos(np.arange(np.prod(shape, dtype=int), dtype=float)).reshape(shape)
 
 
-def by_differences(function: Callable[..., ua.Array], *values: np.ndarray) -> list[np.ndarray]:
+Weigh = Callable[[tuple[int, ...]], np.ndarray]
+
+
+def by_differences(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights) -> list[np.ndarray]:
     """Return the gradients of the weighed sum of a function's result, by central differences on NumPy."""
 
     def total(*arguments: np.ndarray) -> float:
         with ua.use_backend("numpy"):
             result = as_numpy(function(*(ua.asarray(x, copy=True) for x in arguments)))
-        return float(np.sum(result * weights(result.shape)))
+        return float(np.sum(result * weigh(result.shape)))
 
     found = []
     for place, x in enumerate(values):
@@ -37,17 +41,17 @@ def by_differences(function: Callable[..., ua.Array], *values: np.ndarray) -> li
     return found
 
 
-def by_torch(function: Callable[..., ua.Array], *values: np.ndarray) -> list[np.ndarray]:
+def by_torch(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights) -> list[np.ndarray]:
     """Return the same by torch's autograd."""
     import torch
 
     leaves = [torch.tensor(x, requires_grad=True) for x in values]
     result = function(*map(ua.asarray, leaves)).native
-    (result * torch.tensor(weights(tuple(result.shape)))).sum().backward()
+    (result * torch.tensor(weigh(tuple(result.shape)))).sum().backward()
     return [leaf.grad.numpy() for leaf in leaves]
 
 
-def by_jax(function: Callable[..., ua.Array], *values: np.ndarray) -> list[np.ndarray]:
+def by_jax(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights) -> list[np.ndarray]:
     """Return the same by ``jax.grad`` inside ``jax.jit``."""
     import jax
 
@@ -55,12 +59,12 @@ def by_jax(function: Callable[..., ua.Array], *values: np.ndarray) -> list[np.nd
 
     def total(*arguments: object) -> object:
         result = function(*map(ua.asarray, arguments)).native
-        return (result * weights(result.shape)).sum()
+        return (result * weigh(result.shape)).sum()
 
     return [np.asarray(x) for x in jax.jit(jax.grad(total, argnums=tuple(range(len(leaves)))))(*leaves)]
 
 
-def by_tensorflow(function: Callable[..., ua.Array], *values: np.ndarray) -> list[np.ndarray]:
+def by_tensorflow(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights) -> list[np.ndarray]:
     """Return the same by ``tf.GradientTape`` inside ``tf.function``."""
     import tensorflow as tf
 
@@ -69,14 +73,44 @@ def by_tensorflow(function: Callable[..., ua.Array], *values: np.ndarray) -> lis
             for leaf in leaves:
                 tape.watch(leaf)
             result = function(*map(ua.asarray, leaves)).native
-            total = tf.reduce_sum(result * weights(tuple(result.shape)))
+            total = tf.reduce_sum(result * weigh(tuple(result.shape)))
         return tape.gradient(total, list(leaves))
 
     # What was gathered from has its gradient as slices.
     return [np.asarray(tf.convert_to_tensor(x)) for x in tf.function(gradients)(*map(tf.constant, values))]
 
 
+# The engines that record gradients, and those that trace: programs are compiled there before values are known.
 ENGINES = {"torch": by_torch, "jax": by_jax, "tensorflow": by_tensorflow}
+
+TRACING = ("jax", "tensorflow")
+
+
+def gradient(backend: str, function: Callable[[ua.Array], ua.Array], values: np.ndarray) -> np.ndarray:
+    """Return the gradient of the sum of what a function returns, as the engine records it."""
+    return ENGINES[backend](function, values, weigh=np.ones)[0]
+
+
+def differences(function: Callable[[ua.Array], ua.Array], values: np.ndarray) -> np.ndarray:
+    """Return the same by central differences on NumPy."""
+    return by_differences(function, values, weigh=np.ones)[0]
+
+
+def traced(backend: str, function: Callable[..., ua.Array], *values: np.ndarray) -> ua.Array:
+    """Return what a function gives inside the engine's own trace."""
+
+    def program(*natives: Any) -> Any:
+        return function(*map(ua.asarray, natives)).native
+
+    if backend == "jax":
+        import jax
+
+        compiled = jax.jit(program)
+    else:
+        import tensorflow as tf
+
+        compiled = tf.function(program, autograph=False)
+    return ua.asarray(compiled(*(ua.asarray(each).native for each in values)))
 
 
 def assert_gradients(backend: str, function: Callable[..., ua.Array], *values: np.ndarray) -> None:

@@ -127,7 +127,21 @@ CALLS: dict[str, Case] = {
     "nn.multi_head_attention": case(Q, Q[::-1].copy(), Q, Q > 0, num_heads=3),
     "nn.one_hot": case(np.array([2, 0]), 3),
     "nn.scaled_dot_product_attention": case(A, B, K / 4, A[:, :2] < 0.6),
-    "nn.softmax": case(A),
+    "nn.batch_norm": case(A, V, V**2, V[::-1].copy(), V),
+    "nn.binary_cross_entropy": case(np.abs(A), np.round(np.abs(A)), B, reduction="none"),
+    "nn.binary_cross_entropy_with_logits": case(B, np.abs(A), A, B, reduction="none"),
+    "nn.cross_entropy": case(A, np.array([2, 0]), V, reduction="none", label_smoothing=0.1),
+    "nn.group_norm": case(np.concatenate([A, B], axis=1), groups=2),
+    "nn.huber_loss": case(A, B, delta=2.0, reduction="none"),
+    "nn.kl_divergence": case(A, np.abs(B), reduction="none"),
+    "nn.l2_normalize": case(A),
+    "nn.layer_norm": case(A, V, V[::-1].copy()),
+    "nn.mae_loss": case(A, B, reduction="none"),
+    "nn.mse_loss": case(A, B),
+    "nn.rms_norm": case(A, V),
+    **{name: case(A) for name in words("erf erfc")},
+    **{f"nn.{name}": case(A) for name in words("elu gelu hardswish leaky_relu mish relu selu sigmoid silu softplus")},
+    **{f"nn.{name}": case(A) for name in words("softsign log_softmax logsumexp softmax")},
 }
 # Their values are not set.
 UNSET = {"empty", "empty_like"}

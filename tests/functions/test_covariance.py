@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
 from ..oracle import ALL, COMPLEX, TOLERANCE, assert_raises, assert_same, in_layout, layouts, reference, seeded, twice
-from .gradients import TRACING, gradient, traced
 
 OPTIONS: list[dict[str, Any]] = [
     {},

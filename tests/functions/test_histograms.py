@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
 from ..oracle import ALL, COMPLEX, HALVES, INTEGERS, as_numpy, assert_raises, assert_same, few, seeded, twice
-from .gradients import TRACING, gradient, traced
 
 REAL = [dtype for dtype in ALL if dtype not in COMPLEX]
 

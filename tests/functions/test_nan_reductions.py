@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
 from ..oracle import (
     ALL,
@@ -27,7 +28,6 @@ from ..oracle import (
     twice,
     words,
 )
-from .gradients import TRACING, gradient, traced
 
 AXES: dict[int, list[Any]] = {0: [None, ()], 1: [None, 0], 2: [None, 0, (0, 1), -1], 3: [1, (0, 2)]}
 REDUCTIONS = words("nansum nanprod nanmax nanmin nanmean nanvar nanstd")

@@ -12,11 +12,11 @@ import unifyarr as ua
 from unifyarr._core import call as calls
 from unifyarr._core import inplace
 
+from ..gradients import gradient
 from ..kernels import watched
 from ..natives import skip_unless, values_of, variable
 from ..oracle import as_numpy, assert_same, assert_values
 from .calls import CALLS, UNSET, A, B, Q, lift, prepared
-from .gradients import gradient
 
 
 def memory(native: Any) -> int:
@@ -53,7 +53,7 @@ def test_native_memory_is_written(backend: str, name: str) -> None:
 # -- which path a call takes ----------------------------------------------------------------------------------------
 
 M = ("numpy", "torch")
-# NumPy's where() takes no out, torch's sort() is slower with one, and torch's other kernels without are workarounds.
+# torch's sort() is slower with an out, and torch's other kernels without are workarounds.
 # A call with ``out``, the dtype of ``out``, and the kernel and the backends where that writes to it.
 PATHS: dict[str, tuple[Callable[..., Any], str, str, tuple[str, ...]]] = {
     "add": (lambda x, y, out: ua.add(x, y, out=out), "float64", "add", M),
@@ -97,7 +97,7 @@ PATHS: dict[str, tuple[Callable[..., Any], str, str, tuple[str, ...]]] = {
     "clip from below": (lambda x, y, out: ua.clip(x, min=0, out=out), "float64", "maximum", M),
     "clip from above": (lambda x, y, out: ua.clip(x, max=0, out=out), "float64", "minimum", M),
     "clip": (lambda x, y, out: ua.clip(x, 0, 0.5, out=out), "float64", "minimum", M),
-    "where": (lambda x, y, out: ua.where(x > 0, x, y, out=out), "float64", "where", ("torch",)),
+    "where": (lambda x, y, out: ua.where(x > 0, x, y, out=out), "float64", "where", M),
     "where to another dtype": (lambda x, y, out: ua.where(x > 0, x, y, out=out), "float32", "where", ()),
     "concat": (lambda x, y, out: ua.concat([x, y], out=out), "float64", "concat", M),
     "stack": (lambda x, y, out: ua.stack([x, y], out=out), "float64", "stack", M),
@@ -179,7 +179,7 @@ def test_the_engine_never_writes_to_an_out_that_overlaps_what_it_reads(backend: 
 
 # -- gradients ------------------------------------------------------------------------------------------------------
 
-DIFFERENTIABLE: dict[str, Callable[..., Any]] = {
+ENGINES: dict[str, Callable[..., Any]] = {
     "sin": lambda x, **out: ua.sin(x, **out),
     "add": lambda x, **out: ua.add(x, x, **out),
     "divide": lambda x, **out: ua.divide(x, 3, **out),
@@ -201,7 +201,7 @@ DIFFERENTIABLE: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("view", [False, True], ids=["array", "view"])
-@pytest.mark.parametrize("function", DIFFERENTIABLE.values(), ids=DIFFERENTIABLE.keys())
+@pytest.mark.parametrize("function", ENGINES.values(), ids=ENGINES.keys())
 def test_gradients_are_recorded_through_out(backend: str, function: Callable[..., ua.Array], view: bool) -> None:
     skip_unless(backend, "torch", "jax", "tensorflow", why="an engine that records gradients")
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
 from ..oracle import (
     ALL,
@@ -29,7 +30,6 @@ from ..oracle import (
     seeded,
     words,
 )
-from .gradients import TRACING, gradient, traced
 
 CHOOSING = words("inverted_cdf closest_observation lower higher nearest")
 METHODS = CHOOSING + words(

@@ -11,7 +11,7 @@ import pytest
 
 import unifyarr as ua
 
-from ..natives import IMMUTABLE, variable
+from ..natives import IMMUTABLE, skip_unless, variable
 from ..oracle import as_numpy, assert_raises, assert_same
 from .calls import CALLS, NARROWER, PUBLIC, REFUSED, SEVERAL, UNSET, WIDER, find, lift, prepared
 
@@ -182,3 +182,22 @@ def test_targets_of_several_results_may_not_overlap_but_lie_side_by_side(
         assert ua.unstack(x, out=out) is out
         for target, expected in zip(out, ([1.0, 2.0], [3.0, 4.0]), strict=True):
             assert_same(target, np.array(expected, target.dtype))
+
+
+def test_targets_that_only_the_engine_knows_apart(backend: str) -> None:
+    x = ua.asarray([[1.0, 2.0], [3.0, 4.0]])
+    targets = tuple(ua.asarray(variable(backend, np.zeros(2))) for _ in range(2))
+    ua.unstack(x, out=targets)
+    for target, expected in zip(targets, ([1.0, 2.0], [3.0, 4.0]), strict=True):
+        assert_same(target, np.array(expected))
+    skip_unless(backend, "jax", why="what is traced")
+    import jax
+
+    def traced(native: Any) -> Any:
+        rows = ua.asarray(native)
+        out = (rows[0].copy(), rows[1].copy())
+        ua.unstack(rows + 1, out=out)
+        return out[0].native, out[1].native
+
+    first, second = jax.jit(traced)(x.native)
+    assert (first + second).tolist() == [6.0, 8.0]

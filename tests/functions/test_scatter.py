@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
 from ..oracle import ALL, COMPLEX, HALVES, assert_raises, assert_same, few, in_layout, layouts, seeded, twice
-from .gradients import TRACING, gradient, traced
 
 # The shape of x, the axes that are indexed and the shape of the points: a small pool, for each shape compiles anew.
 PLACES: list[tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...]]] = [

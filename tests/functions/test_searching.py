@@ -136,6 +136,25 @@ def test_where_of_two_scalars_has_their_default_dtype(backend: str) -> None:
         assert_same(ua.where(condition, one, other), np.where([True, False], one, other))
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_where_writes_over_what_it_chooses_from(backend: str, place: int) -> None:
+    given = [np.array([[True, False], [False, True]]), np.array([[1, 0], [1, 1]]) > 0, np.array([[0, 0], [1, 1]]) > 0]
+    arrays = [ua.asarray(x, copy=True) for x in given]
+    assert ua.where(*arrays, out=arrays[place]) is arrays[place]
+    assert_same(arrays[place], np.where(*given))
+
+
+@pytest.mark.parametrize("scalar_first", [False, True])
+def test_where_of_a_scalar_writes_over_the_other_choice(backend: str, scalar_first: bool) -> None:
+    condition, x = np.array([[True, False, True]]), np.array([[1.0], [2.0]])
+    choices = [7.5, x] if scalar_first else [x, 7.5]
+    expected = np.where(condition, *choices)
+    assert_same(ua.where(ua.asarray(condition), *(ua.asarray(c) if c is x else c for c in choices)), expected)
+    wide = ua.asarray(np.broadcast_to(x, (2, 3)), copy=True)
+    ua.where(ua.asarray(condition), *(wide if c is x else c for c in choices), out=wide)
+    assert_same(wide, expected)
+
+
 ERRORS: dict[str, tuple[str, list[Any], dict[str, Any], type[BaseException]]] = {
     "argmax of nothing": ("argmax", [np.zeros((0, 3))], {}, ua.errors.ShapeError),
     "argmin over an axis of nothing": ("argmin", [np.zeros((2, 0))], {"axis": 1}, ValueError),

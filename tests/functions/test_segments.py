@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
 from ..oracle import (
     ALL,
@@ -26,7 +27,6 @@ from ..oracle import (
     seeded,
     twice,
 )
-from .gradients import TRACING, gradient, traced
 
 REDUCTIONS = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "mean": np.mean}
 

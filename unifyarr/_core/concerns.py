@@ -16,6 +16,7 @@ from .debugging import check_call, checking
 from .inplace import as_target, check_backend, check_target
 from .nests import Nest, map_call, nests_in
 from .selection import Handle, current
+from .views import root_of
 from .wrapper import is_array
 
 if TYPE_CHECKING:
@@ -138,6 +139,9 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
         call.backend = backend
         weak: list[str] = []
         device = convert.device_of(call.operands(), backend)
+        for name in declaration.updated_by(arguments):
+            # What isn't an array, or can't be written, would take the values with it.
+            arguments[name] = as_target(arguments[name], name)
         for name in arguments:
             value = arguments[name]
             if name in parameters.weak and (value is None or type(value) in dtypes.SCALARS):
@@ -150,6 +154,10 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
             # All operands are scalars: one of them has to be an array.
             for name in weak:
                 arguments[name] = convert.as_array(arguments[name], backend)
+        keeps = out is not None and declaration.scratch and not declaration.updated_by(arguments)
+        if keeps and any(is_array(x) and backend.records_gradient(root_of(x)._native) for x in call.operands()):
+            # What is kept in out on the way would be recorded, and lost to the gradient when the next value is written.
+            arguments["out"] = None
         return call_next(call)
 
     return handler

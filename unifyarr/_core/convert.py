@@ -103,6 +103,18 @@ def as_floating(x: Array) -> Array:
     return x if dtypes.rank(x.dtype) > 1 else x.astype(dtypes.float64)
 
 
+def as_real_floating(x: Array, name: str) -> Array:
+    """Return what ``as_floating`` does of real numbers; complex ones are an error."""
+    if dtypes.rank(x.dtype) > 2:
+        raise DtypeError(f"{name}() takes real numbers, not {x.dtype}: pass x.real, or abs(x)")
+    return as_floating(x)
+
+
+def as_single(x: Array) -> Array:
+    """Return an array of half precision as one of float32, so that a composition rounds to it once; others as is."""
+    return x.astype(dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
+
+
 def from_data(data: object, backend: Handle, dtype: DType | None = None, device: object = None) -> Any:
     """Return a new native array with the values of data."""
     array = to_numpy(data, dtype)

@@ -289,8 +289,11 @@ def check_call(declaration: Declaration, call: Call, call_next: Handler) -> Any:
     outs = given if isinstance(given, (tuple, list)) else [] if given is None else [given]
     names = ["out"] if outs and outs[0] is given else [f"out[{place}]" for place in range(len(outs))]
     targets = [target for each, value in zip(names, outs, strict=True) if (target := Argument.of(each, value))]
-    with Check(name, list(_arguments(declaration, call)), targets) as check:
-        expected = _without_out(declaration, call, call_next, targets) if targets else None
+    updated = declaration.updated_by(call.arguments)
+    arguments = [each for each in _arguments(declaration, call) if each.name not in updated]
+    with Check(name, arguments, targets) as check:
+        # What updates arguments would do so twice.
+        expected = _without_out(declaration, call, call_next, targets) if targets and not updated else None
         result = call_next(call)
     check.check_arguments()
     if given is None:

@@ -37,6 +37,7 @@ class Declaration:
         fast: bool = False,
         namespace: str = "",
         scratch: bool = False,
+        updates: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.body = body
         self.name = body.__name__
@@ -48,6 +49,8 @@ class Declaration:
         self.namespace = namespace
         # Whether the body, when everything is checked, works in ``out`` before the result is there.
         self.scratch = scratch
+        # The parameters that the body writes, under that of which a true argument asks for it.
+        self.updates = updates or {}
         # The function that users call, and those of the backends' own namespaces.
         self.public: Callable[..., Any] = body
         self.bound: dict[str, Callable[..., Any]] = {}
@@ -62,6 +65,11 @@ class Declaration:
     def viewed_by(self, output: int) -> tuple[int, ...]:
         """Return the positions of the inputs that an output may share memory with."""
         return self.view_map(output) if callable(self.view_map) else self.view_map.get(output, ())
+
+    def updated_by(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the names of the arguments, beside ``out``, that a call with those writes."""
+        asked = [names for condition, names in self.updates.items() if arguments[condition]]
+        return tuple(name for names in asked for name in names if arguments[name] is not None)
 
     def function(self, backend: Handle | None = None) -> Callable[..., Any]:
         """Return a function that compiles its dispatcher when it is first called.
@@ -186,12 +194,17 @@ def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[Fu
 
 
 def mixed(
-    *, kernels: tuple[str, ...] | None = None, namespace: str = "", scratch: bool = False
+    *,
+    kernels: tuple[str, ...] | None = None,
+    namespace: str = "",
+    scratch: bool = False,
+    updates: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a function made of other functions whose body first offers the call to a kernel, with ``attempt``.
 
     A backend may lack the kernel, which is named as the function if not said else, or decline a call by returning
-    ``NotImplemented``.
+    ``NotImplemented``. ``updates`` names parameters that the body writes, under that of which a true argument asks for
+    it.
     """
     return lambda body: _declare(
         body,
@@ -199,6 +212,7 @@ def mixed(
         kernels=(body.__name__,) if kernels is None else kernels,
         namespace=namespace,
         scratch=scratch,
+        updates=updates,
     )
 
 

@@ -17,13 +17,19 @@ if TYPE_CHECKING:
     from ..array import Array
 
 
-def reuse(x: Array) -> Array | None:
-    """Return ``x``, a temporary array of the caller's own, if another result may be written over it."""
+def reuse(x: Array, *others: Array) -> Array | None:
+    """Return ``x``, a temporary array of the caller's own, if another result may be written over it.
+
+    ``others`` are what the result is made of beside ``x`` and what that was made of: recording gradients, none of them
+    may have one, for which ``x`` would be read later.
+    """
     backend = x._backend
     if not backend.mutable or is_recipe(x):
         return None
     native = x._native
-    return None if backend.records_gradient(native) or backend.is_traced(native) else x
+    if backend.records_gradient(native) or backend.is_traced(native):
+        return None
+    return None if any(backend.records_gradient(other._native) for other in others) else x
 
 
 def room(out: Array | None, shape: Shape, dtype: DType, *read_later: Array) -> Array | None:

@@ -138,6 +138,7 @@ from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, whe
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
+from .special import erf, erfc
 from .statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from .utility import all, any, diff
 
@@ -189,6 +190,8 @@ __all__ = [
     "empty",
     "empty_like",
     "equal",
+    "erf",
+    "erfc",
     "exp",
     "expand_dims",
     "expm1",

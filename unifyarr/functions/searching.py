@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from .._core import dtypes
 from .._core.call import invoke, invoke_several
+from .._core.convert import device_of, scalar
 from .._core.declare import compositional, primary
 from .._core.shapes import as_axis, broadcast, reduced
-from .._core.wrapper import is_array
+from .._core.wrapper import is_array, wrap
 from ..errors import DtypeError, ShapeError
-from ..typing import Scalar
 from .creation import full_like
 from .elementwise import not_equal
 from .statistical import sum
 
 if TYPE_CHECKING:
     from ..array import Array
-    from ..typing import ArrayLike
+    from ..typing import ArrayLike, Scalar
 
 
 def _extremum(name: str, x: Array, axis: int | None, keepdims: bool, out: Array | None) -> Array:
@@ -263,9 +263,10 @@ def where(condition: Array, x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *
     if condition.dtype != dtypes.bool:
         raise DtypeError(f"the condition of where() is bool, not {condition.dtype}: compare it with zero first")
     dtype = dtypes.promote(*(x.dtype if is_array(x) else type(x) for x in (x1, x2)))
+    backend, device = condition._backend, device_of([condition], condition._backend)
     choices = [
-        x.astype(dtype, copy=False) if is_array(x) else full_like(condition, cast(Scalar, x), dtype=dtype)
+        x.astype(dtype, copy=False) if is_array(x) else wrap(scalar(x, dtype, backend, device), backend)
         for x in (x1, x2)
     ]
     shape = broadcast(condition.shape, *(x.shape for x in choices), name="where")
-    return invoke("where", condition, *choices, out=out, result=(shape, dtype))
+    return invoke("where", condition, *choices, out=out, result=(shape, dtype), aligned=True)

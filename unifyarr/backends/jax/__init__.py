@@ -36,6 +36,7 @@ def _enable_64_bit() -> None:
 _enable_64_bit()
 
 from . import (  # noqa: E402
+    activations,
     convolution,
     creation,
     data_type,
@@ -52,6 +53,7 @@ from . import (  # noqa: E402
     searching,
     sets,
     sorting,
+    special,
     statistical,
     utility,
 )
@@ -99,6 +101,7 @@ class Backend:
     takes_scalars = frozenset({"add", "subtract", "multiply"})
     modules = (
         convolution,
+        activations,
         creation,
         data_type,
         einsum,
@@ -114,6 +117,7 @@ class Backend:
         searching,
         sets,
         sorting,
+        special,
         statistical,
         utility,
     )
@@ -267,6 +271,9 @@ class Backend:
         """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
         if first is second:
             return True
+        if any(is_reference(native) or not is_concrete(native) for native in (first, second)):
+            # No two references have elements in common, and what is traced has no memory yet that a write could show.
+            return False
         try:
             (start, end), (other_start, other_end) = _extent(first), _extent(second)
         except (AttributeError, TypeError, ValueError, RuntimeError):

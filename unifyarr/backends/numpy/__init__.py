@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import DeviceError, ReadOnlyError
 from ..kernels import EFFORT
 from . import (
+    activations,
     convolution,
     creation,
     data_type,
@@ -20,11 +21,13 @@ from . import (
     interpolation,
     linalg,
     manipulation,
+    normalization,
     products,
     scatter,
     searching,
     sets,
     sorting,
+    special,
     statistical,
     utility,
 )
@@ -43,6 +46,7 @@ class Backend:
     fast = fast.PATHS
     modules = (
         convolution,
+        activations,
         creation,
         data_type,
         elementwise,
@@ -53,9 +57,11 @@ class Backend:
         manipulation,
         scatter,
         products,
+        normalization,
         searching,
         sets,
         sorting,
+        special,
         statistical,
         utility,
     )

@@ -32,5 +32,15 @@ def searchsorted(x1: np.ndarray, x2: np.ndarray, /, *sorter: np.ndarray, side: A
     return np.asarray(np.searchsorted(x1, x2, side, sorter[0] if sorter else None))
 
 
-def where(condition: np.ndarray, x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
-    return np.where(condition, x1, x2)
+@support_native_out
+def where(condition: np.ndarray, x1: np.ndarray, x2: np.ndarray, /, *, out: Any = None) -> np.ndarray:
+    if out is None or out is condition:
+        return np.where(condition, x1, x2)
+    # Any of the choices may be ``out`` itself, whose elements stay then where they are chosen.
+    if out is x1:
+        np.copyto(out, x2, where=~condition)
+        return x1
+    if out is not x2:
+        np.copyto(out, x2)
+    np.copyto(out, x1, where=condition)
+    return np.asarray(out)

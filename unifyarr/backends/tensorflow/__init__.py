@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import CopyError, DeviceError, InplaceUpdateError
 from . import (
+    activations,
     convolution,
     creation,
     data_type,
@@ -28,6 +29,7 @@ from . import (
     searching,
     sets,
     sorting,
+    special,
     statistical,
     utility,
 )
@@ -125,6 +127,7 @@ class Backend:
             _kernels,
             (
                 convolution,
+                activations,
                 creation,
                 data_type,
                 einsum,
@@ -139,6 +142,7 @@ class Backend:
                 searching,
                 sets,
                 sorting,
+                special,
                 statistical,
                 utility,
             ),

@@ -1,0 +1,86 @@
+"""Special functions on NumPy, which has none: computed in float64, in blocks that fit into the processor's cache."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..kernels import support_native_out, worked_around
+
+_BLOCK = 8192
+# 1 - erf(27.3) is below the least positive float64.
+_END = 27.3
+_CENTRE = 4.0
+# (1 + 2x) exp(x²) erfc(x) as a polynomial in (x - 4) / (x + 4): fitted by least squares of the relative errors at the
+# Chebyshev points of [0, 27.3], in extended precision, reweighted until the greatest error was least, 1e-17.
+_SCALED = (
+    *(1.2329951186255526, -0.13962111684056286, 0.015379652102620128, 0.06809705425473384, -0.10103906603632265),
+    *(0.09373283499690618, -0.06633036581206082, 0.03716751556080788, -0.016197734054459883, 0.005031969769895129),
+    *(-0.0007577733632010933, -0.00019925557688285232, 0.00015062229751769044, -2.4402958988181503e-05),
+    *(-1.1224840295364235e-05, 5.717501308763002e-06, 3.0130194335560146e-07, -8.347589183660256e-07),
+    *(6.286517954054265e-08, 1.1514682021759748e-07, -7.835744502161113e-09, -1.364304816089335e-08),
+    -1.7986573074001203e-09,
+)
+# Of the power series of erf(x) / x in x², what counts below _NEAR.
+_NEAR = 0.5
+_SERIES = tuple((-1) ** k * 2 / (math.sqrt(math.pi) * math.factorial(k) * (2 * k + 1)) for k in range(12))
+
+
+def _blockwise(function: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
+    """Compute an elementwise function of float64 block by block, on arrays of any floating-point dtype and layout."""
+
+    @worked_around("NumPy has no special functions")
+    @support_native_out
+    def kernel(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
+        blocks = np.nditer(
+            [x, out],
+            ["external_loop", "buffered", "zerosize_ok"],
+            [["readonly"], ["writeonly", "allocate"]],
+            [x.dtype, x.dtype],
+            buffersize=_BLOCK,
+        )
+        with blocks, np.errstate(all="ignore"):
+            for source, target in blocks:
+                target[...] = function(source.astype(np.float64))
+            return np.asarray(blocks.operands[1])
+
+    kernel.__name__ = function.__name__.lstrip("_")
+    return kernel
+
+
+def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
+    result = np.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        result *= x
+        result += coefficient
+    return result
+
+
+def _upper(x: np.ndarray) -> np.ndarray:
+    """Return erfc of numbers that are not negative."""
+    x = np.minimum(x, _END)
+    result = _polynomial(_SCALED, (x - _CENTRE) / (x + _CENTRE))
+    result /= 1 + 2 * x
+    # The square of a float32 is exact: what rounding would take from the exponent, where it counts most, stays.
+    near = x.astype(np.float32).astype(np.float64)
+    result *= np.exp(-near * near)
+    result *= np.exp((near - x) * (near + x))
+    return result
+
+
+def _erfc(x: np.ndarray) -> np.ndarray:
+    upper = _upper(np.abs(x))
+    return np.where(x < 0, 2 - upper, upper)
+
+
+def _erf(x: np.ndarray) -> np.ndarray:
+    distance = np.abs(x)
+    near = np.minimum(distance, _NEAR)
+    return np.where(distance < _NEAR, x * _polynomial(_SERIES, near * near), np.copysign(1 - _upper(distance), x))
+
+
+erf = _blockwise(_erf)
+erfc = _blockwise(_erfc)

@@ -1,0 +1,14 @@
+"""Activation functions on TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._engine import BOOL, unary
+
+sigmoid = unary("Sigmoid")
+_relu = unary("Relu", "features")
+
+
+def relu(x: Any, /) -> Any:
+    return NotImplemented if x.dtype in BOOL else _relu(x)

@@ -1,0 +1,20 @@
+"""Activation functions on torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch import sigmoid as sigmoid
+
+from ..kernels import support_native_out
+from ._shared import BOOL, UNSIGNED
+
+
+@support_native_out
+def relu(x: Tensor, /, *, out: Any = None) -> Any:
+    if x.dtype in BOOL | UNSIGNED:
+        return NotImplemented
+    # With ``out`` there's no gradient, whose value at zero is all that tells the two functions apart.
+    return torch.relu(x) if out is None else torch.clamp_min(x, 0, out=out)

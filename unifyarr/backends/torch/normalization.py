@@ -1,0 +1,28 @@
+"""What normalisation needs on torch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..kernels import worked_around
+from ._shared import has_address
+
+
+@worked_around("torch's norm of a vector has another gradient at zero, and its squares overflow")
+def root_mean_square(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Any:
+    # On an accelerator it would take time to look at values; in a transformation of torch's there are none.
+    if x.device.type != "cpu" or not has_address(x) or (x.requires_grad and torch.is_grad_enabled()) or not axis:
+        return NotImplemented
+    norm = torch.linalg.vector_norm(x, 2, axis, keepdim=True, dtype=torch.float64)
+    if norm.isinf().any():
+        return NotImplemented
+    root = norm / math.sqrt(math.prod(x.shape[each] for each in axis) or math.nan)
+    return torch.hypot(root, root.new_tensor(math.sqrt(eps))).to(x.dtype)
+
+
+def stop_gradient(x: Tensor, /) -> Tensor:
+    return x.detach()

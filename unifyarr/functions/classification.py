@@ -1,0 +1,185 @@
+"""The loss of classifiers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._core import dtypes
+from .._core.call import attempt
+from .._core.declare import mixed
+from .._core.scratch import reuse
+from .._core.shapes import as_axis
+from .._core.wrapper import is_array
+from ..errors import DtypeError, ShapeError
+from .elementwise import (
+    add,
+    divide,
+    less,
+    multiply,
+    not_equal,
+    subtract,
+)
+from .exponentials import log_softmax, total_of
+from .indexing import take, take_along_axis
+from .losses import cast, operands, reduce, weigh
+from .manipulation import expand_dims, squeeze
+from .searching import where
+from .statistical import sum
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+@mixed(kernels=("log_softmax",), namespace="nn")
+def cross_entropy(
+    x: Array,
+    target: Array,
+    /,
+    weight: Array | None = None,
+    *,
+    axis: int = -1,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+    out: Array | None = None,
+) -> Array:
+    """Compute -log of the probability that softmax() of logits gives to the right classes.
+
+    A class that was masked, with minus infinity for its logit, costs nothing where its probability is zero.
+
+    Parameters
+    ----------
+    x
+        The logits, an array of real numbers with an axis of the classes.
+    target
+        The right classes: integers, of the shape of ``x`` without that axis; or their probabilities: floating-point
+        numbers of the shape of ``x``.
+    weight
+        A number for each class that its losses are multiplied by. The mean of losses for indices is weighted by it.
+    axis
+        The axis of the classes: the last one; torch has it at 1.
+    ignore_index
+        The index in ``target`` that stands for none: such a loss is zero and doesn't count in the mean.
+    label_smoothing
+        How much of each target, between 0 and 1, is spread evenly over all classes.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``, which returns the loss of each element.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype that ``x`` and probabilities promote to, or ``out``: 0-d unless ``reduction``
+        is ``"none"``.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of bounds.
+    DtypeError
+        If an input is complex, or ``target`` neither of integers nor of floating-point numbers.
+    IndexError
+        If there's no class of an index.
+    ShapeError
+        If ``target`` or ``weight`` have another shape than the logits want.
+    ValueError
+        If there's no such reduction, or the label smoothing isn't between 0 and 1.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.asarray([[0.0, 0.0], [0.0, 1000.0]])
+    >>> ua.nn.cross_entropy(x, ua.asarray([0, 1]), reduction="none")
+    array([0.69314718, 0.        ])
+    >>> ua.nn.cross_entropy(x, ua.asarray([[0.5, 0.5], [0.5, 0.5]]), reduction="none")
+    array([  0.69314718, 500.        ])
+
+    Source: Bridle, "Probabilistic interpretation of feedforward classification network outputs" (1990).
+    """
+    axis = as_axis(axis, x.ndim)
+    _check_classes(x, target, weight, axis, label_smoothing)
+    if dtypes.rank(target.dtype) > 1:
+        dtype, (x, target) = operands("cross_entropy", reduction, x, target)
+        return reduce(_of_probabilities(x, target, _along(weight, x, axis), axis, label_smoothing), reduction, dtype)
+    dtype, (x,) = operands("cross_entropy", reduction, x)
+    loss, counts = _of_indices(x, target, _along(weight, x, axis), axis, ignore_index, label_smoothing)
+    if reduction == "mean":
+        return divide(sum(loss), sum(counts)).astype(dtype, copy=False)
+    return reduce(loss, reduction, dtype)
+
+
+def _check_classes(x: Array, target: Array, weight: object, axis: int, label_smoothing: float) -> None:
+    """Check the arguments of cross_entropy() that belong to classes."""
+    rest = (*x.shape[:axis], *x.shape[axis + 1 :])
+    if dtypes.rank(target.dtype) not in (1, 2):
+        raise DtypeError(
+            f"target of cross_entropy() holds indices of classes, integers, or floating-point probabilities, not "
+            f"{target.dtype}: cast it first, with astype()"
+        )
+    wanted = rest if dtypes.rank(target.dtype) == 1 else x.shape
+    if target.shape != wanted:
+        raise ShapeError(
+            f"target of cross_entropy() has shape {target.shape}, but for logits of shape {x.shape} with the classes "
+            f"on axis {axis} one of {target.dtype} has {wanted}"
+        )
+    if weight is not None and (not is_array(weight) or weight.shape != (x.shape[axis],)):
+        given = f"shape {weight.shape}" if is_array(weight) else f"{weight!r}"
+        raise ShapeError(f"weight of cross_entropy() has a number for each of {x.shape[axis]} classes, not {given}")
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(f"label_smoothing of cross_entropy() is between 0 and 1, not {label_smoothing!r}")
+
+
+def _along(weight: Array | None, x: Array, axis: int) -> Array | None:
+    """Return the weights of classes, if there are any, along the axis of the classes."""
+    return None if weight is None else cast(weight, x).reshape((-1, *(1,) * (x.ndim - 1 - axis)))
+
+
+def _of_probabilities(x: Array, target: Array, weight: Array | None, axis: int, label_smoothing: float) -> Array:
+    if label_smoothing:
+        target = multiply(target, 1 - label_smoothing)
+        target = add(target, label_smoothing / x.shape[axis], out=reuse(target))
+    if weight is not None:
+        target = multiply(target, weight)
+    # No term is negative where the targets aren't: nothing cancels.
+    return subtract(0, sum(weigh(target, log_softmax(x, axis=axis)), axis=axis))
+
+
+def _picked(x: Array, index: Array, axis: int) -> Array:
+    """Return the logarithms of the probabilities of one class each; ``index`` has an axis of length one for it."""
+    found = attempt("log_softmax", x, axis=axis, result=(x.shape, x.dtype))
+    if found is not None:
+        return take_along_axis(found, index, axis=axis)
+    # What isn't picked needs no logarithm.
+    greatest, total = total_of(x, axis)
+    return subtract(subtract(take_along_axis(x, index, axis=axis), greatest), total)
+
+
+def _of_indices(
+    x: Array, target: Array, weight: Array | None, axis: int, ignore_index: int, label_smoothing: float
+) -> tuple[Array, Array]:
+    """Return the losses, and how much each counts in their mean."""
+    classes = x.shape[axis]
+    kept = not_equal(target, ignore_index)
+    if target.dtype in dtypes.SIGNED:
+        target = target.astype(dtypes.promote(target.dtype, dtypes.int32), copy=False)
+    places = where(kept, target, 0)
+    if target.dtype in dtypes.SIGNED:
+        # An index from the end would be none that was meant.
+        places = where(less(places, 0), classes, places)
+    index = expand_dims(places, axis)
+    if label_smoothing:
+        logarithms = log_softmax(x, axis=axis)
+        picked = take_along_axis(logarithms, index, axis=axis)
+    else:
+        picked = _picked(x, index, axis)
+    loss = subtract(0, squeeze(picked, axis))
+    counts = kept.astype(x.dtype)
+    if weight is not None:
+        chosen = take(weight.reshape((-1,)), places.reshape((-1,)), axis=0).reshape(places.shape)
+        loss, counts = multiply(loss, chosen), multiply(counts, chosen)
+    if label_smoothing:
+        every = logarithms if weight is None else multiply(logarithms, weight, out=reuse(logarithms, weight))
+        spread = multiply(sum(every, axis=axis), label_smoothing / classes)
+        loss = subtract(multiply(loss, 1 - label_smoothing), spread)
+    return where(kept, loss, 0), counts

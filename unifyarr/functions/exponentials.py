@@ -1,0 +1,189 @@
+"""Functions of all exponentials along an axis, which no number is too great for: softmax and its logarithms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._core.call import attempt
+from .._core.convert import as_real_floating, as_single
+from .._core.declare import compositional, mixed
+from .._core.scratch import reuse, room
+from .._core.shapes import as_axes, as_axis, reduced
+from .data_type import finfo
+from .elementwise import add, clip, divide, exp, greater, log, subtract
+from .searching import where
+from .statistical import max, sum
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+@mixed(namespace="nn", scratch=True)
+def log_softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
+    """Compute the logarithms of softmax(), which stay finite where the quotients vanish.
+
+    Parameters
+    ----------
+    x
+        An array of real numbers of at least one dimension; bools and integers are taken as float64.
+    axis
+        The axis along which the exponentials of the results sum to one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the shape and dtype of ``x``, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of bounds.
+    DtypeError
+        If ``x`` is complex.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.nn.log_softmax(ua.asarray([0.0, 1000.0]))
+    array([-1000.,     0.])
+
+    Source: Bridle, "Probabilistic interpretation of feedforward classification network outputs" (1990).
+    """
+    axis, x = as_axis(axis, x.ndim), as_real_floating(x, "log_softmax")
+    found = attempt("log_softmax", x, axis=axis, out=out, result=(x.shape, x.dtype))
+    if found is not None:
+        return found
+    dtype, x = x.dtype, as_single(x)
+    shifted, total = _shift(x, axis, room(out, x.shape, x.dtype, x))
+    return subtract(shifted, total, out=reuse(shifted)).astype(dtype, copy=False)
+
+
+@compositional(namespace="nn", scratch=True)
+def logsumexp(
+    x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, out: Array | None = None
+) -> Array:
+    """Compute the logarithm of the sum of the elements' exponentials.
+
+    Parameters
+    ----------
+    x
+        An array of real numbers; bools and integers are taken as float64.
+    axis
+        One or several axes; ``None`` means all.
+    keepdims
+        Whether the axes stay, with length one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of ``x``, or ``out``: minus infinity of no elements.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of bounds or given twice.
+    DtypeError
+        If ``x`` is complex.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.nn.logsumexp(ua.asarray([1000.0, 1000.0]))
+    array(1000.69314718)
+
+    Source: Blanchard et al., "Accurately computing the log-sum-exp and softmax functions" (2021).
+    """
+    axes, x = as_axes(axis, x.ndim), as_real_floating(x, "logsumexp")
+    if any(x.shape[each] == 0 for each in axes):
+        # The sum of nothing is zero.
+        return subtract(sum(x, axis=axes, keepdims=keepdims), float("inf"))
+    dtype, x = x.dtype, as_single(x)
+    greatest = max(x, axis=axes, keepdims=True)
+    # An infinity can't be subtracted from itself: the greatest number leaves it infinite, and all others vanish.
+    bound = float(finfo(x.dtype).max)
+    powers = subtract(x, clip(greatest, -bound, bound))
+    powers = exp(powers, out=reuse(powers))
+    total = sum(powers, axis=axes, keepdims=True)
+    # Zero is the sum where all elements are minus infinity, as the result is then, whatever is added.
+    result = add(log(where(greater(total, 0), total, 1)), greatest)
+    return result.reshape(reduced(x.shape, axes, keepdims)).astype(dtype, copy=False)
+
+
+def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
+    """Return ``x`` less its maximum along an axis, and the logarithm of the sum of that one's exponentials.
+
+    The first is kept in ``out`` if that's given, which shares no memory with ``x``; it takes one array of that size.
+    """
+    if x.size == 0:
+        # No maximum to subtract.
+        return exp(x), sum(x, axis=axis, keepdims=True)
+    greatest = max(x, axis=axis, keepdims=True)
+    shifted = subtract(x, greatest, out=out)
+    powers = exp(shifted, out=reuse(shifted))
+    total = log(sum(powers, axis=axis, keepdims=True))
+    # To subtract once more is cheaper than memory for the exponentials.
+    return (subtract(x, greatest, out=shifted) if powers is shifted else shifted), total
+
+
+def total_of(x: Array, axis: int) -> tuple[Array, Array]:
+    """Return the maximum along an axis, and the logarithm of the sum of the exponentials of ``x`` less it."""
+    if x.size == 0:
+        zero = sum(x, axis=axis, keepdims=True)
+        return zero, zero
+    greatest = max(x, axis=axis, keepdims=True)
+    powers = subtract(x, greatest)
+    powers = exp(powers, out=reuse(powers))
+    return greatest, log(sum(powers, axis=axis, keepdims=True))
+
+
+@mixed(namespace="nn", scratch=True)
+def softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
+    """Divide the exponentials of the elements by their sum along an axis.
+
+    The greatest element is subtracted first, so that nothing overflows.
+
+    Parameters
+    ----------
+    x
+        An array of real numbers of at least one dimension; bools and integers are taken as float64.
+    axis
+        The axis along which the results sum to one.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the shape and dtype of ``x``, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of bounds.
+    DtypeError
+        If ``x`` is complex.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.nn.softmax(ua.asarray([1000.0, 1000.0]))
+    array([0.5, 0.5])
+
+    Source: Bridle, "Probabilistic interpretation of feedforward classification network outputs" (1990).
+    """
+    axis, x = as_axis(axis, x.ndim), as_real_floating(x, "softmax")
+    found = attempt("softmax", x, axis=axis, out=out, result=(x.shape, x.dtype))
+    if found is not None:
+        return found
+    if x.size == 0:
+        # No maximum to subtract.
+        return exp(x)
+    dtype, x = x.dtype, as_single(x)
+    exponents = subtract(x, max(x, axis=axis, keepdims=True), out=room(out, x.shape, x.dtype))
+    powers = exp(exponents, out=reuse(exponents))
+    total = sum(powers, axis=axis, keepdims=True)
+    return divide(powers, total, out=reuse(powers)).astype(dtype, copy=False)
