@@ -19,8 +19,7 @@ def _joint(shape: tuple[int, ...], indices: tuple[Tensor, ...]) -> Tensor:
     """Return index arrays of several axes as one 1-d array of non-negative places in those axes flattened to one."""
     joint: Tensor | None = None
     for axis, index in enumerate(indices):
-        check_bounds(index, shape[axis], axis)
-        if index.numel() and int(index.min()) < 0:
+        if check_bounds(index, shape[axis], axis) < 0:
             index = index % shape[axis]
         joint = index if joint is None else joint * shape[axis] + index
     assert joint is not None
