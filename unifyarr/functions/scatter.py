@@ -99,7 +99,7 @@ def gather(
     Source: ONNX, ``GatherND``.
     """
     order, columns = _points(x, indices, axis, "gather")
-    moved = permute_dims(x, tuple(order))
+    moved = x if order == sorted(order) else permute_dims(x, tuple(order))
     result = ((*indices.shape[:-1], *moved.shape[len(columns) :]), x.dtype)
     return invoke("gather", moved, *columns, out=out, result=result)
 
@@ -168,7 +168,7 @@ def scatter(
     """
     check_mode(mode, x.dtype, "scatter")
     order, columns = _points(x, indices, axis, "scatter")
-    moved = permute_dims(x, tuple(order))
+    moved = x if order == sorted(order) else permute_dims(x, tuple(order))
     value = _fitting(updates, moved, (*indices.shape[:-1], *moved.shape[len(columns) :]))
     working = working_dtype(x.dtype, mode)
     operands = [each.astype(working, copy=False) for each in (moved, value)]

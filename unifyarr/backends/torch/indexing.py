@@ -45,11 +45,14 @@ def set_window(x: Tensor, value: Tensor, /, *, window: Window) -> Tensor:
     return x
 
 
-def check_bounds(indices: Tensor, size: int, axis: int) -> None:
-    if indices.numel():
-        low, high = torch.aminmax(indices)
-        if int(low) < -size or int(high) >= size:
-            raise IndexError(f"an index is out of bounds for axis {axis} with size {size}")
+def check_bounds(indices: Tensor, size: int, axis: int) -> int:
+    """Raise where an index is out of bounds; return the least one, 0 of none."""
+    if not indices.numel():
+        return 0
+    low, high = map(int, torch.aminmax(indices))
+    if low < -size or high >= size:
+        raise IndexError(f"an index is out of bounds for axis {axis} with size {size}")
+    return low
 
 
 def _check_device_bounds(x: Tensor, indices: tuple[Tensor, ...], axis: int = 0) -> None:
