@@ -312,3 +312,10 @@ def test_the_memory_is_that_of_numpy_by_hand(backend: str, mask: str) -> None:
     assert scores <= hand < 1.2 * scores
     # NumPy compares through buffers of 128 KiB, whatever the size, to find which keys come later.
     assert ours <= hand + 10_000 + (150_000 if mask == "causal" else 0)
+
+
+def test_torch_keeps_no_scores_without_a_mask(backend: str) -> None:
+    skip_unless(backend, "torch", why="a kernel that goes through the scores in blocks")
+    query, key, value = (ua.asarray(x) for x in operands("float64", ((4, 256, 16),) * 3, 0))
+    for is_causal in (False, True):
+        assert peak_on_torch(lambda: attention(query, key, value, is_causal=is_causal)) < 4 * 256 * 256 * 8

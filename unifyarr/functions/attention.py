@@ -101,10 +101,8 @@ def scaled_dot_product_attention(
         if x.dtype.kind == "c":
             raise DtypeError(f"attention orders scores, which there is no order for in {x.dtype}")
     shape = _scores_shape(query, key, value, mask)
-    query, key, value = promoted(query, key, value)
-    dtype = as_floating(query[..., :0]).dtype
-    query, key, value = (as_floating(x) for x in (query, key, value))
-    result = (*shape[:-1], value.shape[-1])
+    query, key, value = map(as_floating, promoted(query, key, value))
+    result, dtype = (*shape[:-1], value.shape[-1]), query.dtype
     if out is not None:
         check_result("scaled_dot_product_attention", out, result, dtype)
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else float(scale)
@@ -114,22 +112,26 @@ def scaled_dot_product_attention(
         )
         if found is not None:
             return found
-    working = dtype
-    if dtype in (dtypes.float16, dtypes.bfloat16):
-        # Sums of weights lose most of the few bits of a half.
-        working = dtypes.float32
-        query, key, value = (x.astype(working) for x in (query, key, value))
+    if dtype not in (dtypes.float16, dtypes.bfloat16):
+        return _attend(query, key, value, mask, is_causal, factor, out)
+    # Sums of weights lose most of the few bits of a half.
+    query, key, value = (x.astype(dtypes.float32) for x in (query, key, value))
+    return _attend(query, key, value, mask, is_causal, factor, None).astype(dtype)
+
+
+def _attend(
+    query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool, scale: float, out: Array | None
+) -> Array:
+    # Scaled before they are multiplied, queries don't make products overflow that are finite when scaled.
     later = (key, value) if mask is None else (key, value, mask)
-    scaled = multiply(query, factor, out=room(out, query.shape, working, *later))
+    scaled = multiply(query, scale, out=room(out, query.shape, query.dtype, *later))
     scores = matmul(scaled, swapaxes(key, -1, -2))
     del scaled
     if mask is not None and broadcast(scores.shape, mask.shape) != scores.shape:
         # The mask differs along an axis that only the values have.
         scores = broadcast_to(scores, broadcast(scores.shape, mask.shape)).copy()
     _exclude(scores, mask, is_causal)
-    weights = _softmax(scores) if scores.size else scores
-    mean = matmul(weights, value, out=out if working == dtype else None)
-    return mean if working == dtype else mean.astype(dtype)
+    return matmul(_softmax(scores) if scores.size else scores, value, out=out)
 
 
 def _exclude(scores: Array, mask: Array | None, is_causal: bool) -> None:
