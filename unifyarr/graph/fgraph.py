@@ -170,6 +170,15 @@ class FunctionGraph:
             self._change_input(client, new)
         self.prune(old)
 
+    def change_input(self, client: Client, new: Variable) -> None:
+        """Let one user of a variable use another one."""
+        node, position = client
+        old = self.outputs[position] if node is None else node.inputs[position]
+        if old is not new:
+            self.include(new)
+            self._change_input(client, new)
+            self.prune(old)
+
     def replace_all(self, pairs: Iterable[tuple[Variable, Variable]]) -> None:
         """Replace several variables, not looking whether the graph can stay so."""
         for old, new in pairs:
