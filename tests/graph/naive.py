@@ -45,6 +45,12 @@ def memories(nodes: list[Apply]) -> dict[Variable, Memory]:
                     memory = {(each, part) for each, part in memory if each != inherited}
                     memory.add((inherited, region if other <= {region} else None))
             found[output] = memory or {(output, None)}
+        for output in node.outputs:
+            # Overwritten memory that nobody shares is as good as new.
+            mine = {token for token, _ in found[output]}
+            others = {token for each in node.outputs if each is not output for token, _ in found[each]}
+            if mine <= {(node, token) for token in gone} and not mine & others:
+                found[output] = {(output, None)}
     for node in nodes:
         for variable in node.inputs:
             found.setdefault(variable, {(variable, None)})

@@ -225,17 +225,14 @@ class DestroyHandler(Feature):
         return node.op.region(node, output, input, parent)
 
     def _set_roots(self, variable: Variable, roots: Roots) -> None:
-        pinned = variable in self.watched or variable.indestructible
-        if pinned:
-            self._unpin(variable)
+        self._unpin(variable)
         for root, _ in self.roots.pop(variable, ()):
             _remove(self.members, root, variable)
         if roots:
             self.roots[variable] = roots
         for root, region in roots:
             self.members.setdefault(root, {})[variable] = region
-        if pinned:
-            self._pin(variable)
+        self._pin(variable)
 
     def _set_destroyed(self, node: Apply, destroyed: tuple[tuple[int, Variable, Region | None], ...]) -> None:
         for _, root, _ in self.destroyed.pop(node, ()):
@@ -255,16 +252,21 @@ class DestroyHandler(Feature):
 
     def unwatch(self, variable: Variable) -> None:
         """Don't care any more whether anything destroys a variable."""
+        self._unpin(variable)
         del self.watched[variable]
-        if not variable.indestructible:
-            self._unpin(variable)
+        self._pin(variable)
 
     def _pin(self, variable: Variable) -> None:
+        # An indestructible root is known by itself.
+        if variable not in self.watched and not (variable.indestructible and variable in self.roots):
+            return
         for root, region in self.roots_of(variable):
             self.pins.setdefault(root, {})[variable] = region
         self._unchecked_pins[variable] = None
 
     def _unpin(self, variable: Variable) -> None:
+        if variable not in self.watched and not variable.indestructible:
+            return
         for root, _ in self.roots_of(variable):
             _remove(self.pins, root, variable)
         self._unchecked_pins.pop(variable, None)

@@ -65,9 +65,10 @@ class Order:
         label = self.labels.pop(node)
         self._used.remove(label)
         self._suspects.pop(node, None)
-        self._fgraph.history.record(partial(self._restore, {node: label}))
+        self._fgraph.history.record(partial(self._restore, {node: label}, self._last))
 
-    def _restore(self, labels: dict[Apply, int]) -> None:
+    def _restore(self, labels: dict[Apply, int], last: int) -> None:
+        self._last = last
         self._used.difference_update([self.labels[node] for node in labels])
         self.labels.update(labels)
         self._used.update(labels.values())
@@ -91,14 +92,14 @@ class Order:
         """
         while self._suspects:
             node, others = next(iter(self._suspects.items()))
-            before = self._before(node) if others is None else [each for each in others if each in self.labels]
-            self._settle(node, before)
+            self._settle(node, self._before(node) if others is None else others)
             del self._suspects[node]
 
     def _settle(self, node: Apply, before: Iterable[Apply]) -> None:
         labels = self.labels
         low = labels[node]
-        late = {each for each in before if labels[each] >= low}
+        # What was suspected may be gone by now.
+        late = {each for each in before if each in labels and labels[each] >= low and self._must_follow(node, each)}
         if not late:
             return
         forward = self._forward(node, late)
@@ -106,7 +107,12 @@ class Order:
         moving = [*self.sort(backward), *self.sort(forward)]
         old = {each: labels[each] for each in moving}
         labels.update(zip(moving, sorted(old.values()), strict=True))
-        self._fgraph.history.record(partial(self._restore, old))
+        self._fgraph.history.record(partial(self._restore, old, self._last))
+
+    def _must_follow(self, node: Apply, other: Apply) -> bool:
+        return any(variable.owner is other for variable in node.inputs) or any(
+            node in feature.after(other) for feature in self._fgraph.features
+        )
 
     def _forward(self, node: Apply, late: set[Apply]) -> Iterable[Apply]:
         """Return the nodes that depend on one, itself included, as far as the last that must come before it."""
