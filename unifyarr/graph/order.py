@@ -1,0 +1,196 @@
+"""A topological order that is kept up to date as constraints come and go.
+
+Every node has a label, and whatever must run before it has a smaller one. A new constraint that the labels contradict
+is settled as by Pearce and Kelly (2006): only nodes between the two labels, and of these only those that depend on the
+one node or are needed by the other, change places among themselves. A constraint that goes needs no work.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..errors import CycleError
+from .basic import Apply
+
+if TYPE_CHECKING:
+    from .fgraph import FunctionGraph
+
+# Between the labels of nodes that were there at first, there's room for others.
+GAP = 2**40
+
+
+class Order:
+    """Labels of a graph's nodes, consistent with its edges and with what its features demand."""
+
+    def __init__(self, fgraph: FunctionGraph) -> None:
+        self._fgraph = fgraph
+        self.labels: dict[Apply, int] = {}
+        self._used: set[int] = set()
+        self._last = 0
+        # Where new nodes should go, if their inputs allow it.
+        self.anchor: Apply | None = None
+        # Nodes that may have got a constraint which the labels contradict: to run after these others, or (None) after
+        # any of those that it must run after.
+        self._suspects: dict[Apply, set[Apply] | None] = {}
+
+    def sort(self, nodes: Iterable[Apply]) -> list[Apply]:
+        """Return nodes in the order."""
+        return sorted(nodes, key=self.labels.__getitem__)
+
+    def add(self, node: Apply) -> None:
+        """Give a label to a new node, after those of its inputs."""
+        label = self._room(node)
+        if label > self._last:
+            self._fgraph.history.record(partial(setattr, self, "_last", self._last))
+            self._last = label
+        self.labels[node] = label
+        self._used.add(label)
+
+    def _room(self, node: Apply) -> int:
+        end = self._last + GAP
+        if self.anchor is None:
+            return end
+        labels = self.labels
+        floor = max((labels[v.owner] for v in node.inputs if v.owner is not None), default=-end)
+        place = labels.get(self.anchor, floor)
+        gaps = [GAP >> shift for shift in range(1, 41)]
+        near = [place - gap for gap in gaps] if place > floor else [floor + gap for gap in gaps]
+        return next((label for label in near if label > floor and label not in self._used), end)
+
+    def remove(self, node: Apply) -> None:
+        """Forget a node."""
+        label = self.labels.pop(node)
+        self._used.remove(label)
+        self._suspects.pop(node, None)
+        self._fgraph.history.record(partial(self._restore, {node: label}, self._last))
+
+    def _restore(self, labels: dict[Apply, int], last: int) -> None:
+        self._last = last
+        self._used.difference_update([self.labels[node] for node in labels])
+        self.labels.update(labels)
+        self._used.update(labels.values())
+
+    def suspect(self, node: Apply, before: Apply | None = None) -> None:
+        """Note that a node must run after another one, or that anything may have changed before it."""
+        if before is None:
+            self._suspects[node] = None
+        else:
+            others = self._suspects.setdefault(node, set())
+            if others is not None:
+                others.add(before)
+
+    def settle(self) -> None:
+        """Make the labels consistent with all constraints.
+
+        Raises
+        ------
+        CycleError
+            If the constraints contradict each other.
+        """
+        while self._suspects:
+            node, others = next(iter(self._suspects.items()))
+            self._settle(node, self._before(node) if others is None else others)
+            del self._suspects[node]
+
+    def _settle(self, node: Apply, before: Iterable[Apply]) -> None:
+        labels = self.labels
+        low = labels[node]
+        # What was suspected may be gone by now.
+        late = {each for each in before if each in labels and labels[each] >= low and self._must_follow(node, each)}
+        if not late:
+            return
+        forward = self._forward(node, late)
+        backward = self._backward(late, low)
+        moving = [*self.sort(backward), *self.sort(forward)]
+        old = {each: labels[each] for each in moving}
+        labels.update(zip(moving, sorted(old.values()), strict=True))
+        self._fgraph.history.record(partial(self._restore, old, self._last))
+
+    def _must_follow(self, node: Apply, other: Apply) -> bool:
+        return any(variable.owner is other for variable in node.inputs) or any(
+            node in feature.after(other) for feature in self._fgraph.features
+        )
+
+    def _forward(self, node: Apply, late: set[Apply]) -> Iterable[Apply]:
+        """Return the nodes that depend on one, itself included, as far as the last that must come before it."""
+        labels = self.labels
+        high = max(labels[each] for each in late)
+        reached: dict[Apply, Apply | None] = {node: None}
+        if node in late:
+            raise _cycle(node, reached)
+        stack = [node]
+        while stack:
+            this = stack.pop()
+            here = labels[this]
+            for each in self._after(this):
+                # An edge against the order is one that is still to be settled.
+                if here < labels[each] <= high and each not in reached:
+                    reached[each] = this
+                    if each in late:
+                        raise _cycle(each, reached)
+                    stack.append(each)
+        return reached
+
+    def _backward(self, late: set[Apply], low: int) -> Iterable[Apply]:
+        labels = self.labels
+        reached = set(late)
+        stack = list(late)
+        while stack:
+            this = stack.pop()
+            here = labels[this]
+            for each in self._before(this):
+                if low < labels[each] < here and each not in reached:
+                    reached.add(each)
+                    stack.append(each)
+        return reached
+
+    def nearby(self, node: Apply, wanted: Callable[[Apply], bool], limit: int) -> Apply | None:
+        """Return one of the first few nodes that depend on a node, if there's a wanted one among them."""
+        queue, reached = deque([node]), {node}
+        while queue and len(reached) <= limit:
+            for each in self._after(queue.popleft(), limit):
+                if each not in reached:
+                    if wanted(each):
+                        return each
+                    reached.add(each)
+                    queue.append(each)
+        return None
+
+    def _after(self, node: Apply, limit: int | None = None) -> list[Apply]:
+        clients = self._fgraph.clients
+        found = []
+        for output in node.outputs:
+            for client, _ in clients[output]:
+                if client is not None:
+                    found.append(client)
+                    if len(found) == limit:
+                        return found
+        for feature in self._fgraph.features:
+            found += feature.after(node)
+        return found
+
+    def _before(self, node: Apply) -> list[Apply]:
+        found = [variable.owner for variable in node.inputs if variable.owner is not None]
+        for feature in self._fgraph.features:
+            found += feature.before(node)
+        return found
+
+
+def _cycle(node: Apply, reached: dict[Apply, Apply | None]) -> CycleError:
+    """Return the error that says which nodes wait for each other."""
+    path: list[Apply] = []
+    each: Apply | None = node
+    while each is not None:
+        path.append(each)
+        each = reached[each]
+    first = path[-1]
+    shown = " → ".join(str(step.op) for step in reversed(path[:1] + path[-3:] if len(path) > 4 else path))
+    return CycleError(
+        f"{node} would have to run before {first}, since {first.op} overwrites or needs what {node.op} uses, but it "
+        f"also depends on it: {shown}",
+        variable=first.inputs[0] if first.inputs else None,
+        nodes=(first, node),
+    )

@@ -1,0 +1,220 @@
+"""Changes that leave a graph's values as they are: merging, folding, cleanups, and overwriting what nobody needs.
+
+Each change is offered to the graph's features; one that they refuse is taken back, and the rewriting goes on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..errors import InconsistencyError
+from .basic import Apply, Constant, Op, Variable, same_type
+from .fgraph import FunctionGraph
+from .supervisor import handler_of
+
+# Replacements for the outputs of a node (``None`` for one that stays), or ``None`` if there's nothing to do.
+Rule = Callable[[FunctionGraph, Apply], Sequence[Variable | None] | None]
+
+# How many readers of one root are tried in turn as its destroyer, the latest first. Among many readers of which each
+# needs the one before only the last can be, and the order knows who that is.
+TRIES = 8
+
+
+def attempt(fgraph: FunctionGraph, pairs: Iterable[tuple[Variable, Variable]]) -> bool:
+    """Replace variables if the graph's features have nothing against it, and return whether that was so."""
+    try:
+        fgraph.replace_all_validate(pairs)
+    except InconsistencyError:
+        return False
+    return True
+
+
+def merge(fgraph: FunctionGraph) -> int:
+    """Compute once what is computed several times, and return how many nodes that made superfluous.
+
+    Of two equal nodes both stay if what one of them returns is destroyed and the other's is still needed.
+    """
+    seen: dict[Hashable, list[Apply]] = {}
+    constants: dict[Hashable, Constant] = {}
+    before = len(fgraph.apply_nodes)
+    for node in fgraph.toposort():
+        if node not in fgraph.apply_nodes:
+            continue
+        for variable in node.inputs:
+            if isinstance(variable, Constant):
+                first = constants.setdefault(_signature(variable), variable)
+                if first is not variable:
+                    attempt(fgraph, [(variable, first)])
+        equals = seen.setdefault((node.op, tuple(map(id, node.inputs))), [])
+        for other in equals:
+            if other in fgraph.apply_nodes and attempt(fgraph, list(zip(node.outputs, other.outputs, strict=True))):
+                break
+        else:
+            equals.append(node)
+    return before - len(fgraph.apply_nodes)
+
+
+def _signature(constant: Constant) -> Hashable:
+    type = constant.type
+    return (constant.signature(), None if type is None else (type.shape, str(type.dtype)))
+
+
+def dead_code(fgraph: FunctionGraph) -> int:
+    """Remove nodes none of whose outputs anybody uses, and return how many there were.
+
+    The graph does so itself whenever something is replaced: left is what was included and then not used.
+    """
+    before = len(fgraph.apply_nodes)
+    with fgraph.transaction():
+        for node in reversed(fgraph.toposort()):
+            for output in node.outputs[:1]:
+                fgraph.prune(output)
+    return before - len(fgraph.apply_nodes)
+
+
+def fold_constants(fgraph: FunctionGraph, evaluate: Callable[[Apply], Sequence[Any] | None]) -> int:
+    """Compute beforehand what depends on constants only, and return how many nodes that made superfluous.
+
+    ``evaluate`` returns the values of a node's outputs, given that its inputs are constants, or ``None`` if it should
+    rather stay: because its result is large, say, or random.
+    """
+    before = len(fgraph.apply_nodes)
+    for node in fgraph.toposort():
+        if node in fgraph.apply_nodes and all(isinstance(variable, Constant) for variable in node.inputs):
+            values = evaluate(node)
+            if values is not None:
+                outputs = node.outputs
+                new = [Constant(value, old.type, old.name) for value, old in zip(values, outputs, strict=True)]
+                attempt(fgraph, list(zip(outputs, new, strict=True)))
+    return before - len(fgraph.apply_nodes)
+
+
+def canonicalize(fgraph: FunctionGraph, rules: Iterable[Rule], *, limit: int | None = None) -> int:
+    """Apply rules to each node, and to what comes of it, until none has anything to do; return how often one had.
+
+    Raises
+    ------
+    RuntimeError
+        If after ``limit`` changes, by default ten for each node, there's still something to do: two rules undo each
+        other, or one repeats itself.
+    """
+    rules = list(rules)
+    waiting = dict.fromkeys(fgraph.toposort())
+    limit = 10 * len(waiting) + 100 if limit is None else limit
+    changes = 0
+    while waiting:
+        node = next(iter(waiting))
+        del waiting[node]
+        for rule in rules:
+            if node not in fgraph.apply_nodes:
+                break
+            pairs = _replacements(node, rule(fgraph, node))
+            users = [client.node for old, _ in pairs for client in fgraph.clients[old] if client.node is not None]
+            if not pairs or not attempt(fgraph, pairs):
+                continue
+            changes += 1
+            if changes > limit:
+                raise RuntimeError(f"{changes} changes don't come to an end, the last is of {node} by {rule}")
+            owners = [new.owner for _, new in pairs if new.owner is not None]
+            waiting.update((each, None) for each in (*owners, *users))
+    return changes
+
+
+def _replacements(node: Apply, new: Sequence[Variable | None] | None) -> list[tuple[Variable, Variable]]:
+    pairs = zip(node.outputs, new, strict=True) if new else ()
+    return [(old, each) for old, each in pairs if each is not None and each is not old]
+
+
+def inplace(fgraph: FunctionGraph, targets: Mapping[Variable, Variable] | None = None, *, tries: int = TRIES) -> int:
+    """Let nodes overwrite inputs that nobody needs any more, and return how many do so now.
+
+    Parameters
+    ----------
+    fgraph
+        A graph with a ``DestroyHandler``, and with a ``Supervisor`` for what must not be overwritten.
+    targets
+        For an output of the graph the input to whose memory it's written in the end. These are tried first: a value
+        that is computed there needn't be copied there.
+    tries
+        How many readers of one root are tried as its destroyer before the others are given up.
+    """
+    changed = 0
+    for result, target in (targets or {}).items():
+        for path in _paths(fgraph, result, target, tries):
+            try:
+                with fgraph.transaction():
+                    for node, twin in path:
+                        fgraph.substitute(node, twin)
+            except InconsistencyError:
+                continue
+            changed += len(path)
+            break
+    handler = handler_of(fgraph)
+    failures: Counter[Variable] = Counter()
+    for node in reversed(fgraph.toposort()):
+        for twin in node.op.twins(node) if node.op.inplace else ():
+            victims = [node.inputs[index] for index in _victims(node, twin)]
+            roots = {root for victim in victims for root, _ in handler.roots_of(victim)}
+            if any(failures[root] >= tries for root in roots) or not all(map(handler.may_destroy, victims)):
+                continue
+            try:
+                with fgraph.transaction():
+                    fgraph.substitute(node, twin)
+            except InconsistencyError:
+                failures.update(roots)
+            else:
+                changed += 1
+                break
+    return changed
+
+
+def _victims(node: Apply, op: Op) -> set[int]:
+    """Return the positions of the inputs that an operation would destroy which the node's own doesn't."""
+    mine, its = (
+        {*each.scratch, *(index for inputs in each.destroys(node).values() for index in inputs)}
+        for each in (node.op, op)
+    )
+    return its - mine
+
+
+def _paths(fgraph: FunctionGraph, result: Variable, target: Variable, limit: int) -> Iterator[list[tuple[Apply, Op]]]:
+    """Yield the substitutions that would compute a result in the memory of a target, the fewest first."""
+    if not same_type(result.type, target.type):
+        return
+    came: dict[Variable, tuple[Variable, Apply, Op] | None] = {result: None}
+    queue = deque([result])
+    found = 0
+    while queue and found < limit:
+        variable = queue.popleft()
+        for step in _steps(variable):
+            node, op, index = step
+            source = node.inputs[index]
+            if source is target:
+                found += 1
+                yield list(_walk(came, (variable, node, op)))
+            elif source not in came and source in fgraph.clients:
+                came[source] = (variable, node, op)
+                queue.append(source)
+
+
+def _steps(variable: Variable) -> Iterator[tuple[Apply, Op, int]]:
+    """Yield the inputs in whose memory an output is, or would be with one of its node's twins."""
+    node = variable.owner
+    if node is None:
+        return
+    for op in (node.op, *node.op.twins(node)):
+        for io_map in (op.views(node), op.destroys(node)):
+            for index in io_map.get(variable.index, ()):
+                yield node, op, index
+
+
+def _walk(
+    came: Mapping[Variable, tuple[Variable, Apply, Op] | None], step: tuple[Variable, Apply, Op] | None
+) -> Iterator[tuple[Apply, Op]]:
+    while step is not None:
+        variable, node, op = step
+        if op is not node.op:
+            yield node, op
+        step = came[variable]
