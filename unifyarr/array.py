@@ -15,6 +15,7 @@ from ._core.dtypes import DType
 from ._core.inplace import update
 from ._core.ownership import hand_out, settled, share
 from ._core.selection import Handle, Node, backend_of_native, current_name, load, register_node
+from ._core.tracing import capture
 from ._core.views import Part, Step, Window, geometry, get_through, is_recipe, make_view
 from ._core.wrapper import Wrapper, read, register_classes, wrap
 from ._operators import Operators
@@ -293,6 +294,7 @@ class Array(Operators, Wrapper):
 
     def copy(self) -> Array:
         """Return an independent array of equal values, in memory of its own."""
+        capture(self)
         return wrap(self._backend.copy(read(self)), self._backend)
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Array:

@@ -61,6 +61,10 @@ class TracedMutationError(InplaceUpdateError):
     """An array made outside the running trace is written inside it."""
 
 
+class TraceError(UnifyarrError, TypeError):
+    """Inside a trace something was asked for that depends on values, which aren't known there."""
+
+
 class DebugModeError(UnifyarrError, AssertionError):
     """Inside ``debug()`` a call did something else than is declared of it: the base of the errors that say what."""
 

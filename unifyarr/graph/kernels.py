@@ -1,0 +1,104 @@
+"""Operations that are kernels of a backend: what each does to memory follows from the contract of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .._core.declare import DECLARATIONS
+from .._core.selection import Handle
+from ..typing import Shape
+from .basic import Apply, Op, Variable
+
+# Kernels whose result may share memory with their first array: the only ones that may.
+VIEWS = frozenset({"get_window", "permute_dims", "reshape", "broadcast_to", "real", "imag", "diagonal"})
+# Kernels that write to their first array where the engine can: as pure operations they work on a copy.
+WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask"})
+# No kernel, but made a node like one: an independent array of equal values.
+COPY = "copy"
+
+
+class ArrayType(NamedTuple):
+    """What is known of an array before it's computed."""
+
+    shape: Shape
+    dtype: Any
+
+
+class KernelOp(Op):
+    """A kernel with its static arguments.
+
+    ``target`` is the place of the array that the result is written over, ``None`` in the pure operation.
+    """
+
+    def __init__(self, backend: Handle, name: str, static: Mapping[str, Any], nout: int, target: int | None = None):
+        self.backend, self.static, self.target = backend, dict(static), target
+        if name in VIEWS:
+            maps: dict[str, Any] = {"view_map": {0: (0,)}}
+        elif target is None:
+            maps = {}
+        else:
+            # An elementwise kernel reads each element before it writes it.
+            same = [(target, other) for other in range(2)] if _is_elementwise(name) else []
+            maps = {"destroy_map": {0: (target,)}, "tolerate_same": same}
+        parameters = (backend.name, target, *((key, _hashable(value)) for key, value in sorted(static.items())))
+        out = [0] if nout == 1 and target is None and _takes_out(backend, name) else []
+        super().__init__(name, parameters=parameters, nout=nout, out=out, **maps)
+        if target is None:
+            self.inplace = tuple(KernelOp(backend, name, static, nout, each) for each in self._targets(name))
+
+    def _targets(self, name: str) -> Sequence[int]:
+        if not self.backend.mutable:
+            return ()
+        if name in WRITES:
+            return (0,)
+        if not _is_elementwise(name) or not _takes_out(self.backend, name):
+            return ()
+        return range(DECLARATIONS[name].ufunc.nin)  # type: ignore[union-attr]
+
+    def copied(self, variable: Variable) -> Variable:
+        """Return an independent copy of a variable."""
+        return Apply(self, [variable], [variable.type]).outputs[0]
+
+    def run(self, natives: Sequence[Any], out: Any = None) -> Any:
+        """Return the result for natives, or the tuple of them; written to ``out`` if the kernel takes it."""
+        if self.name == COPY:
+            return self.backend.copy(natives[0])
+        kernel = self.backend.kernel(self.name)
+        if self.name in WRITES and self.target is None and self.backend.mutable:
+            natives = [self.backend.copy(natives[0]), *natives[1:]]
+        elif self.target is not None and self.name not in WRITES:
+            out = natives[self.target]
+        result = kernel(*natives, **self.static) if out is None else kernel(*natives, **self.static, out=out)
+        if self.nout == 1:
+            return result if type(result) is self.backend.native_type else self.backend.as_native(result)
+        return tuple(result)
+
+
+def run(node: Apply, natives: Sequence[Any], out: Any = None) -> Any:
+    """Return what a node computes from natives."""
+    op = node.op
+    assert isinstance(op, KernelOp)
+    return op.run(natives, out)
+
+
+def _is_elementwise(name: str) -> bool:
+    declaration = DECLARATIONS.get(name)
+    return declaration is not None and declaration.ufunc is not None
+
+
+def _takes_out(backend: Handle, name: str) -> bool:
+    return name != COPY and bool(backend.mutable and backend.supports_out(backend.kernel(name)))
+
+
+def _hashable(value: Any) -> Hashable:
+    # Zeros' signs and the kinds of numbers count; what can't be compared is equal to itself alone.
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_hashable, value))
+    if isinstance(value, (float, complex)):
+        return (type(value), repr(value))
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return (type(value), value)
