@@ -101,6 +101,10 @@ class CycleError(InconsistencyError):
     """Two operations would each have to run before the other."""
 
 
+class SearchLimitError(InconsistencyError):
+    """Whether there's an order in which the nodes can run was not found out within a given number of steps."""
+
+
 class MissingInputError(InconsistencyError):
     """A graph uses a variable that is neither computed in it nor one of its inputs nor a constant."""
 

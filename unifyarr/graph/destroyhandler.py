@@ -93,41 +93,36 @@ class DestroyHandler(Feature):
     def on_validate(self, fgraph: FunctionGraph) -> None:
         """Look at what has changed."""
         self._refresh()
-        while self._unchecked:
-            node = next(iter(self._unchecked))
+        for node in list(self._unchecked):
             self._check(node)
             del self._unchecked[node]
-        while self._unchecked_pins:
-            variable = next(iter(self._unchecked_pins))
+        for variable in list(self._unchecked_pins):
             self._check_pin(variable)
             del self._unchecked_pins[variable]
+        for each in (self._stale, self._unchecked, self._unchecked_pins):
+            # Emptied by single steps it would stay as large to go through as it ever was.
+            each.clear()
         fgraph.order.settle()
 
     # The order that it demands
 
-    def after(self, node: Apply) -> list[Apply]:
-        """Return the destroyers of what a node reads."""
-        if not self.destroyers:
-            return []
-        return [
-            destroyer
-            for variable in node.inputs
-            for root, region in self.roots_of(variable)
-            for destroyer, regions in self.destroyers.get(root, {}).items()
-            if destroyer is not node and any(overlap(region, each) for each in regions)
-        ]
+    def after(self, node: Apply) -> Iterator[Apply]:
+        """Yield the destroyers of what a node reads."""
+        if self.destroyers:
+            for variable in node.inputs:
+                for root, region in self.roots_of(variable):
+                    for destroyer, regions in self.destroyers.get(root, {}).items():
+                        if destroyer is not node and any(overlap(region, each) for each in regions):
+                            yield destroyer
 
-    def before(self, node: Apply) -> list[Apply]:
-        """Return the readers of what a node destroys."""
-        clients = self._fgraph.clients
-        return [
-            client.node
-            for _, root, region in self.destroyed.get(node, ())
-            for member, part in self.members_of(root)
-            if overlap(part, region)
-            for client in clients[member]
-            if client.node is not None and client.node is not node
-        ]
+    def before(self, node: Apply) -> Iterator[Apply]:
+        """Yield the readers of what a node destroys."""
+        for _, root, region in self.destroyed.get(node, ()):
+            for member, part in self.members_of(root):
+                if overlap(part, region):
+                    for client, _ in self._fgraph.clients[member]:
+                        if client is not None and client is not node:
+                            yield client
 
     # Alias classes
 
@@ -165,11 +160,8 @@ class DestroyHandler(Feature):
         while heap:
             _, node = heapq.heappop(heap)
             self._stale.discard(node)
-            for variable in node.inputs:
-                for root, region in self.roots_of(variable):
-                    for destroyer, regions in self.destroyers.get(root, {}).items():
-                        if destroyer is not node and any(overlap(region, each) for each in regions):
-                            order.suspect(destroyer, node)
+            for destroyer in self.after(node):
+                order.suspect(destroyer, node)
             destroyed = self._destroyed(node)
             if destroyed:
                 self._set_destroyed(node, destroyed)
@@ -207,7 +199,7 @@ class DestroyHandler(Feature):
                     heirs.setdefault(root, node.outputs[key])
         # Parts of different buffers can't be compared.
         blurred = {heir for heir, number in Counter(heirs.values()).items() if number > 1}
-        found = []
+        found: list[dict[Variable, Region | None]] = []
         for key, inputs in sources.items():
             roots: dict[Variable, Region | None] = {}
             for index in inputs:
@@ -215,12 +207,16 @@ class DestroyHandler(Feature):
                     heir = heirs.get(root, root)
                     region = None if heir in blurred else self._region(node, key, index, root, parent)
                     roots[heir] = region if roots.get(heir, region) == region else None
-            output = node.outputs[key]
-            found.append((output, () if roots == {output: None} else tuple(roots.items())))
-        return found
+            found.append(roots)
+        shares = Counter(root for roots in found for root in roots)
+        return [
+            (output, () if roots == {output: None} and shares[output] == 1 else tuple(roots.items()))
+            for output, roots in zip(node.outputs, found, strict=True)
+        ]
 
     def _region(self, node: Apply, output: int, input: int, root: Variable, parent: Region | None) -> Region | None:
-        if parent is None and root is not node.inputs[input]:
+        variable = node.inputs[input]
+        if parent is None and (root is not variable or variable in self.roots):
             return None
         return node.op.region(node, output, input, parent)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import NamedTuple
@@ -51,11 +51,11 @@ class Feature:
     def on_validate(self, fgraph: FunctionGraph) -> None:
         """Raise an ``InconsistencyError`` if the graph can't stay as it is."""
 
-    def after(self, node: Apply) -> Sequence[Apply]:
+    def after(self, node: Apply) -> Iterable[Apply]:
         """Return the nodes that must run after a node, beside those that use its outputs."""
         return ()
 
-    def before(self, node: Apply) -> Sequence[Apply]:
+    def before(self, node: Apply) -> Iterable[Apply]:
         """Return the nodes that must run before a node, beside those whose outputs it uses."""
         return ()
 

@@ -8,11 +8,14 @@ one node or are needed by the other, change places among themselves. A constrain
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 
-from ..errors import CycleError
+from ..errors import CycleError, SearchLimitError
 from .basic import Apply
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ class Order:
         self.labels: dict[Apply, int] = {}
         self._used: set[int] = set()
         self._last = 0
+        self._limit: float = inf
         # Where new nodes should go, if their inputs allow it.
         self.anchor: Apply | None = None
         # Nodes that may have got a constraint which the labels contradict: to run after these others, or (None) after
@@ -90,16 +94,17 @@ class Order:
         CycleError
             If the constraints contradict each other.
         """
-        while self._suspects:
-            node, others = next(iter(self._suspects.items()))
-            self._settle(node, self._before(node) if others is None else others)
-            del self._suspects[node]
+        if self._suspects:
+            for node, others in list(self._suspects.items()):
+                self._settle(node, self._before(node) if others is None else self._still(node, others))
+                del self._suspects[node]
+            # Emptied by single steps it would stay as large to go through as it ever was.
+            self._suspects.clear()
 
     def _settle(self, node: Apply, before: Iterable[Apply]) -> None:
         labels = self.labels
         low = labels[node]
-        # What was suspected may be gone by now.
-        late = {each for each in before if each in labels and labels[each] >= low and self._must_follow(node, each)}
+        late = {each for each in before if labels[each] >= low}
         if not late:
             return
         forward = self._forward(node, late)
@@ -109,10 +114,13 @@ class Order:
         labels.update(zip(moving, sorted(old.values()), strict=True))
         self._fgraph.history.record(partial(self._restore, old, self._last))
 
-    def _must_follow(self, node: Apply, other: Apply) -> bool:
-        return any(variable.owner is other for variable in node.inputs) or any(
-            node in feature.after(other) for feature in self._fgraph.features
-        )
+    def _still(self, node: Apply, others: Iterable[Apply]) -> Iterator[Apply]:
+        """Yield those of a node's suspected predecessors that it must still run after."""
+        for other in others:
+            if any(variable.owner is other for variable in node.inputs) or (
+                other in self.labels and any(node in feature.after(other) for feature in self._fgraph.features)
+            ):
+                yield other
 
     def _forward(self, node: Apply, late: set[Apply]) -> Iterable[Apply]:
         """Return the nodes that depend on one, itself included, as far as the last that must come before it."""
@@ -122,10 +130,14 @@ class Order:
         if node in late:
             raise _cycle(node, reached)
         stack = [node]
+        steps = 0
         while stack:
             this = stack.pop()
             here = labels[this]
             for each in self._after(this):
+                steps += 1
+                if steps > self._limit:
+                    raise SearchLimitError(f"no cycle was found in {steps} steps from {node}", nodes=(node,))
                 # An edge against the order is one that is still to be settled.
                 if here < labels[each] <= high and each not in reached:
                     reached[each] = this
@@ -138,10 +150,14 @@ class Order:
         labels = self.labels
         reached = set(late)
         stack = list(late)
+        steps = 0
         while stack:
             this = stack.pop()
             here = labels[this]
             for each in self._before(this):
+                steps += 1
+                if steps > self._limit:
+                    raise SearchLimitError(f"what {this} needs was not found in {steps} steps", nodes=(this,))
                 if low < labels[each] < here and each not in reached:
                     reached.add(each)
                     stack.append(each)
@@ -151,7 +167,7 @@ class Order:
         """Return one of the first few nodes that depend on a node, if there's a wanted one among them."""
         queue, reached = deque([node]), {node}
         while queue and len(reached) <= limit:
-            for each in self._after(queue.popleft(), limit):
+            for each in islice(self._after(queue.popleft()), limit):
                 if each not in reached:
                     if wanted(each):
                         return each
@@ -159,24 +175,30 @@ class Order:
                     queue.append(each)
         return None
 
-    def _after(self, node: Apply, limit: int | None = None) -> list[Apply]:
+    def _after(self, node: Apply) -> Iterator[Apply]:
         clients = self._fgraph.clients
-        found = []
         for output in node.outputs:
             for client, _ in clients[output]:
                 if client is not None:
-                    found.append(client)
-                    if len(found) == limit:
-                        return found
+                    yield client
         for feature in self._fgraph.features:
-            found += feature.after(node)
-        return found
+            yield from feature.after(node)
 
-    def _before(self, node: Apply) -> list[Apply]:
-        found = [variable.owner for variable in node.inputs if variable.owner is not None]
+    def _before(self, node: Apply) -> Iterator[Apply]:
+        for variable in node.inputs:
+            if variable.owner is not None:
+                yield variable.owner
         for feature in self._fgraph.features:
-            found += feature.before(node)
-        return found
+            yield from feature.before(node)
+
+    @contextmanager
+    def limited(self, steps: int | None) -> Iterator[None]:
+        """Give up with a ``SearchLimitError`` where settling a constraint takes more steps along edges."""
+        before, self._limit = self._limit, inf if steps is None else steps
+        try:
+            yield
+        finally:
+            self._limit = before
 
 
 def _cycle(node: Apply, reached: dict[Apply, Apply | None]) -> CycleError:

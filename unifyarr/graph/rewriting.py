@@ -21,6 +21,9 @@ Rule = Callable[[FunctionGraph, Apply], Sequence[Variable | None] | None]
 # needs the one before only the last can be, and the order knows who that is.
 TRIES = 8
 
+# How far it's searched for a new order that one node's overwriting demands.
+STEPS = 100
+
 
 def attempt(fgraph: FunctionGraph, pairs: Iterable[tuple[Variable, Variable]]) -> bool:
     """Replace variables if the graph's features have nothing against it, and return whether that was so."""
@@ -101,12 +104,13 @@ def canonicalize(fgraph: FunctionGraph, rules: Iterable[Rule], *, limit: int | N
         other, or one repeats itself.
     """
     rules = list(rules)
-    waiting = dict.fromkeys(fgraph.toposort())
-    limit = 10 * len(waiting) + 100 if limit is None else limit
+    queue = deque(fgraph.toposort())
+    waiting = set(queue)
+    limit = 10 * len(queue) + 100 if limit is None else limit
     changes = 0
-    while waiting:
-        node = next(iter(waiting))
-        del waiting[node]
+    while queue:
+        node = queue.popleft()
+        waiting.remove(node)
         for rule in rules:
             if node not in fgraph.apply_nodes:
                 break
@@ -118,7 +122,9 @@ def canonicalize(fgraph: FunctionGraph, rules: Iterable[Rule], *, limit: int | N
             if changes > limit:
                 raise RuntimeError(f"{changes} changes don't come to an end, the last is of {node} by {rule}")
             owners = [new.owner for _, new in pairs if new.owner is not None]
-            waiting.update((each, None) for each in (*owners, *users))
+            new = [each for each in dict.fromkeys((*owners, *users)) if each not in waiting]
+            queue += new
+            waiting.update(new)
     return changes
 
 
@@ -127,7 +133,13 @@ def _replacements(node: Apply, new: Sequence[Variable | None] | None) -> list[tu
     return [(old, each) for old, each in pairs if each is not None and each is not old]
 
 
-def inplace(fgraph: FunctionGraph, targets: Mapping[Variable, Variable] | None = None, *, tries: int = TRIES) -> int:
+def inplace(
+    fgraph: FunctionGraph,
+    targets: Mapping[Variable, Variable] | None = None,
+    *,
+    tries: int | None = TRIES,
+    steps: int | None = STEPS,
+) -> int:
     """Let nodes overwrite inputs that nobody needs any more, and return how many do so now.
 
     Parameters
@@ -138,36 +150,45 @@ def inplace(fgraph: FunctionGraph, targets: Mapping[Variable, Variable] | None =
         For an output of the graph the input to whose memory it's written in the end. These are tried first: a value
         that is computed there needn't be copied there.
     tries
-        How many readers of one root are tried as its destroyer before the others are given up.
+        How many readers of one root are tried as its destroyer before the others are given up; ``None`` for all.
+    steps
+        How many edges are followed in search of a new order before a node is given up; ``None`` for all.
     """
-    changed = 0
-    for result, target in (targets or {}).items():
-        for path in _paths(fgraph, result, target, tries):
-            try:
-                with fgraph.transaction():
-                    for node, twin in path:
-                        fgraph.substitute(node, twin)
-            except InconsistencyError:
-                continue
-            changed += len(path)
-            break
-    handler = handler_of(fgraph)
-    failures: Counter[Variable] = Counter()
-    for node in reversed(fgraph.toposort()):
-        for twin in node.op.twins(node) if node.op.inplace else ():
-            victims = [node.inputs[index] for index in _victims(node, twin)]
-            roots = {root for victim in victims for root, _ in handler.roots_of(victim)}
-            if any(failures[root] >= tries for root in roots) or not all(map(handler.may_destroy, victims)):
-                continue
-            try:
-                with fgraph.transaction():
-                    fgraph.substitute(node, twin)
-            except InconsistencyError:
+    tries = len(fgraph.apply_nodes) if tries is None else tries
+    with fgraph.order.limited(steps):
+        changed = sum(_aim(fgraph, result, target, tries) for result, target in (targets or {}).items())
+        handler = handler_of(fgraph)
+        failures: Counter[Variable] = Counter()
+        for node in reversed(fgraph.toposort()):
+            for twin in node.op.twins(node) if node.op.inplace else ():
+                victims = [node.inputs[index] for index in _victims(node, twin)]
+                roots = {root for victim in victims for root, _ in handler.roots_of(victim)}
+                if any(failures[root] >= tries for root in roots) or not all(map(handler.may_destroy, victims)):
+                    continue
+                if _substitute(fgraph, [(node, twin)]):
+                    changed += 1
+                    break
                 failures.update(roots)
-            else:
-                changed += 1
-                break
     return changed
+
+
+def _aim(fgraph: FunctionGraph, result: Variable, target: Variable, tries: int) -> int:
+    """Let a result be computed in the memory of a target, if there's a way, and return how many nodes that took."""
+    for path in _paths(fgraph, result, target, tries):
+        pairs = list(path)
+        if _substitute(fgraph, pairs):
+            return len(pairs)
+    return 0
+
+
+def _substitute(fgraph: FunctionGraph, pairs: Iterable[tuple[Apply, Op]]) -> bool:
+    try:
+        with fgraph.transaction():
+            for node, op in pairs:
+                fgraph.substitute(node, op)
+    except InconsistencyError:
+        return False
+    return True
 
 
 def _victims(node: Apply, op: Op) -> set[int]:
