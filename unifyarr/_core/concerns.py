@@ -16,7 +16,7 @@ from .debugging import check_call, checking
 from .inplace import as_target, check_backend, check_target
 from .nests import Nest, map_call, nests_in
 from .selection import Handle, current
-from .tracing import running
+from .tracing import inside, running
 from .views import root_of
 from .wrapper import is_array
 
@@ -221,7 +221,7 @@ def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
     def handler(call: Call) -> Any:
         named = call.arguments.get("backend")
         if named is not None:
-            call.backend = load(named)
+            call.backend = inside(load(named))
         elif call.out is not None:
             call.backend = call.out._backend
         call.arguments["backend"] = call.backend

@@ -142,7 +142,7 @@ def load(name: str) -> Handle:
     """Return the backend of that name, loading it and its engine at first use."""
     found = _LOADED.get(name)
     if found is not None:
-        return inside(found)
+        return found
     point = entry_points().get(name)
     if point is None:
         raise BackendNotFoundError(f"there is no backend {name!r}: the backends are {', '.join(entry_points())}")
@@ -155,7 +155,7 @@ def load(name: str) -> Handle:
             _LOADED[name] = Handle(point.load()())
             for node in _NODES:
                 _register(node, _LOADED[name])
-        return inside(_LOADED[name])
+        return _LOADED[name]
 
 
 class Node(NamedTuple):
@@ -217,7 +217,7 @@ def current_name() -> str:
 
 def current() -> Handle:
     """Return the current backend."""
-    return load(current_name())
+    return inside(load(current_name()))
 
 
 def set_backend(backend: str) -> None:

@@ -35,7 +35,7 @@ running: ContextVar[Running | None] = ContextVar("unifyarr_trace", default=None)
 def capture(x: Any) -> None:
     """Let the running trace take over an array that was made outside."""
     trace = running.get()
-    if trace is not None:
+    if trace is not None and x is not None:
         trace.capture(x)
 
 

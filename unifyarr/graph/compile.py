@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from .._core.convert import backend_of
 from .._core.inplace import assign, check_target
@@ -14,13 +17,13 @@ from .._core.tracing import running
 from .._core.views import is_recipe, make_view, overlapping, root_of
 from .._core.wrapper import is_array, read, wrap
 from ..container import _trees
-from ..errors import BackendMismatchError
+from ..errors import BackendMismatchError, InconsistencyError
 from .basic import Variable
 from .destroyhandler import DestroyHandler
 from .executors import program, shared
 from .fgraph import FunctionGraph
-from .kernels import COPY, KernelOp
-from .rewriting import dead_code, inplace, merge
+from .kernels import copied, stored
+from .rewriting import dead_code, inplace, keep_in, merge
 from .supervisor import Supervisor
 from .tracing import Trace, Traced
 
@@ -61,7 +64,9 @@ class Compiled:
 def _backend(arrays: list[Array]) -> Handle:
     backends = {x._backend.name: x._backend for x in arrays}
     if len(backends) > 1:
-        raise BackendMismatchError(f"arrays of backends {', '.join(sorted(backends))} meet: move some, with to_backend()")
+        raise BackendMismatchError(
+            f"arrays of backends {', '.join(sorted(backends))} meet: move some, with to_backend()"
+        )
     return next(iter(backends.values()), None) or current()
 
 
@@ -69,7 +74,7 @@ def _kind(leaf: Any) -> Hashable:
     if is_array(leaf):
         strides = leaf._backend.strides(leaf._native) if leaf._backend.mutable and not is_recipe(leaf) else None
         return (leaf.shape, leaf.dtype, leaf.device, strides)
-    if backend_of(leaf) is not None:
+    if isinstance(leaf, np.ndarray) or backend_of(leaf) is not None:
         raise TypeError(f"a compiled function takes arrays of unifyarr: wrap the {type(leaf).__name__}, ua.asarray(x)")
     try:
         hash(leaf)
@@ -105,6 +110,7 @@ class _Program:
             self.returned = [self._returned(leaf, stands) for leaf in found]
             computed = [read(leaf).variable for leaf, how in zip(found, self.returned, strict=True) if how is None]
         self.captured = [x for x, _, _ in captured]
+        self.recipes = [is_recipe(x) for x in (*(leaf for leaf in leaves if is_array(leaf)), *self.captured)]
         inputs = [traced for _, traced in given] + [traced for _, traced, _ in captured]
         final = [x._native for x, _ in given] + [after for _, _, after in captured]
         self.written = [place for place, (old, new) in enumerate(zip(inputs, final, strict=True)) if new is not old]
@@ -126,38 +132,33 @@ class _Program:
     def _build(self, inputs: list[Variable], updates: list[Variable], computed: list[Variable], mode: str) -> None:
         outputs = [*updates, *computed]
         if self.backend.mutable:
-            outputs = self._independent(inputs, outputs, len(updates))
+            outputs = self._independent(inputs, outputs)
+            # A view that is a recipe is written when all is computed.
+            outputs[: len(updates)] = [
+                value if self.recipes[place] else stored(self.backend, inputs[place], value)
+                for place, value in zip(self.written, outputs, strict=False)
+            ]
         fgraph = FunctionGraph(inputs, outputs, [DestroyHandler()])
         dead_code(fgraph)
         merge(fgraph)
-        targets: dict[Variable, Variable] = {}
         if self.backend.mutable and mode == "fast":
-            kept = [variable for place, variable in enumerate(fgraph.inputs) if place not in self.written]
-            fgraph.attach(Supervisor(kept))
-            targets = {
-                fgraph.outputs[number]: fgraph.inputs[place] for number, place in enumerate(self.written)
-            }
-            inplace(fgraph, targets)
+            fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in self.written))
+            for number, place in enumerate(self.written):
+                if not self.recipes[place]:
+                    _store_nothing(fgraph, number, fgraph.inputs[place])
+            inplace(fgraph)
         self.fgraph = fgraph
-        held = shared(fgraph)
-        # An update that is in its target's memory already needs no write.
-        self.done = [
-            mode == "fast" and self.backend.mutable and held[number] == {fgraph.inputs[place]} and _destroyed(fgraph, number)
-            for number, place in enumerate(self.written)
-        ]
-        self.run = program(fgraph, self.backend, targets)
+        self.run = program(fgraph, self.backend)
 
-    def _independent(self, inputs: list[Variable], outputs: list[Variable], updates: int) -> list[Variable]:
+    def _independent(self, inputs: list[Variable], outputs: list[Variable]) -> list[Variable]:
         # What is returned or kept shares no memory with anything that somebody has, nor two results with each other.
-        graph = FunctionGraph(inputs, outputs, clone=False)
-        held, taken = shared(graph), set()
+        held = shared(FunctionGraph(inputs, outputs, clone=False))
+        taken: set[Variable] = set()
         made = []
-        for number, (variable, memory) in enumerate(zip(outputs, held, strict=True)):
-            known = {each for each in memory if each.owner is None}
-            if known or memory & taken:
-                variable = KernelOp(self.backend, COPY, {}, 1).copied(variable)
+        for variable, memory in zip(outputs, held, strict=True):
+            somebodys = any(each.owner is None for each in memory) or memory & taken
+            made.append(copied(self.backend, variable) if somebodys else variable)
             taken |= memory
-            made.append(variable)
         return made
 
     def __call__(self, arrays: list[Array], eager: Callable[[], Any]) -> Any:
@@ -169,8 +170,8 @@ class _Program:
             check_target(targets[place])
         natives = self.run(*(read(x) for x in targets))
         count = len(self.written)
-        for place, done, native in zip(self.written, self.done, natives[:count], strict=True):
-            if not done:
+        for place, native in zip(self.written, natives[:count], strict=True):
+            if not self.backend.mutable or self.recipes[place]:
                 assign(targets[place], native)
         computed = iter(natives[count:])
         leaves = []
@@ -190,12 +191,19 @@ class _Program:
         return any(first in self.written or second in self.written for first, second in overlapping(targets))
 
 
-def _destroyed(fgraph: FunctionGraph, number: int) -> bool:
-    return fgraph.outputs[number].owner is not None
+def _store_nothing(fgraph: FunctionGraph, number: int, target: Variable) -> None:
+    # A value that can be computed in the memory of its target needn't be stored there.
+    store = fgraph.outputs[number]
+    assert store.owner is not None
+    value = store.owner.inputs[1]
+    with contextlib.suppress(InconsistencyError), fgraph.transaction():
+        fgraph.replace(store, value)
+        if keep_in(fgraph, value, target) is None:
+            raise InconsistencyError(f"{value} can't be computed in the memory of {target}")
 
 
 def compile(function: Function | None = None, *, mode: str = "fast") -> Any:
-    """Return a function that is traced once for each kind of arguments, and runs in place where that is proved right."""
+    """Return a function that is traced once for each kind of arguments, and works in place where that's proved right."""
     if function is None:
         return functools.partial(compile, mode=mode)
     return Compiled(function, mode)

@@ -16,7 +16,7 @@ Program = Callable[..., Sequence[Any]]
 
 
 class Step(NamedTuple):
-    """One node: where its inputs lie, where its outputs go, which buffer it may write to, and what nobody needs then."""
+    """One node: where its inputs and outputs lie, which buffer it may write to, and what nobody needs afterwards."""
 
     node: Apply
     inputs: tuple[int, ...]
@@ -31,7 +31,11 @@ class Schedule:
     def __init__(self, fgraph: FunctionGraph, plan: Mapping[Variable, Variable]) -> None:
         nodes = fgraph.toposort()
         places: dict[Variable, int] = {}
-        for variable in (*fgraph.inputs, *(v for node in nodes for v in (*node.inputs, *node.outputs)), *fgraph.outputs):
+        for variable in (
+            *fgraph.inputs,
+            *(v for node in nodes for v in (*node.inputs, *node.outputs)),
+            *fgraph.outputs,
+        ):
             places.setdefault(variable, len(places))
         self.inputs = [places[variable] for variable in fgraph.inputs]
         self.outputs = [places[variable] for variable in fgraph.outputs]
@@ -70,13 +74,13 @@ class Schedule:
         return [held[place] for place in self.outputs]
 
 
-def program(fgraph: FunctionGraph, backend: Handle, targets: Mapping[Variable, Variable]) -> Program:
-    """Return what runs a graph on a backend; ``targets`` says which outputs are kept in which inputs' memory."""
+def program(fgraph: FunctionGraph, backend: Handle) -> Program:
+    """Return what runs a graph on a backend."""
     compiled = getattr(backend.engine, "compiled", None)
     if compiled is not None:
         whole: Program = compiled(Schedule(fgraph, {}))
         return whole
-    return Schedule(fgraph, memory_plan(fgraph, targets))
+    return Schedule(fgraph, memory_plan(fgraph))
 
 
 def shared(fgraph: FunctionGraph) -> list[frozenset[Variable]]:

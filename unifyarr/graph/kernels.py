@@ -14,8 +14,8 @@ from .basic import Apply, Op, Variable
 VIEWS = frozenset({"get_window", "permute_dims", "reshape", "broadcast_to", "real", "imag", "diagonal"})
 # Kernels that write to their first array where the engine can: as pure operations they work on a copy.
 WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask"})
-# No kernel, but made a node like one: an independent array of equal values.
-COPY = "copy"
+# No kernels, but made nodes like them: an independent array of equal values, and an array overwritten by another.
+COPY, STORE = "copy", "store"
 
 
 class ArrayType(NamedTuple):
@@ -56,23 +56,32 @@ class KernelOp(Op):
             return ()
         return range(DECLARATIONS[name].ufunc.nin)  # type: ignore[union-attr]
 
-    def copied(self, variable: Variable) -> Variable:
-        """Return an independent copy of a variable."""
-        return Apply(self, [variable], [variable.type]).outputs[0]
-
     def run(self, natives: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them; written to ``out`` if the kernel takes it."""
         if self.name == COPY:
             return self.backend.copy(natives[0])
+        if self.name == STORE:
+            self.backend.assign(*natives)
+            return natives[0]
         kernel = self.backend.kernel(self.name)
         if self.name in WRITES and self.target is None and self.backend.mutable:
             natives = [self.backend.copy(natives[0]), *natives[1:]]
         elif self.target is not None and self.name not in WRITES:
             out = natives[self.target]
         result = kernel(*natives, **self.static) if out is None else kernel(*natives, **self.static, out=out)
-        if self.nout == 1:
-            return result if type(result) is self.backend.native_type else self.backend.as_native(result)
-        return tuple(result)
+        if isinstance(result, tuple) or result is NotImplemented:
+            return result
+        return result if type(result) is self.backend.native_type else self.backend.as_native(result)
+
+
+def copied(backend: Handle, variable: Variable) -> Variable:
+    """Return an independent copy of a variable."""
+    return Apply(KernelOp(backend, COPY, {}, 1), [variable], [variable.type]).outputs[0]
+
+
+def stored(backend: Handle, target: Variable, value: Variable) -> Variable:
+    """Return a variable in the memory of another one, overwritten by a value of its type."""
+    return Apply(KernelOp(backend, STORE, {}, 1, 0), [target, value], [target.type]).outputs[0]
 
 
 def run(node: Apply, natives: Sequence[Any], out: Any = None) -> Any:
@@ -88,7 +97,7 @@ def _is_elementwise(name: str) -> bool:
 
 
 def _takes_out(backend: Handle, name: str) -> bool:
-    return name != COPY and bool(backend.mutable and backend.supports_out(backend.kernel(name)))
+    return name not in (COPY, STORE) and bool(backend.mutable and backend.supports_out(backend.kernel(name)))
 
 
 def _hashable(value: Any) -> Hashable:

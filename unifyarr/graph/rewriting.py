@@ -191,6 +191,19 @@ def _substitute(fgraph: FunctionGraph, pairs: Iterable[tuple[Apply, Op]]) -> boo
     return True
 
 
+def keep_in(fgraph: FunctionGraph, result: Variable, target: Variable, *, tries: int = TRIES) -> int | None:
+    """Let a result be computed in the memory of an input; return how many nodes changed, ``None`` if it can't be."""
+    for path in _paths(fgraph, result, target, tries):
+        try:
+            with fgraph.transaction():
+                for node, twin in path:
+                    fgraph.substitute(node, twin)
+        except InconsistencyError:
+            continue
+        return len(path)
+    return None
+
+
 def _victims(node: Apply, op: Op) -> set[int]:
     """Return the positions of the inputs that an operation would destroy which the node's own doesn't."""
     mine, its = (

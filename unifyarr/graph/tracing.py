@@ -132,8 +132,8 @@ class TracingBackend:
 
     def to_numpy(self, native: Traced) -> np.ndarray:
         raise TraceError(
-            f"{where()} asks for the values of an array, which a compiled function doesn't know when it's traced: choose "
-            "between values with ua.where(), or pass what decides as a Python number, for each of which it's traced anew"
+            f"{where()} asks for the values of an array, which aren't known when a compiled function is traced: choose "
+            "between values with ua.where(), or pass what decides as a Python number: it's traced anew for each"
         )
 
     def to_device(self, native: Traced, device: object) -> Traced:
