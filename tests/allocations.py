@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -166,6 +167,47 @@ def layer_norm_on_torch(x: Any, weight: Any, bias: Any, out: Any) -> Any:
     return torch.add(out, bias, out=out)
 
 
+# -- attention --------------------------------------------------------------------------------------------------------
+
+
+def attention_on_numpy(
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    out: Any = None,
+) -> Any:
+    """Compute attention as one would write it with NumPy: one array of scores, in which all is done."""
+    scaled = query * query.dtype.type(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    scores = np.matmul(scaled, key.swapaxes(-1, -2))
+    del scaled
+    if mask is not None and mask.dtype == bool:
+        np.copyto(scores, -np.inf, where=~mask)
+    elif mask is not None:
+        scores += mask
+    if is_causal:
+        np.copyto(scores, -np.inf, where=~np.tri(*scores.shape[-2:], dtype=bool))
+    peak = scores.max(axis=-1, keepdims=True)
+    peak[peak == -np.inf] = 0
+    np.subtract(scores, peak, out=scores)
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=-1, keepdims=True)
+    total[total == 0] = 1
+    np.divide(scores, total, out=scores)
+    return np.matmul(scores, value, out=out)
+
+
+def attention_on_torch(query: Any, key: Any, value: Any, out: Any) -> Any:
+    import torch
+
+    scores = torch.matmul(query * (1 / math.sqrt(query.shape[-1])), key.mT)
+    scores.sub_(torch.amax(scores, -1, keepdim=True)).exp_()
+    return torch.matmul(scores.div_(torch.sum(scores, -1, keepdim=True)), value, out=out)
+
+
 def random(*shape: int) -> np.ndarray:
     return np.random.default_rng(5).standard_normal(shape)
 
@@ -194,5 +236,15 @@ ENTRIES: dict[str, Entry] = {
             np.empty((examples, length)),
         ),
         lambda ivy, x, weight, bias, out: ivy.layer_norm(x, [-1], scale=weight, offset=bias, out=out),
+    ),
+    # Of so many queries and keys: the scores are what is large.
+    "attention": Entry(
+        ua.nn.scaled_dot_product_attention,
+        {"numpy": attention_on_numpy, "torch": attention_on_torch},
+        lambda queries, keys: (
+            [random(queries, 16), random(keys, 16), random(keys, 16)],
+            np.empty((queries, 16)),
+        ),
+        lambda ivy, query, key, value, out: ivy.scaled_dot_product_attention(query, key, value, scale=0.25, out=out),
     ),
 }
