@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 class Running(Protocol):
     """What the rest of the package asks of a trace."""
 
-    # The backend whose arrays it takes over, and the one that stands for it inside.
-    backend: Handle
-    handle: Handle
+    @property
+    def backend(self) -> Handle:
+        """The backend whose arrays it takes over."""
+
+    @property
+    def handle(self) -> Handle:
+        """The one that stands for it inside."""
 
     def enter(self, call: Call) -> None:
         """Take over what a call was passed."""

@@ -14,9 +14,9 @@ from .._core.inplace import assign, check_target
 from .._core.ownership import LOCK
 from .._core.selection import Handle, current
 from .._core.tracing import running
-from .._core.views import is_recipe, make_view, overlapping, root_of
+from .._core.views import is_recipe, overlapping
 from .._core.wrapper import is_array, read, wrap
-from ..container import _trees
+from ..container import trees
 from ..errors import BackendMismatchError, InconsistencyError
 from .basic import Variable
 from .destroyhandler import DestroyHandler
@@ -25,7 +25,7 @@ from .fgraph import FunctionGraph
 from .kernels import copied, stored
 from .rewriting import dead_code, inplace, keep_in, merge
 from .supervisor import Supervisor
-from .tracing import Trace, Traced
+from .trace import trace_call
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -49,8 +49,7 @@ class Compiled:
         if running.get() is not None:
             # Inside another trace it's a part of that.
             return self._function(*args, **kwargs)
-        trees = _trees()
-        leaves, spec = trees.tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
+        leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
         arrays = [leaf for leaf in leaves if is_array(leaf)]
         backend = _backend(arrays)
         key = (backend.name, spec, tuple(map(_kind, leaves)))
@@ -92,42 +91,11 @@ class _Program:
 
     def __init__(self, function: Callable[..., Any], leaves: list[Any], spec: Any, backend: Handle, mode: str) -> None:
         self.backend = backend
-        trace = Trace(backend)
-        inside, given = [], []
-        with trace.running():
-            for leaf in leaves:
-                if not is_array(leaf):
-                    inside.append(leaf)
-                    continue
-                traced = trace.input(read(leaf))
-                given.append((wrap(traced, trace.handle), traced))
-                inside.append(given[-1][0])
-            args, kwargs = _trees().tree_unflatten(spec, inside)
-            result = function(*args, **kwargs)
-            found, self.spec = _trees().tree_flatten(result, none_is_leaf=True, namespace="unifyarr")
-            captured = trace.variables()
-            stands = {id(x): place for place, (x, _) in enumerate([*given, *((x, t) for x, t, _ in captured)])}
-            self.returned = [self._returned(leaf, stands) for leaf in found]
-            computed = [read(leaf).variable for leaf, how in zip(found, self.returned, strict=True) if how is None]
-        self.captured = [x for x, _, _ in captured]
-        self.recipes = [is_recipe(x) for x in (*(leaf for leaf in leaves if is_array(leaf)), *self.captured)]
-        inputs = [traced for _, traced in given] + [traced for _, traced, _ in captured]
-        final = [x._native for x, _ in given] + [after for _, _, after in captured]
-        self.written = [place for place, (old, new) in enumerate(zip(inputs, final, strict=True)) if new is not old]
-        updates = [final[place].variable for place in self.written]
-        self._build([each.variable for each in inputs], updates, computed, mode)
-
-    def _returned(self, leaf: Any, stands: dict[int, int]) -> Any:
-        # How what the function returned is made again: ``None`` for what the graph computes.
-        if not is_array(leaf):
-            return ("value", leaf)
-        root = root_of(leaf)
-        if id(root) in stands:
-            steps = leaf._steps if is_recipe(leaf) else ()
-            return ("view", stands[id(root)], steps)
-        if not isinstance(leaf._native, Traced):
-            return ("value", leaf)
-        return None
+        self.made = trace_call(function, leaves, spec, backend)
+        self.recipes = [is_recipe(x) for x in (*filter(is_array, leaves), *self.made.captured)]
+        # Which inputs are written.
+        self.written = list(self.made.updates)
+        self._build(self.made.inputs, list(self.made.updates.values()), self.made.computed, mode)
 
     def _build(self, inputs: list[Variable], updates: list[Variable], computed: list[Variable], mode: str) -> None:
         outputs = [*updates, *computed]
@@ -162,7 +130,7 @@ class _Program:
         return made
 
     def __call__(self, arrays: list[Array], eager: Callable[[], Any]) -> Any:
-        targets = [*arrays, *self.captured]
+        targets = [*arrays, *self.made.captured]
         if self.written and self._alias(targets):
             # What overlaps is written in an order that only the function itself knows.
             return eager()
@@ -173,19 +141,7 @@ class _Program:
         for place, native in zip(self.written, natives[:count], strict=True):
             if not self.backend.mutable or self.recipes[place]:
                 assign(targets[place], native)
-        computed = iter(natives[count:])
-        leaves = []
-        for how in self.returned:
-            if how is None:
-                leaves.append(wrap(next(computed), self.backend))
-            elif how[0] == "value":
-                leaves.append(how[1])
-            else:
-                view = targets[how[1]]
-                for step in how[2]:
-                    view = make_view(view, step)
-                leaves.append(view)
-        return _trees().tree_unflatten(self.spec, leaves)
+        return self.made.returned(targets, [wrap(native, self.backend) for native in natives[count:]])
 
     def _alias(self, targets: list[Array]) -> bool:
         return any(first in self.written or second in self.written for first, second in overlapping(targets))
@@ -203,7 +159,7 @@ def _store_nothing(fgraph: FunctionGraph, number: int, target: Variable) -> None
 
 
 def compile(function: Function | None = None, *, mode: str = "fast") -> Any:
-    """Return a function that is traced once for each kind of arguments, and works in place where that's proved right."""
+    """Return a function that is traced once for each kind of arguments, and works in place where that is safe."""
     if function is None:
         return functools.partial(compile, mode=mode)
     return Compiled(function, mode)

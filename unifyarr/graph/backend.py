@@ -1,33 +1,25 @@
-"""Running a function once on arrays that stand for variables of a graph.
+"""The backend of traces: variables of a graph as natives, and kernels that make nodes.
 
 Tracing is one more immutable backend: its natives are variables of the graph, each with the value that it has for the
 example, and its kernels are those of the traced backend, which they run on the values and make nodes of. As it's
-immutable, the machinery of views turns every write into a pure operation by itself, and an argument that was written is
-one whose native is another variable at the end.
+immutable, the machinery of views turns every write into a pure operation by itself.
 """
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._core.selection import Handle, backend_of_native, without_fast_paths
+from .._core.selection import Handle
 from .._core.tracing import running
-from .._core.views import is_recipe, root_of
-from .._core.wrapper import is_array, wrap
 from ..errors import BackendFeatureError, TraceError
 from .basic import Apply, Constant, Variable
 from .kernels import COPY, ArrayType, KernelOp
-
-if TYPE_CHECKING:
-    from .._core.concerns import Call
-    from ..array import Array
 
 PACKAGE = str(Path(__file__).parents[1])
 # The shape of what these give depends on values.
@@ -128,7 +120,8 @@ class TracingBackend:
         return Traced(Constant(value, type_of(self._backend, value)), value)
 
     def copy(self, native: Traced) -> Traced:
-        return record(self._backend, COPY, (native,), {})
+        copied: Traced = record(self._backend, COPY, (native,), {})
+        return copied
 
     def to_numpy(self, native: Traced) -> np.ndarray:
         raise TraceError(
@@ -186,7 +179,7 @@ def _recording(backend: Handle, name: str) -> Any:
 def record(backend: Handle, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
     """Run a kernel on the values of the example, and make it a node of the graph."""
     trace = running.get()
-    if not isinstance(trace, Trace) or trace.backend is not backend:
+    if trace is None or trace.backend is not backend:
         raise TraceError("an array of a compiled function outlived its trace: return it from the function instead")
     if name in DATA_DEPENDENT:
         raise TraceError(f"{where()} makes an array whose shape depends on values: use ua.where() or a mask instead")
@@ -203,80 +196,3 @@ def record(backend: Handle, name: str, natives: Sequence[Traced], static: dict[s
     node = Apply(op, [native.variable for native in natives], [type_of(backend, each) for each in results])
     made = tuple(Traced(variable, value) for variable, value in zip(node.outputs, results, strict=True))
     return made if several else made[0]
-
-
-class Trace:
-    """One run of a function, and what it has met."""
-
-    def __init__(self, backend: Handle) -> None:
-        self.backend, self.handle = backend, handle_for(backend)
-        # What was made outside, with the inputs that stand for it, in the order in which it was met.
-        self.captured: list[tuple[Array, Traced]] = []
-        self._met: dict[int, tuple[Array, dict[str, Any]]] = {}
-        self._natives: dict[int, Array] = {}
-
-    def input(self, native: Any) -> Traced:
-        """Return a new input of the graph that stands for a native."""
-        return Traced(Variable(type_of(self.backend, native)), native)
-
-    def enter(self, call: Call) -> None:
-        """Take over what a call was passed."""
-        if call.backend is self.backend:
-            call.backend = self.handle
-        for name, value in call.arguments.items():
-            if isinstance(value, (tuple, list)) and (name in call.parameters.sequences or name == "out"):
-                call.arguments[name] = type(value)(map(self._entered, value))
-            else:
-                call.arguments[name] = self._entered(value)
-
-    def _entered(self, value: Any) -> Any:
-        if is_array(value):
-            self.capture(value)
-        elif not isinstance(value, np.ndarray) and backend_of_native(value) is self.backend:
-            # An engine's own array stands for itself, however often it's met.
-            found = self._natives.setdefault(id(value), wrap(value, self.backend))
-            self.capture(found)
-            return found
-        return value
-
-    def capture(self, x: Array) -> None:
-        """Let an array that was made outside stand for an input, as long as the trace runs."""
-        if x._backend is not self.backend or id(x) in self._met:
-            return
-        saved = {"_backend": x._backend}
-        self._met[id(x)] = (x, saved)
-        root = root_of(x)
-        if is_recipe(x):
-            self.capture(root)
-        else:
-            native = self.backend.read(x._native)
-            for slot in ("_native", "_born", "_owned", "_run"):
-                if hasattr(x, slot):
-                    saved[slot] = getattr(x, slot)
-            traced = self.input(native)
-            self.captured.append((x, traced))
-            x._native, x._born, x._owned, x._run = traced, self, False, None
-        x._backend = self.handle
-
-    def variables(self) -> list[tuple[Array, Traced, Traced]]:
-        """Return what was captured, each with the input that stands for it and with what it is in the end."""
-        return [(x, traced, x._native) for x, traced in self.captured]
-
-    @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
-        """Trace what happens inside the block, in this thread."""
-        token = running.set(self)
-        try:
-            with without_fast_paths():
-                yield
-        finally:
-            running.reset(token)
-            for x, saved in self._met.values():
-                for slot in ("_born", "_owned", "_run"):
-                    if not is_recipe(x) and slot not in saved:
-                        delattr(x, slot)
-                for slot, value in saved.items():
-                    setattr(x, slot, value)
-                if not is_recipe(x) and getattr(x, "_token", None) is not None:
-                    # Views may have looked meanwhile.
-                    x._token = object()
