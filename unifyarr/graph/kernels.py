@@ -12,6 +12,8 @@ from .basic import Apply, Op, Variable
 
 # Kernels whose result may share memory with their first array: the only ones that may.
 VIEWS = frozenset({"get_window", "permute_dims", "reshape", "broadcast_to", "real", "imag", "diagonal"})
+# Of these the views that engines may make read-only, or whose elements share memory.
+READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 # Kernels that write to their first array where the engine can: as pure operations they work on a copy.
 WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask"})
 # No kernels, but made nodes like them: an independent array of equal values, and an array overwritten by another.
@@ -56,6 +58,10 @@ class KernelOp(Op):
             return ()
         return range(DECLARATIONS[name].ufunc.nin)  # type: ignore[union-attr]
 
+    def twins(self, node: Apply) -> list[Op]:
+        """Return the destructive twins that fit: what stands at several places, or is read-only, is no target."""
+        return [twin for twin in super().twins(node) if _is_writable(node.inputs[_target(twin)])]
+
     def run(self, natives: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them; written to ``out`` if the kernel takes it."""
         if self.name == COPY:
@@ -72,6 +78,21 @@ class KernelOp(Op):
         if isinstance(result, tuple) or result is NotImplemented:
             return result
         return result if type(result) is self.backend.native_type else self.backend.as_native(result)
+
+
+def _target(op: Op) -> int:
+    assert isinstance(op, KernelOp)
+    assert op.target is not None
+    return op.target
+
+
+def _is_writable(variable: Variable) -> bool:
+    node = variable.owner
+    while node is not None and node.op.name in VIEWS:
+        if node.op.name in READ_ONLY:
+            return False
+        node = node.inputs[0].owner
+    return True
 
 
 def copied(backend: Handle, variable: Variable) -> Variable:

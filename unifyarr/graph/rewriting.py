@@ -234,14 +234,16 @@ def _paths(fgraph: FunctionGraph, result: Variable, target: Variable, limit: int
 
 
 def _steps(variable: Variable) -> Iterator[tuple[Apply, Op, int]]:
-    """Yield the inputs in whose memory an output is, or would be with one of its node's twins."""
+    """Yield the inputs whose memory an output overwrites, or would with one of its node's twins.
+
+    A view is in its input's memory too, but not necessarily at the same places.
+    """
     node = variable.owner
     if node is None:
         return
     for op in (node.op, *node.op.twins(node)):
-        for io_map in (op.views(node), op.destroys(node)):
-            for index in io_map.get(variable.index, ()):
-                yield node, op, index
+        for index in op.destroys(node).get(variable.index, ()):
+            yield node, op, index
 
 
 def _walk(

@@ -1,7 +1,7 @@
 """Running a function once on arrays that stand for variables of a graph.
 
-An argument that the function wrote is one whose native is another variable at the end, and an array from outside that it
-met stands for one more input.
+An argument that the function wrote is one whose native is another variable at the end, and an array from outside that
+it met stands for one more input.
 """
 
 from __future__ import annotations
