@@ -178,11 +178,8 @@ class DestroyHandler(Feature):
         return [client.node for client in self._fgraph.clients[variable] if client.node is not None]
 
     def _destroyed(self, node: Apply) -> tuple[tuple[int, Variable, Region | None], ...]:
-        destroys = node.op.destroys(node)
-        if not destroys and not node.op.scratch:
-            return ()
-        inputs = {*node.op.scratch, *(index for each in destroys.values() for index in each)}
-        return tuple((index, *each) for index in sorted(inputs) for each in self.roots_of(node.inputs[index]))
+        victims = node.op.victims(node)
+        return tuple((index, *each) for index in victims for each in self.roots_of(node.inputs[index]))
 
     def _roots(self, node: Apply) -> list[tuple[Variable, Roots]]:
         """Return the roots of the outputs, empty for one that is simply its own."""
@@ -332,12 +329,15 @@ class DestroyHandler(Feature):
 
     def may_destroy(self, variable: Variable) -> bool:
         """Return whether nothing speaks against it at first glance that a node destroys a variable."""
-        return not any(
-            root.indestructible
-            or any(overlap(part, region) for part in self.pins.get(root, {}).values())
-            or any(overlap(part, region) for parts in self.destroyers.get(root, {}).values() for part in parts)
-            for root, region in self.roots_of(variable)
-        )
+        for root, region in self.roots_of(variable):
+            pinned, destroyers = self.pins.get(root), self.destroyers.get(root)
+            if (
+                root.indestructible
+                or (pinned and any(overlap(part, region) for part in pinned.values()))
+                or (destroyers and any(overlap(part, region) for parts in destroyers.values() for part in parts))
+            ):
+                return False
+        return True
 
 
 def _remove(table: dict[Variable, dict[Key, Value]], root: Variable, key: Key) -> None:

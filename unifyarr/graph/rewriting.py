@@ -17,12 +17,12 @@ from .supervisor import handler_of
 # Replacements for the outputs of a node (``None`` for one that stays), or ``None`` if there's nothing to do.
 Rule = Callable[[FunctionGraph, Apply], Sequence[Variable | None] | None]
 
-# How many readers of one root are tried in turn as its destroyer, the latest first. Among many readers of which each
-# needs the one before only the last can be, and the order knows who that is.
-TRIES = 8
+# How many candidates for one thing are tried in turn. Of many readers of one root the latest are tried as its
+# destroyer: where each needs the one before only the last can be, and the order knows who that is.
+TRIES = 4
 
 # How far it's searched for a new order that one node's overwriting demands.
-STEPS = 100
+STEPS = 32
 
 
 def attempt(fgraph: FunctionGraph, pairs: Iterable[tuple[Variable, Variable]]) -> bool:
@@ -51,7 +51,7 @@ def merge(fgraph: FunctionGraph) -> int:
                 if first is not variable:
                     attempt(fgraph, [(variable, first)])
         equals = seen.setdefault((node.op, tuple(map(id, node.inputs))), [])
-        for other in equals:
+        for other in equals[-TRIES:]:
             if other in fgraph.apply_nodes and attempt(fgraph, list(zip(node.outputs, other.outputs, strict=True))):
                 break
         else:
@@ -161,7 +161,8 @@ def inplace(
         failures: Counter[Variable] = Counter()
         for node in reversed(fgraph.toposort()):
             for twin in node.op.twins(node) if node.op.inplace else ():
-                victims = [node.inputs[index] for index in _victims(node, twin)]
+                mine = node.op.victims(node)
+                victims = [node.inputs[index] for index in twin.victims(node) if index not in mine]
                 roots = {root for victim in victims for root, _ in handler.roots_of(victim)}
                 if any(failures[root] >= tries for root in roots) or not all(map(handler.may_destroy, victims)):
                     continue
@@ -189,15 +190,6 @@ def _substitute(fgraph: FunctionGraph, pairs: Iterable[tuple[Apply, Op]]) -> boo
     except InconsistencyError:
         return False
     return True
-
-
-def _victims(node: Apply, op: Op) -> set[int]:
-    """Return the positions of the inputs that an operation would destroy which the node's own doesn't."""
-    mine, its = (
-        {*each.scratch, *(index for inputs in each.destroys(node).values() for index in inputs)}
-        for each in (node.op, op)
-    )
-    return its - mine
 
 
 def _paths(fgraph: FunctionGraph, result: Variable, target: Variable, limit: int) -> Iterator[list[tuple[Apply, Op]]]:
