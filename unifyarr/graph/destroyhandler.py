@@ -124,6 +124,17 @@ class DestroyHandler(Feature):
                         if client is not None and client is not node:
                             yield client
 
+    def shared(self, before: Apply, after: Apply) -> Variable | None:
+        """Return the root of which one node reads what the other destroys."""
+        for _, root, region in self.destroyed.get(after, ()):
+            if self._reads(before, root, region):
+                return root
+        return None
+
+    def _reads(self, node: Apply, root: Variable, region: Region | None) -> bool:
+        parts = (part for variable in node.inputs for part in self.roots_of(variable))
+        return any(other is root and overlap(part, region) for other, part in parts)
+
     # Alias classes
 
     def roots_of(self, variable: Variable) -> Roots:
@@ -285,11 +296,7 @@ class DestroyHandler(Feature):
 
     def _check_nearby(self, node: Apply, root: Variable, region: Region | None) -> None:
         # The order would find this too, but only after a look at all the readers.
-        def reads(each: Apply) -> bool:
-            parts = (part for variable in each.inputs for part in self.roots_of(variable))
-            return any(other is root and overlap(part, region) for other, part in parts)
-
-        reader = self._fgraph.order.nearby(node, reads, MANY)
+        reader = self._fgraph.order.nearby(node, lambda each: self._reads(each, root, region), MANY)
         if reader is not None:
             raise CycleError(
                 f"{node} overwrites the memory of {root}, which {reader} reads, but {reader.op} depends on it: "

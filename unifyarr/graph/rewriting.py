@@ -34,11 +34,17 @@ def attempt(fgraph: FunctionGraph, pairs: Iterable[tuple[Variable, Variable]]) -
     return True
 
 
-def merge(fgraph: FunctionGraph) -> int:
+def merge(fgraph: FunctionGraph, *, steps: int | None = 10 * STEPS) -> int:
     """Compute once what is computed several times, and return how many nodes that made superfluous.
 
-    Of two equal nodes both stay if what one of them returns is destroyed and the other's is still needed.
+    Of two equal nodes both stay if what one of them returns is destroyed and the other's is still needed, or if it
+    takes more than ``steps`` along edges to find out that it isn't.
     """
+    with fgraph.order.limited(steps):
+        return _merge(fgraph)
+
+
+def _merge(fgraph: FunctionGraph) -> int:
     seen: dict[Hashable, list[Apply]] = {}
     constants: dict[Hashable, Constant] = {}
     before = len(fgraph.apply_nodes)
