@@ -143,8 +143,10 @@ class Order:
                     path.append(each)
                     on_path.add(each)
                     waiting.append(iter(self.sort(self._before(each))))
-        self._fgraph.history.record(partial(self._restore, dict(labels), self._last))
-        labels.update(zip(moving, sorted(labels.values()), strict=True))
+        new = dict(zip(moving, sorted(labels.values()), strict=True))
+        if new != labels:
+            self._fgraph.history.record(partial(self._restore, dict(labels), self._last))
+            labels.update(new)
 
     def _still(self, node: Apply, others: Iterable[Apply]) -> Iterator[Apply]:
         """Yield those of a node's suspected predecessors that it must still run after."""
