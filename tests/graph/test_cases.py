@@ -420,7 +420,11 @@ def test_nothing_is_known_of_a_part_of_an_unknown_part() -> None:
 def test_an_error_says_which_variable_which_nodes_and_why(xyz: list[Variable]) -> None:
     x, y, _ = xyz
     cases = {
-        DOT(A(x, y), T(x)): (CycleError, "A overwrites or needs what Dot uses", ["Dot", "A"]),
+        DOT(A(x, y), T(x)): (
+            CycleError,
+            "Dot(A.out, T.out) needs the memory of x as it was before A(x, y) overwrites it",
+            ["Dot", "A"],
+        ),
         A(x, T(x)): (AliasedInputError, "input 0 while its input 1 shares memory with it (that of x)", ["A", "A"]),
         DOT(A(x, y), A2(T(x), y)): (MultipleDestroyersError, "both overwrite the memory of x", ["A", "A2"]),
     }

@@ -63,6 +63,15 @@ def test_it_accepts_what_the_naive_one_accepts(block: int) -> None:
         assert found[reason] > 0, found
 
 
+def test_sorting_anew_accepts_what_the_naive_one_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unifyarr.graph.order.BULK", 0)
+    found = Counter(decides(random.Random(f"anew {seed}")) for seed in range(500))
+    assert found[None] > 20
+    assert found["cycle"] > 2
+    for seed in range(100):
+        changes(random.Random(f"changes anew {seed}"))
+
+
 @given(st.randoms(use_true_random=False))
 def test_it_accepts_what_the_naive_one_accepts_of_drawn_graphs(rng: random.Random) -> None:
     decides(rng)

@@ -170,6 +170,8 @@ class Op:
         self.out = frozenset(out)
         self.parameters = parameters
         self.nout = nout
+        # Known once and for all, unless a map depends on the node.
+        self._victims = None if callable(self.destroy_map) else self._destroyed(self.destroy_map)
         maps = (_frozen(self.view_map), _frozen(self.destroy_map))
         tolerance = (self.tolerate_same, self.tolerate_aliased)
         self._key = (type(self), name, parameters, nout, maps, self.scratch, tolerance, self.out)
@@ -182,6 +184,13 @@ class Op:
     def destroys(self, node: Apply) -> IOMap:
         """Return for each output of a node that overwrites inputs which ones."""
         return self.destroy_map(node) if callable(self.destroy_map) else self.destroy_map
+
+    def victims(self, node: Apply) -> tuple[int, ...]:
+        """Return the positions of the inputs that a node overwrites, kept in an output or not."""
+        return self._destroyed(self.destroys(node)) if self._victims is None else self._victims
+
+    def _destroyed(self, destroys: IOMap) -> tuple[int, ...]:
+        return tuple(sorted({*self.scratch, *(index for inputs in destroys.values() for index in inputs)}))
 
     def region(self, node: Apply, output: int, input: int, parent: Region | None) -> Region | None:
         """Return the part of the buffer that an output shares with an input; ``None``, if it may be any part of it.
@@ -230,11 +239,8 @@ def _frozen(io_map: IOMap | Callable[[Apply], IOMap]) -> Hashable:
 
 
 def _fits(node: Apply, destroys: IOMap) -> bool:
-    taken = [each for inputs in destroys.values() for each in inputs]
-    return all(
+    for output, inputs in destroys.items():
         # An output in a part of an input, or in either of two, is for the op to judge.
-        len(inputs) != 1
-        or taken.count(inputs[0]) > 1
-        or same_type(node.outputs[output].type, node.inputs[inputs[0]].type)
-        for output, inputs in destroys.items()
-    )
+        if len(inputs) == 1 and not same_type(node.outputs[output].type, node.inputs[inputs[0]].type):
+            return any(inputs[0] in other for key, other in destroys.items() if key != output)
+    return True

@@ -124,6 +124,17 @@ class DestroyHandler(Feature):
                         if client is not None and client is not node:
                             yield client
 
+    def shared(self, before: Apply, after: Apply) -> Variable | None:
+        """Return the root of which one node reads what the other destroys."""
+        for _, root, region in self.destroyed.get(after, ()):
+            if self._reads(before, root, region):
+                return root
+        return None
+
+    def _reads(self, node: Apply, root: Variable, region: Region | None) -> bool:
+        parts = (part for variable in node.inputs for part in self.roots_of(variable))
+        return any(other is root and overlap(part, region) for other, part in parts)
+
     # Alias classes
 
     def roots_of(self, variable: Variable) -> Roots:
@@ -178,11 +189,8 @@ class DestroyHandler(Feature):
         return [client.node for client in self._fgraph.clients[variable] if client.node is not None]
 
     def _destroyed(self, node: Apply) -> tuple[tuple[int, Variable, Region | None], ...]:
-        destroys = node.op.destroys(node)
-        if not destroys and not node.op.scratch:
-            return ()
-        inputs = {*node.op.scratch, *(index for each in destroys.values() for index in each)}
-        return tuple((index, *each) for index in sorted(inputs) for each in self.roots_of(node.inputs[index]))
+        victims = node.op.victims(node)
+        return tuple((index, *each) for index in victims for each in self.roots_of(node.inputs[index]))
 
     def _roots(self, node: Apply) -> list[tuple[Variable, Roots]]:
         """Return the roots of the outputs, empty for one that is simply its own."""
@@ -288,11 +296,7 @@ class DestroyHandler(Feature):
 
     def _check_nearby(self, node: Apply, root: Variable, region: Region | None) -> None:
         # The order would find this too, but only after a look at all the readers.
-        def reads(each: Apply) -> bool:
-            parts = (part for variable in each.inputs for part in self.roots_of(variable))
-            return any(other is root and overlap(part, region) for other, part in parts)
-
-        reader = self._fgraph.order.nearby(node, reads, MANY)
+        reader = self._fgraph.order.nearby(node, lambda each: self._reads(each, root, region), MANY)
         if reader is not None:
             raise CycleError(
                 f"{node} overwrites the memory of {root}, which {reader} reads, but {reader.op} depends on it: "
@@ -332,12 +336,15 @@ class DestroyHandler(Feature):
 
     def may_destroy(self, variable: Variable) -> bool:
         """Return whether nothing speaks against it at first glance that a node destroys a variable."""
-        return not any(
-            root.indestructible
-            or any(overlap(part, region) for part in self.pins.get(root, {}).values())
-            or any(overlap(part, region) for parts in self.destroyers.get(root, {}).values() for part in parts)
-            for root, region in self.roots_of(variable)
-        )
+        for root, region in self.roots_of(variable):
+            pinned, destroyers = self.pins.get(root), self.destroyers.get(root)
+            if (
+                root.indestructible
+                or (pinned and any(overlap(part, region) for part in pinned.values()))
+                or (destroyers and any(overlap(part, region) for parts in destroyers.values() for part in parts))
+            ):
+                return False
+        return True
 
 
 def _remove(table: dict[Variable, dict[Key, Value]], root: Variable, key: Key) -> None:

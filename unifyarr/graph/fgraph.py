@@ -59,6 +59,10 @@ class Feature:
         """Return the nodes that must run before a node, beside those whose outputs it uses."""
         return ()
 
+    def shared(self, before: Apply, after: Apply) -> Variable | None:
+        """Return the variable because of which one node must run before another, if this feature demands it."""
+        return None
+
     def for_copy(self, variables: dict[Variable, Variable]) -> Feature | None:
         """Return a feature for a copy of the graph, given the copies of the variables, or ``None``."""
         return None

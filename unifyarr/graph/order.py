@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # Between the labels of nodes that were there at first, there's room for others.
 GAP = 2**40
 
+# Of so many constraints to settle at once, and that for an eighth of the nodes, it's better to sort anew.
+BULK = 64
+
 
 class Order:
     """Labels of a graph's nodes, consistent with its edges and with what its features demand."""
@@ -94,7 +97,10 @@ class Order:
         CycleError
             If the constraints contradict each other.
         """
-        if self._suspects:
+        if len(self._suspects) > max(BULK, len(self.labels) // 8):
+            self._sort_anew()
+            self._suspects.clear()
+        elif self._suspects:
             for node, others in list(self._suspects.items()):
                 self._settle(node, self._before(node) if others is None else self._still(node, others))
                 del self._suspects[node]
@@ -114,6 +120,34 @@ class Order:
         labels.update(zip(moving, sorted(old.values()), strict=True))
         self._fgraph.history.record(partial(self._restore, old, self._last))
 
+    def _sort_anew(self) -> None:
+        """Sort all nodes, as much as possible as they were: less work than settling one after the other."""
+        labels = self.labels
+        found: set[Apply] = set()
+        moving: list[Apply] = []
+        for first in self.sort(labels):
+            # The way to where we are, and what each of it still waits for.
+            path, on_path, waiting = [first], {first}, [iter(self.sort(self._before(first)))]
+            while path:
+                node = path[-1]
+                each = next((each for each in waiting[-1] if each not in found), None) if node not in found else None
+                if each is None:
+                    if node not in found:
+                        found.add(node)
+                        moving.append(node)
+                    on_path.remove(path.pop())
+                    waiting.pop()
+                elif each in on_path:
+                    raise self._cycle([each, *path[: path.index(each) : -1]])
+                else:
+                    path.append(each)
+                    on_path.add(each)
+                    waiting.append(iter(self.sort(self._before(each))))
+        new = dict(zip(moving, sorted(labels.values()), strict=True))
+        if new != labels:
+            self._fgraph.history.record(partial(self._restore, dict(labels), self._last))
+            labels.update(new)
+
     def _still(self, node: Apply, others: Iterable[Apply]) -> Iterator[Apply]:
         """Yield those of a node's suspected predecessors that it must still run after."""
         for other in others:
@@ -128,7 +162,7 @@ class Order:
         high = max(labels[each] for each in late)
         reached: dict[Apply, Apply | None] = {node: None}
         if node in late:
-            raise _cycle(node, reached)
+            raise self._cycle([node])
         stack = [node]
         steps = 0
         while stack:
@@ -142,7 +176,7 @@ class Order:
                 if here < labels[each] <= high and each not in reached:
                     reached[each] = this
                     if each in late:
-                        raise _cycle(each, reached)
+                        raise self._cycle(_way(each, reached))
                     stack.append(each)
         return reached
 
@@ -191,6 +225,26 @@ class Order:
         for feature in self._fgraph.features:
             yield from feature.before(node)
 
+    def _cycle(self, nodes: list[Apply]) -> CycleError:
+        """Return the error for nodes of which each must run before the next, and the last before the first."""
+        # What makes it a cycle is something else than the flow of data, if anything is.
+        turns = (nodes[turn:] + nodes[:turn] for turn in range(len(nodes)))
+        nodes = next((each for each in turns if not any(v.owner is each[-1] for v in each[0].inputs)), nodes)
+        first, last = nodes[0], nodes[-1]
+        shared = (feature.shared(last, first) for feature in self._fgraph.features)
+        variable = next((each for each in shared if each is not None), None)
+        why = (
+            f"{last} needs the memory of {variable} as it was before {first} overwrites it"
+            if variable
+            else (f"{first} needs what {last} computes")
+        )
+        shown = " → ".join(str(each.op) for each in ([*nodes[:3], nodes[-1]] if len(nodes) > 4 else nodes))
+        return CycleError(
+            f"{why}, but it also depends on it ({shown}): one of them has to work on a copy",
+            variable=variable or first.inputs[0],
+            nodes=(first, last),
+        )
+
     @contextmanager
     def limited(self, steps: int | None) -> Iterator[None]:
         """Give up with a ``SearchLimitError`` where settling a constraint takes more steps along edges."""
@@ -201,18 +255,11 @@ class Order:
             self._limit = before
 
 
-def _cycle(node: Apply, reached: dict[Apply, Apply | None]) -> CycleError:
-    """Return the error that says which nodes wait for each other."""
-    path: list[Apply] = []
+def _way(node: Apply, reached: dict[Apply, Apply | None]) -> list[Apply]:
+    """Return the nodes from where a search began to one that it reached."""
+    way: list[Apply] = []
     each: Apply | None = node
     while each is not None:
-        path.append(each)
+        way.append(each)
         each = reached[each]
-    first = path[-1]
-    shown = " → ".join(str(step.op) for step in reversed(path[:1] + path[-3:] if len(path) > 4 else path))
-    return CycleError(
-        f"{node} would have to run before {first}, since {first.op} overwrites or needs what {node.op} uses, but it "
-        f"also depends on it: {shown}",
-        variable=first.inputs[0] if first.inputs else None,
-        nodes=(first, node),
-    )
+    return way[::-1]

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from .basic import Apply, IOMap, Variable
 
+# How far lines are indented at most.
+DEPTH = 90
+
 
 def render(outputs: Iterable[Variable], labels: Mapping[Apply, int]) -> str:
     """Return the trees below variables; what was shown before is referred to by its letters.
@@ -34,8 +37,13 @@ def render(outputs: Iterable[Variable], labels: Mapping[Apply, int]) -> str:
         lines.append(f"{line}{_maps(node)}{f' {places[node]}' if node in places else ''}")
         for index, each in reversed(list(enumerate(node.inputs))):
             last = index == len(node.inputs) - 1
-            stack.append((each, f"{below}{'└─ ' if last else '├─ '}", f"{below}{'   ' if last else '│  '}"))
+            stack.append((each, f"{below}{'└─ ' if last else '├─ '}", _cut(f"{below}{'   ' if last else '│  '}")))
     return "\n".join(lines)
+
+
+def _cut(indent: str) -> str:
+    # A long chain would be lines of nothing but indentation.
+    return indent if len(indent) <= DEPTH else f"…{indent[4 - DEPTH :]}"
 
 
 def _maps(node: Apply) -> str:

@@ -17,12 +17,12 @@ from .supervisor import handler_of
 # Replacements for the outputs of a node (``None`` for one that stays), or ``None`` if there's nothing to do.
 Rule = Callable[[FunctionGraph, Apply], Sequence[Variable | None] | None]
 
-# How many readers of one root are tried in turn as its destroyer, the latest first. Among many readers of which each
-# needs the one before only the last can be, and the order knows who that is.
-TRIES = 8
+# How many candidates for one thing are tried in turn. Of many readers of one root the latest are tried as its
+# destroyer: where each needs the one before only the last can be, and the order knows who that is.
+TRIES = 4
 
 # How far it's searched for a new order that one node's overwriting demands.
-STEPS = 100
+STEPS = 32
 
 
 def attempt(fgraph: FunctionGraph, pairs: Iterable[tuple[Variable, Variable]]) -> bool:
@@ -34,11 +34,17 @@ def attempt(fgraph: FunctionGraph, pairs: Iterable[tuple[Variable, Variable]]) -
     return True
 
 
-def merge(fgraph: FunctionGraph) -> int:
+def merge(fgraph: FunctionGraph, *, steps: int | None = 10 * STEPS) -> int:
     """Compute once what is computed several times, and return how many nodes that made superfluous.
 
-    Of two equal nodes both stay if what one of them returns is destroyed and the other's is still needed.
+    Of two equal nodes both stay if what one of them returns is destroyed and the other's is still needed, or if it
+    takes more than ``steps`` along edges to find out that it isn't.
     """
+    with fgraph.order.limited(steps):
+        return _merge(fgraph)
+
+
+def _merge(fgraph: FunctionGraph) -> int:
     seen: dict[Hashable, list[Apply]] = {}
     constants: dict[Hashable, Constant] = {}
     before = len(fgraph.apply_nodes)
@@ -51,7 +57,7 @@ def merge(fgraph: FunctionGraph) -> int:
                 if first is not variable:
                     attempt(fgraph, [(variable, first)])
         equals = seen.setdefault((node.op, tuple(map(id, node.inputs))), [])
-        for other in equals:
+        for other in equals[-TRIES:]:
             if other in fgraph.apply_nodes and attempt(fgraph, list(zip(node.outputs, other.outputs, strict=True))):
                 break
         else:
@@ -156,12 +162,13 @@ def inplace(
     """
     tries = len(fgraph.apply_nodes) if tries is None else tries
     with fgraph.order.limited(steps):
-        changed = sum(_aim(fgraph, result, target, tries) for result, target in (targets or {}).items())
+        changed = sum(keep_in(fgraph, *pair, tries=tries) or 0 for pair in (targets or {}).items())
         handler = handler_of(fgraph)
         failures: Counter[Variable] = Counter()
         for node in reversed(fgraph.toposort()):
             for twin in node.op.twins(node) if node.op.inplace else ():
-                victims = [node.inputs[index] for index in _victims(node, twin)]
+                mine = node.op.victims(node)
+                victims = [node.inputs[index] for index in twin.victims(node) if index not in mine]
                 roots = {root for victim in victims for root, _ in handler.roots_of(victim)}
                 if any(failures[root] >= tries for root in roots) or not all(map(handler.may_destroy, victims)):
                     continue
@@ -172,13 +179,13 @@ def inplace(
     return changed
 
 
-def _aim(fgraph: FunctionGraph, result: Variable, target: Variable, tries: int) -> int:
-    """Let a result be computed in the memory of a target, if there's a way, and return how many nodes that took."""
+def keep_in(fgraph: FunctionGraph, result: Variable, target: Variable, *, tries: int = TRIES) -> int | None:
+    """Let a result be computed in the memory of a target; return how many nodes that changed, ``None`` if it can't be."""
     for path in _paths(fgraph, result, target, tries):
         pairs = list(path)
         if _substitute(fgraph, pairs):
             return len(pairs)
-    return 0
+    return None
 
 
 def _substitute(fgraph: FunctionGraph, pairs: Iterable[tuple[Apply, Op]]) -> bool:
@@ -189,28 +196,6 @@ def _substitute(fgraph: FunctionGraph, pairs: Iterable[tuple[Apply, Op]]) -> boo
     except InconsistencyError:
         return False
     return True
-
-
-def keep_in(fgraph: FunctionGraph, result: Variable, target: Variable, *, tries: int = TRIES) -> int | None:
-    """Let a result be computed in the memory of an input; return how many nodes changed, ``None`` if it can't be."""
-    for path in _paths(fgraph, result, target, tries):
-        try:
-            with fgraph.transaction():
-                for node, twin in path:
-                    fgraph.substitute(node, twin)
-        except InconsistencyError:
-            continue
-        return len(path)
-    return None
-
-
-def _victims(node: Apply, op: Op) -> set[int]:
-    """Return the positions of the inputs that an operation would destroy which the node's own doesn't."""
-    mine, its = (
-        {*each.scratch, *(index for inputs in each.destroys(node).values() for index in inputs)}
-        for each in (node.op, op)
-    )
-    return its - mine
 
 
 def _paths(fgraph: FunctionGraph, result: Variable, target: Variable, limit: int) -> Iterator[list[tuple[Apply, Op]]]:
