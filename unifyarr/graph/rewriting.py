@@ -180,7 +180,7 @@ def inplace(
 
 
 def keep_in(fgraph: FunctionGraph, result: Variable, target: Variable, *, tries: int = TRIES) -> int | None:
-    """Let a result be computed in the memory of a target; return how many nodes that changed, ``None`` if it can't be."""
+    """Let a result be computed in the memory of a target; return how many nodes changed, ``None`` if it can't be."""
     for path in _paths(fgraph, result, target, tries):
         pairs = list(path)
         if _substitute(fgraph, pairs):
