@@ -41,8 +41,10 @@ def by_differences(function: Callable[..., ua.Array], *values: np.ndarray, weigh
     return found
 
 
-def by_torch(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights) -> list[np.ndarray]:
-    """Return the same by torch's autograd."""
+def by_torch(
+    function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights, inside: bool = True
+) -> list[np.ndarray]:
+    """Return the same by torch's autograd, which needs no trace."""
     import torch
 
     leaves = [torch.tensor(x, requires_grad=True) for x in values]
@@ -51,8 +53,10 @@ def by_torch(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weig
     return [leaf.grad.numpy() for leaf in leaves]
 
 
-def by_jax(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights) -> list[np.ndarray]:
-    """Return the same by ``jax.grad`` inside ``jax.jit``."""
+def by_jax(
+    function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights, inside: bool = True
+) -> list[np.ndarray]:
+    """Return the same by ``jax.grad``, inside ``jax.jit`` if wanted."""
     import jax
 
     leaves = [ua.asarray(x).native for x in values]
@@ -61,11 +65,14 @@ def by_jax(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh 
         result = function(*map(ua.asarray, arguments)).native
         return (result * weigh(result.shape)).sum()
 
-    return [np.asarray(x) for x in jax.jit(jax.grad(total, argnums=tuple(range(len(leaves)))))(*leaves)]
+    gradients = jax.grad(total, argnums=tuple(range(len(leaves))))
+    return [np.asarray(x) for x in (jax.jit(gradients) if inside else gradients)(*leaves)]
 
 
-def by_tensorflow(function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights) -> list[np.ndarray]:
-    """Return the same by ``tf.GradientTape`` inside ``tf.function``."""
+def by_tensorflow(
+    function: Callable[..., ua.Array], *values: np.ndarray, weigh: Weigh = weights, inside: bool = True
+) -> list[np.ndarray]:
+    """Return the same by ``tf.GradientTape``, inside ``tf.function`` if wanted."""
     import tensorflow as tf
 
     def gradients(*leaves: object) -> object:
@@ -77,7 +84,8 @@ def by_tensorflow(function: Callable[..., ua.Array], *values: np.ndarray, weigh:
         return tape.gradient(total, list(leaves))
 
     # What was gathered from has its gradient as slices.
-    return [np.asarray(tf.convert_to_tensor(x)) for x in tf.function(gradients)(*map(tf.constant, values))]
+    compiled = tf.function(gradients) if inside else gradients
+    return [np.asarray(tf.convert_to_tensor(x)) for x in compiled(*map(tf.constant, values))]
 
 
 # The engines that record gradients, and those that trace: programs are compiled there before values are known.
@@ -86,9 +94,11 @@ ENGINES = {"torch": by_torch, "jax": by_jax, "tensorflow": by_tensorflow}
 TRACING = ("jax", "tensorflow")
 
 
-def gradient(backend: str, function: Callable[[ua.Array], ua.Array], values: np.ndarray) -> np.ndarray:
-    """Return the gradient of the sum of what a function returns, as the engine records it."""
-    return ENGINES[backend](function, values, weigh=np.ones)[0]
+def gradient(
+    backend: str, function: Callable[[ua.Array], ua.Array], values: np.ndarray, *, inside: bool = True
+) -> np.ndarray:
+    """Return the gradient of the sum of what a function returns, as the engine records it, inside a trace if wanted."""
+    return ENGINES[backend](function, values, weigh=np.ones, inside=inside)[0]
 
 
 def differences(function: Callable[[ua.Array], ua.Array], values: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import unifyarr as ua
 from unifyarr._core.declare import DECLARATIONS, Declaration
 
 from ..functions.calls import Draws
-from ..oracle import as_numpy
+from ..oracle import as_numpy, words
 
 
 class Case(NamedTuple):
@@ -256,7 +256,74 @@ CASES: dict[str, Cases] = {
     **alike("linalg.svd", "linalg.svdvals", cases=[plain(GRID), plain(IDENTITY)]),
     "linalg.trace": [plain(SQUARE), plain(np.array([[2.0]])), plain(np.ones((3, 1, 1)))],
     "linalg.vector_norm": [plain(GRID), plain(ROW, axis=0), plain(GRID, axis=())],
+    # numerical functions and statistics
+    "bincount": [plain(INDEX), plain(INDEX, weights=LINE[:2])],
+    "convolve": [plain(LINE, LINE[:1]), plain(LINE, np.ones(1)), plain(LINE, np.ones(1), mode="same")],
+    "corrcoef": [plain(GRID), plain(GRID, GRID)],
+    "cov": [plain(GRID), plain(GRID[:1]), plain(GRID, GRID)],
+    "einsum": [
+        lambda function: Case(lambda x, **more: function("ij->ij", x, **more), (GRID,)),
+        lambda function: Case(lambda x, **more: function("ij->ji", x, **more), (GRID,)),
+        lambda function: Case(lambda x, **more: function("ii->i", x, **more), (SQUARE,)),
+        lambda function: Case(lambda x, y, **more: function("ij,jk", x, y, **more), (GRID, GRID.T.copy())),
+        lambda function: Case(lambda x, y, **more: function("i,->i", x, y, **more), (LINE, np.array(1.0))),
+    ],
+    "gather": [plain(GRID, np.array([[0, 1], [1, 2]])), plain(GRID, np.array([[0], [1]])), plain(LINE, INDEX[:, None])],
+    "gradient": [plain(LINE), plain(GRID, axis=0), plain(LINE, LINE.cumsum())],
+    "histogram": [with_values(LINE, 3), plain(LINE, np.array([0.0, 2.0, 5.0]))],
+    "interp": [plain(LINE, np.arange(4.0), LINE), plain(np.arange(4.0), np.arange(4.0), LINE)],
+    "kron": [plain(GRID, np.ones((1, 1))), plain(np.array(1.0), GRID), plain(IDENTITY, SQUARE)],
+    **alike("median", "nanmedian", "nanmax", "nanmin", "nanmean", "nanstd", "nanvar", cases=_EACH_AXIS),
+    **alike("nanprod", "nansum", cases=_TOTALS),
+    **alike("nanargmax", "nanargmin", cases=_PLACES),
+    "pad": [
+        with_values(GRID, 0),
+        with_values(GRID, ((0, 0), (1, 0))),
+        with_values(GRID, 0, "edge"),
+        with_values(LINE, 2, "wrap"),
+    ],
+    **alike(
+        *("nanquantile", "quantile"),
+        cases=[with_values(LINE, 0.5), with_values(ROW, 0.5, axis=0), plain(LINE, np.array([0.0, 1.0]))],
+    ),
+    "scatter": [
+        plain(GRID, np.array([[0]]), LINE[:3]),
+        plain(LINE, INDEX[:0, None], LINE[:0]),
+        plain(LINE, INDEX[:, None], LINE[:2], mode="add"),
+    ],
+    **alike(
+        *(f"segment_{kind}" for kind in ("max", "mean", "min", "prod", "sum")),
+        cases=[plain(GRID, INDEX), plain(GRID, np.array([0, 1])), plain(LINE[:1], INDEX[1:])],
+    ),
+    "trapezoid": [plain(LINE), plain(GRID, axis=0), plain(GRID, LINE[:3])],
+    **alike("erf", "erfc", cases=[plain(GRID)]),
+    "linalg.expm": [plain(SQUARE), plain(np.zeros((2, 2)))],
+    "linalg.lstsq": [plain(GRID.T.copy(), LINE[:3]), plain(np.eye(3)[:, :2].copy(), np.eye(3))],
     # neural networks
+    **alike(
+        *(
+            f"nn.{name}"
+            for name in words("elu gelu hardswish leaky_relu mish relu selu sigmoid silu softplus softsign")
+        ),
+        cases=[plain(GRID), plain(WHOLE), plain(-GRID)],
+    ),
+    **alike("nn.log_softmax", "nn.softmax", "nn.l2_normalize", "nn.rms_norm", cases=[plain(GRID), plain(ROW, axis=0)]),
+    "nn.logsumexp": [plain(GRID), plain(ROW, axis=0), plain(GRID, axis=())],
+    "nn.layer_norm": [plain(GRID), plain(ROW, axis=0), plain(GRID, np.ones(3), np.zeros(3))],
+    "nn.group_norm": [plain(GRID, groups=3), plain(GRID, np.ones(3), np.zeros(3), groups=1)],
+    "nn.batch_norm": [
+        plain(GRID, np.zeros(3), np.ones(3)),
+        plain(GRID, np.zeros(3), np.ones(3), np.ones(3), np.zeros(3)),
+    ],
+    **alike(
+        *("nn.huber_loss", "nn.mae_loss", "nn.mse_loss", "nn.kl_divergence"),
+        cases=[plain(GRID, np.ones((2, 3)), reduction="none"), plain(np.array(2.0), np.array(1.0))],
+    ),
+    **alike(
+        *("nn.binary_cross_entropy", "nn.binary_cross_entropy_with_logits"),
+        cases=[plain(np.eye(2) / 2, np.eye(2), reduction="none"), plain(np.array(0.5), np.array(1.0))],
+    ),
+    "nn.cross_entropy": [plain(GRID, INDEX), plain(GRID, INDEX, np.ones(3), reduction="none")],
     **alike(*(f"nn.{kind}_pool1d" for kind in ("avg", "max")), cases=[with_values(GRID, 1), with_values(GRID, 3)]),
     **alike(*(f"nn.{kind}_pool2d" for kind in ("avg", "max")), cases=[with_values(GRID, 1), with_values(GRID, 2)]),
     **alike(*(f"nn.{kind}_pool3d" for kind in ("avg", "max")), cases=[with_values(GRID[None], 1)]),

@@ -98,7 +98,9 @@ def test_activations(backend: str, name: str, dtype: str, data: st.DataObject) -
     # The longest integers have more digits than float64.
     rounded = values.astype("f8") if values.dtype.kind in "iu" and name != "relu" else values
     actual = of(name)(in_layout(values, data.draw(layouts(dtype))))
-    assert_same(actual, expected_of(name, rounded), signed_zeros=False, what=f"{values}")
+    # What is so small that a factor of it is subnormal may be lost, as engines flush these.
+    lost = 128 * float(ua.finfo(dtype).smallest_normal) if dtype in ("bfloat16", *FLOATS) else 0.0
+    assert_same(actual, expected_of(name, rounded), signed_zeros=False, atol=lost, what=f"{values}")
 
 
 @pytest.mark.parametrize("name", FORMULAS)

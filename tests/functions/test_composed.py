@@ -49,7 +49,7 @@ def test_inside_vmap(name: str) -> None:
             assert_same(ua.asarray(one), as_numpy(computed(name, x)), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if CALLS[name][0][0].dtype.kind == "f"])
 def test_torchs_transformations(name: str) -> None:
     torch = pytest.importorskip("torch")
     values = torch.tensor(CALLS[name][0][0])

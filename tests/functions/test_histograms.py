@@ -166,7 +166,9 @@ def test_gradients_of_weights(backend: str) -> None:
     counts = gradient(backend, lambda w: ua.sum(factors * ua.histogram(x, 3, range=(0, 3), weights=w)[0]), weights)
     assert counts.tolist() == [1, 3, 0, 2]
     ids = ua.asarray([2, 0, 0, 1])
-    assert gradient(backend, lambda w: ua.sum(factors * ua.bincount(ids, weights=w)), weights).tolist() == [3, 1, 1, 2]
+    # Inside a trace nobody knows how many counts there are.
+    found = gradient(backend, lambda w: ua.sum(factors * ua.bincount(ids, weights=w)), weights, inside=False)
+    assert found.tolist() == [3, 1, 1, 2]
 
 
 @pytest.mark.parametrize("name", ["counts", "edges"])

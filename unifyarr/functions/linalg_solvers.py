@@ -67,7 +67,7 @@ def lstsq(a: Array, b: Array, /, *, rcond: float | None = None, out: tuple[Array
     --------
     >>> import unifyarr as ua
     >>> result = ua.linalg.lstsq(ua.asarray([[1.0], [1.0]]), ua.asarray([1.0, 3.0]))
-    >>> ua.round(result.solution, decimals=6), ua.round(result.residuals, decimals=6), result.rank
+    >>> ua.round(result.solution), ua.round(result.residuals), result.rank
     (array([2.]), array([2.]), array(1))
 
     Source: Golub, Kahan, "Calculating the singular values and pseudo-inverse of a matrix" (1965); results as NumPy's
