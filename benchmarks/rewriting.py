@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from unifyarr.graph import Apply, DestroyHandler, FunctionGraph, Op, Supervisor, Variable, inplace, memory_plan
+from unifyarr.graph import DestroyHandler, FunctionGraph, Op, Supervisor, Variable, inplace, memory_plan
 
 REPEATS = 3
 # In PyTensor one is larger than what ends in reasonable time.
@@ -173,19 +173,17 @@ def ours(form: Callable[..., list[Any]], size: int) -> tuple[float, float, float
 def theirs(form: Callable[..., list[Any]], size: int) -> tuple[float, int, int]:
     """Return PyTensor's seconds of the same, with the numbers of nodes and of those in place."""
     import pytensor.tensor as pt
-    from pytensor.compile.function.types import Supervisor as TheirSupervisor
-    from pytensor.graph.destroyhandler import DestroyHandler as TheirHandler
     from pytensor.graph.fg import FunctionGraph as TheirGraph
-    from pytensor.tensor.elemwise import Elemwise
-    from pytensor.tensor.rewriting.elemwise import InplaceElemwiseOptimizer
+    from pytensor.tensor.rewriting import elemwise
 
     x = pt.dvector("x")
     ops = {"neg": pt.neg, "add": pt.add, "view": lambda v: v[::-1], "read": pt.cumsum}
     fgraph = TheirGraph([x], form(size, ops, x), clone=True)
-    fgraph.attach_feature(TheirHandler())
-    fgraph.attach_feature(TheirSupervisor(fgraph.inputs))
+    # All from the rewriter's own module: where each is defined changes from version to version.
+    fgraph.attach_feature(elemwise.ReplaceValidate())
+    fgraph.attach_feature(elemwise.Supervisor(fgraph.inputs))
     start = time.process_time()
-    InplaceElemwiseOptimizer(Elemwise).apply(fgraph)
+    elemwise.InplaceElemwiseOptimizer().rewrite(fgraph)
     seconds = time.process_time() - start
     changed = sum(bool(node.op.destroy_map) for node in fgraph.apply_nodes)
     return seconds, len(fgraph.apply_nodes), changed
@@ -206,10 +204,6 @@ def beside_pytensor(forms: list[str], limit: float) -> None:
             # The next size takes about eight times as long.
             if 8 * seconds > limit:
                 break
-
-
-def in_place(node: Apply) -> bool:
-    return bool(node.op.destroys(node))
 
 
 def main() -> None:

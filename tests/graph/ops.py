@@ -224,7 +224,9 @@ def evaluate(
         inputs = [v.data if isinstance(v, Constant) else storage[v] for v in node.inputs]
         op = node.op
         assert isinstance(op, Code)
-        found = op.compute([value.copy() for value in inputs] if pure else inputs)
+        # Large integers may wrap around, here and there alike.
+        with np.errstate(over="ignore"):
+            found = op.compute([value.copy() for value in inputs] if pure else inputs)
         for output, value in zip(node.outputs, found if op.nout > 1 else [found], strict=True):
             if not pure and plan and output in plan:
                 buffer = storage[plan[output]]

@@ -2,7 +2,8 @@
 
 from .basic import Apply, Constant, Op, Region, Type, Variable
 from .destroyhandler import DestroyHandler
-from .fgraph import Client, Feature, FunctionGraph
+from .feature import Client, Feature
+from .fgraph import FunctionGraph
 from .memory import memory_plan
 from .rewriting import canonicalize, dead_code, fold_constants, inplace, merge
 from .supervisor import Supervisor, fast_inplace_check

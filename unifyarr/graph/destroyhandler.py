@@ -14,7 +14,8 @@ from typing import TypeVar
 
 from ..errors import AliasedInputError, CycleError, IndestructibleError, MultipleDestroyersError, ProtectedError
 from .basic import Apply, Op, Region, Variable
-from .fgraph import Feature, FunctionGraph
+from .feature import Feature
+from .fgraph import FunctionGraph
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

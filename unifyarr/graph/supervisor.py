@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from .basic import Apply, Variable
 from .destroyhandler import DestroyHandler
-from .fgraph import Feature, FunctionGraph
+from .feature import Feature
+from .fgraph import FunctionGraph
 
 
 class Supervisor(Feature):
