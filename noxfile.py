@@ -63,10 +63,14 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure the overhead of calls and the cost of updates in place; arguments are names of backends."""
+    """Measure calls, updates in place, allocations and rewriting; arguments are names of backends."""
     install(session, "all", "test")
     for benchmark in ("overhead", "inplace"):
         session.run("python", f"benchmarks/{benchmark}.py", *session.posargs, env=QUIET)
+    # What can count its allocations.
+    counted = [name for name in session.posargs if name in ("numpy", "torch")]
+    session.run("python", "benchmarks/allocations.py", *counted, env=QUIET)
+    session.run("python", "benchmarks/rewriting.py", env=QUIET)
 
 
 @nox.session

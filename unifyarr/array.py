@@ -15,6 +15,7 @@ from ._core.dtypes import DType
 from ._core.inplace import update
 from ._core.ownership import hand_out, settled, share
 from ._core.selection import Handle, Node, backend_of_native, current_name, load, register_node
+from ._core.tracing import capture, inside
 from ._core.views import Part, Step, Window, geometry, get_through, is_recipe, make_view
 from ._core.wrapper import Wrapper, read, register_classes, wrap
 from ._operators import Operators
@@ -182,7 +183,8 @@ class Array(Operators, Wrapper):
         device
             The device there; its default one if not given.
         """
-        target = load(backend)
+        capture(self)
+        target = inside(load(backend))
         if target is self._backend:
             return self if device is None else self.to_device(device)
         there = None if device is None else target.as_device(device)
@@ -293,6 +295,7 @@ class Array(Operators, Wrapper):
 
     def copy(self) -> Array:
         """Return an independent array of equal values, in memory of its own."""
+        capture(self)
         return wrap(self._backend.copy(read(self)), self._backend)
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Array:

@@ -78,7 +78,7 @@ class Container(Operators, Tree):
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Make a container, which optree takes apart from now on."""
-        _trees()
+        trees()
         return super().__new__(cls)
 
     def at(self, *keys: str) -> Container:
@@ -118,7 +118,7 @@ class Container(Operators, Tree):
         >>> ua.Container(b=ua.zeros(1), a=[ua.zeros(1), ua.zeros(1)]).paths()
         ['a/0', 'a/1', 'b']
         """
-        return ["/".join(path) for path in _trees().tree_paths(self, namespace="unifyarr")]
+        return ["/".join(path) for path in trees().tree_paths(self, namespace="unifyarr")]
 
     def leaves(self) -> list[Array]:
         """Return all leaves, in the order of the paths."""
@@ -136,13 +136,13 @@ class Container(Operators, Tree):
         ├── a: array([1., 1.])
         └── b: array([2.])
         """
-        leaves, spec = _trees().tree_flatten(self, namespace="unifyarr")
+        leaves, spec = trees().tree_flatten(self, namespace="unifyarr")
         return leaves, spec
 
     @staticmethod
     def unflatten(spec: Any, leaves: Iterable[Any]) -> Container:
         """Return a container of the structure that ``flatten`` gave, with other leaves."""
-        made: Container = _trees().tree_unflatten(spec, [as_item(x, str(i), Container) for i, x in enumerate(leaves)])
+        made: Container = trees().tree_unflatten(spec, [as_item(x, str(i), Container) for i, x in enumerate(leaves)])
         return made
 
     def to_dict(self) -> Any:
@@ -414,7 +414,8 @@ register_node(Node(Container, _flattened, lambda _, metadata, children: _unflatt
 
 
 @cache
-def _trees() -> Any:
+def trees() -> Any:
+    """Return optree, which knows containers by the namespace ``"unifyarr"``."""
     # Loaded when it's needed, as importing it takes longer than the package itself.
     import optree
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class UnifyarrError(Exception):
     """The base of all errors that the package itself raises."""
@@ -59,6 +61,10 @@ class TracedMutationError(InplaceUpdateError):
     """An array made outside the running trace is written inside it."""
 
 
+class TraceError(UnifyarrError, TypeError):
+    """Inside a trace something was asked for that depends on values, which aren't known there."""
+
+
 class DebugModeError(UnifyarrError, AssertionError):
     """Inside ``debug()`` a call did something else than is declared of it: the base of the errors that say what."""
 
@@ -77,3 +83,43 @@ class BadOut(DebugModeError):
 
 class BadInplace(DebugModeError):
     """A call wrote other values to ``out`` than it returns without."""
+
+
+class InconsistencyError(UnifyarrError, ValueError):
+    """A graph can't be computed right as it stands: the base of the errors that say why.
+
+    ``variable`` is the one whose memory it's about, ``nodes`` are the operations that are in each other's way.
+    """
+
+    def __init__(self, message: str, *, variable: Any = None, nodes: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.variable = variable
+        self.nodes = nodes
+
+
+class CycleError(InconsistencyError):
+    """Two operations would each have to run before the other."""
+
+
+class SearchLimitError(InconsistencyError):
+    """Whether there's an order in which the nodes can run was not found out within a given number of steps."""
+
+
+class MissingInputError(InconsistencyError):
+    """A graph uses a variable that is neither computed in it nor one of its inputs nor a constant."""
+
+
+class IndestructibleError(InconsistencyError):
+    """An operation destroys a constant, or a variable that nothing may destroy."""
+
+
+class ProtectedError(InconsistencyError):
+    """An operation destroys an input or output that has to outlive the graph's evaluation."""
+
+
+class MultipleDestroyersError(InconsistencyError):
+    """Two operations destroy the same memory."""
+
+
+class AliasedInputError(InconsistencyError):
+    """An operation destroys an input while another of its inputs shares memory with it."""

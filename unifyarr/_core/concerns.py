@@ -16,6 +16,7 @@ from .debugging import check_call, checking
 from .inplace import as_target, check_backend, check_target
 from .nests import Nest, map_call, nests_in
 from .selection import Handle, current
+from .tracing import inside, running
 from .views import root_of
 from .wrapper import is_array
 
@@ -75,6 +76,18 @@ def handle_nestable(declaration: Declaration, call_next: Handler) -> Handler:
     def handler(call: Call) -> Any:
         nest = next(nests_in(call), None)
         return call_next(call) if nest is None else map_call(declaration, call, nest)
+
+    return handler
+
+
+def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
+    """Inside a trace of ours, let it take over what was made outside."""
+
+    def handler(call: Call) -> Any:
+        trace = running.get()
+        if trace is not None:
+            trace.enter(call)
+        return call_next(call)
 
     return handler
 
@@ -208,7 +221,7 @@ def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
     def handler(call: Call) -> Any:
         named = call.arguments.get("backend")
         if named is not None:
-            call.backend = load(named)
+            call.backend = inside(load(named))
         elif call.out is not None:
             call.backend = call.out._backend
         call.arguments["backend"] = call.backend
@@ -222,6 +235,7 @@ def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
 # From the outside to the inside.
 CONCERNS = (
     handle_nestable,
+    handle_trace,
     handle_debug,
     handle_out_argument,
     handle_creation,

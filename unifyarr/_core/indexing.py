@@ -18,6 +18,7 @@ from .debugging import check_get_item, check_write, checking
 from .inplace import assign, check_target, fit
 from .selection import backend_of_native
 from .shapes import broadcast
+from .tracing import capture, running
 from .views import Elements, Masked, Window, is_recipe, is_view_at, make_view
 from .wrapper import Wrapper, is_array, read, wrap
 
@@ -186,8 +187,18 @@ def _spread(index: Array, shape: Shape) -> Array:
     return wrap(backend.kernel("broadcast_to")(read(index), shape=shape), backend)
 
 
+def _enter(*met: object) -> None:
+    # What was made outside of the running trace is taken over by it.
+    if running.get() is not None:
+        for each in met:
+            for item in each if type(each) is tuple else (each,):
+                if is_array(item):
+                    capture(item)
+
+
 def get_item(x: Array, key: object) -> Array:
     """Return ``x[key]``: a view for basic indexing, a new array otherwise."""
+    _enter(x, key)
     if checking.get():
         return check_get_item(get_item, x, key)
     copy = x._backend.fast_get_copy(x._native, _lowered(key, x))
@@ -224,6 +235,7 @@ def _move(backend: Any, native: Any, count: int, place: int, back: bool = False)
 
 def set_item(x: Array, key: object, value: object) -> None:
     """Write ``x[key] = value``."""
+    _enter(x, key, value)
     if checking.get():
         check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
         return

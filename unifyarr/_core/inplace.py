@@ -15,6 +15,7 @@ from .debugging import check_write, checking
 from .ownership import LOCK, Held, release, run_of, settled
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
+from .tracing import capture
 from .views import Elements, Masked, Step, is_recipe, overlapping, put_through, rebind, root_of, steps_with, store
 from .wrapper import is_array, read, wrap
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 def as_target(target: object, what: str = "out") -> Array:
     """Return what was passed as the target of a write as an array; a native array that can't be written is an error."""
     if is_array(target):
+        capture(target)
         return target
     import numpy as np
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import BackendMismatchError, BackendNotFoundError
+from .tracing import inside
 
 if TYPE_CHECKING:
     from .declare import Declaration
@@ -216,8 +217,7 @@ def current_name() -> str:
 
 def current() -> Handle:
     """Return the current backend."""
-    name = current_name()
-    return _LOADED.get(name) or load(name)
+    return inside(load(current_name()))
 
 
 def set_backend(backend: str) -> None:

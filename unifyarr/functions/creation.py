@@ -13,6 +13,7 @@ from .._core.call import invoke
 from .._core.declare import compositional, creation, primary
 from .._core.selection import Handle, backend_of_native, current, load
 from .._core.shapes import as_shape
+from .._core.tracing import capture
 from .._core.views import Broadcast, Window, make_view
 from .._core.wrapper import is_array, wrap
 from ..errors import CopyError, DtypeError, ShapeError
@@ -175,6 +176,7 @@ def asarray(
         x = wrap(obj, own)
     elif type(obj) is np.ndarray and obj.dtype in dtypes.BY_NUMPY and (named or current()).name == "numpy":
         x = wrap(obj, load("numpy"))
+    capture(x)
     if x is None:
         target = convert.common_backend([obj], named)
         if copy is False:

@@ -280,6 +280,10 @@ class Backend:
             return True
         return start < other_end and other_start < end
 
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of natives, which returns natives, compiled as a whole."""
+        return jax.jit(function)
+
     def register_node(
         self,
         cls: type,

@@ -287,6 +287,10 @@ class Backend:
             return True
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
 
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of natives, which returns natives, compiled as a whole."""
+        return tf.function(function, autograph=False)
+
     def variable(self, native: Any) -> Any:
         """Return a variable with the values of a tensor."""
         with tf.device(native.device):

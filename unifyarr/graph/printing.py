@@ -1,0 +1,64 @@
+"""A graph as text: a tree below each output, with what is a view and what destroys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from .basic import Apply, IOMap, Variable
+
+# How far lines are indented at most.
+DEPTH = 90
+
+
+def render(outputs: Iterable[Variable], labels: Mapping[Apply, int]) -> str:
+    """Return the trees below variables; what was shown before is referred to by its letters.
+
+    Each line has the operation, a name for the node, its maps (``v`` of views, ``d`` of what it destroys), and its
+    place in the order of evaluation.
+    """
+    places = {node: place for place, node in enumerate(sorted(labels, key=labels.__getitem__))}
+    names: dict[Apply, str] = {}
+    lines: list[str] = []
+    # A stack rather than recursion: a chain may be as deep as it likes.
+    stack = [(output, "", "") for output in reversed(list(outputs))]
+    while stack:
+        variable, before, below = stack.pop()
+        node = variable.owner
+        if node is None:
+            lines.append(f"{before}{variable}")
+            continue
+        seen = node in names
+        name = names.setdefault(node, _letters(len(names)))
+        output = f".{variable.index}" if len(node.outputs) > 1 else ""
+        line = f"{before}{node.op}{output} [{name}]"
+        if seen:
+            lines.append(f"{line} ···" if node.inputs else line)
+            continue
+        lines.append(f"{line}{_maps(node)}{f' {places[node]}' if node in places else ''}")
+        for index, each in reversed(list(enumerate(node.inputs))):
+            last = index == len(node.inputs) - 1
+            stack.append((each, f"{below}{'└─ ' if last else '├─ '}", _cut(f"{below}{'   ' if last else '│  '}")))
+    return "\n".join(lines)
+
+
+def _cut(indent: str) -> str:
+    # A long chain would be lines of nothing but indentation.
+    return indent if len(indent) <= DEPTH else f"…{indent[4 - DEPTH :]}"
+
+
+def _maps(node: Apply) -> str:
+    scratch = f" s={list(node.op.scratch)}" if node.op.scratch else ""
+    return f"{_map('v', node.op.views(node))}{_map('d', node.op.destroys(node))}{scratch}"
+
+
+def _map(letter: str, io_map: IOMap) -> str:
+    return f" {letter}={ {key: list(value) for key, value in io_map.items()} }" if io_map else ""
+
+
+def _letters(number: int) -> str:
+    letters = ""
+    number += 1
+    while number:
+        number, digit = divmod(number - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters

@@ -1,0 +1,159 @@
+"""Running a function once on arrays that stand for variables of a graph.
+
+An argument that the function wrote is one whose native is another variable at the end, and an array from outside that
+it met stands for one more input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core.selection import Handle, backend_of_native, without_fast_paths
+from .._core.tracing import running
+from .._core.views import Step, is_recipe, make_view, root_of, steps_with
+from .._core.wrapper import is_array, read, wrap
+from ..container import trees
+from .backend import Traced, handle_for, type_of
+from .basic import Variable
+
+if TYPE_CHECKING:
+    from .._core.concerns import Call
+    from ..array import Array
+
+
+class Trace:
+    """One run of a function, and what it has met."""
+
+    def __init__(self, backend: Handle) -> None:
+        self.backend, self.handle = backend, handle_for(backend)
+        # What was made outside, with the inputs that stand for it, in the order in which it was met.
+        self.captured: list[tuple[Array, Traced]] = []
+        self._met: dict[int, tuple[Array, dict[str, Any]]] = {}
+        self._natives: dict[int, Array] = {}
+
+    def input(self, native: Any) -> Traced:
+        """Return a new input of the graph that stands for a native."""
+        return Traced(Variable(type_of(self.backend, native)), native)
+
+    def enter(self, call: Call) -> None:
+        """Take over what a call was passed."""
+        if call.backend is self.backend:
+            call.backend = self.handle
+        for name, value in call.arguments.items():
+            if isinstance(value, (tuple, list)) and (name in call.parameters.sequences or name == "out"):
+                call.arguments[name] = type(value)(map(self._entered, value))
+            else:
+                call.arguments[name] = self._entered(value)
+
+    def _entered(self, value: Any) -> Any:
+        if is_array(value):
+            self.capture(value)
+        elif not isinstance(value, np.ndarray) and backend_of_native(value) is self.backend:
+            # An engine's own array stands for itself, however often it's met.
+            found = self._natives.setdefault(id(value), wrap(value, self.backend))
+            self.capture(found)
+            return found
+        return value
+
+    def capture(self, x: Array) -> None:
+        """Let an array that was made outside stand for an input, as long as the trace runs."""
+        if x._backend is not self.backend or id(x) in self._met:
+            return
+        saved = {"_backend": x._backend}
+        self._met[id(x)] = (x, saved)
+        root = root_of(x)
+        if is_recipe(x):
+            self.capture(root)
+        else:
+            native = self.backend.read(x._native)
+            for slot in ("_native", "_born", "_owned", "_run"):
+                if hasattr(x, slot):
+                    saved[slot] = getattr(x, slot)
+            traced = self.input(native)
+            self.captured.append((x, traced))
+            x._native, x._born, x._owned, x._run = traced, self, False, None
+        x._backend = self.handle
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Trace what happens inside the block, in this thread."""
+        token = running.set(self)
+        try:
+            with without_fast_paths():
+                yield
+        finally:
+            running.reset(token)
+            for x, saved in self._met.values():
+                for slot in ("_born", "_owned", "_run"):
+                    if not is_recipe(x) and slot not in saved:
+                        delattr(x, slot)
+                for slot, value in saved.items():
+                    setattr(x, slot, value)
+                if not is_recipe(x) and getattr(x, "_token", None) is not None:
+                    # Views may have looked meanwhile.
+                    x._token = object()
+
+
+@dataclass
+class TracedCall:
+    """The graph of one call of a function, and how what it returned is made again."""
+
+    # The arguments' arrays first, then what was captured.
+    inputs: list[Variable]
+    captured: list[Array]
+    # What an input is in the end, by the place of the input, of those that were written.
+    updates: dict[int, Variable]
+    # What was returned and isn't an input or a view of one.
+    computed: list[Variable]
+    spec: Any
+    # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
+    _leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
+
+    def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
+        """Return what the function returns, of other inputs and other computed arrays."""
+        found = iter(computed)
+        leaves = []
+        for leaf in self._leaves:
+            if leaf is None:
+                leaves.append(next(found))
+            elif leaf[0] is None:
+                leaves.append(leaf[1])
+            else:
+                view = inputs[leaf[0]]
+                for step in leaf[1]:
+                    view = make_view(view, step)
+                leaves.append(view)
+        return trees().tree_unflatten(self.spec, leaves)
+
+
+def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, backend: Handle) -> TracedCall:
+    """Run a function on the leaves of its arguments, with arrays of a trace in place of the arrays among them."""
+    trace = Trace(backend)
+    with trace.running():
+        given = [wrap(trace.input(read(x)), trace.handle) for x in leaves if is_array(x)]
+        inputs = [x._native for x in given]
+        stand_ins = iter(given)
+        args, kwargs = trees().tree_unflatten(spec, [next(stand_ins) if is_array(x) else x for x in leaves])
+        result, result_spec = trees().tree_flatten(function(*args, **kwargs), none_is_leaf=True, namespace="unifyarr")
+        captured = [x for x, _ in trace.captured]
+        inputs += [traced for _, traced in trace.captured]
+        roots = {id(x): place for place, x in enumerate((*given, *captured))}
+        made = [_made(x, roots) for x in result]
+        updates = {
+            place: x._native.variable
+            for place, (x, before) in enumerate(zip((*given, *captured), inputs, strict=True))
+            if x._native is not before
+        }
+        computed = [read(x).variable for x, how in zip(result, made, strict=True) if how is None]
+    return TracedCall([each.variable for each in inputs], captured, updates, computed, result_spec, made)
+
+
+def _made(leaf: Any, roots: Mapping[int, int]) -> Any:
+    if is_array(leaf) and id(root_of(leaf)) in roots:
+        return roots[id(root_of(leaf))], steps_with(leaf)
+    return None if is_array(leaf) and isinstance(leaf._native, Traced) else (None, leaf)
