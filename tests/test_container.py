@@ -377,6 +377,24 @@ def test_inplace_functions_take_containers(backend: str, function: Callable[...,
         assert function(c, 1.0, ensure_in_backend=True) is c
 
 
+def test_what_is_asked_of_arrays_is_asked_of_all_leaves(backend: str) -> None:
+    c = sample()
+    assert ua.supports_inplace_updates(c) == (backend not in IMMUTABLE)
+    made = ua.variable(c)
+    assert ua.assert_supports_inplace(made)
+    natives = [x.native for x in made.leaves()]
+    made += 1
+    assert_leaves(made, [x + 1 for x in VALUES])
+    assert all(x.native is each for x, each in zip(made.leaves(), natives, strict=True))
+    assert ua.current_backend(c) == backend
+    with ua.use_backend("numpy"):
+        assert ua.current_backend(c, 1.0) == backend
+    moved = ua.to_backend([c, {"x": c.w}], "numpy")
+    assert {x.backend for x in (*moved[0].leaves(), moved[1]["x"])} == {"numpy"}
+    mixed = c.set_at({"w": ua.broadcast_to(ua.ones(()), (2, 2))})
+    assert not ua.supports_inplace_updates(mixed)
+
+
 def bad_targets() -> dict[str, tuple[Callable[[], Any], type[Exception]]]:
     return {
         "shape": (lambda: ua.ones(3), ShapeError),

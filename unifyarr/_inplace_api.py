@@ -76,7 +76,7 @@ def variable(
     Parameters
     ----------
     x
-        An array, or data, of any shape: its values are copied.
+        An array, or data, of any shape: its values are copied. Of a container, every leaf becomes one.
     dtype
         The dtype; by default that of ``x``.
     device
@@ -104,6 +104,9 @@ def variable(
     >>> x.native is native
     True
     """
+    if isinstance(x, Nest):
+        leaves = [variable(each, dtype=dtype, device=device, backend=backend) for each in x.leaves()]
+        return x._with_leaves(leaves)  # type: ignore[return-value]
     array = functions.asarray(x, dtype=dtype, device=device, backend=backend, copy=True)
     handle = array._backend
     make = getattr(handle, "variable", None)
@@ -182,7 +185,7 @@ def supports_inplace_updates(x: Any) -> bool:
     Parameters
     ----------
     x
-        An array, or an engine's own.
+        An array, an engine's own, or a container, of which every leaf has to.
 
     Examples
     --------
@@ -191,10 +194,9 @@ def supports_inplace_updates(x: Any) -> bool:
     True
     """
     try:
-        check_target(as_target(x, "x"), ensure_in_backend=True)
+        return assert_supports_inplace(x)
     except (InplaceUpdateError, ValueError):
         return False
-    return True
 
 
 def assert_supports_inplace(x: Any) -> bool:
@@ -203,7 +205,7 @@ def assert_supports_inplace(x: Any) -> bool:
     Parameters
     ----------
     x
-        An array, or an engine's own.
+        An array, an engine's own, or a container, of which every leaf has to.
 
     Examples
     --------
@@ -211,5 +213,8 @@ def assert_supports_inplace(x: Any) -> bool:
     >>> ua.assert_supports_inplace(ua.asarray([1, 2], backend="numpy"))
     True
     """
-    check_target(as_target(x, "x"), ensure_in_backend=True)
+    if isinstance(x, Nest):
+        check_leaves(x, ensure_in_backend=True)
+    else:
+        check_target(as_target(x, "x"), ensure_in_backend=True)
     return True

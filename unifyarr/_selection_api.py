@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core.convert import common_backend
+from ._core.nests import Nest
 from ._core.selection import backend_of_native, current_name, load
 from ._core.wrapper import is_array
 from .functions import asarray
@@ -16,7 +17,7 @@ def current_backend(*arrays: Any) -> str:
     Parameters
     ----------
     arrays
-        Arrays, engines' own arrays, or data.
+        Arrays, engines' own arrays, containers, or data.
 
     Raises
     ------
@@ -29,11 +30,12 @@ def current_backend(*arrays: Any) -> str:
     >>> ua.current_backend(ua.zeros(2, backend="numpy"))
     'numpy'
     """
-    return common_backend(arrays).name if arrays else current_name()
+    leaves = [leaf for each in arrays for leaf in (each.leaves() if isinstance(each, Nest) else (each,))]
+    return common_backend(leaves).name if leaves else current_name()
 
 
 def to_backend(tree: Any, backend: str, *, device: object = None) -> Any:
-    """Move all arrays of a nest of dicts, lists and tuples to a backend.
+    """Move all arrays of a nest of dicts, lists, tuples and containers to a backend.
 
     Parameters
     ----------
@@ -67,4 +69,4 @@ def to_backend(tree: Any, backend: str, *, device: object = None) -> Any:
             return asarray(x, backend=backend, device=device, copy=True)
         return x
 
-    return optree.tree_map(move, tree, none_is_leaf=True)
+    return optree.tree_map(move, tree, none_is_leaf=True, namespace="unifyarr")

@@ -353,12 +353,11 @@ def _what(x: Any) -> str:
 
 def _difference(first: Any, second: Any, path: str) -> tuple[str, str, str] | None:
     # The first path at which two nests differ, and what each has there.
-    if not isinstance(first, Container) or not isinstance(second, Container):
-        return (
-            None
-            if isinstance(first, Container) is isinstance(second, Container)
-            else (path, _what(first), _what(second))
-        )
+    inside = isinstance(first, Container)
+    if inside is not isinstance(second, Container):
+        return path, _what(first), _what(second)
+    if not inside:
+        return None
     if first._kind is not second._kind or (first._kind is not dict and len(first) != len(second)):
         return path, _what(first), _what(second)
     for name in sorted(first._items.keys() | second._items.keys()):
@@ -384,7 +383,7 @@ def _agree(first: Array | None, second: Array | None, rtol: float, atol: float) 
     return bool(np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True))
 
 
-def _names(container: Container) -> tuple[str, ...]:
+def _order(container: Container) -> tuple[str, ...]:
     # Names are sorted, so that their order makes no two structures of one; places stay in theirs.
     return tuple(sorted(container._items) if container._kind is dict else container._items)
 
@@ -393,14 +392,14 @@ def _rebuilt(container: Container, leaves: Iterator[Any]) -> Any:
     # A container with other leaves, in the order of the paths; the names keep their order.
     found = {
         name: _rebuilt(item, leaves) if isinstance(item := container._items[name], Container) else next(leaves)
-        for name in _names(container)
+        for name in _order(container)
     }
     items = {name: as_item(found[name], name, Container) for name in container._items}
     return made(type(container), items, container._kind)
 
 
 def _flattened(container: Container) -> tuple[list[Any], tuple[type, tuple[str, ...]]]:
-    names = _names(container)
+    names = _order(container)
     return [container._items[name] for name in names], (container._kind, names)
 
 
@@ -410,7 +409,7 @@ def _unflattened(metadata: tuple[type, tuple[str, ...]], children: Iterable[Any]
     return tree
 
 
-register_node(Node(Container, _flattened, lambda _, metadata, children: _unflattened(metadata, children), _names))
+register_node(Node(Container, _flattened, lambda _, metadata, children: _unflattened(metadata, children), _order))
 
 
 @cache
@@ -419,5 +418,5 @@ def trees() -> Any:
     # Loaded when it's needed, as importing it takes longer than the package itself.
     import optree
 
-    optree.register_pytree_node(Container, lambda x: (*_flattened(x), _names(x)), _unflattened, namespace="unifyarr")
+    optree.register_pytree_node(Container, lambda x: (*_flattened(x), _order(x)), _unflattened, namespace="unifyarr")
     return optree
