@@ -90,7 +90,7 @@ def huber_loss(
     target
         What they should be, an array whose shape broadcasts with that of ``x``.
     delta
-        Where it becomes linear: |x - target| (positive).
+        Beyond which distance it becomes linear (positive).
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``, which returns the loss of each element.
     out
