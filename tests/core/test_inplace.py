@@ -12,6 +12,7 @@ import pytest
 
 import unifyarr as ua
 
+from ..gradients import ENGINES, gradient
 from ..natives import IMMUTABLE, native, skip_unless, values_of, variable
 from ..oracle import as_numpy, assert_same
 from .writes import TARGETS, WRITES, Write, each_target, each_write, pair
@@ -279,3 +280,16 @@ def test_an_out_on_another_device_raises_and_is_left_as_it_was(backend: str) -> 
     program = _TWO_DEVICES[backend] + _PROGRAM.format(backend=backend)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_what_another_value_overwrites_gets_no_gradient(backend: str) -> None:
+    skip_unless(backend, *ENGINES, why="an engine that records gradients")
+    factors = ua.asarray([1.0, 10.0, 100.0])
+
+    def total(values: ua.Array) -> ua.Array:
+        x = ua.zeros(3)
+        x[ua.asarray([0, 0, 1])] = values
+        return ua.sum(x * factors)
+
+    for inside in (False, True):
+        assert gradient(backend, total, np.ones(3), inside=inside).tolist() == [0.0, 1.0, 10.0]

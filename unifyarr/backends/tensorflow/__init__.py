@@ -33,17 +33,17 @@ from . import (
     statistical,
     utility,
 )
-from ._engine import MAX_SLICE, NUMPY_DTYPES, TENSORFLOW_DTYPES, EagerTensor, ResourceVariable, is_traced, raw, tf
-
-try:
-    # Nothing public says whether a tape records.
-    from tensorflow.python.eager.record import could_possibly_record
-except ImportError:
-
-    def could_possibly_record() -> bool:
-        """Say yes, to be on the safe side."""
-        return True
-
+from ._engine import (
+    MAX_SLICE,
+    NUMPY_DTYPES,
+    TENSORFLOW_DTYPES,
+    EagerTensor,
+    ResourceVariable,
+    is_traced,
+    may_record,
+    raw,
+    tf,
+)
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -315,12 +315,7 @@ class Backend:
 
     def goes_on(self, holder: Any, kernel: str) -> bool:
         """Say whether a kernel writes into a variable what it touches only, and no tape has to see it."""
-        return (
-            kernel in ("set_window", "scatter")
-            and holder.shape.rank <= MAX_SLICE
-            and tf.executing_eagerly()
-            and not could_possibly_record()
-        )
+        return kernel in ("set_window", "scatter") and holder.shape.rank <= MAX_SLICE and not may_record()
 
     def end_run(self, holder: Any) -> Any:
         """Return the values of a run's variable as a tensor, which no graph computes though one may be traced now."""

@@ -23,6 +23,16 @@ from tensorflow.python.ops import resource_variable_ops
 
 from ...errors import ShapeError
 
+try:
+    # Nothing public says whether a tape records.
+    from tensorflow.python.eager.record import could_possibly_record
+except ImportError:
+
+    def could_possibly_record() -> bool:
+        """Say yes, to be on the safe side."""
+        return True
+
+
 tf: Any = tensorflow
 raw: Any = tf.raw_ops
 EagerTensor: type = tf.__internal__.EagerTensor
@@ -116,6 +126,11 @@ def parts(x: Any) -> tuple[Any, Any]:
 
 def join(real: Any, imag: Any) -> Any:
     return raw.Complex(real=real, imag=imag, Tout=tf.complex64 if real.dtype == tf.float32 else tf.complex128)
+
+
+def may_record() -> bool:
+    """Say whether somebody may ask for gradients: a tape that records, or the graph of a function."""
+    return not tf.executing_eagerly() or could_possibly_record()
 
 
 def is_traced(x: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._engine import MAX_SLICE, broadcast_to, integer, integers, is_traced, raw, reshape, scalar, select, tf
+from ._engine import MAX_SLICE, broadcast_to, integer, integers, is_traced, may_record, raw, reshape, scalar, select, tf
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]
@@ -104,6 +104,19 @@ def joint_indices(shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
     return joint
 
 
+def lasting(value: Any, joint: Any, rows: int) -> Any:
+    """Return what is written to ``rows`` rows so that equal indices write the same: of each the last row.
+
+    A row that another one overwrites gets no gradient then, as the engine would give it.
+    """
+    numbers = tf.range(joint.shape[0], dtype=joint.dtype)
+    last = raw.UnsortedSegmentMax(data=numbers, segment_ids=joint, num_segments=integer(rows))
+    last = raw.GatherV2(params=last, indices=joint, axis=integer(0))
+    others = raw.StopGradient(input=raw.GatherV2(params=value, indices=last, axis=integer(0)))
+    stays = reshape(raw.Equal(x=last, y=numbers), shape=(-1, *(1 for _ in value.shape[1:])))
+    return select(stays, value, others)
+
+
 def gather(x: Any, /, *indices: Any) -> Any:
     """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
     shape, depth = tuple(x.shape), len(indices)
@@ -134,6 +147,8 @@ def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
     rows = math.prod(shape[:depth])
     joint = reshape(joint_indices(shape, indices), shape=(-1, 1))
     updates = reshape(value, shape=(joint.shape[0], *shape[depth:]))
+    if may_record():
+        updates = lasting(updates, reshape(joint, shape=(-1,)), rows)
     flat = reshape(x, shape=(rows, *shape[depth:])) if depth > 1 else x
     new = raw.TensorScatterUpdate(tensor=flat, indices=joint, updates=updates)
     return reshape(new, shape=shape) if depth > 1 else new

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..kernels import worked_around
 from . import indexing
-from ._engine import BOOL, FLOAT, cast, constant, has_nan, integer, raw, reshape, select, tf
+from ._engine import BOOL, FLOAT, cast, constant, has_nan, integer, may_record, raw, reshape, select, tf
 
 _OF_BOOL = {"add": "max", "multiply": "min"}
 
@@ -40,12 +40,7 @@ def _combine(x: Any, value: Any, joint: Any, reduction: str) -> Any:
 
 
 def _replace(x: Any, value: Any, joint: Any) -> Any:
-    # Each row that another one overwrites writes the same as that, and gets no gradient, unlike in the engine.
-    numbers = tf.range(joint.shape[0], dtype=tf.int64)
-    last = raw.UnsortedSegmentMax(data=numbers, segment_ids=joint, num_segments=integer(x.shape[0]))
-    last = raw.GatherV2(params=last, indices=joint, axis=integer(0))
-    lasting = raw.StopGradient(input=raw.GatherV2(params=value, indices=last, axis=integer(0)))
-    value = select(reshape(raw.Equal(x=last, y=numbers), shape=(-1, 1)), value, lasting)
+    value = indexing.lasting(value, joint, x.shape[0]) if may_record() else value
     return raw.TensorScatterUpdate(tensor=x, indices=reshape(joint, shape=(-1, 1)), updates=value)
 
 
