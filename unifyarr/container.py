@@ -14,7 +14,6 @@ from ._core.inplace import at
 from ._core.nests import Nest
 from ._core.selection import Node, register_node
 from ._operators import Operators
-from ._storage import load, save
 from ._tree import Tree, as_item, made
 from .errors import StructureError
 
@@ -294,6 +293,9 @@ class Container(Operators, Tree):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the leaves and the structure to a file; see ``load``."""
+        # Who keeps nothing in files needn't wait for what reads archives.
+        from ._storage import save
+
         save(self, path)
 
     @staticmethod
@@ -327,6 +329,8 @@ class Container(Operators, Tree):
         └── steps: list
             └── 0: array(3)
         """
+        from ._storage import load
+
         return Container(load(path, backend=backend, device=device))
 
     # -- what the dispatcher asks -------------------------------------------------------------------------------------
