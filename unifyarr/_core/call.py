@@ -51,7 +51,7 @@ def invoke(
     kernel = backend.kernel(name)
     if "dtype" in static:
         static["dtype"] = static["dtype"].dtype
-    if aligned and operands[0] is out and _is_plain(out) and backend.destroys and result == (out.shape, out.dtype):
+    if aligned and operands[0] is out and backend.destroys and _is_plain(out) and result == (out.shape, out.dtype):
         return _overwrite(kernel, out, operands[1:], static)
     natives = [read(operand) for operand in operands]
     if out is None:

@@ -15,9 +15,9 @@ from .call import store_out, store_several
 from .debugging import check_call, checking
 from .inplace import as_target, check_backend, check_target
 from .nests import Nest, map_call, nests_in
+from .scratch import records_gradient
 from .selection import Handle, current
 from .tracing import inside, running
-from .views import root_of
 from .wrapper import is_array
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def handle_array_arguments(declaration: Declaration, call_next: Handler) -> Hand
             for name in weak:
                 arguments[name] = convert.as_array(arguments[name], backend)
         keeps = out is not None and declaration.scratch and not declaration.updated_by(arguments)
-        if keeps and any(is_array(x) and backend.records_gradient(root_of(x)._native) for x in call.operands()):
+        if keeps and any(is_array(x) and records_gradient(x) for x in call.operands()):
             # What is kept in out on the way would be recorded, and lost to the gradient when the next value is written.
             arguments["out"] = None
         return call_next(call)

@@ -32,11 +32,6 @@ class Nest:
         def _check_same(self, other: Nest) -> None: ...
 
 
-def is_nest(x: object) -> bool:
-    """Say whether ``x`` is a container."""
-    return isinstance(x, Nest)
-
-
 def nests_in(call: Call) -> Iterator[Nest]:
     """Yield the containers that a call was passed, also in sequences and for ``out``."""
     for name, value in call.arguments.items():
@@ -73,7 +68,7 @@ def _targets(name: str, out: Any, nest: Nest) -> list[list[Array]]:
         raise TypeError(f"{name}() of a container gives containers: out is one too, not {type(out).__name__}")
     for each in outs:
         check_leaves(each)
-    return [[as_target(leaf) for leaf in _spread(each, nest, 0, "out")] for each in outs]
+    return [[as_target(leaf) for leaf in _leaves_of(each, nest, "out")] for each in outs]
 
 
 def _call(function: Any, call: Call, arguments: dict[str, Any]) -> Any:
@@ -100,8 +95,10 @@ def _arguments(call: Call, nest: Nest) -> Iterator[dict[str, Any]]:
 
 def _spread(value: Any, nest: Nest, count: int, name: str) -> Sequence[Any]:
     # What each leaf gets of a value: its own part of a container, the whole of anything else.
-    if not isinstance(value, Nest):
-        return [value] * count
+    return _leaves_of(value, nest, name) if isinstance(value, Nest) else [value] * count
+
+
+def _leaves_of(value: Nest, nest: Nest, name: str) -> Sequence[Array]:
     if value is not nest:
         try:
             nest._check_same(value)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..typing import Shape
 from .dtypes import DType
-from .views import is_recipe, may_share_memory
+from .views import is_recipe, may_share_memory, root_of
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -29,7 +29,7 @@ def reuse(x: Array, *others: Array) -> Array | None:
     native = x._native
     if backend.records_gradient(native) or backend.is_traced(native):
         return None
-    return None if any(backend.records_gradient(other._native) for other in others) else x
+    return None if any(map(records_gradient, others)) else x
 
 
 def room(out: Array | None, shape: Shape, dtype: DType, *read_later: Array) -> Array | None:
@@ -47,8 +47,12 @@ def room(out: Array | None, shape: Shape, dtype: DType, *read_later: Array) -> A
     """
     if out is None or out.shape != shape or out.dtype != dtype or reuse(out) is None:
         return None
-    backend = out._backend
     for x in read_later:
-        if may_share_memory(out, x) or backend.records_gradient(x._native) or x.device != out.device:
+        if may_share_memory(out, x) or records_gradient(x) or x.device != out.device:
             return None
     return out
+
+
+def records_gradient(x: Array) -> bool:
+    """Say whether the engine records gradients of an array; for a recipe, whose value nobody needs yet, of its root."""
+    return bool(x._backend.records_gradient(root_of(x)._native))
