@@ -103,16 +103,21 @@ def as_floating(x: Array) -> Array:
     return x if dtypes.rank(x.dtype) > 1 else x.astype(dtypes.float64)
 
 
-def as_real_floating(x: Array, name: str) -> Array:
-    """Return what ``as_floating`` does of real numbers; complex ones are an error."""
+def check_real(x: Array, name: str) -> None:
+    """Raise ``DtypeError`` for complex numbers."""
     if dtypes.rank(x.dtype) > 2:
         raise DtypeError(f"{name}() takes real numbers, not {x.dtype}: pass x.real, or abs(x)")
+
+
+def as_real_floating(x: Array, name: str) -> Array:
+    """Return what ``as_floating`` does of real numbers; complex ones are an error."""
+    check_real(x, name)
     return as_floating(x)
 
 
 def as_single(x: Array) -> Array:
     """Return an array of half precision as one of float32, so that a composition rounds to it once; others as is."""
-    return x.astype(dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
+    return x.astype(dtypes.float32) if x.dtype in dtypes.HALVES else x
 
 
 def from_data(data: object, backend: Handle, dtype: DType | None = None, device: object = None) -> Any:

@@ -97,6 +97,8 @@ BY_NUMPY: dict[np.dtype[Any], DType] = {dtype.dtype: dtype for dtype in ALL}
 
 SIGNED = (int8, int16, int32, int64)
 UNSIGNED = (uint8, uint16, uint32, uint64)
+# Sums and products of many of these lose most of their few bits.
+HALVES = (float16, bfloat16)
 REAL_FLOATING = (float16, bfloat16, float32, float64)
 COMPLEX_FLOATING = (complex64, complex128)
 # The standard's names for groups of dtypes.
@@ -176,6 +178,11 @@ def check_cast(source: object, target: DType, what: str) -> None:
         raise CastingError(
             f"{what} has dtype {target}, which {name} can't be cast to under 'same_kind': cast it first, with astype()"
         )
+
+
+def single_of(dtype: DType) -> DType:
+    """Return the dtype to compute in without losing digits: float32 for half precision, any other dtype itself."""
+    return float32 if dtype in HALVES else dtype
 
 
 def real_of(dtype: DType) -> DType:

@@ -156,7 +156,7 @@ def _between(rows: Array, below: Array, weight: Array, number: Any, *, choosing:
     above = where(alone, below, below + 1)
     weight = where(alone, 0.5, weight)
     low, high = _chosen(rows, _within(below, last)), _chosen(rows, _within(above, last))
-    working = dtypes.float32 if rows.dtype in (dtypes.float16, dtypes.bfloat16) else rows.dtype
+    working = dtypes.single_of(rows.dtype)
     low, high, weight = (each.astype(working, copy=False) for each in (low, high, weight))
     if weight.ndim < low.ndim:
         weight = reshape(weight, weight.shape + (1,) * (low.ndim - weight.ndim))

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from .._core import dtypes
 from .._core.call import attempt
-from .._core.convert import as_real_floating, as_single
+from .._core.convert import as_real_floating, as_single, check_real
 from .._core.declare import compositional, mixed
 from .._core.scratch import reuse, room
-from ..errors import DtypeError
 from .data_type import finfo
 from .elementwise import (
     abs,
@@ -282,8 +281,7 @@ def relu(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Nair and Hinton, "Rectified Linear Units Improve Restricted Boltzmann Machines" (2010).
     """
-    if dtypes.rank(x.dtype) > 2:
-        raise DtypeError(f"relu() takes real numbers, not {x.dtype}: pass x.real, or abs(x)")
+    check_real(x, "relu")
     found = attempt("relu", x, out=out, result=(x.shape, x.dtype), aligned=True)
     return maximum(x, False if x.dtype == dtypes.bool else 0, out=out) if found is None else found
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .._core import dtypes
 from .._core.call import attempt, check_result
-from .._core.convert import as_array, as_floating
+from .._core.convert import as_array, as_floating, as_single
 from .._core.declare import compositional, mixed
 from .._core.scratch import reuse, room
 from .._core.shapes import broadcast
@@ -112,10 +112,10 @@ def scaled_dot_product_attention(
         )
         if found is not None:
             return found
-    if dtype not in (dtypes.float16, dtypes.bfloat16):
+    if dtype not in dtypes.HALVES:
         return _attend(query, key, value, mask, is_causal, factor, out)
     # Sums of weights lose most of the few bits of a half.
-    query, key, value = (x.astype(dtypes.float32) for x in (query, key, value))
+    query, key, value = (as_single(x) for x in (query, key, value))
     return _attend(query, key, value, mask, is_causal, factor, None).astype(dtype)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._core import dtypes
 from .._core.call import attempt, check_result
-from .._core.convert import as_array
+from .._core.convert import as_array, as_single
 from .._core.declare import mixed
 from .._core.scratch import room
 from .._core.shapes import size
@@ -82,10 +82,10 @@ def _in_single(
     x: Array, weight: Array, biases: list[Array], windows: Windows, groups: int, shape: Shape, out: Array | None
 ) -> Array:
     dtype = x.dtype
-    if dtype not in (dtypes.float16, dtypes.bfloat16):
+    if dtype not in dtypes.HALVES:
         return _accumulate(x, weight, biases, windows, groups, shape, out)
     # A sum of many products loses most of the few bits of a half.
-    x, weight, *biases = (each.astype(dtypes.float32) for each in (x, weight, *biases))
+    x, weight, *biases = (as_single(each) for each in (x, weight, *biases))
     return _accumulate(x, weight, biases, windows, groups, shape, None).astype(dtype)
 
 

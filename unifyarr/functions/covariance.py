@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._core import dtypes
-from .._core.convert import as_floating
+from .._core.convert import as_floating, as_single
 from .._core.declare import compositional
 from .._core.scratch import reuse
 from ..errors import DtypeError, ShapeError
 from ._quantiles import known_values
-from .elementwise import abs, clip, conj, divide, imag, maximum, multiply, real, sqrt, square, subtract
+from .elementwise import abs, clip, conj, divide, maximum, multiply, sqrt, subtract
 from .linalg import matmul
 from .manipulation import concat, reshape
-from .nan_reductions import per_number
+from .nan_reductions import per_number, squared_magnitude
 from .statistical import max, mean, min, sum
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def _variables(x: Array, y: Array | None, rowvar: bool, name: str) -> Array:
     if len({row.shape[1] for row in rows}) > 1:
         counts = " and y ".join(str(row.shape[1]) for row in rows)
         raise ShapeError(f"{name}() takes as many observations of each variable, but x has {counts}")
-    joined = as_floating(rows[0] if len(rows) == 1 else concat(rows))
-    return joined.astype(dtypes.float32) if joined.dtype in (dtypes.float16, dtypes.bfloat16) else joined
+    return as_single(as_floating(rows[0] if len(rows) == 1 else concat(rows)))
 
 
 def _weights(given: Array | None, count: int, kinds: tuple[int, ...], name: str) -> Array | None:
@@ -99,8 +98,7 @@ def corrcoef(x: Array, y: Array | None = None, /, *, rowvar: bool = True, out: A
     if rows.shape[1]:
         rows = per_number(rows.copy(), max(abs(rows), axis=1, keepdims=True))
     deviation = subtract(rows, mean(rows, axis=1, keepdims=True))
-    squares = square(real(deviation)) + square(imag(deviation)) if dtypes.rank(rows.dtype) == 3 else square(deviation)
-    unit = per_number(deviation, sqrt(sum(squares, axis=1, keepdims=True)))
+    unit = per_number(deviation, sqrt(sum(squared_magnitude(deviation), axis=1, keepdims=True)))
     result = _limited(matmul(unit, conj(unit).T))
     return _result(result, x, y)
 

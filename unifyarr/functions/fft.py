@@ -12,6 +12,7 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.call import invoke
+from .._core.convert import as_single
 from .._core.declare import compositional, creation, primary
 from .._core.shapes import as_axes, as_axis
 from ..errors import DtypeError, ShapeError
@@ -33,7 +34,7 @@ def _checked(x: Array, norm: str, *, real: bool = False) -> Array:
         raise DtypeError(f"the transform takes real input, not {x.dtype}: take the real part first")
     if dtypes.rank(x.dtype) < 2:
         return x.astype(dtypes.float64)
-    return x.astype(dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
+    return as_single(x)
 
 
 def _complex(x: Array) -> Array:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 def _check_weights(x: Array, weights: Array | None, name: str) -> None:
     if weights is not None and weights.shape != x.shape:
-        raise ShapeError(f"{name}() takes a weight for each element, of shape {x.shape}, but not {weights.shape}")
+        raise ShapeError(
+            f"{name}() takes a weight for each element of shape {x.shape}, but weights has {weights.shape}"
+        )
 
 
 @compositional(scratch=True)
@@ -77,10 +79,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
         raise DtypeError(f"bincount() counts integers, not {x.dtype}")
     if x.ndim != 1:
         raise ShapeError(f"bincount() counts the elements of a 1-d array, not of one of shape {x.shape}: flatten it")
-    if weights is not None and weights.shape != x.shape:
-        raise ShapeError(
-            f"bincount() takes a weight for each element of shape {x.shape}, but weights has {weights.shape}"
-        )
+    _check_weights(x, weights, "bincount")
     length = operator.index(minlength)
     if length < 0:
         raise ValueError(f"minlength is not negative, unlike {length}")
@@ -160,10 +159,7 @@ def histogram(
     """
     if dtypes.rank(x.dtype) == 3:
         raise DtypeError(f"histogram() takes real numbers, which have an order, not {x.dtype}")
-    if weights is not None and weights.shape != x.shape:
-        raise ShapeError(
-            f"histogram() takes a weight for each element of shape {x.shape}, but weights has {weights.shape}"
-        )
+    _check_weights(x, weights, "histogram")
     x = reshape(x, (-1,)) if x.size else reshape(x, (0,))
     if is_array(bins) and bins.ndim:
         edges = _given_edges(bins)

@@ -63,19 +63,16 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
-_HALVES = {dtypes.float16, dtypes.bfloat16}
-
-
 def widened(*arrays: Array) -> tuple[DType, tuple[Array, ...]]:
     """Return the dtype that arrays promote to, and the arrays in a precision that engines compute in."""
     dtype = dtypes.promote(*(x.dtype for x in arrays))
-    working = dtypes.float64 if dtypes.rank(dtype) < 2 else dtypes.float32 if dtype in _HALVES else dtype
+    working = dtypes.float64 if dtypes.rank(dtype) < 2 else dtypes.single_of(dtype)
     return dtype, tuple(x.astype(working, copy=False) for x in arrays)
 
 
 def narrowed(result: Array, dtype: DType) -> Array:
     """Return a result, a floating-point one of what ``widened`` made of half precision in that again."""
-    return result.astype(dtype) if dtype in _HALVES and result.dtype == dtypes.float32 else result
+    return result.astype(dtype) if dtype in dtypes.HALVES and result.dtype == dtypes.float32 else result
 
 
 def _compute(kernel: str, *arrays: Array, **static: Any) -> Array:
@@ -509,7 +506,7 @@ def matrix_power(x: Array, n: int, /, *, out: Array | None = None) -> Array:
         return x.copy()
     if n < 0 and dtypes.rank(x.dtype) < 2:
         x = x.astype(dtypes.float64)
-    if x.dtype in _HALVES:
+    if x.dtype in dtypes.HALVES:
         return _compute("matrix_power", x, n=n)
     return invoke("matrix_power", x, n=n)
 

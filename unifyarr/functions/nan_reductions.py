@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .._core import dtypes
+from .._core.convert import as_single
 from .._core.declare import compositional, mixed
 from .._core.scratch import reuse
 from ._quantiles import Axis, known_values, quantiles
@@ -31,11 +32,6 @@ def _replaced(x: Array, nan: Array, value: Scalar) -> Array:
     return where(nan, full_beside(x, (), value, x.dtype), x)
 
 
-def _widened(x: Array) -> Array:
-    # Halves lose digits at each step.
-    return x.astype(dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
-
-
 def per_number(total: Array, number: Array) -> Array:
     """Divide totals, temporary arrays of the caller's own, by how many numbers they are of; NaN where there are none.
 
@@ -56,12 +52,15 @@ def _mean(x: Array, nan: Array, axis: Axis, keepdims: bool) -> Array:
     return _per(sum(_replaced(x, nan, 0), axis=axis, keepdims=keepdims), nan, axis, 0.0, keepdims)
 
 
+def squared_magnitude(x: Array) -> Array:
+    """Return the squares of the absolute values."""
+    return square(real(x)) + square(imag(x)) if dtypes.rank(x.dtype) == 3 else square(x)
+
+
 def _var(x: Array, axis: Axis, correction: float, keepdims: bool) -> Array:
     nan = isnan(x)
     deviation = _replaced(subtract(x, _mean(x, nan, axis, True)), nan, 0)
-    complex_ = dtypes.rank(x.dtype) == 3
-    squares = square(real(deviation)) + square(imag(deviation)) if complex_ else square(deviation)
-    return _per(sum(squares, axis=axis, keepdims=keepdims), nan, axis, correction, keepdims)
+    return _per(sum(squared_magnitude(deviation), axis=axis, keepdims=keepdims), nan, axis, correction, keepdims)
 
 
 def _extremum(x: Array, axis: Axis, keepdims: bool, out: Array | None, sign: int) -> Array:
@@ -267,7 +266,7 @@ def nanmean(
     """
     if not _has_nan(x):
         return mean(x, axis=axis, keepdims=keepdims, out=out)
-    wide = _widened(x)
+    wide = as_single(x)
     return _mean(wide, isnan(wide), axis, keepdims).astype(x.dtype, copy=False)
 
 
@@ -495,7 +494,7 @@ def nanstd(
     """
     if not _has_nan(x):
         return std(x, axis=axis, correction=correction, keepdims=keepdims, out=out)
-    return sqrt(_var(_widened(x), axis, correction, keepdims)).astype(dtypes.real_of(x.dtype), copy=False)
+    return sqrt(_var(as_single(x), axis, correction, keepdims)).astype(dtypes.real_of(x.dtype), copy=False)
 
 
 @compositional()
@@ -582,4 +581,4 @@ def nanvar(
     """
     if not _has_nan(x):
         return var(x, axis=axis, correction=correction, keepdims=keepdims, out=out)
-    return _var(_widened(x), axis, correction, keepdims).astype(dtypes.real_of(x.dtype), copy=False)
+    return _var(as_single(x), axis, correction, keepdims).astype(dtypes.real_of(x.dtype), copy=False)

@@ -9,17 +9,17 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.call import check_result
-from .._core.convert import as_floating
+from .._core.convert import as_floating, as_single
 from .._core.declare import compositional
 from .._core.scratch import reuse, room
 from ..errors import DtypeError, ShapeError
-from ..typing import Scalar, Shape
+from ..typing import Shape
 from .creation import from_host
 from .elementwise import divide, maximum
+from .scatter import identity
 from .windows import Lengths, Padding, Windows, as_lengths, as_padding
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
     from ..array import Array
 
 
@@ -34,12 +34,6 @@ def _windows(
     if any(max(pair) >= extent for pair, extent in zip(windows.padding, windows.extents(), strict=True)):
         raise ShapeError(f"{name}(): of padding {padding!r} and window {window!r} comes a window of padding alone")
     return windows, windows.count(name, x.shape[-axes:])
-
-
-def _least(dtype: DType) -> Scalar:
-    if dtype.kind == "f":
-        return -float("inf")
-    return int(np.iinfo(dtype.dtype).min) if dtype.kind in "iu" else False
 
 
 def _max_pool(
@@ -58,17 +52,20 @@ def _max_pool(
     shape = (*x.shape[:-axes], *count)
     if out is not None:
         check_result(name, out, shape, x.dtype)
-    padded = windows.pad(x, _least(x.dtype))
+    padded = windows.pad(x, identity("max", x.dtype))
     (_, first), *others = windows.taps(count)
     start = room(out, shape, x.dtype, padded)
-    greatest = padded[(..., *first)].copy() if start is None else _copied(padded[(..., *first)], start)
+    greatest = _begun(padded[(..., *first)], start)
     for _, key in others:
         greatest = maximum(greatest, padded[(..., *key)], out=reuse(greatest))
     return greatest
 
 
-def _copied(x: Array, target: Array) -> Array:
-    target[...] = x
+def _begun(part: Array, target: Array | None) -> Array:
+    # A total that begins with a part, in the memory of ``target`` if there's any.
+    if target is None:
+        return part.copy()
+    target[...] = part
     return target
 
 
@@ -87,17 +84,16 @@ def _avg_pool(
     shape, dtype = (*x.shape[:-axes], *count), x.dtype
     if out is not None:
         check_result(name, out, shape, dtype)
-    halved = dtype in (dtypes.float16, dtypes.bfloat16)
     # A sum of many elements loses most of the few bits of a half.
-    padded = windows.pad(x.astype(dtypes.float32) if halved else x, 0)
+    padded = windows.pad(as_single(x), 0)
     (_, first), *others = windows.taps(count)
     start = room(out, shape, padded.dtype, padded)
-    total = padded[(..., *first)].copy() if start is None else _copied(padded[(..., *first)], start)
+    total = _begun(padded[(..., *first)], start)
     for _, key in others:
         total += padded[(..., *key)]
     sizes = _sizes(windows, x.shape[-axes:], count, count_include_pad).astype(dtypes.real_of(total.dtype).dtype)
     mean = divide(total, from_host(sizes, None, x.device, x._backend), out=reuse(total))
-    return mean.astype(dtype) if halved else mean
+    return mean.astype(dtype, copy=False)
 
 
 def _sizes(windows: Windows, spatial: Shape, count: Shape, with_padding: bool) -> np.ndarray:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..typing import Scalar, Shape
 
 MODES = ("set", "add", "multiply", "max", "min")
-HALVES = (dtypes.float16, dtypes.bfloat16)
 
 
 def check_mode(mode: str, dtype: DType, name: str) -> None:
@@ -35,7 +34,19 @@ def check_mode(mode: str, dtype: DType, name: str) -> None:
 
 def working_dtype(dtype: DType, mode: str) -> DType:
     """Return the dtype to combine in: totals of half precision would lose digits at each step."""
-    return dtypes.float32 if dtype in HALVES and mode in ("add", "multiply") else dtype
+    return dtypes.single_of(dtype) if mode in ("add", "multiply") else dtype
+
+
+def identity(mode: str, dtype: DType) -> Scalar:
+    """Return what changes nothing that it's combined with: of no elements at all that's the result."""
+    if mode in ("add", "multiply"):
+        return int(mode == "multiply")
+    if dtype == dtypes.bool:
+        return mode == "min"
+    if dtypes.rank(dtype) == 1:
+        limits = np.iinfo(dtype.dtype)
+        return int(limits.min if mode == "max" else limits.max)
+    return float("-inf") if mode == "max" else float("inf")
 
 
 def _points(x: Array, indices: Array, axis: int | tuple[int, ...] | None, name: str) -> tuple[list[int], list[Array]]:

@@ -15,25 +15,12 @@ from ._quantiles import known_values
 from .creation import full_beside, ones_like
 from .manipulation import reshape
 from .nan_reductions import per_number
-from .scatter import HALVES, check_mode, working_dtype
+from .scatter import check_mode, identity, working_dtype
 from .statistical import accumulator, max, min
 
 if TYPE_CHECKING:
     from .._core.dtypes import DType
     from ..array import Array
-    from ..typing import Scalar
-
-
-def _identity(mode: str, dtype: DType) -> Scalar:
-    if mode in ("add", "multiply"):
-        return int(mode == "multiply")
-    if dtype == dtypes.bool:
-        return mode == "min"
-    if dtypes.rank(dtype) == 1:
-        width = 8 * dtype.itemsize
-        low, high = (-(2 ** (width - 1)), 2 ** (width - 1) - 1) if dtype in dtypes.SIGNED else (0, 2**width - 1)
-        return low if mode == "max" else high
-    return float("-inf") if mode == "max" else float("inf")
 
 
 def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, name: str) -> tuple[Array, int]:
@@ -66,11 +53,11 @@ def combine_segments(x: Array, ids: Array, count: int, mode: str, dtype: DType, 
     shape, working = (count, *x.shape[1:]), working_dtype(dtype, mode)
     x = x.astype(working, copy=False)
     total = room(out, shape, working, x, ids)
-    identity = _identity(mode, working)
+    nothing = identity(mode, working)
     if total is None:
-        total = full_beside(x, shape, identity, working)
+        total = full_beside(x, shape, nothing, working)
     else:
-        total[...] = identity
+        total[...] = nothing
     # Where gradients of the values are recorded, the engine may need what the total was.
     target = room(total, shape, working, x, ids)
     result = invoke("scatter_reduce", total, x, ids, reduction=mode, out=target, result=(shape, working), aligned=True)
@@ -170,7 +157,7 @@ def segment_mean(
     """
     x = as_floating(x)
     ids, count = _ids_and_count(x, segment_ids, num_segments, "segment_mean")
-    working = dtypes.float32 if x.dtype in HALVES else x.dtype
+    working = dtypes.single_of(x.dtype)
     total = combine_segments(x, ids, count, "add", working, out)
     number = combine_segments(ones_like(ids, dtype=dtypes.real_of(working)), ids, count, "add", dtypes.real_of(working))
     return per_number(total, reshape(number, (count,) + (1,) * (x.ndim - 1))).astype(x.dtype, copy=False)
