@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,6 +43,17 @@ def _selected(config: pytest.Config) -> list[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "backend" in metafunc.fixturenames:
         metafunc.parametrize("backend", _selected(metafunc.config), indirect=True)
+
+
+def pytest_configure() -> None:
+    # Hypothesis draws constants from all modules of ours that are loaded: loaded one by one, they would make what a
+    # test draws depend on the tests that its worker has run before.
+    package = Path(ua.__file__).parent
+    missing = {path.name for path in (package / "backends").iterdir() if path.is_dir()} - set(ua.available_backends())
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        if not missing & set(parts):
+            importlib.import_module(".".join(part for part in parts if part != "__init__"))
 
 
 @pytest.fixture

@@ -72,7 +72,8 @@ def test_logsumexp(backend: str, dtype: str, data: st.DataObject) -> None:
     if axis == ():
         expected = values.astype(result_dtype(values))
     elif values.size:
-        expected = expected_of("logsumexp", values, **options)
+        # SciPy keeps an axis that a 0-d array never had.
+        expected = expected_of("logsumexp", values, **options).reshape(np.sum(values, **options).shape)  # type: ignore[call-overload]
     else:
         expected = np.log(np.sum(np.exp(values.astype("f8")), **options)).astype(result_dtype(values))  # type: ignore[call-overload]
     atol = TOLERANCE[expected.dtype.name]
