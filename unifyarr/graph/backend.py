@@ -186,7 +186,7 @@ def record(backend: Handle, name: str, natives: Sequence[Traced], static: dict[s
     values = [native.value for native in natives]
     # How many results there are only the kernel knows.
     op = KernelOp(backend, name, static, 1)
-    result = op.run(values)
+    result = op.perform(None, values)
     if result is NotImplemented:
         return result
     several = isinstance(result, tuple)

@@ -215,6 +215,14 @@ class Op:
         """Return the types of the outputs for these inputs: unknown, if a subclass doesn't know better."""
         return [None] * self.nout
 
+    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the value of a node's output for values of its inputs, or the tuple of its outputs' values.
+
+        ``out`` is a buffer for an only output that ``self.out`` names. An operation with a ``destroy_map`` writes to
+        the values themselves, and returns them.
+        """
+        raise NotImplementedError(f"{self} says nothing about how it's computed")
+
     def make_node(self, *inputs: Variable) -> Apply:
         """Return a new application to these inputs."""
         return Apply(self, inputs, self.output_types(inputs))

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from .._core.selection import Handle
 from .basic import Apply, Constant, Variable
 from .fgraph import FunctionGraph
-from .kernels import run
 from .memory import buffers, memory_plan
 
 # Takes the natives of the inputs, and returns those of the outputs.
@@ -63,7 +62,7 @@ class Schedule:
         for place, native in zip(self.inputs, natives, strict=True):
             held[place] = native
         for node, inputs, outputs, out, dead in self.steps:
-            result = run(node, [held[place] for place in inputs], None if out is None else held[out])
+            result = node.op.perform(node, [held[place] for place in inputs], None if out is None else held[out])
             if len(outputs) == 1:
                 held[outputs[0]] = result
             else:

@@ -62,8 +62,9 @@ class KernelOp(Op):
         """Return the destructive twins that fit: what stands at several places, or is read-only, is no target."""
         return [twin for twin in super().twins(node) if _is_writable(node.inputs[_target(twin)])]
 
-    def run(self, natives: Sequence[Any], out: Any = None) -> Any:
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them; written to ``out`` if the kernel takes it."""
+        natives = inputs
         if self.name == COPY:
             return self.backend.copy(natives[0])
         if self.name == STORE:
@@ -103,13 +104,6 @@ def copied(backend: Handle, variable: Variable) -> Variable:
 def stored(backend: Handle, target: Variable, value: Variable) -> Variable:
     """Return a variable in the memory of another one, overwritten by a value of its type."""
     return Apply(KernelOp(backend, STORE, {}, 1, 0), [target, value], [target.type]).outputs[0]
-
-
-def run(node: Apply, natives: Sequence[Any], out: Any = None) -> Any:
-    """Return what a node computes from natives."""
-    op = node.op
-    assert isinstance(op, KernelOp)
-    return op.run(natives, out)
 
 
 def _is_elementwise(name: str) -> bool:
