@@ -224,7 +224,8 @@ def rewrite(root: Array, write: Callable[[Any, bool], Any], value: Any = None) -
             if new is old:
                 root._native = old
             else:
-                rebind(root, new, owned=new is not value and root._backend.destroys)
+                backend = root._backend
+                rebind(root, backend.as_stored(old, new), owned=new is not value and backend.destroys)
 
 
 def update(

@@ -54,6 +54,8 @@ class Handle:
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type = engine.native_types[0]
         self.as_native = getattr(engine, "as_native", _itself)
+        # What stands in an array for a native that replaces another one in a write.
+        self.as_stored = getattr(engine, "as_stored", _second)
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
         self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
         self._fast_paths: dict[str, Callable[..., Any]] = {}
@@ -110,6 +112,10 @@ class Handle:
 
 def _itself(native: Any) -> Any:
     return native
+
+
+def _second(old: Any, new: Any) -> Any:
+    return new
 
 
 @lru_cache(maxsize=1)

@@ -27,12 +27,16 @@ DATA_DEPENDENT = frozenset({"nonzero", "unique_all", "unique_counts", "unique_in
 
 
 class Traced:
-    """The native of an array inside a trace: a variable, and its value for the example."""
+    """The native of an array inside a trace: a variable, and its value for the example.
 
-    __slots__ = ("__weakref__", "value", "variable")
+    ``strides`` are those of the memory that it stands for, if the value isn't in that itself: views of an array are the
+    same after a write as before.
+    """
 
-    def __init__(self, variable: Variable, value: Any) -> None:
-        self.variable, self.value = variable, value
+    __slots__ = ("__weakref__", "strides", "value", "variable")
+
+    def __init__(self, variable: Variable, value: Any, strides: tuple[int, ...] | None = None) -> None:
+        self.variable, self.value, self.strides = variable, value, strides
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -71,7 +75,10 @@ class TracingBackend:
         return self._backend.shape(native.value)
 
     def strides(self, native: Traced) -> Any:
-        return self._backend.strides(native.value)
+        return self._backend.strides(native.value) if native.strides is None else native.strides
+
+    def as_stored(self, old: Traced, new: Traced) -> Traced:
+        return Traced(new.variable, new.value, self.strides(old))
 
     def device(self, native: Traced) -> Any:
         return self._backend.device(native.value)

@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, TypeVar
+import inspect
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from types import MethodType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
 from .._core.convert import backend_of
-from .._core.inplace import assign, check_target
-from .._core.ownership import LOCK
-from .._core.selection import Handle, current
+from .._core.selection import Handle, current, load
 from .._core.tracing import running
-from .._core.views import is_recipe, overlapping
-from .._core.wrapper import is_array, read, wrap
+from .._core.views import geometry, is_recipe
+from .._core.wrapper import is_array
 from ..container import trees
-from ..errors import BackendMismatchError, InconsistencyError
-from .basic import Variable
-from .destroyhandler import DestroyHandler
-from .executors import program, shared
-from .fgraph import FunctionGraph
-from .kernels import copied, stored
-from .rewriting import dead_code, inplace, keep_in, merge
-from .supervisor import Supervisor
-from .trace import trace_call
+from ..errors import BackendMismatchError
+from .crossing import Crossing
+from .program import Options, Program
 
 if TYPE_CHECKING:
     from ..array import Array
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-MODES = ("fast", "pure")
+Parameters = Iterable[str | int] | str | int
+MODES = ("fast", "debug", "pure")
+
+# How many kinds of arguments a function is compiled for: the program made first goes.
+PROGRAMS = 256
 
 
 class Compiled:
-    """A function of arrays that runs as the graph that it was traced to."""
+    """A function of arrays that runs as the graphs that it was traced to; see ``compile``."""
 
-    def __init__(self, function: Callable[..., Any], mode: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], backend: str | None, mode: str, mutable: Parameters, borrow: bool
+    ) -> None:
         if mode not in MODES:
             raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
         functools.update_wrapper(self, function)
-        self._function, self._mode = function, mode
-        self._programs: dict[Hashable, _Program] = {}
+        self._function, self._engine, self._options = function, backend, Options(mode, bool(borrow))
+        self._mutable = _parameters(function, mutable)
+        self._programs: dict[Hashable, Program] = {}
+        self._lock = threading.RLock()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: traced if it wasn't with such arguments, and run."""
@@ -51,16 +53,36 @@ class Compiled:
             return self._function(*args, **kwargs)
         leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
         arrays = [leaf for leaf in leaves if is_array(leaf)]
-        backend = _backend(arrays)
-        key = (backend.name, spec, tuple(map(_kind, leaves)))
-        with LOCK:
-            found = self._programs.get(key)
-            if found is None:
-                found = self._programs[key] = _Program(self._function, leaves, spec, backend, self._mode)
+        home = _home(arrays)
+        if _differentiates(home, arrays):
+            return self._function(*args, **kwargs)
+        key = (home.name, spec, tuple(map(_kind, leaves)))
+        found = self._programs.get(key)
+        if found is None:
+            with self._lock:
+                found = self._programs.get(key) or self._program(key, home, leaves, spec)
         return found(arrays, lambda: self._function(*args, **kwargs))
 
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Be a method where the function was one."""
+        return self if instance is None else MethodType(self, instance)
 
-def _backend(arrays: list[Array]) -> Handle:
+    def __repr__(self) -> str:
+        return f"<compiled {self._function!r}>"
+
+    def _program(self, key: Hashable, home: Handle, leaves: list[Any], spec: Any) -> Program:
+        engine = home if self._engine is None else load(self._engine)
+        # What has no arrays runs, and stays, where it's asked to run.
+        crossing = Crossing(home if any(map(is_array, leaves)) else engine, engine)
+        mutable = [place for place, name in enumerate(_owners(self._function, leaves, spec)) if name in self._mutable]
+        made = Program(self._function, leaves, spec, crossing, mutable, self._options)
+        while len(self._programs) >= PROGRAMS:
+            del self._programs[next(iter(self._programs))]
+        self._programs[key] = made
+        return made
+
+
+def _home(arrays: list[Array]) -> Handle:
     backends = {x._backend.name: x._backend for x in arrays}
     if len(backends) > 1:
         raise BackendMismatchError(
@@ -69,10 +91,19 @@ def _backend(arrays: list[Array]) -> Handle:
     return next(iter(backends.values()), None) or current()
 
 
+def _differentiates(home: Handle, arrays: list[Array]) -> bool:
+    # Engines that write in place have no gradient of what was overwritten.
+    return home.mutable and (home.trace() is not None or any(home.records_gradient(x._native) for x in arrays))
+
+
 def _kind(leaf: Any) -> Hashable:
     if is_array(leaf):
-        strides = leaf._backend.strides(leaf._native) if leaf._backend.mutable and not is_recipe(leaf) else None
-        return (leaf.shape, leaf.dtype, leaf.device, strides)
+        backend = leaf._backend
+        if is_recipe(leaf):
+            # Which views of it share its memory depends on how it lies in that.
+            return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides, None)
+        layout = backend.strides(leaf._native) if backend.mutable else backend.can_write(leaf._native)
+        return (leaf.shape, leaf.dtype, leaf.device, layout)
     if isinstance(leaf, np.ndarray) or backend_of(leaf) is not None:
         raise TypeError(f"a compiled function takes arrays of unifyarr: wrap the {type(leaf).__name__}, ua.asarray(x)")
     try:
@@ -86,80 +117,132 @@ def _kind(leaf: Any) -> Hashable:
     return (type(leaf), leaf, repr(leaf) if isinstance(leaf, (float, complex)) else None)
 
 
-class _Program:
-    """What one kind of arguments is run by."""
-
-    def __init__(self, function: Callable[..., Any], leaves: list[Any], spec: Any, backend: Handle, mode: str) -> None:
-        self.backend = backend
-        self.made = trace_call(function, leaves, spec, backend)
-        self.recipes = [is_recipe(x) for x in (*filter(is_array, leaves), *self.made.captured)]
-        # Which inputs are written.
-        self.written = list(self.made.updates)
-        self._build(self.made.inputs, list(self.made.updates.values()), self.made.computed, mode)
-
-    def _build(self, inputs: list[Variable], updates: list[Variable], computed: list[Variable], mode: str) -> None:
-        outputs = [*updates, *computed]
-        if self.backend.mutable:
-            outputs = self._independent(inputs, outputs)
-            # A view that is a recipe is written when all is computed.
-            outputs[: len(updates)] = [
-                value if self.recipes[place] else stored(self.backend, inputs[place], value)
-                for place, value in zip(self.written, outputs, strict=False)
-            ]
-        fgraph = FunctionGraph(inputs, outputs, [DestroyHandler()])
-        dead_code(fgraph)
-        merge(fgraph)
-        if self.backend.mutable and mode == "fast":
-            fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in self.written))
-            for number, place in enumerate(self.written):
-                if not self.recipes[place]:
-                    _store_nothing(fgraph, number, fgraph.inputs[place])
-            inplace(fgraph)
-        self.fgraph = fgraph
-        self.run = program(fgraph, self.backend)
-
-    def _independent(self, inputs: list[Variable], outputs: list[Variable]) -> list[Variable]:
-        # What is returned or kept shares no memory with anything that somebody has, nor two results with each other.
-        held = shared(FunctionGraph(inputs, outputs, clone=False))
-        taken: set[Variable] = set()
-        made = []
-        for variable, memory in zip(outputs, held, strict=True):
-            somebodys = any(each.owner is None for each in memory) or memory & taken
-            made.append(copied(self.backend, variable) if somebodys else variable)
-            taken |= memory
-        return made
-
-    def __call__(self, arrays: list[Array], eager: Callable[[], Any]) -> Any:
-        targets = [*arrays, *self.made.captured]
-        if self.written and self._alias(targets):
-            # What overlaps is written in an order that only the function itself knows.
-            return eager()
-        for place in self.written:
-            check_target(targets[place])
-        natives = self.run(*(read(x) for x in targets))
-        count = len(self.written)
-        for place, native in zip(self.written, natives[:count], strict=True):
-            if not self.backend.mutable or self.recipes[place]:
-                assign(targets[place], native)
-        return self.made.returned(targets, [wrap(native, self.backend) for native in natives[count:]])
-
-    def _alias(self, targets: list[Array]) -> bool:
-        return any(first in self.written or second in self.written for first, second in overlapping(targets))
+def _names(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the parameters that may be passed by position."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        # Some that are written in C say nothing.
+        return []
+    return [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
 
 
-def _store_nothing(fgraph: FunctionGraph, number: int, target: Variable) -> None:
-    # A value that can be computed in the memory of its target needn't be stored there.
-    store = fgraph.outputs[number]
-    assert store.owner is not None
-    value = store.owner.inputs[1]
-    with contextlib.suppress(InconsistencyError), fgraph.transaction():
-        fgraph.replace(store, value)
-        if keep_in(fgraph, value, target) is None:
-            raise InconsistencyError(f"{value} can't be computed in the memory of {target}")
+def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[str | int]:
+    """Return parameters by their names, or by their places as far as they have none."""
+    names, found = _names(function), set()
+    for each in [given] if isinstance(given, (str, int)) else given:
+        if isinstance(each, bool) or not isinstance(each, (str, int)):
+            raise TypeError(f"mutable has names or positions of parameters, not {each!r}")
+        if isinstance(each, str) and names and each not in inspect.signature(function).parameters:
+            raise ValueError(f"mutable names {each!r}, but the parameters are {', '.join(names)}")
+        found.add(names[each] if isinstance(each, int) and 0 <= each < len(names) else each)
+    return frozenset(found)
 
 
-def compile(function: Function | None = None, *, mode: str = "fast") -> Any:
-    """Return a function that is traced once for each kind of arguments, and works in place where that is safe."""
+def _owners(function: Callable[..., Any], leaves: list[Any], spec: Any) -> list[str | int]:
+    """Return for each array among the arguments' leaves the parameter that it belongs to."""
+    names = _names(function)
+    owners = []
+    for path, leaf in zip(spec.paths(), leaves, strict=True):
+        if is_array(leaf):
+            kind, parameter = path[:2]
+            owners.append(names[parameter] if kind == 0 and parameter < len(names) else parameter)
+    return owners
+
+
+@overload
+def compile(function: Function, /) -> Function: ...
+
+
+@overload
+def compile(
+    function: Function,
+    /,
+    *,
+    backend: str | None = None,
+    mode: str = "fast",
+    mutable: Parameters = (),
+    borrow: bool = False,
+) -> Function: ...
+
+
+@overload
+def compile(
+    *, backend: str | None = None, mode: str = "fast", mutable: Parameters = (), borrow: bool = False
+) -> Callable[[Function], Function]: ...
+
+
+def compile(
+    function: Any = None,
+    /,
+    *,
+    backend: str | None = None,
+    mode: str = "fast",
+    mutable: Parameters = (),
+    borrow: bool = False,
+) -> Any:
+    """Return a function that is traced once for each kind of arguments, and works in place where that is safe.
+
+    The function is run once on arrays that stand for its arguments, which gives a graph of what it computes and writes.
+    From then on that graph runs: on NumPy and torch step by step on buffers that are used again as soon as nobody needs
+    them, on JAX and TensorFlow compiled as a whole by the engine. What the function does to its arguments, to views of
+    them and to arrays from outside that it captures happens at each call as if it ran itself: with the same arrays
+    written, and the same views returned.
+
+    Parameters
+    ----------
+    function
+        What to compile: a function of arrays, containers, and nests of them, and of values that can be hashed. It's
+        traced for each structure, shape, dtype, layout and device of arrays, and for each other value. Without it a
+        decorator is returned.
+    backend
+        The engine that computes, by default that of the arguments. Arguments of another backend are lent to it,
+        without a copy where their memory allows it, and results come back to theirs.
+    mode
+        ``"fast"``; ``"pure"`` for the graph as it was traced, which overwrites nothing on its way; or ``"debug"``,
+        which checks at each step what operations say of themselves, and is slow.
+    mutable
+        Names or positions of parameters whose arrays the caller doesn't need any more: their memory may be overwritten,
+        and be that of a result. Their values are undefined after the call.
+    borrow
+        Whether results may be in memory that the next call uses again: copy what has to outlive that.
+
+    Returns
+    -------
+    compiled
+        A function of the same arguments.
+
+    Raises
+    ------
+    TraceError
+        At a call, if what the function does depends on values of arrays: choose between values with ``ua.where``, or
+        pass what decides as a number.
+    BackendMismatchError
+        At a call, if arrays of several backends meet.
+
+    Notes
+    -----
+    A call that raises leaves all arguments as they were. Arguments that overlap, one of which is written, are left to
+    the function itself, and so is what torch records gradients of.
+
+    The idea of a graph that finds out by itself what may be overwritten is Theano's (arXiv:1605.02688).
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> @ua.compile
+    ... def step(x, rate):
+    ...     x[1:] -= rate * x[:-1]
+    ...     return ua.sum(x)
+    >>> x = ua.asarray([1.0, 2.0, 3.0])
+    >>> float(step(x, 0.5))
+    4.5
+    >>> x.tolist()
+    [1.0, 1.5, 2.0]
+    """
+    options = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow}
     if function is None:
-        return functools.partial(compile, mode=mode)
-    return Compiled(function, mode)
+        return functools.partial(compile, **options)
+    if not callable(function):
+        raise TypeError(f"compile() takes a function, not {type(function).__name__}")
+    return Compiled(function, **options)  # type: ignore[arg-type]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .._core.selection import Handle
-from .basic import Apply, Constant, Variable
+from .basic import Apply, Constant, Variable, same_type
 from .fgraph import FunctionGraph
 from .memory import buffers, memory_plan
 
 # Takes the natives of the inputs, and returns those of the outputs.
-Program = Callable[..., Sequence[Any]]
+Executor = Callable[..., Sequence[Any]]
 
 
 class Step(NamedTuple):
@@ -25,9 +25,12 @@ class Step(NamedTuple):
 
 
 class Schedule:
-    """The steps of a graph in a fixed order, with places for what they pass on."""
+    """The steps of a graph in a fixed order, with places for what they pass on.
 
-    def __init__(self, fgraph: FunctionGraph, plan: Mapping[Variable, Variable]) -> None:
+    With ``borrow`` the memory of results is used again by the next call.
+    """
+
+    def __init__(self, fgraph: FunctionGraph, plan: Mapping[Variable, Variable], *, borrow: bool = False) -> None:
         nodes = fgraph.toposort()
         places: dict[Variable, int] = {}
         for variable in (
@@ -45,12 +48,16 @@ class Schedule:
         for number, node in enumerate(nodes):
             used = [*node.inputs, *node.outputs, *(plan[each] for each in node.outputs if each in plan)]
             last.update((places[variable], number) for variable in used)
+        # For a result the first variable in its memory, which the last call's result is a buffer for.
+        borrowed = dict(_borrowed(fgraph, plan)) if borrow else {}
+        self._kept = {places[first]: places[result] for first, result in borrowed.items()}
+        self._buffers: dict[int, Any] = {}
         self.steps = [
             Step(
                 node,
                 tuple(places[v] for v in node.inputs),
                 tuple(places[v] for v in node.outputs),
-                places[plan[node.outputs[0]]] if node.outputs[0] in plan else None,
+                _out(node, places, plan, borrowed),
                 tuple(place for place, at in last.items() if at == number and place not in keep),
             )
             for number, node in enumerate(nodes)
@@ -59,6 +66,9 @@ class Schedule:
     def __call__(self, *natives: Any) -> list[Any]:
         """Return the natives of the outputs."""
         held = list(self.start)
+        for place in self._kept:
+            # Taken away: another thread finds none, and has its own.
+            held[place] = self._buffers.pop(place, None)
         for place, native in zip(self.inputs, natives, strict=True):
             held[place] = native
         for node, inputs, outputs, out, dead in self.steps:
@@ -70,16 +80,53 @@ class Schedule:
                     held[place] = native
             for place in dead:
                 held[place] = None
+        for place, result in self._kept.items():
+            self._buffers[place] = held[result]
         return [held[place] for place in self.outputs]
 
 
-def program(fgraph: FunctionGraph, backend: Handle) -> Program:
-    """Return what runs a graph on a backend."""
+def _out(
+    node: Apply,
+    places: Mapping[Variable, int],
+    plan: Mapping[Variable, Variable],
+    borrowed: Mapping[Variable, Variable],
+) -> int | None:
+    output = node.outputs[0]
+    if output in plan:
+        return places[plan[output]]
+    return places[output] if output in borrowed else None
+
+
+def _borrowed(fgraph: FunctionGraph, plan: Mapping[Variable, Variable]) -> Iterator[tuple[Variable, Variable]]:
+    """Yield for results that fill memory which a node could be given the node's output that is in it first."""
+    held = buffers(fgraph.toposort())
+    planned = set(plan.values())
+    for result in fgraph.outputs:
+        for first in held.get(result, ()):
+            node = first.owner
+            alone = len(held[result]) == 1 and first not in plan and first not in planned
+            if alone and node is not None and 0 in node.op.out and same_type(first.type, result.type):
+                yield first, result
+
+
+def executor(
+    fgraph: FunctionGraph,
+    backend: Handle,
+    *,
+    borrow: bool = False,
+    donate: Sequence[int] = (),
+    may_fail: bool = False,
+) -> Executor:
+    """Return what runs a graph on a backend.
+
+    ``borrow`` lets results be in memory that the next call uses again. ``donate`` is which inputs' memory the results
+    may take where the engine compiles the whole, and ``may_fail`` whether it may refuse values.
+    """
     compiled = getattr(backend.engine, "compiled", None)
-    if compiled is not None:
-        whole: Program = compiled(Schedule(fgraph, {}))
-        return whole
-    return Schedule(fgraph, memory_plan(fgraph))
+    if compiled is None:
+        return Schedule(fgraph, memory_plan(fgraph), borrow=borrow)
+    whole: Executor = compiled(Schedule(fgraph, {}), donate=donate, may_fail=may_fail)
+    return whole
 
 
 def shared(fgraph: FunctionGraph) -> list[frozenset[Variable]]:

@@ -16,6 +16,14 @@ VIEWS = frozenset({"get_window", "permute_dims", "reshape", "broadcast_to", "rea
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 # Kernels that write to their first array where the engine can: as pure operations they work on a copy.
 WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask"})
+# Kernels that may refuse the values of what they're given, such as an index out of bounds or a singular matrix.
+FALLIBLE = frozenset(
+    {
+        *("gather", "scatter", "scatter_reduce", "take", "take_along_axis", "repeat", "pow", "bitwise_left_shift"),
+        *("bitwise_right_shift", "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm"),
+        *("matrix_power", "matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "searchsorted"),
+    }
+)
 # No kernels, but made nodes like them: an independent array of equal values, and an array overwritten by another.
 COPY, STORE = "copy", "store"
 
@@ -60,7 +68,7 @@ class KernelOp(Op):
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins that fit: what stands at several places, or is read-only, is no target."""
-        return [twin for twin in super().twins(node) if _is_writable(node.inputs[_target(twin)])]
+        return [twin for twin in super().twins(node) if is_writable(node.inputs[_target(twin)])]
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them; written to ``out`` if the kernel takes it."""
@@ -87,7 +95,8 @@ def _target(op: Op) -> int:
     return op.target
 
 
-def _is_writable(variable: Variable) -> bool:
+def is_writable(variable: Variable) -> bool:
+    """Say whether engines may write to a variable's memory: not where it's broadcast, say."""
     node = variable.owner
     while node is not None and node.op.name in VIEWS:
         if node.op.name in READ_ONLY:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.selection import Handle, backend_of_native, without_fast_paths
+from .._core.selection import Handle, backend_of_native, use_backend, without_fast_paths
 from .._core.tracing import running
-from .._core.views import Step, is_recipe, make_view, root_of, steps_with
+from .._core.views import Step, geometry, is_recipe, make_view, root_of, steps_with
 from .._core.wrapper import is_array, read, wrap
 from ..container import trees
 from .backend import Traced, handle_for, type_of
 from .basic import Variable
+from .crossing import Crossing
 
 if TYPE_CHECKING:
     from .._core.concerns import Call
@@ -29,26 +30,31 @@ if TYPE_CHECKING:
 class Trace:
     """One run of a function, and what it has met."""
 
-    def __init__(self, backend: Handle) -> None:
-        self.backend, self.handle = backend, handle_for(backend)
+    def __init__(self, crossing: Crossing) -> None:
+        self.crossing = crossing
+        self.backend, self.handle = crossing.engine, handle_for(crossing.engine)
         # What was made outside, with the inputs that stand for it, in the order in which it was met.
         self.captured: list[tuple[Array, Traced]] = []
         self._met: dict[int, tuple[Array, dict[str, Any]]] = {}
         self._natives: dict[int, Array] = {}
 
-    def input(self, native: Any) -> Traced:
-        """Return a new input of the graph that stands for a native."""
-        return Traced(Variable(type_of(self.backend, native)), native)
+    def input(self, x: Array) -> Traced:
+        """Return a new input of the graph that stands for an array."""
+        native = self.crossing.enter(x)
+        return Traced(Variable(type_of(self.backend, native)), native, geometry(x).strides)
 
     def enter(self, call: Call) -> None:
         """Take over what a call was passed."""
-        if call.backend is self.backend:
+        if self._takes(call.backend):
             call.backend = self.handle
         for name, value in call.arguments.items():
             if isinstance(value, (tuple, list)) and (name in call.parameters.sequences or name == "out"):
                 call.arguments[name] = type(value)(map(self._entered, value))
             else:
                 call.arguments[name] = self._entered(value)
+
+    def _takes(self, backend: Handle | None) -> bool:
+        return backend is self.backend or backend is self.crossing.home
 
     def _entered(self, value: Any) -> Any:
         if is_array(value):
@@ -62,7 +68,7 @@ class Trace:
 
     def capture(self, x: Array) -> None:
         """Let an array that was made outside stand for an input, as long as the trace runs."""
-        if x._backend is not self.backend or id(x) in self._met:
+        if not self._takes(x._backend) or id(x) in self._met:
             return
         saved = {"_backend": x._backend}
         self._met[id(x)] = (x, saved)
@@ -70,11 +76,10 @@ class Trace:
         if is_recipe(x):
             self.capture(root)
         else:
-            native = self.backend.read(x._native)
+            traced = self.input(x)
             for slot in ("_native", "_born", "_owned", "_run"):
                 if hasattr(x, slot):
                     saved[slot] = getattr(x, slot)
-            traced = self.input(native)
             self.captured.append((x, traced))
             x._native, x._born, x._owned, x._run = traced, self, False, None
         x._backend = self.handle
@@ -131,11 +136,12 @@ class TracedCall:
         return trees().tree_unflatten(self.spec, leaves)
 
 
-def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, backend: Handle) -> TracedCall:
+def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, crossing: Crossing) -> TracedCall:
     """Run a function on the leaves of its arguments, with arrays of a trace in place of the arrays among them."""
-    trace = Trace(backend)
-    with trace.running():
-        given = [wrap(trace.input(read(x)), trace.handle) for x in leaves if is_array(x)]
+    trace = Trace(crossing)
+    where = use_backend(crossing.engine.name) if crossing.lends else contextlib.nullcontext()
+    with trace.running(), where:
+        given = [wrap(trace.input(x), trace.handle) for x in leaves if is_array(x)]
         inputs = [x._native for x in given]
         stand_ins = iter(given)
         args, kwargs = trees().tree_unflatten(spec, [next(stand_ins) if is_array(x) else x for x in leaves])

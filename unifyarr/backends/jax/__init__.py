@@ -68,9 +68,24 @@ with jax.core.eval_context():
 CPU = 1
 
 _current_trace = jax.extend.core.find_top_trace
+# Only memory at such addresses is used by JAX as it is.
+ALIGNMENT = 64
+
 # Passing NumPy's memory to a compiled function is several times faster than ``jax.device_put``.
 _enter = jax.jit(lambda array: array)
 _copy = compiled(lambda native: jnp.array(native, copy=True))
+
+
+class _Adopted:
+    """What lets NumPy write to the memory of an array that nobody else has, and keeps that alive."""
+
+    def __init__(self, native: jax.Array, values: np.ndarray, bits: np.dtype[Any]) -> None:
+        self.native = native
+        self.__array_interface__ = {
+            **values.__array_interface__,
+            "data": (values.ctypes.data, False),
+            "typestr": bits.str,
+        }
 
 
 @functools.lru_cache
@@ -196,6 +211,25 @@ class Backend:
         """Return the values as a read-only NumPy array, which shares the memory of an array on the CPU."""
         return np.asarray(self.read(native))
 
+    def lend(self, array: np.ndarray) -> jax.Array:
+        """Return a native array of NumPy's values for as long as nobody writes to them: it may share their memory."""
+        if array.flags.c_contiguous and array.dtype.isnative and array.ctypes.data % ALIGNMENT == 0:
+            return jax.device_put(array, may_alias=True)
+        # JAX would copy by itself what isn't aligned, to memory that takes several times as long to get.
+        room = np.empty(array.nbytes + ALIGNMENT, np.uint8)
+        start = -room.ctypes.data % ALIGNMENT
+        aligned = room[start : start + array.nbytes].view(array.dtype.newbyteorder("=")).reshape(array.shape)
+        aligned[...] = array
+        return jax.device_put(aligned, may_alias=True)
+
+    def give(self, native: jax.Array) -> np.ndarray:
+        """Return the values as a NumPy array that may be written, of a native that nobody else has or will have."""
+        values = np.asarray(native)
+        if not values.flags.c_contiguous or values.flags.owndata or native.nbytes == 0:
+            return np.array(values)
+        bits = np.dtype(f"u{values.itemsize}") if values.dtype.kind == "V" else values.dtype
+        return np.asarray(_Adopted(native, values, bits)).view(values.dtype)
+
     def copy(self, native: Any) -> jax.Array:
         """Return an independent native array of equal values."""
         return _copy(self.read(native))
@@ -280,9 +314,14 @@ class Backend:
             return True
         return start < other_end and other_start < end
 
-    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function of natives, which returns natives, compiled as a whole."""
-        return jax.jit(function)
+    def compiled(
+        self, function: Callable[..., Any], *, donate: Sequence[int] = (), may_fail: bool = False
+    ) -> Callable[..., Any]:
+        """Return a function of natives, which returns new natives, compiled as a whole.
+
+        ``donate`` is which arguments' memory the results may take.
+        """
+        return jax.jit(function, donate_argnums=tuple(donate))
 
     def register_node(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -110,6 +110,22 @@ def _kernels(module: ModuleType) -> SimpleNamespace:
 def _deep_copy(native: Any) -> Any:
     with tf.device(native.device):
         return raw.DeepCopy(x=native)
+
+
+def _tried(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what calls the first of two functions, or the second once the first has turned out not to compile."""
+    functions = [first, second]
+
+    def call(*natives: Any) -> Any:
+        try:
+            return functions[0](*natives)
+        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, tf.errors.NotFoundError):
+            if functions[0] is second:
+                raise
+            functions[0] = second
+            return second(*natives)
+
+    return call
 
 
 class Backend:
@@ -287,9 +303,15 @@ class Backend:
             return True
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
 
-    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function of natives, which returns natives, compiled as a whole."""
-        return tf.function(function, autograph=False)
+    def compiled(
+        self, function: Callable[..., Any], *, donate: Sequence[int] = (), may_fail: bool = False
+    ) -> Callable[..., Any]:
+        """Return a function of natives, which returns natives, compiled as a whole: by XLA, where that can.
+
+        XLA doesn't raise where values are refused, such as an index out of bounds: what ``may_fail`` runs without it.
+        """
+        plain = tf.function(function, autograph=False)
+        return plain if may_fail else _tried(tf.function(function, autograph=False, jit_compile=True), plain)
 
     def variable(self, native: Any) -> Any:
         """Return a variable with the values of a tensor."""

@@ -1,0 +1,96 @@
+"""Rules that make a graph smaller before memory is thought of: what is computed stays what it was, bit for bit.
+
+As long as nothing is overwritten a graph is about values alone. A copy is then what it's a copy of, and what was
+written to a window is what is read from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from .basic import Apply, Constant, Variable
+from .fgraph import FunctionGraph
+from .kernels import COPY, KernelOp
+from .rewriting import Rule
+
+# How many elements a result may have that is computed once and kept: more would rather be computed each time.
+SMALL = 4096
+
+
+def no_copy(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Use what was copied."""
+    return node.inputs if node.op.name == COPY else None
+
+
+def no_change(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Use an array as it is where it's reshaped, transposed, broadcast or cast to what it is."""
+    x, name = node.inputs[0] if node.inputs else None, node.op.name
+    if x is None or name not in ("reshape", "broadcast_to", "permute_dims", "astype"):
+        return None
+    if name == "permute_dims":
+        axes = _static(node)["axes"]
+        return [x] if tuple(axes) == tuple(range(len(axes))) else None
+    return [x] if x.type == node.outputs[0].type else None
+
+
+def reshape_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Reshape at once what is reshaped twice."""
+    inner = node.inputs[0].owner if node.op.name == "reshape" else None
+    if inner is None or inner.op.name != "reshape":
+        return None
+    return _applied(node, inner.inputs)
+
+
+def permute_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Permute axes at once that are permuted twice."""
+    inner = node.inputs[0].owner if node.op.name == "permute_dims" else None
+    if inner is None or inner.op.name != "permute_dims":
+        return None
+    first = _static(inner)["axes"]
+    return _applied(node, inner.inputs, axes=tuple(first[axis] for axis in _static(node)["axes"]))
+
+
+def read_what_was_written(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Use what was written to a window where that is read."""
+    inner = node.inputs[0].owner if node.op.name == "get_window" else None
+    if inner is None or inner.op.name != "set_window" or _static(inner) != _static(node):
+        return None
+    return [inner.inputs[1]]
+
+
+def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Write to a window only what stays there."""
+    inner = node.inputs[0].owner if node.op.name == "set_window" else None
+    if inner is None or inner.op.name != "set_window" or _static(inner) != _static(node):
+        return None
+    return _applied(node, [inner.inputs[0], node.inputs[1]])
+
+
+RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once)
+
+
+def folded(node: Apply) -> Sequence[Any] | None:
+    """Return the values of a node of constants, if they are few."""
+    if any(variable.type is None or prod(_shape(variable)) > SMALL for variable in node.outputs):
+        return None
+    constants = [variable.data for variable in node.inputs if isinstance(variable, Constant)]
+    result = node.op.perform(node, constants)
+    return result if len(node.outputs) > 1 else [result]
+
+
+def _static(node: Apply) -> dict[str, Any]:
+    return node.op.static if isinstance(node.op, KernelOp) else {}
+
+
+def _shape(variable: Variable) -> tuple[int, ...]:
+    assert variable.type is not None
+    return tuple(length or 0 for length in variable.type.shape)
+
+
+def _applied(node: Apply, inputs: Sequence[Variable], **static: Any) -> Sequence[Variable]:
+    op = node.op
+    assert isinstance(op, KernelOp)
+    op = KernelOp(op.backend, op.name, {**op.static, **static}, op.nout) if static else op
+    return Apply(op, inputs, [output.type for output in node.outputs]).outputs

@@ -1,0 +1,198 @@
+"""What runs a function for one kind of arguments: its graph, rewritten to work in place, and where results go."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._core.inplace import assign, check_target
+from .._core.ownership import LOCK, release
+from .._core.views import is_recipe, overlapping, rebind
+from .._core.wrapper import is_array, wrap
+from ..errors import InconsistencyError
+from .allornothing import AllOrNothing
+from .basic import Op, Variable, same_type
+from .cleanups import RULES, folded
+from .crossing import Crossing
+from .destroyhandler import DestroyHandler
+from .executors import executor, shared
+from .fgraph import FunctionGraph
+from .kernels import FALLIBLE, copied, stored
+from .rewriting import canonicalize, fold_constants, inplace, keep_in, merge
+from .supervisor import Supervisor
+from .trace import trace_call
+from .windows import compute_in_window
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+class Options(NamedTuple):
+    """How functions are compiled; see ``compile``."""
+
+    mode: str
+    borrow: bool
+
+
+class Program:
+    """What runs a function for one kind of arguments.
+
+    ``leaves`` and ``spec`` are those of the arguments that it's traced with; ``mutable`` is which of the arrays among
+    them the caller doesn't need any more.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        leaves: list[Any],
+        spec: Any,
+        crossing: Crossing,
+        mutable: Sequence[int],
+        options: Options,
+    ) -> None:
+        self.crossing, self.backend, self.options = crossing, crossing.engine, options
+        self.made = trace_call(function, leaves, spec, crossing)
+        targets = [*filter(is_array, leaves), *self.made.captured]
+        # Which inputs are written, and which of them not by the graph itself, but when all is computed.
+        self.written = list(self.made.updates)
+        self.apart = {place for place, x in enumerate(targets) if self._is_apart(x)}
+        self.mutable = [place for place in mutable if place not in self.written and place not in self.apart]
+        self._build()
+
+    def _is_apart(self, x: Array) -> bool:
+        # What was lent, views that are recipes, and variables of engines whose arrays are immutable.
+        variable = not self.backend.mutable and self.backend.can_write(x._native)
+        return is_recipe(x) or self.crossing.lends or variable
+
+    def _build(self) -> None:
+        made = self.made
+        pure = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
+        if self.options.mode != "pure":
+            self._simplify(pure)
+        self.fgraph = self._writing(pure) if self.backend.mutable else pure
+        if self.options.mode != "pure" and self.backend.mutable:
+            self._work_in_place(self.fgraph)
+        self.given = self._given() if self.backend.destroys else {}
+        # Whose natives may be used up, and are others afterwards.
+        candidates = (*self.written, *self.given) if self.backend.destroys else ()
+        self._exchanged = [place for place in candidates if place not in self.apart]
+        self._executors: dict[tuple[int, ...], Callable[..., Sequence[Any]]] = {}
+
+    def _simplify(self, fgraph: FunctionGraph) -> None:
+        canonicalize(fgraph, RULES)
+        if self.backend.mutable:
+            # The others' compilers do that.
+            fold_constants(fgraph, folded)
+        merge(fgraph)
+        canonicalize(fgraph, [compute_in_window])
+
+    def _writing(self, pure: FunctionGraph) -> FunctionGraph:
+        """Return the graph that writes what is written, and whose other results nobody else has, nor each other."""
+        held = shared(pure)
+        taken: set[Variable] = set()
+        outputs = []
+        for variable, memory in zip(pure.outputs, held, strict=True):
+            somebodys = any(each.owner is None for each in memory) or memory & taken
+            outputs.append(copied(self.backend, variable) if somebodys else variable)
+            taken |= memory
+        for number, place in enumerate(self.written):
+            if place not in self.apart:
+                outputs[number] = stored(self.backend, pure.inputs[place], outputs[number])
+        return FunctionGraph(pure.inputs, outputs, [DestroyHandler(), AllOrNothing(_may_fail)], clone=False)
+
+    def _work_in_place(self, fgraph: FunctionGraph) -> None:
+        free = {place for place in (*self.written, *self.mutable) if place not in self.apart}
+        fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in free))
+        for number, place in enumerate(self.written):
+            if place not in self.apart:
+                _store_nothing(fgraph, number, fgraph.inputs[place])
+        inplace(fgraph)
+
+    def _given(self) -> dict[int, int]:
+        """Return for arguments that aren't needed any more the result of each one's type that may take its memory."""
+        given: dict[int, int] = {}
+        for place in self.mutable:
+            fitting = (
+                number
+                for number in range(len(self.written), len(self.fgraph.outputs))
+                if number not in given.values()
+                and same_type(self.fgraph.outputs[number].type, self.fgraph.inputs[place].type)
+            )
+            number = next(fitting, None)
+            if number is not None:
+                given[place] = number
+        return given
+
+    def _executor(self, donated: tuple[int, ...]) -> Callable[..., Sequence[Any]]:
+        found = self._executors.get(donated)
+        if found is None:
+            may_fail = any(_may_fail(node.op) for node in self.fgraph.apply_nodes)
+            found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donated, may_fail=may_fail)
+            self._executors[donated] = found
+        return found
+
+    # Running
+
+    def __call__(self, arrays: list[Array], eager: Callable[[], Any]) -> Any:
+        """Return what the function returns for arrays of this kind; ``eager`` runs the function itself."""
+        targets = [*arrays, *self.made.captured]
+        destroyed = {*self.written, *self.mutable}
+        if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
+            # What overlaps is written in an order that only the function itself knows.
+            return eager()
+        for place in destroyed:
+            check_target(targets[place])
+        # Nobody else may read an array whose native is being used up.
+        with LOCK if self._exchanged else contextlib.nullcontext():
+            results = self._run(targets)
+        home = self.crossing.home
+        computed = [wrap(native, home) for native in results[len(self.written) :]]
+        if home.destroys:
+            shared = {number - len(self.written) for number in self.given.values()}
+            for number, x in enumerate(computed):
+                x._owned = number not in shared
+        return self.made.returned(targets, computed)
+
+    def _run(self, targets: list[Array]) -> list[Any]:
+        """Run the graph, write what is written, and return the results."""
+        natives = [None if place in self._exchanged else self.crossing.enter(x) for place, x in enumerate(targets)]
+        donated = []
+        try:
+            for place in self._exchanged:
+                natives[place], owned = release(targets[place])
+                if owned:
+                    donated.append(place)
+            results = [self.crossing.leave(each) for each in self._executor(tuple(donated))(*natives)]
+        except BaseException:
+            for place in self._exchanged:
+                if natives[place] is not None:
+                    targets[place]._native = natives[place]
+            raise
+        for place, native in zip(self.written, results, strict=False):
+            self._write(targets[place], place, native)
+        for place in donated:
+            if place in self.given:
+                rebind(targets[place], results[self.given[place]])
+        return results
+
+    def _write(self, target: Array, place: int, native: Any) -> None:
+        if place in self._exchanged:
+            rebind(target, native, owned=True)
+        elif place in self.apart or not self.backend.mutable:
+            assign(target, native)
+
+
+def _may_fail(op: Op) -> bool:
+    return op.name in FALLIBLE
+
+
+def _store_nothing(fgraph: FunctionGraph, number: int, target: Variable) -> None:
+    # A value that can be computed in the memory of its target needn't be stored there.
+    store = fgraph.outputs[number]
+    assert store.owner is not None
+    value = store.owner.inputs[1]
+    with contextlib.suppress(InconsistencyError), fgraph.transaction():
+        fgraph.replace(store, value)
+        if keep_in(fgraph, value, target) is None:
+            raise InconsistencyError(f"{value} can't be computed in the memory of {target}")

@@ -1,0 +1,111 @@
+"""Computing right where the result is written: in a window of an array.
+
+``x[1:-1] = a + b`` is traced to an addition and a write to a window. As one operation it needs no memory but that of
+``x``, as ``add(a, b, out=x[1:-1])`` needs none. So it is with ``x[1:-1] += b``, whose sum reads the window that it's
+written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .basic import Apply, Op, Variable
+from .fgraph import FunctionGraph
+from .kernels import VIEWS, KernelOp, is_writable
+
+# The views that a window is seen by: kernels of a mutable engine, each with its static arguments.
+Views = tuple[KernelOp, ...]
+
+
+class WindowOp(Op):
+    """An elementwise operation whose result is written to a window of its first input, which it returns.
+
+    The pure operation works on a copy of that input, its destructive twin on the input itself.
+    """
+
+    def __init__(self, element: KernelOp, path: Views, *, destructive: bool = False) -> None:
+        self.element, self.path, self.destructive = element, path, destructive
+        super().__init__(
+            f"set_window[{element.name}]",
+            destroy_map={0: (0,)} if destructive else {},
+            parameters=(element, path, destructive),
+            inplace=() if destructive else (WindowOp(element, path, destructive=True),),
+        )
+
+    def twins(self, node: Apply) -> list[Op]:
+        """Return the destructive twin, if the array may be written."""
+        return super().twins(node) if is_writable(node.inputs[0]) else []
+
+    def tolerates(self, node: Apply, destroyed: int, other: int) -> bool:
+        """Say that the window may be read, each element of which is read before it's written."""
+        return is_seen(node.inputs[other], node.inputs[destroyed], self.path)
+
+    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the first input, or a copy of it, with the result in its window."""
+        x = inputs[0] if self.destructive else self.element.backend.copy(inputs[0])
+        window = x
+        for view in self.path:
+            window = view.perform(node, [window])
+        self.element.perform(node, inputs[1:], window)
+        return x
+
+
+def compute_in_window(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Compute in a window what is written there and needed nowhere else."""
+    write = node.op
+    if not isinstance(write, KernelOp) or write.name != "set_window" or not write.backend.mutable:
+        return None
+    x, value = node.inputs
+    # Not every engine has views that run backwards.
+    if any(step < 1 for _, step, _ in write.static["window"]):
+        return None
+    views = [KernelOp(write.backend, "get_window", write.static, 1)]
+    while len(fgraph.clients[value]) == 1 and (view := _inverse(value)) is not None:
+        views.append(view)
+        assert value.owner is not None
+        value = value.owner.inputs[0]
+    inner = value.owner
+    if inner is None or len(fgraph.clients[value]) > 1 or not isinstance(inner.op, KernelOp):
+        return None
+    # What has destructive twins is elementwise, and takes ``out``.
+    if not inner.op.inplace or not inner.op.out or len(inner.outputs) > 1:
+        return None
+    # Where another part of the array is read, it's cheaper to keep what is computed than to copy the whole.
+    if any(_root(other) is _root(x) and not is_seen(other, x, tuple(views)) for other in inner.inputs):
+        return None
+    return Apply(WindowOp(inner.op, tuple(views)), [x, *inner.inputs], [node.outputs[0].type]).outputs
+
+
+def is_seen(variable: Variable, x: Variable, views: Views) -> bool:
+    """Say whether a variable is what is seen of another one by just these views."""
+    for view in reversed(views):
+        node = variable.owner
+        if node is None or node.op != view:
+            return False
+        variable = node.inputs[0]
+    return variable is x
+
+
+def _inverse(variable: Variable) -> KernelOp | None:
+    """Return the view that undoes the one that a variable is, if it is one that any engine can undo."""
+    node = variable.owner
+    if node is None or not isinstance(node.op, KernelOp):
+        return None
+    op = node.op
+    if op.name == "permute_dims":
+        axes = op.static["axes"]
+        return KernelOp(op.backend, op.name, {"axes": tuple(sorted(range(len(axes)), key=axes.__getitem__))}, 1)
+    if op.name == "reshape":
+        before = node.inputs[0].type
+        assert before is not None
+        # Axes of length one come and go.
+        if [length for length in before.shape if length != 1] == [each for each in op.static["shape"] if each != 1]:
+            return KernelOp(op.backend, op.name, {"shape": tuple(before.shape)}, 1)
+    return None
+
+
+def _root(variable: Variable) -> Variable:
+    while variable.owner is not None and variable.owner.op.name in VIEWS:
+        variable = variable.owner.inputs[0]
+    return variable
