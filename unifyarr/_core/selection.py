@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib import util
@@ -54,6 +54,10 @@ class Handle:
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type = engine.native_types[0]
         self.as_native = getattr(engine, "as_native", _itself)
+        # What natives have equal if one can stand for another in whatever is compiled.
+        self.kind = getattr(engine, "kind", self._kind)
+        # What two natives have each their own of if they share no memory, ``None`` where that isn't known.
+        self.block = getattr(engine, "block", _unknown)
         # What stands in an array for a native that replaces another one in a write.
         self.as_stored = getattr(engine, "as_stored", _second)
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
@@ -89,6 +93,10 @@ class Handle:
         for path in self._fast_paths:
             self._offer(path)
 
+    def _kind(self, native: Any) -> Hashable:
+        strides = self.strides(native) if self.mutable else None
+        return (tuple(self.shape(native)), self.dtype(native), self.device(native), strides)
+
     if TYPE_CHECKING:
         # What ``Backend`` of the NumPy backend documents, and the fast paths.
         def __getattr__(self, name: str) -> Any: ...
@@ -112,6 +120,10 @@ class Handle:
 
 def _itself(native: Any) -> Any:
     return native
+
+
+def _unknown(native: Any) -> None:
+    return None
 
 
 def _second(old: Any, new: Any) -> Any:

@@ -377,6 +377,8 @@ def may_share_memory(first: Array, second: Array) -> bool:
 
 def overlapping(arrays: Sequence[Array]) -> Iterator[tuple[int, int]]:
     """Yield the places of each two arrays that may share memory, the first one first."""
+    if _in_blocks_of_their_own(arrays):
+        return
     # In the order of their addresses, an array meets those only that haven't ended before it begins.
     met: list[tuple[int, int]] = []
     for start, end, place in sorted((*_extent(x), place) for place, x in enumerate(arrays)):
@@ -385,6 +387,18 @@ def overlapping(arrays: Sequence[Array]) -> Iterator[tuple[int, int]]:
             if may_share_memory(arrays[place], arrays[other]):
                 yield (other, place) if other < place else (place, other)
         met.append((end, place))
+
+
+def _in_blocks_of_their_own(arrays: Sequence[Array]) -> bool:
+    # Most are, and addresses cost several times as much to ask for.
+    blocks = set()
+    for x in arrays:
+        root = root_of(x)
+        block = root._backend.block(root._native)
+        if block is None:
+            return False
+        blocks.add(id(block))
+    return len(blocks) == len(arrays)
 
 
 def _extent(array: Array) -> tuple[int, int]:

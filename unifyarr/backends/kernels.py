@@ -25,6 +25,16 @@ def support_native_out(kernel: Kernel) -> Kernel:
     return kernel
 
 
+def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kernel]:
+    """Say what returns a kernel for known static arguments, which is quicker than one that gets them each time."""
+
+    def decorate(kernel: Kernel) -> Kernel:
+        kernel.bind = bind  # type: ignore[attr-defined]
+        return kernel
+
+    return decorate
+
+
 def not_implemented(reason: str) -> Callable[..., Any]:
     """Return a kernel that says why the engine has none."""
 

@@ -146,6 +146,9 @@ class Op:
         How many outputs there are.
     """
 
+    # The input that is given as ``out`` too, where an operation overwrites one by that.
+    written_to: int | None = None
+
     def __init__(
         self,
         name: str,
@@ -222,6 +225,10 @@ class Op:
         the values themselves, and returns them.
         """
         raise NotImplementedError(f"{self} says nothing about how it's computed")
+
+    def bound(self, node: Apply) -> Callable[..., Any]:
+        """Return a function of the inputs' values, and ``out=``, that does what ``perform`` does, deciding less."""
+        return lambda *inputs, out=None: self.perform(node, inputs, out)
 
     def make_node(self, *inputs: Variable) -> Apply:
         """Return a new application to these inputs."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .._core.convert import backend_of
+from .._core.ownership import settled
 from .._core.selection import Handle, current, load
 from .._core.tracing import running
-from .._core.views import geometry, is_recipe
-from .._core.wrapper import is_array
+from .._core.views import geometry
+from .._core.wrapper import array_class, is_array
 from ..container import trees
 from ..errors import BackendMismatchError
 from .crossing import Crossing
@@ -97,13 +98,12 @@ def _differentiates(home: Handle, arrays: list[Array]) -> bool:
 
 
 def _kind(leaf: Any) -> Hashable:
+    if type(leaf) is array_class():
+        native = settled(leaf._native)
+        return (type(native), leaf._backend.kind(native))
     if is_array(leaf):
-        backend = leaf._backend
-        if is_recipe(leaf):
-            # Which views of it share its memory depends on how it lies in that.
-            return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides, None)
-        layout = backend.strides(leaf._native) if backend.mutable else backend.can_write(leaf._native)
-        return (leaf.shape, leaf.dtype, leaf.device, layout)
+        # Which views of a view share its memory depends on how it lies in that.
+        return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides)
     if isinstance(leaf, np.ndarray) or backend_of(leaf) is not None:
         raise TypeError(f"a compiled function takes arrays of unifyarr: wrap the {type(leaf).__name__}, ua.asarray(x)")
     try:

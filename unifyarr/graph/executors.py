@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import linecache
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .._core.selection import Handle
@@ -63,26 +65,41 @@ class Schedule:
             for number, node in enumerate(nodes)
         ]
 
+        self._run = self._compiled()
+
     def __call__(self, *natives: Any) -> list[Any]:
         """Return the natives of the outputs."""
-        held = list(self.start)
-        for place in self._kept:
-            # Taken away: another thread finds none, and has its own.
-            held[place] = self._buffers.pop(place, None)
-        for place, native in zip(self.inputs, natives, strict=True):
-            held[place] = native
-        for node, inputs, outputs, out, dead in self.steps:
-            result = node.op.perform(node, [held[place] for place in inputs], None if out is None else held[out])
-            if len(outputs) == 1:
-                held[outputs[0]] = result
-            else:
-                for place, native in zip(outputs, result, strict=True):
-                    held[place] = native
-            for place in dead:
-                held[place] = None
-        for place, result in self._kept.items():
-            self._buffers[place] = held[result]
-        return [held[place] for place in self.outputs]
+        return list(self._run(*natives))
+
+    def source(self) -> str:
+        """Return the steps as a function in Python: a name for each place, and ``f0`` and so on for what they do."""
+        lines = [f"def run({_names(self.inputs)}):"]
+        # Taken away: another thread finds none, and has its own.
+        lines += [f"    v{place} = buffers.pop({place}, None)" for place in self._kept]
+        for number, (_, inputs, outputs, out, dead) in enumerate(self.steps):
+            into = "" if out is None else f", out=v{out}" if inputs else f"out=v{out}"
+            lines.append(f"    {_names(outputs)} = f{number}({_names(inputs)}{into})")
+            if dead:
+                lines.append(f"    del {_names(dead)}")
+        lines += [f"    buffers[{place}] = v{result}" for place, result in self._kept.items()]
+        lines.append(f"    return [{_names(self.outputs)}]")
+        return "\n".join(lines) + "\n"
+
+    def _compiled(self) -> Executor:
+        # A loop over the steps would take several times as long as what it does for small arrays.
+        source, filename = self.source(), f"<unifyarr schedule {id(self)}>"
+        names: dict[str, Any] = {f"v{place}": data for place, data in enumerate(self.start) if data is not None}
+        names |= {f"f{number}": step.node.op.bound(step.node) for number, step in enumerate(self.steps)}
+        names["buffers"] = self._buffers
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        weakref.finalize(self, linecache.cache.pop, filename, None)
+        exec(compile(source, filename, "exec"), names)
+        run: Executor = names["run"]
+        return run
+
+
+def _names(places: Iterable[int]) -> str:
+    return ", ".join(f"v{place}" for place in places)
 
 
 def _out(
@@ -92,6 +109,8 @@ def _out(
     borrowed: Mapping[Variable, Variable],
 ) -> int | None:
     output = node.outputs[0]
+    if node.op.written_to is not None:
+        return places[node.inputs[node.op.written_to]]
     if output in plan:
         return places[plan[output]]
     return places[output] if output in borrowed else None

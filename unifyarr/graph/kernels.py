@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from .._core.declare import DECLARATIONS
@@ -54,6 +55,8 @@ class KernelOp(Op):
         parameters = (backend.name, target, *((key, _hashable(value)) for key, value in sorted(static.items())))
         out = [0] if nout == 1 and target is None and _takes_out(backend, name) else []
         super().__init__(name, parameters=parameters, nout=nout, out=out, **maps)
+        if target is not None and name not in WRITES and name != STORE:
+            self.written_to = target
         if target is None:
             self.inplace = tuple(KernelOp(backend, name, static, nout, each) for each in self._targets(name))
 
@@ -72,21 +75,45 @@ class KernelOp(Op):
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them; written to ``out`` if the kernel takes it."""
-        natives = inputs
+        run = self.bound(node)
+        if self.written_to is not None:
+            out = inputs[self.written_to]
+        return run(*inputs) if out is None else run(*inputs, out=out)
+
+    def bound(self, node: Apply | None) -> Callable[..., Any]:
+        """Return a function of natives, and of ``out=`` if the kernel takes it."""
+        backend, target = self.backend, self.target
         if self.name == COPY:
-            return self.backend.copy(natives[0])
+            return backend.copy  # type: ignore[no-any-return]
         if self.name == STORE:
-            self.backend.assign(*natives)
-            return natives[0]
-        kernel = self.backend.kernel(self.name)
-        if self.name in WRITES and self.target is None and self.backend.mutable:
-            natives = [self.backend.copy(natives[0]), *natives[1:]]
-        elif self.target is not None and self.name not in WRITES:
-            out = natives[self.target]
-        result = kernel(*natives, **self.static) if out is None else kernel(*natives, **self.static, out=out)
-        if isinstance(result, tuple) or result is NotImplemented:
-            return result
-        return result if type(result) is self.backend.native_type else self.backend.as_native(result)
+            return partial(_store, backend.assign)
+        kernel = backend.kernel(self.name)
+        if self.static:
+            kernel = getattr(kernel, "bind", partial(partial, kernel))(**self.static)
+        if self.name in WRITES:
+            return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
+        if target is not None:
+            return kernel
+        if node is not None and all(each.type is not None and each.type.shape for each in node.outputs):
+            return kernel
+        # Of no dimension, some engines return scalars.
+        return partial(_native, backend, kernel)
+
+
+def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
+    assign(target, value)
+    return target
+
+
+def _on_a_copy(copy: Callable[..., Any], kernel: Callable[..., Any], x: Any, *others: Any) -> Any:
+    return kernel(copy(x), *others)
+
+
+def _native(backend: Handle, kernel: Callable[..., Any], *natives: Any, **out: Any) -> Any:
+    result = kernel(*natives, **out)
+    if isinstance(result, tuple) or result is NotImplemented or type(result) is backend.native_type:
+        return result
+    return backend.as_native(result)
 
 
 def _target(op: Op) -> int:

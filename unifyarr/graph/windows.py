@@ -7,7 +7,7 @@ written to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .basic import Apply, Op, Variable
@@ -43,12 +43,21 @@ class WindowOp(Op):
 
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the first input, or a copy of it, with the result in its window."""
-        x = inputs[0] if self.destructive else self.element.backend.copy(inputs[0])
-        window = x
-        for view in self.path:
-            window = view.perform(node, [window])
-        self.element.perform(node, inputs[1:], window)
-        return x
+        return self.bound(node)(*inputs)
+
+    def bound(self, node: Apply) -> Callable[..., Any]:
+        """Return a function of natives that does so."""
+        copy, kernel = self.element.backend.copy, self.element.bound(node)
+        views = [view.bound(node) for view in self.path]
+
+        def compute(x: Any, *others: Any) -> Any:
+            x = window = x if self.destructive else copy(x)
+            for view in views:
+                window = view(window)
+            kernel(*others, out=window)
+            return x
+
+        return compute
 
 
 def compute_in_window(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:

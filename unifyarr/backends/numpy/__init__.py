@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -178,6 +178,17 @@ class Backend:
     def may_share_memory(self, first: np.ndarray, second: np.ndarray) -> bool:
         """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
         return np.may_share_memory(first, second, EFFORT)  # type: ignore[arg-type]
+
+    def kind(self, native: np.ndarray) -> Hashable:
+        """Return what two arrays have equal if one can stand for the other: dtype, shape and strides."""
+        return (native.dtype, native.shape, native.strides)
+
+    def block(self, native: np.ndarray) -> np.ndarray | None:
+        """Return the array whose block of memory a native array is in, ``None`` if that is somebody else's."""
+        base = native.base
+        if base is None:
+            return native
+        return base if type(base) is np.ndarray and base.base is None else None
 
     def extent(self, native: np.ndarray) -> tuple[int, int]:
         """Return the first address of a native array that is written in place, and the one after its last."""

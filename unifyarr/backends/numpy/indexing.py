@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from ..kernels import support_native_out
+from ..kernels import bound_by, support_native_out
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]
@@ -25,10 +27,22 @@ def _slices(window: Window) -> Any:
     return (*result, ...)
 
 
+@bound_by(lambda *, window: itemgetter(_slices(window)))
 def get_window(x: np.ndarray, /, *, window: Window) -> np.ndarray:
     return x[_slices(window)]
 
 
+def _writing(*, window: Window) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    slices = _slices(window)
+
+    def write(x: np.ndarray, value: np.ndarray, /) -> np.ndarray:
+        x[slices] = value
+        return x
+
+    return write
+
+
+@bound_by(_writing)
 def set_window(x: np.ndarray, value: np.ndarray, /, *, window: Window) -> np.ndarray:
     """Write ``value``, of the window's shape and of ``x``'s dtype; return ``x``, or a new array if it can't change."""
     x[_slices(window)] = value

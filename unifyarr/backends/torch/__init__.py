@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -230,6 +230,10 @@ class Backend:
     def may_share_memory(self, first: Tensor, second: Tensor) -> bool:
         """Say whether two tensors overlap: ``True`` in doubt, ``False`` only when sure."""
         return may_share_memory(first, second)
+
+    def kind(self, native: Tensor) -> Hashable:
+        """Return what two tensors have equal if one can stand for the other."""
+        return (native.dtype, native.shape, native.stride(), native.device, native.is_conj(), native.is_neg())
 
     def extent(self, native: Tensor) -> tuple[int, int]:
         """Return the first address of a tensor and the one after its last."""

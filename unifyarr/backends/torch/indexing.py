@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from operator import itemgetter
+
 import torch
 from torch import Tensor
 
-from ..kernels import worked_around
+from ..kernels import bound_by, worked_around
 from ._shared import as_dtype, as_signed, independent, writes
 
 Window = tuple[tuple[int, int, int], ...]
@@ -32,6 +36,12 @@ def _flip(x: Tensor, axes: list[int]) -> Tensor:
     return as_dtype(as_signed(x).flip(axes), x.dtype)
 
 
+def _reading(*, window: Window) -> Callable[[Tensor], Tensor]:
+    slices, backward = _forward(window)
+    return partial(get_window, window=window) if backward else itemgetter((*slices, ...))
+
+
+@bound_by(_reading)
 def get_window(x: Tensor, /, *, window: Window) -> Tensor:
     slices, backward = _forward(window)
     result = x[(*slices, ...)]
