@@ -10,6 +10,8 @@ array([0., 1., 1., 0.])
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from . import errors, fft, functions, linalg, nn, typing
 from ._core.debugging import debug
 from ._core.dtypes import (
@@ -47,6 +49,10 @@ from .container import Container
 from .functions import *  # noqa: F403
 from .functions.constants import e, inf, nan, newaxis, pi
 
+if TYPE_CHECKING:
+    from . import graph
+    from .graph.compile import compile
+
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
@@ -60,6 +66,7 @@ __all__ = [
     "available_backends",
     "bfloat16",
     "bool",
+    "compile",
     "complex64",
     "complex128",
     "current_backend",
@@ -70,6 +77,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "graph",
     "inf",
     "inplace_arrays_supported",
     "inplace_decrement",
@@ -98,6 +106,25 @@ __all__ = [
 ]
 # Every function, which its category's file declares and ``functions`` exports.
 __all__ += functions.__all__
+
+
+# What is loaded when it's asked for: who computes without it needn't wait for it. Modules, and what is in them.
+_LATER = {"compile": "graph.compile", "graph": "graph"}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    where = _LATER.get(name)
+    if where is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f".{where}", __name__)
+    found = globals()[name] = module if where == name else getattr(module, name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __array_namespace_info__() -> Info:

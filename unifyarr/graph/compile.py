@@ -13,13 +13,12 @@ import numpy as np
 
 from .._core.convert import backend_of
 from .._core.ownership import settled
-from .._core.selection import Handle, current, load
+from .._core.selection import Handle, load
 from .._core.tracing import running
 from .._core.views import geometry
 from .._core.wrapper import array_class, is_array
 from ..container import trees
-from ..errors import BackendMismatchError
-from .crossing import Crossing
+from .crossing import Crossing, home_of
 from .program import Options, Program
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Compiled:
             return self._function(*args, **kwargs)
         leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
         arrays = [leaf for leaf in leaves if is_array(leaf)]
-        home = _home(arrays)
+        home = home_of(arrays)
         if _differentiates(home, arrays):
             return self._function(*args, **kwargs)
         key = (home.name, spec, tuple(map(_kind, leaves)))
@@ -72,24 +71,15 @@ class Compiled:
         return f"<compiled {self._function!r}>"
 
     def _program(self, key: Hashable, home: Handle, leaves: list[Any], spec: Any) -> Program:
-        engine = home if self._engine is None else load(self._engine)
+        engine = None if self._engine is None else load(self._engine)
         # What has no arrays runs, and stays, where it's asked to run.
-        crossing = Crossing(home if any(map(is_array, leaves)) else engine, engine)
+        crossing = Crossing(home if engine is None or any(map(is_array, leaves)) else engine, engine)
         mutable = [place for place, name in enumerate(_owners(self._function, leaves, spec)) if name in self._mutable]
         made = Program(self._function, leaves, spec, crossing, mutable, self._options)
         while len(self._programs) >= PROGRAMS:
             del self._programs[next(iter(self._programs))]
         self._programs[key] = made
         return made
-
-
-def _home(arrays: list[Array]) -> Handle:
-    backends = {x._backend.name: x._backend for x in arrays}
-    if len(backends) > 1:
-        raise BackendMismatchError(
-            f"arrays of backends {', '.join(sorted(backends))} meet: move some, with to_backend()"
-        )
-    return next(iter(backends.values()), None) or current()
 
 
 def _differentiates(home: Handle, arrays: list[Array]) -> bool:

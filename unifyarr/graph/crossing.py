@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.selection import Handle
+from .._core.selection import Handle, current
 from .._core.wrapper import read
+from ..errors import BackendMismatchError
 
 if TYPE_CHECKING:
     from ..array import Array
+
+
+def home_of(arrays: Iterable[Array]) -> Handle:
+    """Return the backend of arrays, which is one: the current one of none."""
+    backends = {x._backend.name: x._backend for x in arrays}
+    if len(backends) > 1:
+        raise BackendMismatchError(
+            f"arrays of backends {', '.join(sorted(backends))} meet: move some, with to_backend()"
+        )
+    return next(iter(backends.values()), None) or current()
 
 
 class Crossing:
@@ -21,9 +33,11 @@ class Crossing:
     are in memory that nobody else has.
     """
 
-    def __init__(self, home: Handle, engine: Handle) -> None:
-        self.home, self.engine = home, engine
-        self.lends = home is not engine
+    def __init__(self, home: Handle, engine: Handle | None = None) -> None:
+        self.home, self.engine = home, engine or home
+        self.lends = self.home is not self.engine
+        # An engine that was asked for is where new arrays are made, too.
+        self.creates = engine is not None
 
     def enter(self, x: Array) -> Any:
         """Return the native that the engine computes with."""

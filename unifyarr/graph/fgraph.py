@@ -43,6 +43,8 @@ class FunctionGraph:
         for variable in self.inputs:
             if variable.owner is not None:
                 raise ValueError(f"{variable} is computed, so it's no input: cut the graph there with clone=True")
+        # For outputs that are new values of inputs, which.
+        self.update_mapping: dict[int, int] = {}
         # Dictionaries as sets that keep the order.
         self.apply_nodes: dict[Apply, None] = {}
         self.clients: dict[Variable, dict[Client, None]] = {variable: {} for variable in self.inputs}
@@ -223,7 +225,9 @@ class FunctionGraph:
         copies = copy_nodes(self.inputs, self.outputs)
         inputs, outputs = [copies[v] for v in self.inputs], [copies[v] for v in self.outputs]
         features = [feature.for_copy(copies) for feature in self.features]
-        return FunctionGraph(inputs, outputs, [each for each in features if each is not None], clone=False)
+        made = FunctionGraph(inputs, outputs, [each for each in features if each is not None], clone=False)
+        made.update_mapping = dict(self.update_mapping)
+        return made
 
     __copy__ = copy
 

@@ -20,7 +20,8 @@ from .._core.wrapper import is_array, read, wrap
 from ..container import trees
 from .backend import Traced, handle_for, type_of
 from .basic import Variable
-from .crossing import Crossing
+from .crossing import Crossing, home_of
+from .fgraph import FunctionGraph
 
 if TYPE_CHECKING:
     from .._core.concerns import Call
@@ -139,7 +140,7 @@ class TracedCall:
 def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, crossing: Crossing) -> TracedCall:
     """Run a function on the leaves of its arguments, with arrays of a trace in place of the arrays among them."""
     trace = Trace(crossing)
-    where = use_backend(crossing.engine.name) if crossing.lends else contextlib.nullcontext()
+    where = use_backend(crossing.engine.name) if crossing.creates else contextlib.nullcontext()
     with trace.running(), where:
         given = [wrap(trace.input(x), trace.handle) for x in leaves if is_array(x)]
         inputs = [x._native for x in given]
@@ -157,6 +158,48 @@ def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, c
         }
         computed = [read(x).variable for x, how in zip(result, made, strict=True) if how is None]
     return TracedCall([each.variable for each in inputs], captured, updates, computed, result_spec, made)
+
+
+def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> FunctionGraph:
+    """Return the graph of a function: of what it computes and writes, as it was done.
+
+    Parameters
+    ----------
+    function
+        A function of arrays, containers and nests of them, and of other values, which it's traced for.
+    *args, **kwargs
+        Examples of its arguments: they keep their values.
+
+    Returns
+    -------
+    fgraph
+        Its inputs are the arrays among the arguments, and then those from outside that the function met. Its outputs
+        are what arrays that it wrote are in the end, ``fgraph.update_mapping`` says which input each of them is for,
+        and then what it returned, as far as that isn't an input or a view of one.
+
+    Raises
+    ------
+    TraceError
+        If what the function does depends on values of arrays.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> def step(x, y):
+    ...     x += y
+    ...     return ua.sin(x)
+    >>> fgraph = ua.graph.trace(step, ua.zeros(3), ua.ones(3))
+    >>> fgraph.toposort()
+    [add(x, y), sin(add.out)]
+    >>> fgraph.update_mapping
+    {0: 0}
+    """
+    leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
+    home = home_of(leaf for leaf in leaves if is_array(leaf))
+    made = trace_call(function, leaves, spec, Crossing(home))
+    fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed], clone=False)
+    fgraph.update_mapping = dict(enumerate(made.updates))
+    return fgraph
 
 
 def _made(leaf: Any, roots: Mapping[int, int]) -> Any:
