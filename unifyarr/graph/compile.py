@@ -20,7 +20,7 @@ from ..container import trees
 from ..errors import BackendMismatchError, InconsistencyError
 from .basic import Variable
 from .destroyhandler import DestroyHandler
-from .executors import program, shared
+from .executors import Program, program, shared
 from .fgraph import FunctionGraph
 from .kernels import copied, stored
 from .rewriting import dead_code, inplace, keep_in, merge
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..array import Array
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-MODES = ("fast", "pure")
+MODES = ("fast", "pure", "debug")
 
 
 class Compiled:
@@ -107,16 +107,25 @@ class _Program:
                 for place, value in zip(self.written, outputs, strict=False)
             ]
         fgraph = FunctionGraph(inputs, outputs, [DestroyHandler()])
+        if mode == "debug":
+            from .debugmode import DebugProgram
+
+            self.run: Program = DebugProgram(fgraph, self._rewrite, self.backend)
+            self.fgraph = self.run.fgraph
+            return
+        self._rewrite(fgraph, in_place=mode == "fast")
+        self.fgraph = fgraph
+        self.run = program(fgraph, self.backend)
+
+    def _rewrite(self, fgraph: FunctionGraph, *, in_place: bool = True) -> None:
         dead_code(fgraph)
         merge(fgraph)
-        if self.backend.mutable and mode == "fast":
+        if self.backend.mutable and in_place:
             fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in self.written))
             for number, place in enumerate(self.written):
                 if not self.recipes[place]:
                     _store_nothing(fgraph, number, fgraph.inputs[place])
             inplace(fgraph)
-        self.fgraph = fgraph
-        self.run = program(fgraph, self.backend)
 
     def _independent(self, inputs: list[Variable], outputs: list[Variable]) -> list[Variable]:
         # What is returned or kept shares no memory with anything that somebody has, nor two results with each other.
