@@ -303,14 +303,14 @@ def _arguments(declaration: Declaration, call: Call) -> Iterator[Argument]:
 
 
 # Their values are not set.
-_UNSET = frozenset({"empty", "empty_like"})
+UNSET = frozenset({"empty", "empty_like"})
 
 
 def _without_out(
     declaration: Declaration, call: Call, call_next: Handler, targets: list[Argument]
 ) -> list[np.ndarray] | Exception | None:
     # What the call returns or raises without ``out``, which decides over ``copy`` where it's given.
-    if declaration.name in _UNSET or any(target.before is None for target in targets):
+    if declaration.name in UNSET or any(target.before is None for target in targets):
         return None
     arguments = {**call.arguments, "out": None}
     if "copy" in arguments:

@@ -101,6 +101,7 @@ class DebugProgram:
         for place, native in (*enumerate(schedule.start), *zip(schedule.inputs, natives, strict=True)):
             if native is not None:
                 storage.put(place, native)
+                self._check_value(storage, place, expected)
         for number, step in enumerate(schedule.steps):
             run = NodeRun(storage, step, self._is_read(number), self._is_live(number))
             run.run(self._pure(step.node))
@@ -108,10 +109,7 @@ class DebugProgram:
                 self._check_value(storage, place, expected)
             for place in step.dead:
                 storage.drop(place)
-        outputs = [storage.read(place, None) for place in schedule.outputs]
-        for place in schedule.outputs:
-            self._check_value(storage, place, expected)
-        return outputs
+        return [storage.read(place, None) for place in schedule.outputs]
 
     def _is_read(self, number: int) -> Callable[[int], bool]:
         return lambda place: self._last_reads.get(place, -1) > number
@@ -128,9 +126,9 @@ class DebugProgram:
         variable = self._variables[place]
         for original in self._stands_for.get(variable, ()):
             if not same(native_values(self.backend, expected[original]), storage.values[place]):
-                what = variable if variable.owner is None else f"{variable} of {variable.owner}"
+                new, old = (each if each.owner is None else f"{each} of {each.owner}" for each in (variable, original))
                 raise BadOptimization(
-                    f"{what} on backend {self.backend.name!r} has another value than {original} of {original.owner}, "
+                    f"{new} on backend {self.backend.name!r} has another value than {old}, "
                     "which it stands for since the graph was rewritten, and is the first that has: look at the rewrite "
                     "that put it there, or, if the operation is the same, at whether it always computes the same"
                 )
