@@ -66,15 +66,18 @@ class TraceError(UnifyarrError, TypeError):
 
 
 class DebugModeError(UnifyarrError, AssertionError):
-    """Inside ``debug()`` a call did something else than is declared of it: the base of the errors that say what."""
+    """A call inside ``debug()``, or a node of a graph in mode ``"debug"``, did something else than is declared of it.
+
+    The base of the errors that say what.
+    """
 
 
 class BadViewMap(DebugModeError):
-    """A result shares memory with an argument, which the ``view_map`` of the function doesn't allow."""
+    """A result shares memory with something that the ``view_map`` doesn't allow: an argument, or another result."""
 
 
 class BadDestroyMap(DebugModeError):
-    """A call changed an argument that it was not to write."""
+    """A call or a node changed what it was not to write, or didn't write its result where it said."""
 
 
 class BadOut(DebugModeError):
@@ -82,7 +85,23 @@ class BadOut(DebugModeError):
 
 
 class BadInplace(DebugModeError):
-    """A call wrote other values to ``out`` than it returns without."""
+    """A call wrote other values to ``out`` than it returns without, or a destructive twin than its pure operation."""
+
+
+class BadThunkOutput(DebugModeError):
+    """An operation that takes a buffer for its result gives another result with one, or returns other memory."""
+
+
+class BadOptimization(DebugModeError):
+    """A rewritten graph computes another value than the graph that it was made of."""
+
+
+class InvalidValueError(DebugModeError):
+    """A node's result is of another shape, dtype or device than its variable, or no array of the backend."""
+
+
+class StochasticOrder(DebugModeError):
+    """Rewriting a graph twice gave two different graphs, or two different orders of the nodes."""
 
 
 class InconsistencyError(UnifyarrError, ValueError):
@@ -123,3 +142,7 @@ class MultipleDestroyersError(InconsistencyError):
 
 class AliasedInputError(InconsistencyError):
     """An operation destroys an input while another of its inputs shares memory with it."""
+
+
+class BadOrder(DebugModeError, InconsistencyError):
+    """A node read memory that another one had overwritten; ``nodes`` are the reader and the destroyer."""

@@ -378,3 +378,19 @@ def test_arguments_and_results_die_when_nobody_has_them(backend: str) -> None:
     del x
     gc.collect()
     assert [each() for each in dead] == [None, None]
+
+
+@pytest.mark.parametrize("function", [ua.add, ua.subtract, ua.multiply, ua.maximum, ua.equal], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["bool", "uint16", "int8", "float16", "complex64"])
+def test_kernels_that_decline_a_buffer(backend: str, function: Function, dtype: str) -> None:
+    if dtype == "bool" and function is ua.subtract:
+        pytest.skip("there's no difference of truth values")
+    skip_unless(backend, "numpy", "torch", why="only engines that write in place have buffers")
+    x, y = (ua.asarray(np.array(values), dtype=dtype, copy=True) for values in ([1, 2, 3, 1], [1, 1, 2, 3]))
+    wanted = as_numpy(function(x, y)).astype(dtype)
+
+    def update(x: ua.Array, y: ua.Array) -> None:
+        function(x, y, out=x) if function is not ua.equal else ua.inplace_update(x, function(x, y).astype(x.dtype))
+
+    compile(update)(x, y)
+    assert_same(x, wanted)

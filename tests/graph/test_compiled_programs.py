@@ -8,8 +8,9 @@ from ..natives import IMMUTABLE
 from .compiled_programs import compare
 
 
-@pytest.mark.parametrize("mode", ["fast", "pure"])
+@pytest.mark.parametrize("mode", ["fast", "pure", "debug"])
 def test_compiled_programs_give_the_same(backend: str, mode: str) -> None:
-    # JAX and TensorFlow compile each one.
-    for seed in range(8 if backend in IMMUTABLE else 80):
+    # JAX and TensorFlow compile each one; the debug mode copies and repeats.
+    count = 8 if backend in IMMUTABLE else 80
+    for seed in range(count // 4 if mode == "debug" else count):
         compare(seed, mode)

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
 
 from ..errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeError
+from .comparing import agree, native_values, natives_share_memory, same_bits
 from .ownership import LOCK, glance
 from .selection import backend_of_native, load, without_fast_paths
 from .views import get_through, is_recipe, put_through, root_of
@@ -83,7 +83,7 @@ class Argument(NamedTuple):
     @property
     def is_unchanged(self) -> bool:
         """Whether the values are what they were, bit for bit."""
-        return self.before is None or _same_bits(self.before, values_of(self.array))
+        return self.before is None or same_bits(self.before, values_of(self.array))
 
 
 class Mirror:
@@ -121,7 +121,7 @@ class Mirror:
     @property
     def is_same(self) -> bool:
         """Whether the memory is what the mirror shows."""
-        return _same_bits(self.memory, values_of(self.root))
+        return same_bits(self.memory, values_of(self.root))
 
 
 def _address(array: np.ndarray) -> int:
@@ -147,23 +147,7 @@ def values_of(array: Array) -> np.ndarray:
         native = backend.read(glance(root_of(array)))
         if is_recipe(array):
             native = get_through(backend, native, array._steps)  # type: ignore[attr-defined]
-        # A NumPy view of an immutable native would keep it from being donated to the next write.
-        return np.array(backend.to_numpy(native if backend.mutable else backend.copy(native)), order="K")
-
-
-def _same_bits(first: np.ndarray, second: np.ndarray) -> bool:
-    return first.dtype == second.dtype and first.shape == second.shape and first.tobytes() == second.tobytes()
-
-
-def _agree(first: np.ndarray, second: np.ndarray) -> bool:
-    # Two kernels round differently: in proportion to the largest of the values that may have cancelled out.
-    if first.dtype.kind in "biu":
-        return np.array_equal(first, second)
-    tolerance = float(np.sqrt(float(ml_dtypes.finfo(first.dtype).eps)))
-    wide = np.complex128 if first.dtype.kind == "c" else np.float64
-    first, second = first.astype(wide), second.astype(wide)
-    finite = np.abs(first[np.isfinite(first)])
-    return np.allclose(first, second, rtol=tolerance, atol=tolerance * finite.max(initial=0.0), equal_nan=True)
+        return native_values(backend, native)
 
 
 def share_memory(first: Array, second: Array) -> bool:
@@ -174,10 +158,8 @@ def share_memory(first: Array, second: Array) -> bool:
     if backend is not second._backend or not (_known(first) and _known(second)):
         return False
     one, other = glance(root_of(first)), glance(root_of(second))
-    writable = backend.can_write(one), backend.can_write(other)
-    if any(writable):
-        # What is read from a variable is its own.
-        return all(writable) and bool(backend.may_share_memory(one, other))
+    if backend.can_write(one) or backend.can_write(other):
+        return natives_share_memory(backend, one, other)
     # Of an immutable native a write makes another one, unless it's donated: the very same object is never.
     owned = getattr(root_of(first), "_owned", False) or getattr(root_of(second), "_owned", False)
     return owned and one is not other and bool(backend.may_share_memory(one, other))
@@ -249,7 +231,7 @@ class Check:
                 continue
             with np.errstate(all="ignore"):
                 wanted = values.astype(target.before.dtype)
-            if not _agree(wanted, values_of(target.array)):
+            if not agree(wanted, values_of(target.array)):
                 raise BadInplace(
                     self._says(
                         f"wrote other values to {target.name} than it returns without: let the kernel compute the same "
@@ -321,14 +303,14 @@ def _arguments(declaration: Declaration, call: Call) -> Iterator[Argument]:
 
 
 # Their values are not set.
-_UNSET = frozenset({"empty", "empty_like"})
+UNSET = frozenset({"empty", "empty_like"})
 
 
 def _without_out(
     declaration: Declaration, call: Call, call_next: Handler, targets: list[Argument]
 ) -> list[np.ndarray] | Exception | None:
     # What the call returns or raises without ``out``, which decides over ``copy`` where it's given.
-    if declaration.name in _UNSET or any(target.before is None for target in targets):
+    if declaration.name in UNSET or any(target.before is None for target in targets):
         return None
     arguments = {**call.arguments, "out": None}
     if "copy" in arguments:

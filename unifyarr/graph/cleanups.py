@@ -72,8 +72,10 @@ RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_
 
 
 def folded(node: Apply) -> Sequence[Any] | None:
-    """Return the values of a node of constants, if they are few."""
-    if any(variable.type is None or prod(_shape(variable)) > SMALL for variable in node.outputs):
+    """Return the values of a node of constants, if they are few, and if they're known at all."""
+    if node.op.name == "empty" or any(
+        variable.type is None or prod(_shape(variable)) > SMALL for variable in node.outputs
+    ):
         return None
     constants = [variable.data for variable in node.inputs if isinstance(variable, Constant)]
     result = node.op.perform(node, constants)

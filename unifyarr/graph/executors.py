@@ -76,7 +76,9 @@ class Schedule:
         lines = [f"def run({_names(self.inputs)}):"]
         # Taken away: another thread finds none, and has its own.
         lines += [f"    v{place} = buffers.pop({place}, None)" for place in self._kept]
-        for number, (_, inputs, outputs, out, dead) in enumerate(self.steps):
+        for number, (node, inputs, outputs, out, dead) in enumerate(self.steps):
+            if node.op.written_to is not None:
+                out = inputs[node.op.written_to]
             into = "" if out is None else f", out=v{out}" if inputs else f"out=v{out}"
             lines.append(f"    {_names(outputs)} = f{number}({_names(inputs)}{into})")
             if dead:
@@ -109,8 +111,6 @@ def _out(
     borrowed: Mapping[Variable, Variable],
 ) -> int | None:
     output = node.outputs[0]
-    if node.op.written_to is not None:
-        return places[node.inputs[node.op.written_to]]
     if output in plan:
         return places[plan[output]]
     return places[output] if output in borrowed else None

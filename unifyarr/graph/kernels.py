@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from .._core.declare import DECLARATIONS
@@ -87,17 +88,16 @@ class KernelOp(Op):
             return backend.copy  # type: ignore[no-any-return]
         if self.name == STORE:
             return partial(_store, backend.assign)
-        kernel = backend.kernel(self.name)
+        kernel = function = backend.kernel(self.name)
         if self.static:
-            kernel = getattr(kernel, "bind", partial(partial, kernel))(**self.static)
+            kernel = getattr(function, "bind", partial(partial, function))(**self.static)
         if self.name in WRITES:
             return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
-        if target is not None:
-            return kernel
-        if node is not None and all(each.type is not None and each.type.shape for each in node.outputs):
-            return kernel
-        # Of no dimension, some engines return scalars.
-        return partial(_native, backend, kernel)
+        # Of no dimension some engines return scalars, and kernels of ours may decline a buffer.
+        declines = isinstance(function, FunctionType) and _takes_out(backend, self.name)
+        if declines or node is None or any(each.type is None or not each.type.shape for each in node.outputs):
+            return partial(_checked, backend, kernel)
+        return kernel
 
 
 def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
@@ -109,11 +109,17 @@ def _on_a_copy(copy: Callable[..., Any], kernel: Callable[..., Any], x: Any, *ot
     return kernel(copy(x), *others)
 
 
-def _native(backend: Handle, kernel: Callable[..., Any], *natives: Any, **out: Any) -> Any:
-    result = kernel(*natives, **out)
-    if isinstance(result, tuple) or result is NotImplemented or type(result) is backend.native_type:
+def _checked(backend: Handle, kernel: Callable[..., Any], *natives: Any, out: Any = None) -> Any:
+    result = kernel(*natives) if out is None else kernel(*natives, out=out)
+    if isinstance(result, tuple) or result is NotImplemented:
         return result
-    return backend.as_native(result)
+    if type(result) is not backend.native_type:
+        result = backend.as_native(result)
+    if out is not None and result is not out:
+        # So a kernel says that it hasn't used the buffer, which is to hold the result all the same.
+        backend.assign(out, result)
+        return out
+    return result
 
 
 def _target(op: Op) -> int:

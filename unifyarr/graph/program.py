@@ -16,7 +16,8 @@ from .basic import Op, Variable, same_type
 from .cleanups import RULES, folded
 from .crossing import Crossing
 from .destroyhandler import DestroyHandler
-from .executors import executor, shared
+from .executors import Executor, executor, shared
+from .feature import Client
 from .fgraph import FunctionGraph
 from .kernels import FALLIBLE, copied, stored
 from .rewriting import canonicalize, fold_constants, inplace, keep_in, merge
@@ -67,17 +68,30 @@ class Program:
 
     def _build(self) -> None:
         made = self.made
-        pure = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
-        if self.options.mode != "pure":
-            self._simplify(pure)
-        self.fgraph = self._writing(pure) if self.backend.mutable else pure
-        if self.options.mode != "pure" and self.backend.mutable:
-            self._work_in_place(self.fgraph)
-        self.given = self._given() if self.backend.destroys else {}
+        traced = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
+        self._executors: dict[tuple[int, ...], Executor] = {}
+        if self.options.mode == "debug":
+            from .debugmode import DebugProgram
+
+            checked = DebugProgram(traced, self._rewrite, self.backend)
+            self.fgraph, self._executors[()] = checked.fgraph, checked
+        else:
+            self._rewrite(traced)
+            self.fgraph = traced
+        takes = self.backend.destroys and self.options.mode != "debug"
+        self.given = self._given() if takes else {}
         # Whose natives may be used up, and are others afterwards.
-        candidates = (*self.written, *self.given) if self.backend.destroys else ()
+        candidates = (*self.written, *self.given) if takes else ()
         self._exchanged = [place for place in candidates if place not in self.apart]
-        self._executors: dict[tuple[int, ...], Callable[..., Sequence[Any]]] = {}
+
+    def _rewrite(self, fgraph: FunctionGraph) -> None:
+        """Make the graph that runs of one that is as it was traced."""
+        if self.options.mode != "pure":
+            self._simplify(fgraph)
+        if self.backend.mutable:
+            self._write(fgraph)
+            if self.options.mode != "pure":
+                self._work_in_place(fgraph)
 
     def _simplify(self, fgraph: FunctionGraph) -> None:
         canonicalize(fgraph, RULES)
@@ -87,19 +101,19 @@ class Program:
         merge(fgraph)
         canonicalize(fgraph, [compute_in_window])
 
-    def _writing(self, pure: FunctionGraph) -> FunctionGraph:
-        """Return the graph that writes what is written, and whose other results nobody else has, nor each other."""
-        held = shared(pure)
+    def _write(self, fgraph: FunctionGraph) -> None:
+        """Let the graph write what is written; of its other results, let each be in memory that nobody else has."""
         taken: set[Variable] = set()
-        outputs = []
-        for variable, memory in zip(pure.outputs, held, strict=True):
-            somebodys = any(each.owner is None for each in memory) or memory & taken
-            outputs.append(copied(self.backend, variable) if somebodys else variable)
+        for number, (variable, memory) in enumerate(zip(list(fgraph.outputs), shared(fgraph), strict=True)):
+            new = variable
+            if any(each.owner is None for each in memory) or memory & taken:
+                new = copied(self.backend, variable)
+            if number < len(self.written) and self.written[number] not in self.apart:
+                new = stored(self.backend, fgraph.inputs[self.written[number]], new)
+            fgraph.change_input(Client(None, number), new)
             taken |= memory
-        for number, place in enumerate(self.written):
-            if place not in self.apart:
-                outputs[number] = stored(self.backend, pure.inputs[place], outputs[number])
-        return FunctionGraph(pure.inputs, outputs, [DestroyHandler(), AllOrNothing(_may_fail)], clone=False)
+        fgraph.attach(DestroyHandler())
+        fgraph.attach(AllOrNothing(_may_fail))
 
     def _work_in_place(self, fgraph: FunctionGraph) -> None:
         free = {place for place in (*self.written, *self.mutable) if place not in self.apart}
@@ -124,7 +138,7 @@ class Program:
                 given[place] = number
         return given
 
-    def _executor(self, donated: tuple[int, ...]) -> Callable[..., Sequence[Any]]:
+    def _executor(self, donated: tuple[int, ...]) -> Executor:
         found = self._executors.get(donated)
         if found is None:
             may_fail = any(_may_fail(node.op) for node in self.fgraph.apply_nodes)
@@ -170,13 +184,13 @@ class Program:
                     targets[place]._native = natives[place]
             raise
         for place, native in zip(self.written, results, strict=False):
-            self._write(targets[place], place, native)
+            self._update(targets[place], place, native)
         for place in donated:
             if place in self.given:
                 rebind(targets[place], results[self.given[place]])
         return results
 
-    def _write(self, target: Array, place: int, native: Any) -> None:
+    def _update(self, target: Array, place: int, native: Any) -> None:
         if place in self._exchanged:
             rebind(target, native, owned=True)
         elif place in self.apart or not self.backend.mutable:
