@@ -20,6 +20,7 @@ from .._core.wrapper import is_array, read, wrap
 from ..container import trees
 from .backend import Traced, handle_for, type_of
 from .basic import Variable
+from .names import leaf_names
 
 if TYPE_CHECKING:
     from .._core.concerns import Call
@@ -36,9 +37,9 @@ class Trace:
         self._met: dict[int, tuple[Array, dict[str, Any]]] = {}
         self._natives: dict[int, Array] = {}
 
-    def input(self, native: Any) -> Traced:
+    def input(self, native: Any, name: str) -> Traced:
         """Return a new input of the graph that stands for a native."""
-        return Traced(Variable(type_of(self.backend, native)), native)
+        return Traced(Variable(type_of(self.backend, native), name), native)
 
     def enter(self, call: Call) -> None:
         """Take over what a call was passed."""
@@ -74,7 +75,7 @@ class Trace:
             for slot in ("_native", "_born", "_owned", "_run"):
                 if hasattr(x, slot):
                     saved[slot] = getattr(x, slot)
-            traced = self.input(native)
+            traced = self.input(native, f"captured {len(self.captured)}")
             self.captured.append((x, traced))
             x._native, x._born, x._owned, x._run = traced, self, False, None
         x._backend = self.handle
@@ -135,7 +136,8 @@ def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, b
     """Run a function on the leaves of its arguments, with arrays of a trace in place of the arrays among them."""
     trace = Trace(backend)
     with trace.running():
-        given = [wrap(trace.input(read(x)), trace.handle) for x in leaves if is_array(x)]
+        named = zip(leaves, leaf_names(function, spec), strict=True)
+        given = [wrap(trace.input(read(x), name), trace.handle) for x, name in named if is_array(x)]
         inputs = [x._native for x in given]
         stand_ins = iter(given)
         args, kwargs = trees().tree_unflatten(spec, [next(stand_ins) if is_array(x) else x for x in leaves])
