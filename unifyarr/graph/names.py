@@ -92,4 +92,4 @@ def bytes_of(variable: Variable) -> int | None:
         size = np.dtype(type.dtype).itemsize
     except TypeError:
         return None
-    return prod(length for length in type.shape if length is not None) * size
+    return int(prod(length for length in type.shape if length is not None) * size)
