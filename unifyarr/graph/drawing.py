@@ -84,21 +84,28 @@ def picture(fgraph: FunctionGraph) -> Picture:
     boxes: list[Box] = []
     arrows: list[Arrow] = []
     places: dict[Variable, tuple[int, int]] = {}
-    used = dict.fromkeys(v for node in nodes for v in node.inputs)
-    for variable in dict.fromkeys((*fgraph.inputs, *used, *fgraph.outputs)):
-        if variable.owner is None:
+
+    def place(variable: Variable) -> tuple[int, int]:
+        # A constant is drawn wherever it's used, which saves long lines.
+        if isinstance(variable, Constant) or variable not in places:
             places[variable] = (len(boxes), 0)
             kind = "constant" if isinstance(variable, Constant) else "input"
             boxes.append(Box(kind, name_of(variable), (_cell(variable, memory),)))
+        return places[variable]
+
+    for variable in fgraph.inputs:
+        place(variable)
     for number, node in enumerate(nodes):
         kinds = _kinds(node)
-        for index, variable in enumerate(node.inputs):
-            arrows.append(Arrow(*places[variable], len(boxes), index, kinds.get(index, "read")))
+        sources = [place(variable) for variable in node.inputs]
+        for index, source in enumerate(sources):
+            arrows.append(Arrow(*source, len(boxes), index, kinds.get(index, "read")))
         places.update((output, (len(boxes), index)) for index, output in enumerate(node.outputs))
         cells = tuple(_cell(output, memory) for output in node.outputs)
         boxes.append(Box("apply", f"{number} {title(node.op)}", cells, "destroyed" in kinds.values()))
     for index, variable in enumerate(fgraph.outputs):
-        arrows.append(Arrow(*places[variable], len(boxes), 0, "read"))
+        source = place(variable)
+        arrows.append(Arrow(*source, len(boxes), 0, "read"))
         boxes.append(Box("output", f"output {index}", (_cell(variable, memory),)))
     return Picture(boxes, arrows)
 

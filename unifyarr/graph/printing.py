@@ -14,8 +14,8 @@ DEPTH = 90
 def render(outputs: Iterable[Variable], labels: Mapping[Apply, int]) -> str:
     """Return the trees below variables; what was shown before is referred to by its letters.
 
-    Each line has the operation, a name for the node, the dtype and shape, its maps (``v`` of views, ``d`` of what it destroys), and its
-    place in the order of evaluation.
+    Each line has the operation, a name for the node, the dtype and shape, its maps (``v`` of views, ``d`` of what it
+    destroys), and its place in the order of evaluation.
     """
     places = {node: place for place, node in enumerate(sorted(labels, key=labels.__getitem__))}
     names: dict[Apply, str] = {}
