@@ -17,10 +17,10 @@ from .._core.tracing import running
 from .._core.views import is_recipe, overlapping
 from .._core.wrapper import is_array, read, wrap
 from ..container import trees
-from ..errors import BackendMismatchError, InconsistencyError
+from ..errors import BackendMismatchError, InconsistencyError, TraceError
 from .basic import Variable
 from .destroyhandler import DestroyHandler
-from .executors import program, shared
+from .executors import Program, program, shared
 from .fgraph import FunctionGraph
 from .kernels import copied, stored
 from .rewriting import dead_code, inplace, keep_in, merge
@@ -29,6 +29,8 @@ from .trace import trace_call
 
 if TYPE_CHECKING:
     from ..array import Array
+    from .memory_report import MemoryReport
+    from .profile_report import ProfileReport
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MODES = ("fast", "pure")
@@ -49,6 +51,10 @@ class Compiled:
         if running.get() is not None:
             # Inside another trace it's a part of that.
             return self._function(*args, **kwargs)
+        program, arrays = self._program(args, kwargs)
+        return program(arrays, lambda: self._function(*args, **kwargs))
+
+    def _program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Program, list[Array]]:
         leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
         arrays = [leaf for leaf in leaves if is_array(leaf)]
         backend = _backend(arrays)
@@ -57,7 +63,38 @@ class Compiled:
             found = self._programs.get(key)
             if found is None:
                 found = self._programs[key] = _Program(self._function, leaves, spec, backend, self._mode)
-        return found(arrays, lambda: self._function(*args, **kwargs))
+        return found, arrays
+
+    def memory(self, *args: Any, **kwargs: Any) -> MemoryReport:
+        """Return how much memory the function works in when it's called so; without arguments, for all calls yet.
+
+        The report has for each kind of arguments the pieces of memory, what lies in each of them and from which step to
+        which, and the most bytes that are held at one time: as the function was traced, and as it runs. It's printed as
+        a table. Nothing is run, but a function that wasn't called with such arguments is traced.
+        """
+        from .memory_report import memory_report
+
+        programs = [self._program(args, kwargs)[0]] if args or kwargs else self._programs.values()
+        return memory_report(self._name, programs)
+
+    def profile(self, *args: Any, **kwargs: Any) -> ProfileReport:
+        """Call the function, and return how long each operation took, and what the call returned, as ``result``.
+
+        It's a call like any other: what the function writes is written. On JAX and TensorFlow, which otherwise compile
+        all operations as a whole, they run one by one, each of them waited for.
+        """
+        from .profile_report import profile_report
+
+        if running.get() is not None:
+            raise TraceError("a function can't be profiled inside another one that is compiled: call it outside")
+        program, arrays = self._program(args, kwargs)
+        return profile_report(
+            self._name, program, lambda run: program(arrays, lambda: self._function(*args, **kwargs), run)
+        )
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._function, "__name__", type(self._function).__name__)
 
 
 def _backend(arrays: list[Array]) -> Handle:
@@ -129,14 +166,14 @@ class _Program:
             taken |= memory
         return made
 
-    def __call__(self, arrays: list[Array], eager: Callable[[], Any]) -> Any:
+    def __call__(self, arrays: list[Array], eager: Callable[[], Any], run: Program | None = None) -> Any:
         targets = [*arrays, *self.made.captured]
         if self.written and self._alias(targets):
             # What overlaps is written in an order that only the function itself knows.
             return eager()
         for place in self.written:
             check_target(targets[place])
-        natives = self.run(*(read(x) for x in targets))
+        natives = (run or self.run)(*(read(x) for x in targets))
         count = len(self.written)
         for place, native in zip(self.written, natives[:count], strict=True):
             if not self.backend.mutable or self.recipes[place]:

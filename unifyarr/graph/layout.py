@@ -172,7 +172,8 @@ def _place(
         # First down and up in turn, and in the end each between all its neighbours.
         both, down = sweep == sweeps, sweep % 2 == 0
         for row in rows if down else reversed(rows):
-            wanted, weights = [], []
+            wanted: list[float] = []
+            weights: list[float] = []
             for item in row:
                 total = weight = 0.0
                 for link in above[item] if both or down else ():
@@ -181,8 +182,10 @@ def _place(
                 for link in below[item] if both or not down else ():
                     pull = STRAIGHT if link.lower >= boxes and item >= boxes else 1.0
                     total, weight = total + pull * (x[link.lower] + link.end - link.start), weight + pull
-                wanted.append(total / weight if weight else x[item])
-                weights.append(weight or 0.1)
+                # What has no neighbours at all stands beside whatever is there.
+                alone = wanted[-1] if wanted and not above[item] and not below[item] else x[item]
+                wanted.append(total / weight if weight else alone)
+                weights.append(weight or 0.01)
             for item, each in zip(row, _apart(wanted, weights, _offsets(row, widths, boxes)), strict=True):
                 x[item] = each
     return x

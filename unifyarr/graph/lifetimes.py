@@ -16,8 +16,8 @@ from .names import bytes_of
 class Lifetime:
     """A piece of memory: what lies in it, one after another or at once, and the steps that it's needed for.
 
-    Steps are numbered as the graph's order numbers them; what is there before them begins at -1, and what is there after
-    them ends at their number.
+    Steps have the numbers of the nodes in the graph's order. What is there before them begins at -1, and what is there
+    after them ends at their number.
     """
 
     root: Variable

@@ -284,6 +284,10 @@ class Backend:
         """Return a function of natives, which returns natives, compiled as a whole."""
         return jax.jit(function)
 
+    def wait(self, natives: Any) -> None:
+        """Wait until an array, or each of several, is computed."""
+        jax.block_until_ready(natives)
+
     def register_node(
         self,
         cls: type,

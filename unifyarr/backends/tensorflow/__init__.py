@@ -291,6 +291,10 @@ class Backend:
         """Return a function of natives, which returns natives, compiled as a whole."""
         return tf.function(function, autograph=False)
 
+    def wait(self, natives: Any) -> None:
+        """Wait until a tensor, or each of several, is computed: until all is that any device has to do."""
+        tf.test.experimental.sync_devices()
+
     def variable(self, native: Any) -> Any:
         """Return a variable with the values of a tensor."""
         with tf.device(native.device):
