@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .basic import Constant, Variable
+from .executors import Schedule
 from .fgraph import FunctionGraph
 from .lifetimes import Lifetime, lifetimes, peak, settled
 from .memory import memory_plan
@@ -14,6 +15,7 @@ from .names import describe, name_of, title
 from .tables import Table, bytes_text
 
 if TYPE_CHECKING:
+    from .._core.selection import Handle
     from .compile import _Program
 
 
@@ -64,7 +66,7 @@ class ProgramMemory:
     peak_before, peak_after
         The most bytes that are held at one time beside the inputs and constants: by the graph as it was traced, where
         each result but a view has memory of its own, and as it runs. What an operation holds while it computes isn't
-        known. Where the engine compiles all as a whole, it alone knows what it holds: ``peak_after`` is ``None`` then.
+        known. JAX, which compiles all as a whole, is asked what it holds; TensorFlow doesn't say, which is ``None``.
     """
 
     arguments: tuple[str, ...]
@@ -177,8 +179,15 @@ def _of_program(program: _Program) -> ProgramMemory:
         constants=total("constant"),
         results=total("result"),
         peak_before=peak(before),
-        peak_after=None if hasattr(program.backend.engine, "compiled") else peak(after),
+        peak_after=_as_run(program.backend, fgraph, after),
     )
+
+
+def _as_run(backend: Handle, fgraph: FunctionGraph, memory: Sequence[Lifetime]) -> int | None:
+    if not hasattr(backend.engine, "compiled"):
+        return peak(memory)
+    ask = getattr(backend.engine, "held_bytes", None)
+    return None if ask is None else ask(Schedule(fgraph, {}), [variable.type for variable in fgraph.inputs])
 
 
 def _kind(memory: Lifetime, steps: int) -> str:
