@@ -65,6 +65,14 @@ class Compiled:
                 found = self._programs[key] = _Program(self._function, leaves, spec, backend, self._mode)
         return found, arrays
 
+    def graph(self, *args: Any, **kwargs: Any) -> FunctionGraph:
+        """Return the graph that runs when the function is called so: to look at, since changes make its reports wrong.
+
+        It can be printed, and drawn: notebooks show it as a picture. Nothing is run, but a function that wasn't called
+        with such arguments is traced.
+        """
+        return self._program(args, kwargs)[0].fgraph
+
     def memory(self, *args: Any, **kwargs: Any) -> MemoryReport:
         """Return how much memory the function works in when it's called so; without arguments, for all calls yet.
 
