@@ -239,13 +239,13 @@ def test_printing(capsys: pytest.CaptureFixture[str]) -> None:
     fgraph = FunctionGraph([x, y], [total, S(total)], [DestroyHandler()])
     fgraph.print()
     expected = """\
-        A [A] d={0: [0]} 2
-        ├─ Split.0 [B] v={0: [0], 1: [0]} 0
-        │  └─ x
-        └─ Dot [C] 1
+        A [A] int64 (2,) d={0: [0]} 2
+        ├─ Split.0 [B] int64 (2,) v={0: [0], 1: [0]} 0
+        │  └─ x int64 (4,)
+        └─ Dot [C] int64 (2,) 1
            ├─ Split.1 [B] ···
-           └─ array([5])
-        S [D] 3
+           └─ [5] int64 (1,)
+        S [D] int64 (2,) 3
         └─ A [A] ···
         """
     assert capsys.readouterr().out == textwrap.dedent(expected)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from types import MethodType
@@ -18,11 +17,16 @@ from .._core.tracing import running
 from .._core.views import geometry
 from .._core.wrapper import array_class, is_array
 from ..container import trees
+from ..errors import TraceError
 from .crossing import Crossing, home_of
+from .fgraph import FunctionGraph
+from .names import parameters, positional
 from .program import Options, Program
 
 if TYPE_CHECKING:
     from ..array import Array
+    from .memory_report import MemoryReport
+    from .profile_report import ProfileReport
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Parameters = Iterable[str | int] | str | int
@@ -56,12 +60,42 @@ class Compiled:
         home = home_of(arrays)
         if _differentiates(home, arrays):
             return self._function(*args, **kwargs)
-        key = (home.name, spec, tuple(map(_kind, leaves)))
-        found = self._programs.get(key)
-        if found is None:
-            with self._lock:
-                found = self._programs.get(key) or self._program(key, home, leaves, spec)
-        return found(arrays, lambda: self._function(*args, **kwargs))
+        return self._program(home, leaves, spec)(arrays, lambda: self._function(*args, **kwargs))
+
+    def graph(self, *args: Any, **kwargs: Any) -> FunctionGraph:
+        """Return the graph that runs when the function is called so: to look at, since changes make its reports wrong.
+
+        It can be printed, and drawn: notebooks show it as a picture. Nothing is run, but a function that wasn't called
+        with such arguments is traced.
+        """
+        return self._found(args, kwargs)[0].fgraph
+
+    def memory(self, *args: Any, **kwargs: Any) -> MemoryReport:
+        """Return how much memory the function works in when it's called so; without arguments, for all calls yet.
+
+        The report has for each kind of arguments the pieces of memory, what lies in each of them and from which step to
+        which, and the most bytes that are held at one time: as the function was traced, and as it runs. It's printed as
+        a table. Nothing is run, but a function that wasn't called with such arguments is traced.
+        """
+        from .memory_report import memory_report
+
+        programs = [self._found(args, kwargs)[0]] if args or kwargs else self._programs.values()
+        return memory_report(self._name, programs)
+
+    def profile(self, *args: Any, **kwargs: Any) -> ProfileReport:
+        """Call the function, and return how long each operation took, and what the call returned, as ``result``.
+
+        It's a call like any other: what the function writes is written. On JAX and TensorFlow, which otherwise compile
+        all operations as a whole, they run one by one, each of them waited for.
+        """
+        from .profile_report import profile_report
+
+        if running.get() is not None:
+            raise TraceError("a function can't be profiled inside another one that is compiled: call it outside")
+        program, arrays = self._found(args, kwargs)
+        return profile_report(
+            self._name, program, lambda run: program(arrays, lambda: self._function(*args, **kwargs), run)
+        )
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Be a method where the function was one."""
@@ -70,16 +104,34 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"
 
-    def _program(self, key: Hashable, home: Handle, leaves: list[Any], spec: Any) -> Program:
+    @property
+    def _name(self) -> str:
+        return getattr(self._function, "__name__", type(self._function).__name__)
+
+    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Array]]:
+        leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
+        arrays = [leaf for leaf in leaves if is_array(leaf)]
+        return self._program(home_of(arrays), leaves, spec), arrays
+
+    def _program(self, home: Handle, leaves: list[Any], spec: Any) -> Program:
+        key = (home.name, spec, tuple(map(_kind, leaves)))
+        found = self._programs.get(key)
+        if found is None:
+            with self._lock:
+                found = self._programs.get(key)
+                if found is None:
+                    found = self._traced(home, leaves, spec)
+                    while len(self._programs) >= PROGRAMS:
+                        del self._programs[next(iter(self._programs))]
+                    self._programs[key] = found
+        return found
+
+    def _traced(self, home: Handle, leaves: list[Any], spec: Any) -> Program:
         engine = None if self._engine is None else load(self._engine)
         # What has no arrays runs, and stays, where it's asked to run.
         crossing = Crossing(home if engine is None or any(map(is_array, leaves)) else engine, engine)
         mutable = [place for place, name in enumerate(_owners(self._function, leaves, spec)) if name in self._mutable]
-        made = Program(self._function, leaves, spec, crossing, mutable, self._options)
-        while len(self._programs) >= PROGRAMS:
-            del self._programs[next(iter(self._programs))]
-        self._programs[key] = made
-        return made
+        return Program(self._function, leaves, spec, crossing, mutable, self._options)
 
 
 def _differentiates(home: Handle, arrays: list[Array]) -> bool:
@@ -107,31 +159,21 @@ def _kind(leaf: Any) -> Hashable:
     return (type(leaf), leaf, repr(leaf) if isinstance(leaf, (float, complex)) else None)
 
 
-def _names(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the parameters that may be passed by position."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except ValueError:
-        # Some that are written in C say nothing.
-        return []
-    return [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-
-
 def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[str | int]:
     """Return parameters by their names, or by their places as far as they have none."""
-    names, found = _names(function), set()
+    names, found = positional(function), set()
     for each in [given] if isinstance(given, (str, int)) else given:
         if isinstance(each, bool) or not isinstance(each, (str, int)):
             raise TypeError(f"mutable has names or positions of parameters, not {each!r}")
-        if isinstance(each, str) and names and each not in inspect.signature(function).parameters:
-            raise ValueError(f"mutable names {each!r}, but the parameters are {', '.join(names)}")
+        if isinstance(each, str) and names and each not in (known := [p.name for p in parameters(function)]):
+            raise ValueError(f"mutable names {each!r}, but the parameters are {', '.join(known)}")
         found.add(names[each] if isinstance(each, int) and 0 <= each < len(names) else each)
     return frozenset(found)
 
 
 def _owners(function: Callable[..., Any], leaves: list[Any], spec: Any) -> list[str | int]:
     """Return for each array among the arguments' leaves the parameter that it belongs to."""
-    names = _names(function)
+    names = positional(function)
     owners = []
     for path, leaf in zip(spec.paths(), leaves, strict=True):
         if is_array(leaf):

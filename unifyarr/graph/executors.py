@@ -29,10 +29,17 @@ class Step(NamedTuple):
 class Schedule:
     """The steps of a graph in a fixed order, with places for what they pass on.
 
-    With ``borrow`` the memory of results is used again by the next call.
+    With ``borrow`` the memory of results is used again by the next call. ``bound`` returns what a node is run by.
     """
 
-    def __init__(self, fgraph: FunctionGraph, plan: Mapping[Variable, Variable], *, borrow: bool = False) -> None:
+    def __init__(
+        self,
+        fgraph: FunctionGraph,
+        plan: Mapping[Variable, Variable],
+        *,
+        borrow: bool = False,
+        bound: Callable[[Apply], Callable[..., Any]] = lambda node: node.op.bound(node),
+    ) -> None:
         nodes = fgraph.toposort()
         places: dict[Variable, int] = {}
         for variable in (
@@ -65,7 +72,7 @@ class Schedule:
             for number, node in enumerate(nodes)
         ]
 
-        self._run = self._compiled()
+        self._run = self._compiled(bound)
 
     def __call__(self, *natives: Any) -> list[Any]:
         """Return the natives of the outputs."""
@@ -87,11 +94,11 @@ class Schedule:
         lines.append(f"    return [{_names(self.outputs)}]")
         return "\n".join(lines) + "\n"
 
-    def _compiled(self) -> Executor:
+    def _compiled(self, bound: Callable[[Apply], Callable[..., Any]]) -> Executor:
         # A loop over the steps would take several times as long as what it does for small arrays.
         source, filename = self.source(), f"<unifyarr schedule {id(self)}>"
         names: dict[str, Any] = {f"v{place}": data for place, data in enumerate(self.start) if data is not None}
-        names |= {f"f{number}": step.node.op.bound(step.node) for number, step in enumerate(self.steps)}
+        names |= {f"f{number}": bound(step.node) for number, step in enumerate(self.steps)}
         names["buffers"] = self._buffers
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         weakref.finalize(self, linecache.cache.pop, filename, None)

@@ -238,6 +238,25 @@ class FunctionGraph:
         """Print the graph as a tree below each output."""
         print(self)
 
+    def dot(self) -> str:
+        """Return a drawing of the graph as text for Graphviz."""
+        from .drawing import dot
+
+        return dot(self)
+
+    def svg(self) -> str:
+        """Return a drawing of the graph as an SVG image, which notebooks show.
+
+        Views are dashed, what is overwritten is red, and values of one number and colour lie in the same memory. A
+        graph of more than 500 operations is an image that says so.
+        """
+        from .drawing import svg
+
+        return svg(self)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
 
 def sorted_nodes(variables: Iterable[Variable], known: Container[Variable] = ()) -> list[Apply]:
     """Return the nodes that variables are computed by from known ones, each after those that it needs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from .basic import Apply, IOMap, Variable
+from .names import describe, name_of, title
 
 # How far lines are indented at most.
 DEPTH = 90
@@ -13,8 +14,8 @@ DEPTH = 90
 def render(outputs: Iterable[Variable], labels: Mapping[Apply, int]) -> str:
     """Return the trees below variables; what was shown before is referred to by its letters.
 
-    Each line has the operation, a name for the node, its maps (``v`` of views, ``d`` of what it destroys), and its
-    place in the order of evaluation.
+    Each line has the operation, a name for the node, the dtype and shape, its maps (``v`` of views, ``d`` of what it
+    destroys), and its place in the order of evaluation.
     """
     places = {node: place for place, node in enumerate(sorted(labels, key=labels.__getitem__))}
     names: dict[Apply, str] = {}
@@ -25,20 +26,25 @@ def render(outputs: Iterable[Variable], labels: Mapping[Apply, int]) -> str:
         variable, before, below = stack.pop()
         node = variable.owner
         if node is None:
-            lines.append(f"{before}{variable}")
+            lines.append(f"{before}{name_of(variable)}{_type(variable)}")
             continue
         seen = node in names
         name = names.setdefault(node, _letters(len(names)))
         output = f".{variable.index}" if len(node.outputs) > 1 else ""
-        line = f"{before}{node.op}{output} [{name}]"
+        line = f"{before}{title(node.op)}{output} [{name}]"
         if seen:
             lines.append(f"{line} ···" if node.inputs else line)
             continue
-        lines.append(f"{line}{_maps(node)}{f' {places[node]}' if node in places else ''}")
+        lines.append(f"{line}{_type(variable)}{_maps(node)}{f' {places[node]}' if node in places else ''}")
         for index, each in reversed(list(enumerate(node.inputs))):
             last = index == len(node.inputs) - 1
             stack.append((each, f"{below}{'└─ ' if last else '├─ '}", _cut(f"{below}{'   ' if last else '│  '}")))
     return "\n".join(lines)
+
+
+def _type(variable: Variable) -> str:
+    text = describe(variable.type)
+    return f" {text}" if text else ""
 
 
 def _cut(indent: str) -> str:

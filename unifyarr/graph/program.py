@@ -78,10 +78,11 @@ class Program:
         else:
             self._rewrite(traced)
             self.fgraph = traced
-        takes = self.backend.destroys and self.options.mode != "debug"
-        self.given = self._given() if takes else {}
+        # What is compiled as a whole returns natives that nobody else has.
+        self._fresh = self.backend.destroys and not self.crossing.lends and self.options.mode != "debug"
+        self.given = self._given() if self._fresh else {}
         # Whose natives may be used up, and are others afterwards.
-        candidates = (*self.written, *self.given) if takes else ()
+        candidates = (*self.written, *self.given) if self._fresh else ()
         self._exchanged = [place for place in candidates if place not in self.apart]
 
     def _rewrite(self, fgraph: FunctionGraph) -> None:
@@ -148,8 +149,11 @@ class Program:
 
     # Running
 
-    def __call__(self, arrays: list[Array], eager: Callable[[], Any]) -> Any:
-        """Return what the function returns for arrays of this kind; ``eager`` runs the function itself."""
+    def __call__(self, arrays: list[Array], eager: Callable[[], Any], run: Executor | None = None) -> Any:
+        """Return what the function returns for arrays of this kind.
+
+        ``eager`` runs the function itself, and ``run`` the graph, step by step, in place of what runs it otherwise.
+        """
         targets = [*arrays, *self.made.captured]
         destroyed = {*self.written, *self.mutable}
         if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
@@ -157,44 +161,43 @@ class Program:
             return eager()
         for place in destroyed:
             check_target(targets[place])
+        exchanged = self._exchanged if run is None else []
         # Nobody else may read an array whose native is being used up.
-        with LOCK if self._exchanged else contextlib.nullcontext():
-            results = self._run(targets)
+        with LOCK if exchanged else contextlib.nullcontext():
+            results = self._run(targets, exchanged, run)
         home = self.crossing.home
         computed = [wrap(native, home) for native in results[len(self.written) :]]
-        if home.destroys:
+        if self._fresh and run is None:
             shared = {number - len(self.written) for number in self.given.values()}
             for number, x in enumerate(computed):
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
 
-    def _run(self, targets: list[Array]) -> list[Any]:
+    def _run(self, targets: list[Array], exchanged: Sequence[int], run: Executor | None) -> list[Any]:
         """Run the graph, write what is written, and return the results."""
-        natives = [None if place in self._exchanged else self.crossing.enter(x) for place, x in enumerate(targets)]
+        natives = [None if place in exchanged else self.crossing.enter(x) for place, x in enumerate(targets)]
         donated = []
         try:
-            for place in self._exchanged:
+            for place in exchanged:
                 natives[place], owned = release(targets[place])
                 if owned:
                     donated.append(place)
-            results = [self.crossing.leave(each) for each in self._executor(tuple(donated))(*natives)]
+            run = run or self._executor(tuple(donated))
+            results = [self.crossing.leave(each) for each in run(*natives)]
         except BaseException:
-            for place in self._exchanged:
+            for place in exchanged:
                 if natives[place] is not None:
                     targets[place]._native = natives[place]
             raise
         for place, native in zip(self.written, results, strict=False):
-            self._update(targets[place], place, native)
+            if place in exchanged:
+                rebind(targets[place], native, owned=True)
+            elif place in self.apart or not self.backend.mutable:
+                assign(targets[place], native)
         for place in donated:
             if place in self.given:
                 rebind(targets[place], results[self.given[place]])
         return results
-
-    def _update(self, target: Array, place: int, native: Any) -> None:
-        if place in self._exchanged:
-            rebind(target, native, owned=True)
-        elif place in self.apart or not self.backend.mutable:
-            assign(target, native)
 
 
 def _may_fail(op: Op) -> bool:

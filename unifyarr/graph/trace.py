@@ -22,6 +22,7 @@ from .backend import Traced, handle_for, type_of
 from .basic import Variable
 from .crossing import Crossing, home_of
 from .fgraph import FunctionGraph
+from .names import leaf_names
 
 if TYPE_CHECKING:
     from .._core.concerns import Call
@@ -39,10 +40,10 @@ class Trace:
         self._met: dict[int, tuple[Array, dict[str, Any]]] = {}
         self._natives: dict[int, Array] = {}
 
-    def input(self, x: Array) -> Traced:
+    def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array."""
         native = self.crossing.enter(x)
-        return Traced(Variable(type_of(self.backend, native)), native, geometry(x).strides)
+        return Traced(Variable(type_of(self.backend, native), name), native, geometry(x).strides)
 
     def enter(self, call: Call) -> None:
         """Take over what a call was passed."""
@@ -77,7 +78,7 @@ class Trace:
         if is_recipe(x):
             self.capture(root)
         else:
-            traced = self.input(x)
+            traced = self.input(x, f"captured {len(self.captured)}")
             for slot in ("_native", "_born", "_owned", "_run"):
                 if hasattr(x, slot):
                     saved[slot] = getattr(x, slot)
@@ -142,7 +143,8 @@ def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, c
     trace = Trace(crossing)
     where = use_backend(crossing.engine.name) if crossing.creates else contextlib.nullcontext()
     with trace.running(), where:
-        given = [wrap(trace.input(x), trace.handle) for x in leaves if is_array(x)]
+        named = zip(leaves, leaf_names(function, spec), strict=True)
+        given = [wrap(trace.input(x, name), trace.handle) for x, name in named if is_array(x)]
         inputs = [x._native for x in given]
         stand_ins = iter(given)
         args, kwargs = trees().tree_unflatten(spec, [next(stand_ins) if is_array(x) else x for x in leaves])

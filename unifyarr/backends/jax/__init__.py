@@ -323,6 +323,17 @@ class Backend:
         """
         return jax.jit(function, donate_argnums=tuple(donate))
 
+    def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
+        """Return how much memory a function of arrays of given types, compiled as a whole, holds beside its inputs."""
+        inputs = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in types]
+        found = jax.jit(function).lower(*inputs).compile().memory_analysis()
+        # Not every platform tells.
+        return None if found is None else found.temp_size_in_bytes + found.output_size_in_bytes
+
+    def wait(self, natives: Any) -> None:
+        """Wait until an array, or each of several, is computed."""
+        jax.block_until_ready(natives)
+
     def register_node(
         self,
         cls: type,

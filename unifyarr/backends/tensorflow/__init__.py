@@ -313,6 +313,10 @@ class Backend:
         plain = tf.function(function, autograph=False)
         return plain if may_fail else _tried(tf.function(function, autograph=False, jit_compile=True), plain)
 
+    def wait(self, natives: Any) -> None:
+        """Wait until a tensor, or each of several, is computed: until all is that any device has to do."""
+        tf.test.experimental.sync_devices()
+
     def variable(self, native: Any) -> Any:
         """Return a variable with the values of a tensor."""
         with tf.device(native.device):

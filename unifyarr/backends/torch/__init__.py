@@ -116,6 +116,11 @@ class Backend:
         """Return what kernels compute with: a lazily conjugated or negated tensor as a plain one."""
         return native.resolve_conj().resolve_neg() if native.is_conj() or native.is_neg() else native
 
+    def wait(self, natives: Any) -> None:
+        """Wait until a tensor, or each of several, is computed."""
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 
     def devices(self) -> list[str]:

@@ -1,0 +1,92 @@
+"""Which pieces of memory an evaluation works in, and from which step to which each of them is held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..errors import InconsistencyError
+from .basic import Apply, Constant, Variable
+from .fgraph import FunctionGraph
+from .memory import buffers
+from .names import bytes_of
+
+
+@dataclass
+class Lifetime:
+    """A piece of memory: what lies in it, one after another or at once, and the steps that it's needed for.
+
+    Steps have the numbers of the nodes in the graph's order. What is there before them begins at -1, and what is there
+    after them ends at their number.
+    """
+
+    root: Variable
+    first: int
+    last: int
+    variables: list[Variable] = field(default_factory=list)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the memory is there before the first step: an input's or a constant's."""
+        return self.root.owner is None
+
+    @property
+    def bytes(self) -> int | None:
+        """The size, ``None`` if it isn't known."""
+        return bytes_of(self.root)
+
+
+def settled(fgraph: FunctionGraph) -> list[Apply]:
+    """Return the nodes in the graph's order, or in the last one that was right if it's inconsistent now."""
+    try:
+        return fgraph.toposort()
+    except InconsistencyError:
+        return fgraph.order.sort(fgraph.apply_nodes)
+
+
+def lifetimes(
+    fgraph: FunctionGraph, nodes: Sequence[Apply], plan: Mapping[Variable, Variable], *, views: bool = True
+) -> list[Lifetime]:
+    """Return the pieces of memory that nodes work in, run in order with results written where a plan says.
+
+    Without ``views`` each result has memory of its own, which is how engines compute whose arrays can't change.
+    """
+    held = buffers(nodes) if views else {}
+    found: dict[Variable, Lifetime] = {}
+
+    def touch(variable: Variable, step: int) -> None:
+        for root in held.get(variable, (variable,)):
+            while root in plan:
+                root = plan[root]
+            each = found.setdefault(root, Lifetime(root, step if root.owner else -1, step))
+            each.last = step
+            each.variables.append(variable)
+
+    for variable in fgraph.inputs:
+        touch(variable, -1)
+    for step, node in enumerate(nodes):
+        for variable in (*node.inputs, *node.outputs):
+            touch(variable, step)
+    for variable in fgraph.outputs:
+        touch(variable, len(nodes))
+    for each in found.values():
+        each.variables = list(dict.fromkeys(each.variables))
+        if each.is_given:
+            # The caller, or the graph, has it all the time.
+            each.first, each.last = -1, len(nodes)
+    return sorted(found.values(), key=lambda each: (isinstance(each.root, Constant), each.first))
+
+
+def peak(memory: Sequence[Lifetime]) -> int:
+    """Return the most bytes that are held at one time beside what's given: temporaries and results."""
+    changes: dict[int, int] = {}
+    for each in memory:
+        if not each.is_given:
+            size = each.bytes or 0
+            changes[each.first] = changes.get(each.first, 0) + size
+            changes[each.last + 1] = changes.get(each.last + 1, 0) - size
+    held = most = 0
+    for step in sorted(changes):
+        held += changes[step]
+        most = max(most, held)
+    return most
