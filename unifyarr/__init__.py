@@ -29,6 +29,7 @@ from ._core.dtypes import (
     uint32,
     uint64,
 )  # fmt: skip
+from ._core.operations import op
 from ._core.selection import available_backends, set_backend, use_backend
 from ._info import Info
 from ._inplace_api import (
@@ -84,6 +85,7 @@ __all__ = [
     "nan",
     "newaxis",
     "nn",
+    "op",
     "pi",
     "set_backend",
     "supports_inplace_updates",

@@ -60,7 +60,7 @@ class KernelOp(Op):
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins that fit: what stands at several places, or is read-only, is no target."""
-        return [twin for twin in super().twins(node) if _is_writable(node.inputs[_target(twin)])]
+        return [twin for twin in super().twins(node) if is_writable(node.inputs[_target(twin)])]
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them; written to ``out`` if the kernel takes it."""
@@ -87,12 +87,15 @@ def _target(op: Op) -> int:
     return op.target
 
 
-def _is_writable(variable: Variable) -> bool:
+def is_writable(variable: Variable) -> bool:
+    """Return whether a variable can be overwritten, as far as its being a view goes."""
     node = variable.owner
-    while node is not None and node.op.name in VIEWS:
-        if node.op.name in READ_ONLY:
+    while node is not None and node.op.views(node).get(variable.index):
+        if node.op.name in READ_ONLY or not isinstance(node.op, KernelOp):
+            # What views a user's operation returns isn't known.
             return False
-        node = node.inputs[0].owner
+        variable = node.inputs[0]
+        node = variable.owner
     return True
 
 
