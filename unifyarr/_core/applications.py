@@ -147,7 +147,9 @@ def _offer(application: Application, operands: list[Array], out: Array | None) -
     operation, backend = application.operation, operands[0]._backend
     natives = [read(x) for x in operands]
     kernel, into = operation.kernels[backend.name], None
-    kind = (application, backend.name, tuple((x.shape, x.dtype) for x in operands)) if out is not None else None
+    kind: Hashable = None
+    if out is not None or backend.name in operation.twins:
+        kind = (application, backend.name, tuple((x.shape, x.dtype) for x in operands))
     if out is not None:
         check_device(out, operands[0], f"out of {operation.name}()")
         if kind in operation.types:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import re
 import types
 from collections.abc import Callable
 from textwrap import indent
@@ -104,6 +105,10 @@ def _binary(name: str, x: str, y: str, prefix: str = "") -> str:
     )
 
 
+# What an annotation has beside ``Array`` where a scalar or ``None`` stays what it is.
+_WEAK = re.compile(r"Scalar|\b(None|bool|int|float|complex)\b")
+
+
 def read_signature(body: Callable[..., Any]) -> Parameters:
     """Return what a declaration's signature says, from the kinds and the annotations of its parameters."""
     positional, keywords, arrays, weak, sequences = [], [], set(), set(), set()
@@ -120,7 +125,7 @@ def read_signature(body: Callable[..., Any]) -> Parameters:
             continue
         if "Sequence" in annotation or parameter.name == variadic:
             sequences.add(parameter.name)
-        elif "Scalar" in annotation or "int" in annotation or "None" in annotation:
+        elif _WEAK.search(annotation):
             weak.add(parameter.name)
         else:
             arrays.add(parameter.name)
