@@ -161,9 +161,10 @@ def test_no_twin_writes_a_result_of_another_type(backend: str) -> None:
         single = ua.zeros((), dtype=ua.float64)
         with pytest.raises(ShapeError):
             axpy.op(1.0, array(1, 2), single, out=single)
-        narrow = ua.zeros(2, dtype=ua.float32)
-        axpy.op(ua.asarray(1.0), array(1, 2), narrow, out=narrow)
-        assert_same(narrow, np.array([1, 2], np.float32))
+        if backend in MUTABLE:
+            narrow = ua.zeros(2, dtype=ua.float32)
+            axpy.op(ua.asarray(1.0), array(1, 2), narrow, out=narrow)
+            assert_same(narrow, np.array([1, 2], np.float32))
     assert "twin" not in axpy.took()
 
 

@@ -29,7 +29,7 @@ from ._core.dtypes import (
     uint32,
     uint64,
 )  # fmt: skip
-from ._core.operations import op
+from ._core.op import op
 from ._core.selection import available_backends, set_backend, use_backend
 from ._info import Info
 from ._inplace_api import (

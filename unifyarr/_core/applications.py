@@ -7,7 +7,6 @@ with no array that was passed: where a ``view_map`` says that it may, it's copie
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,17 +39,33 @@ class Given(NamedTuple):
 ONE = -1
 
 
-@dataclass(frozen=True)
 class Application:
     """One call without its arrays: equal ones compute the same of the same arrays."""
 
-    operation: Operation
-    # For each parameter of arrays: one array, how many arrays, or what was given instead.
-    layout: tuple[int | Given, ...] = field(compare=False)
-    # The positions of the arrays as maps count them: what was given instead takes one up too.
-    places: tuple[int, ...]
-    static: Mapping[str, Any] = field(compare=False)
-    key: Hashable
+    __slots__ = ("_identity", "layout", "operation", "places", "static")
+
+    def __init__(
+        self,
+        operation: Operation,
+        layout: Sequence[int | Given],
+        places: Sequence[int],
+        static: Mapping[str, Any],
+        key: Sequence[Hashable],
+    ) -> None:
+        self.operation = operation
+        # For each parameter of arrays: one array, how many arrays, or what was given instead.
+        self.layout = layout
+        # The positions of the arrays as maps count them: what was given instead takes one up too.
+        self.places = places
+        self.static = static
+        # The key has what the layout and the static arguments have, as it's compared.
+        self._identity = (operation, *places, None, *key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Application) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
 
     def perform(self, kernel: Kernel, backend: Handle, natives: Sequence[Any], **out: Any) -> Any:
         """Return the natives of the results, or ``NotImplemented`` if the kernel declines."""
@@ -97,19 +112,29 @@ def application_of(operation: Operation, call: Call) -> tuple[Application, list[
     operands: list[Array] = []
     layout: list[int | Given] = []
     places: list[int] = []
+    key: list[Hashable] = []
     count = 0
     for name in operation.arrays:
         value = call.arguments[name]
-        several = name in operation.parameters.sequences
-        given = list(value) if several else [value] if is_array(value) else []
-        layout.append(len(given) if several else ONE if given else Given(value))
-        places += range(count, count + len(given))
-        operands += given
-        count += len(given) if several else 1
+        if is_array(value):
+            layout.append(ONE)
+            key.append(ONE)
+            places.append(count)
+            operands.append(value)
+            count += 1
+        elif name in operation.parameters.sequences:
+            layout.append(len(value))
+            key.append(len(value))
+            places += range(count, count + len(value))
+            operands += value
+            count += len(value)
+        else:
+            layout.append(Given(value))
+            key.append(_key(operation, name, value))
+            count += 1
     static = {name: call.arguments[name] for name in operation.static}
-    parts = (_key(operation, name, part) for name, part in zip(operation.arrays, layout, strict=True))
-    key = (*parts, *(_key(operation, name, value) for name, value in static.items()))
-    return Application(operation, tuple(layout), tuple(places), static, key), operands
+    key += [_key(operation, name, value) for name, value in static.items()]
+    return Application(operation, layout, places, static, key), operands
 
 
 def _key(operation: Operation, name: str, value: Any) -> Hashable:

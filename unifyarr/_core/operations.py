@@ -1,4 +1,4 @@
-"""Functions that users declare, with ``op``: kernels by backend, their destructive twins, and what they do to memory.
+"""What is known of a function that a user declared with ``op``: its kernels by backend, and their destructive twins.
 
 Such a function is a declaration like the package's own. Its body is the composition for backends without a kernel.
 """
@@ -9,7 +9,7 @@ import inspect
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import wraps
-from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from ..errors import BackendNotFoundError
 from .concerns import Parameters
@@ -19,7 +19,6 @@ from .selection import Handle, entry_points
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result", covariant=True)
-Returned = TypeVar("Returned")
 Function = TypeVar("Function", bound=Callable[..., Any])
 # For an output the inputs, by position, and pairs of inputs.
 Maps = Mapping[int, Iterable[int]]
@@ -254,95 +253,8 @@ def _with_out(body: Callable[..., Any]) -> Callable[..., Any]:
     return declared
 
 
-@overload
-def op(body: Callable[Arguments, Returned], /) -> OpFunction[Arguments, Returned]: ...
-
-
-@overload
-def op(
-    *, view_map: Maps | None = None
-) -> Callable[[Callable[Arguments, Returned]], OpFunction[Arguments, Returned]]: ...
-
-
-def op(body: Callable[..., Any] | None = None, /, *, view_map: Maps | None = None) -> Any:
-    """Declare an operation of your own, with kernels on the native arrays of any backends.
-
-    The decorated function becomes one like the package's own: it takes arrays of every backend and what becomes one,
-    containers, and ``out=``; ``debug()`` checks it; and in a graph it's one node where its backend has a kernel. Its
-    body, written in functions of ``unifyarr``, is for the other backends, and may be ``...`` if there's nothing to say.
-
-    Parameters
-    ----------
-    body
-        A pure function: the same arguments give the same results, and nothing else happens. Its annotations say which
-        parameters are arrays (``Array``, ``Array | None``, ``Array | float``, ``Sequence[Array]``, ``*x: Array``) and
-        how many it returns (``Array``, ``tuple[Array, Array]``). Arrays are positional, all else can be hashed. It
-        has a parameter ``out`` if it wants to pass that on.
-    view_map
-        For outputs, counted from 0, the arrays, likewise, whose memory kernels may return for them. Results are
-        independent of the arguments all the same: what shares memory is copied, but in a graph only where it matters. A
-        function whose result is to be a *view* is no op, but an ordinary function that returns ``x[::2].T``.
-
-    Returns
-    -------
-    OpFunction
-        The function, with two decorators for kernels, which may be used at any time, from any thread, and for backends
-        that aren't installed:
-
-        ``kernel(backend)`` registers the kernel of a backend. It takes native arrays by position, where the op takes
-        arrays, and all else by keyword; it returns a native array, or a tuple of them, and changes nothing. It may have
-        a parameter ``out``: a native array of the result's shape and dtype, to write to and to return. For a call that
-        it can't do it returns ``NotImplemented``; the body does it then. On JAX and TensorFlow it's traced in ``jit``.
-
-        ``inplace(backend, destroy_map=..., scratch=(), tolerate_same=(), tolerate_aliased=())`` registers a destructive
-        twin of that kernel: ``destroy_map`` has for outputs the one array that each is written to, and ``scratch`` the
-        arrays that are overwritten beside. It returns these arrays themselves. It's called only where nobody needs what
-        it overwrites: in a graph, and where ``out`` is that array, and the result is of its shape and dtype. No other
-        argument shares memory with it but in pairs (destroyed, other) of ``tolerate_same``, which may be one array,
-        and of ``tolerate_aliased``, which may overlap in any way. The engines of immutable arrays, which find by
-        themselves what they may overwrite, are never asked for it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a map names arrays or outputs that there aren't, a backend gets a second kernel, a parameter can't be hashed,
-        or a kernel returns something else than it should.
-    BackendNotFoundError
-        If a kernel is for a backend that doesn't exist.
-    BackendFeatureError
-        If there is neither a kernel that does the call nor a body.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import unifyarr as ua
-    >>> from unifyarr import Array
-    >>> @ua.op
-    ... def axpy(a: Array, x: Array, y: Array, /, scale: float = 1.0) -> Array:
-    ...     return scale * a * x + y
-    >>> @axpy.kernel("numpy")
-    ... def _(a, x, y, scale):
-    ...     return scale * a * x + y
-    >>> @axpy.inplace("numpy", destroy_map={0: (2,)})
-    ... def _(a, x, y, scale):
-    ...     return np.add(scale * a * x, y, out=y)
-    >>> y = ua.asarray([1.0, 2.0])
-    >>> axpy(2.0, [3.0, 4.0], y)
-    array([ 7., 10.])
-    >>> axpy(2.0, [3.0, 4.0], y, scale=10.0, out=y) is y
-    True
-    >>> y
-    array([61., 82.])
-
-    Source: the maps are those of Theano's ``Op``: Bergstra et al., "Theano: A CPU and GPU Math Expression Compiler"
-    (2010).
-    """
-    if body is None:
-        return lambda body: op(body) if view_map is None else _declare(body, view_map)
-    return _declare(body, view_map)
-
-
-def _declare(body: Callable[..., Any], view_map: Maps | None) -> Any:
+def declare(body: Callable[..., Any], view_map: Maps | None) -> Any:
+    """Return the function that ``op`` makes of a body."""
     operation = Operation(body, view_map)
     declaration = Declaration(_with_out(body), "mixed", view_map=operation.view_map, operation=operation)
     function = cast(Any, declaration.function())
