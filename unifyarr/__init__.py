@@ -31,6 +31,7 @@ from ._core.dtypes import (
     uint32,
     uint64,
 )  # fmt: skip
+from ._core.op import op
 from ._core.selection import available_backends, set_backend, use_backend
 from ._info import Info
 from ._inplace_api import (
@@ -92,6 +93,7 @@ __all__ = [
     "nan",
     "newaxis",
     "nn",
+    "op",
     "pi",
     "set_backend",
     "supports_inplace_updates",

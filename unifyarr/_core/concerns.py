@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CopyError
 from . import convert, dtypes
+from .applications import handle_operation
 from .call import store_out, store_several
 from .debugging import check_call, checking
 from .inplace import as_target, check_backend, check_target
@@ -242,4 +243,5 @@ CONCERNS = (
     handle_copy_argument,
     handle_elementwise,
     handle_array_arguments,
+    handle_operation,
 )

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from .selection import Handle
+
+if TYPE_CHECKING:
+    from .operations import Operation
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 # Which inputs each output may share memory with, by position: the upper bound. A function says it where the number of
@@ -38,6 +41,7 @@ class Declaration:
         namespace: str = "",
         scratch: bool = False,
         updates: Mapping[str, tuple[str, ...]] | None = None,
+        operation: Operation | None = None,
     ) -> None:
         self.body = body
         self.name = body.__name__
@@ -51,6 +55,8 @@ class Declaration:
         self.scratch = scratch
         # The parameters that the body writes, under that of which a true argument asks for it.
         self.updates = updates or {}
+        # The kernels of a function that a user declared.
+        self.operation = operation
         # The function that users call, and those of the backends' own namespaces.
         self.public: Callable[..., Any] = body
         self.bound: dict[str, Callable[..., Any]] = {}

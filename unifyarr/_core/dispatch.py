@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import re
 import types
 from collections.abc import Callable
 from textwrap import indent
@@ -104,6 +105,10 @@ def _binary(name: str, x: str, y: str, prefix: str = "") -> str:
     )
 
 
+# What an annotation has beside ``Array`` where a scalar or ``None`` stays what it is.
+_WEAK = re.compile(r"Scalar|\b(None|bool|int|float|complex)\b")
+
+
 def read_signature(body: Callable[..., Any]) -> Parameters:
     """Return what a declaration's signature says, from the kinds and the annotations of its parameters."""
     positional, keywords, arrays, weak, sequences = [], [], set(), set(), set()
@@ -120,7 +125,7 @@ def read_signature(body: Callable[..., Any]) -> Parameters:
             continue
         if "Sequence" in annotation or parameter.name == variadic:
             sequences.add(parameter.name)
-        elif "Scalar" in annotation or "int" in annotation or "None" in annotation:
+        elif _WEAK.search(annotation):
             weak.add(parameter.name)
         else:
             arrays.add(parameter.name)
@@ -166,7 +171,8 @@ def _source(declaration: Declaration) -> str:
         static = "".join(f", {name}" for name in names[1:] if name != "out")
         fast = _unary(declaration.name, names[0], static, condition="out is None and ")
     arguments = ", ".join(f"{name!r}: {name}" for name in names)
-    general = f"return general(Call({{{arguments}}}, parameters, _bound))"
+    # A function of a user's may have a parameter of any name.
+    general = f"return _general(_Call({{{arguments}}}, _parameters, _bound))"
     return f"def {declaration.name}{plain}:\n{indent(fast, '    ')}\n    {general}\n"
 
 
@@ -182,16 +188,21 @@ def _execute(source: str, name: str, what: str, namespace: dict[str, Any]) -> ty
     return compiled
 
 
+def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    given = [each for each in signature.parameters.values() if each.default is not each.empty]
+    keywords = {each.name: each.default for each in given if each.kind is each.KEYWORD_ONLY}
+    return tuple(each.default for each in given if each.name not in keywords), keywords
+
+
 def compile_dispatcher(declaration: Declaration, function: types.FunctionType) -> None:
     """Replace the code of a function that is called for the first time by its dispatcher."""
     for handle in loaded_backends():
         handle.install(declaration)
     namespace = function.__globals__
-    namespace.update(Call=Call, general=stack(declaration), parameters=read_signature(declaration.body))
+    namespace.update(_Call=Call, _general=stack(declaration), _parameters=read_signature(declaration.body))
     what = f"dispatcher of {declaration.qualified_name}"
     compiled = _execute(_source(declaration), declaration.name, what, namespace)
-    function.__defaults__ = declaration.body.__defaults__
-    function.__kwdefaults__ = declaration.body.__kwdefaults__
+    function.__defaults__, function.__kwdefaults__ = _defaults(inspect.signature(declaration.body))
     function.__code__ = compiled.__code__
     if function is declaration.public and declaration.fast and declaration.operator is not None:
         _compile_operator(declaration, declaration.operator)

@@ -22,7 +22,9 @@ from ..errors import BackendMismatchError, BackendNotFoundError
 from .tracing import inside
 
 if TYPE_CHECKING:
+    from .applications import Application
     from .declare import Declaration
+    from .operations import Kernel
 
 GROUP = "unifyarr.backends"
 _LOADED: dict[str, Handle] = {}
@@ -110,6 +112,10 @@ class Handle:
     def kernel(self, name: str) -> Callable[..., Any]:
         """Return the kernel of a function, which takes and returns native arrays."""
         return self.kernels[name]
+
+    def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
+        """Return the results of a kernel of a user's operation, or ``NotImplemented`` if it declines."""
+        return application.perform(kernel, self, natives, **out)
 
     def __repr__(self) -> str:
         return f"<backend {self.name!r}>"

@@ -11,15 +11,20 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.selection import Handle
 from .._core.tracing import running
 from ..errors import BackendFeatureError, TraceError
-from .basic import Apply, Constant, Variable
+from .basic import Apply, Constant, Op, Variable
 from .kernels import COPY, ArrayType, KernelOp
+from .operations import UserOp
+
+if TYPE_CHECKING:
+    from .._core.applications import Application
+    from .._core.operations import Kernel
 
 PACKAGE = str(Path(__file__).parents[1])
 # The shape of what these give depends on values.
@@ -65,7 +70,7 @@ class TracingBackend:
     modules = ()
 
     def __init__(self, backend: Handle) -> None:
-        self._backend = backend
+        self._backend = self.traced = backend
         self.name = backend.name
 
     def dtype(self, native: Traced) -> Any:
@@ -158,6 +163,9 @@ class TracingHandle(Handle):
         self.kernels = {name: _recording(backend, name) for name in backend.kernels}
         self.destroys = False
 
+    def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
+        return record_operation(self.engine.traced, application, natives)
+
     def _install(self, path: str) -> None:
         from .._core.fast import declining
 
@@ -185,21 +193,34 @@ def _recording(backend: Handle, name: str) -> Any:
 
 def record(backend: Handle, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
     """Run a kernel on the values of the example, and make it a node of the graph."""
+    _check_running(backend)
+    if name in DATA_DEPENDENT:
+        raise TraceError(f"{where()} makes an array whose shape depends on values: use ua.where() or a mask instead")
+    # How many results there are only the kernel knows.
+    result = KernelOp(backend, name, static, 1).perform(None, [native.value for native in natives])
+    if result is NotImplemented:
+        return result
+    if isinstance(result, tuple):
+        return _node(KernelOp(backend, name, static, len(result)), backend, natives, result)
+    return _node(KernelOp(backend, name, static, 1), backend, natives, (result,))[0]
+
+
+def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> Any:
+    """Run a kernel of a user's operation on the values of the example, and make it a node of the graph."""
+    _check_running(backend)
+    values = [native.value for native in natives]
+    results = application.perform(application.operation.kernels[backend.name], backend, values)
+    if results is NotImplemented:
+        return results
+    return _node(UserOp(backend, application, len(results)), backend, natives, results)
+
+
+def _check_running(backend: Handle) -> None:
     trace = running.get()
     if trace is None or trace.backend is not backend:
         raise TraceError("an array of a compiled function outlived its trace: return it from the function instead")
-    if name in DATA_DEPENDENT:
-        raise TraceError(f"{where()} makes an array whose shape depends on values: use ua.where() or a mask instead")
-    values = [native.value for native in natives]
-    # How many results there are only the kernel knows.
-    op = KernelOp(backend, name, static, 1)
-    result = op.perform(None, values)
-    if result is NotImplemented:
-        return result
-    several = isinstance(result, tuple)
-    if several:
-        op = KernelOp(backend, name, static, len(result))
-    results = result if several else (result,)
+
+
+def _node(op: Op, backend: Handle, natives: Sequence[Traced], results: Sequence[Any]) -> tuple[Traced, ...]:
     node = Apply(op, [native.variable for native in natives], [type_of(backend, each) for each in results])
-    made = tuple(Traced(variable, value) for variable, value in zip(node.outputs, results, strict=True))
-    return made if several else made[0]
+    return tuple(Traced(variable, value) for variable, value in zip(node.outputs, results, strict=True))

@@ -12,7 +12,7 @@ from typing import Any
 
 from .basic import Apply, Constant, Variable
 from .fgraph import FunctionGraph
-from .kernels import COPY, KernelOp
+from .kernels import COPY, KernelOp, is_kernel
 from .rewriting import Rule
 
 # How many elements a result may have that is computed once and kept: more would rather be computed each time.
@@ -21,32 +21,28 @@ SMALL = 4096
 
 def no_copy(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Use what was copied."""
-    return node.inputs if node.op.name == COPY else None
+    return node.inputs if is_kernel(node, COPY) else None
 
 
 def no_change(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Use an array as it is where it's reshaped, transposed, broadcast or cast to what it is."""
-    x, name = node.inputs[0] if node.inputs else None, node.op.name
-    if x is None or name not in ("reshape", "broadcast_to", "permute_dims", "astype"):
-        return None
-    if name == "permute_dims":
-        axes = _static(node)["axes"]
-        return [x] if tuple(axes) == tuple(range(len(axes))) else None
-    return [x] if x.type == node.outputs[0].type else None
+    if is_kernel(node, "permute_dims"):
+        axes = tuple(_static(node)["axes"])
+        return node.inputs if axes == tuple(range(len(axes))) else None
+    same = is_kernel(node, "reshape", "broadcast_to", "astype") and node.inputs[0].type == node.outputs[0].type
+    return node.inputs if same else None
 
 
 def reshape_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Reshape at once what is reshaped twice."""
-    inner = node.inputs[0].owner if node.op.name == "reshape" else None
-    if inner is None or inner.op.name != "reshape":
-        return None
-    return _applied(node, inner.inputs)
+    inner = _inner(node, "reshape", "reshape")
+    return None if inner is None else _applied(node, inner.inputs)
 
 
 def permute_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Permute axes at once that are permuted twice."""
-    inner = node.inputs[0].owner if node.op.name == "permute_dims" else None
-    if inner is None or inner.op.name != "permute_dims":
+    inner = _inner(node, "permute_dims", "permute_dims")
+    if inner is None:
         return None
     first = _static(inner)["axes"]
     return _applied(node, inner.inputs, axes=tuple(first[axis] for axis in _static(node)["axes"]))
@@ -54,18 +50,15 @@ def permute_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | Non
 
 def read_what_was_written(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Use what was written to a window where that is read."""
-    inner = node.inputs[0].owner if node.op.name == "get_window" else None
-    if inner is None or inner.op.name != "set_window" or _static(inner) != _static(node):
-        return None
-    return [inner.inputs[1]]
+    inner = _inner(node, "get_window", "set_window")
+    return None if inner is None or _static(inner) != _static(node) else [inner.inputs[1]]
 
 
 def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Write to a window only what stays there."""
-    inner = node.inputs[0].owner if node.op.name == "set_window" else None
-    if inner is None or inner.op.name != "set_window" or _static(inner) != _static(node):
-        return None
-    return _applied(node, [inner.inputs[0], node.inputs[1]])
+    inner = _inner(node, "set_window", "set_window")
+    same = inner is not None and _static(inner) == _static(node)
+    return _applied(node, [inner.inputs[0], node.inputs[1]]) if inner is not None and same else None
 
 
 RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once)
@@ -73,13 +66,19 @@ RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_
 
 def folded(node: Apply) -> Sequence[Any] | None:
     """Return the values of a node of constants, if they are few, and if they're known at all."""
-    if node.op.name == "empty" or any(
+    if is_kernel(node, "empty") or any(
         variable.type is None or prod(_shape(variable)) > SMALL for variable in node.outputs
     ):
         return None
     constants = [variable.data for variable in node.inputs if isinstance(variable, Constant)]
     result = node.op.perform(node, constants)
     return result if len(node.outputs) > 1 else [result]
+
+
+def _inner(node: Apply, outer: str, inner: str) -> Apply | None:
+    """Return the node of the first input, if both are the given kernels."""
+    found = node.inputs[0].owner if is_kernel(node, outer) else None
+    return found if is_kernel(found, inner) else None
 
 
 def _static(node: Apply) -> dict[str, Any]:

@@ -255,7 +255,8 @@ def compile(
     Notes
     -----
     A call that raises leaves all arguments as they were. Arguments that overlap, one of which is written, are left to
-    the function itself, and so is what torch records gradients of.
+    the function itself, and so is what torch records gradients of. What JAX and TensorFlow compile can't refuse values:
+    the Cholesky factor of a matrix that isn't positive definite is NaN there, where it's an error otherwise.
 
     The idea of a graph that finds out by itself what may be overwritten is Theano's (arXiv:1605.02688).
 

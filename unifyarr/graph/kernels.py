@@ -129,13 +129,20 @@ def _target(op: Op) -> int:
 
 
 def is_writable(variable: Variable) -> bool:
-    """Say whether engines may write to a variable's memory: not where it's broadcast, say."""
+    """Return whether a variable can be overwritten, as far as its being a view goes."""
     node = variable.owner
-    while node is not None and node.op.name in VIEWS:
-        if node.op.name in READ_ONLY:
+    while node is not None and node.op.views(node).get(variable.index):
+        if node.op.name in READ_ONLY or not isinstance(node.op, KernelOp):
+            # What views a user's operation returns isn't known.
             return False
-        node = node.inputs[0].owner
+        variable = node.inputs[0]
+        node = variable.owner
     return True
+
+
+def is_kernel(node: Apply | None, *names: str) -> bool:
+    """Say whether a node is one of some kernels: a user's operation may have the same name."""
+    return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
 
 
 def copied(backend: Handle, variable: Variable) -> Variable:

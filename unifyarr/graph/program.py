@@ -19,7 +19,7 @@ from .destroyhandler import DestroyHandler
 from .executors import Executor, executor, shared
 from .feature import Client
 from .fgraph import FunctionGraph
-from .kernels import FALLIBLE, copied, stored
+from .kernels import FALLIBLE, KernelOp, copied, stored
 from .rewriting import canonicalize, fold_constants, inplace, keep_in, merge
 from .supervisor import Supervisor
 from .trace import trace_call
@@ -201,7 +201,7 @@ class Program:
 
 
 def _may_fail(op: Op) -> bool:
-    return op.name in FALLIBLE
+    return isinstance(op, KernelOp) and op.name in FALLIBLE
 
 
 def _store_nothing(fgraph: FunctionGraph, number: int, target: Variable) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .basic import Apply, Op, Variable
 from .fgraph import FunctionGraph
-from .kernels import VIEWS, KernelOp, is_writable
+from .kernels import KernelOp, is_writable
 
 # The views that a window is seen by: kernels of a mutable engine, each with its static arguments.
 Views = tuple[KernelOp, ...]
@@ -81,7 +81,7 @@ def compute_in_window(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] 
     if not inner.op.inplace or not inner.op.out or len(inner.outputs) > 1:
         return None
     # Where another part of the array is read, it's cheaper to keep what is computed than to copy the whole.
-    if any(_root(other) is _root(x) and not is_seen(other, x, tuple(views)) for other in inner.inputs):
+    if any(_roots(other) & _roots(x) and not is_seen(other, x, tuple(views)) for other in inner.inputs):
         return None
     return Apply(WindowOp(inner.op, tuple(views)), [x, *inner.inputs], [node.outputs[0].type]).outputs
 
@@ -114,7 +114,14 @@ def _inverse(variable: Variable) -> KernelOp | None:
     return None
 
 
-def _root(variable: Variable) -> Variable:
-    while variable.owner is not None and variable.owner.op.name in VIEWS:
-        variable = variable.owner.inputs[0]
-    return variable
+def _roots(variable: Variable) -> set[Variable]:
+    """Return the variables in whose memory one is, as a view of them."""
+    found, waiting = set(), [variable]
+    while waiting:
+        each = waiting.pop()
+        node = each.owner
+        sources = () if node is None else node.op.views(node).get(each.index, ())
+        waiting += [node.inputs[index] for index in sources] if node is not None else []
+        if not sources:
+            found.add(each)
+    return found
