@@ -10,6 +10,9 @@ array([0., 1., 1., 0.])
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from . import errors, fft, functions, linalg, nn, typing
 from ._core.debugging import debug
 from ._core.dtypes import (
@@ -46,6 +49,9 @@ from .array import Array
 from .container import Container
 from .functions import *  # noqa: F403
 from .functions.constants import e, inf, nan, newaxis, pi
+
+if _TYPE_CHECKING:
+    from . import random
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -85,6 +91,7 @@ __all__ = [
     "newaxis",
     "nn",
     "pi",
+    "random",
     "set_backend",
     "supports_inplace_updates",
     "to_backend",
@@ -98,6 +105,15 @@ __all__ = [
 ]
 # Every function, which its category's file declares and ``functions`` exports.
 __all__ += functions.__all__
+
+
+def __getattr__(name: str) -> _Any:
+    # Not everybody draws random numbers: the module is loaded by who does.
+    if name == "random":
+        from importlib import import_module
+
+        return import_module(".random", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __array_namespace_info__() -> Info:
