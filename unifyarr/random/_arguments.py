@@ -199,3 +199,21 @@ def store(name: str, where: Where, found: Sequence[Place], results: Sequence[Arr
         store_out(name, found[0].out, results[0])  # type: ignore[arg-type]
     written: Array = where.out
     return written
+
+
+def check_range(low: Any, high: Any, endpoint: bool, dtype: DType) -> None:
+    """Raise unless ``integers`` can draw from a range in a dtype."""
+    if dtype == dtypes.bool:
+        least, most = 0, 1
+    else:
+        limits = np.iinfo(dtype.dtype)
+        least, most = int(limits.min), int(limits.max)
+    beyond = most if endpoint else most + 1
+    if not (np.all(np.greater_equal(low, least)) and np.all(np.less_equal(high, beyond))):
+        raise ValueError(
+            f"integers() of {dtype} takes integers from {least} to {beyond}, not from {np.min(low)} to {np.max(high)}: "
+            "give a wider dtype"
+        )
+    if not np.all(np.less_equal(low, high) if endpoint else np.less(low, high)):
+        relation = "at most" if endpoint else "below"
+        raise ValueError(f"integers() takes a low {relation} high, not {low} and {high}")

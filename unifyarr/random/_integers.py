@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import dtypes
 from ..errors import BackendFeatureError, DtypeError
-from ._arguments import Where, as_host, places, refuse_inside_trace
+from ._arguments import Where, as_host, check_range, places, refuse_inside_trace
 from ._base import Base
 from ._native import is_native
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
     from ..array import Array
     from ..typing import ArrayLike, DTypeLike
     from ._arguments import Place, Size
@@ -72,7 +70,7 @@ class Integers(Base):
         start, stop = _span(as_host(low), None if high is None else as_host(high))
         found = places("integers", where, int, "iub", [np.shape(start), np.shape(stop)], ())
         for place in found:
-            _check(start, stop, endpoint, place.dtype)
+            check_range(start, stop, endpoint, place.dtype)
 
         def draw(host: np.random.Generator, place: Place) -> np.ndarray:
             values = host.integers(start, stop, size=place.shape, dtype=place.dtype.dtype, endpoint=endpoint)
@@ -86,23 +84,6 @@ def _span(low: Any, high: Any) -> tuple[Any, Any]:
         if value is not None and np.asarray(value).dtype.kind not in "biuO":
             raise DtypeError(f"integers() takes a {name} of integers, not of {np.asarray(value).dtype}: cast it first")
     return (0, low) if high is None else (low, high)
-
-
-def _check(low: Any, high: Any, endpoint: bool, dtype: DType) -> None:
-    if dtype == dtypes.bool:
-        least, most = 0, 1
-    else:
-        limits = np.iinfo(dtype.dtype)
-        least, most = int(limits.min), int(limits.max)
-    beyond = most if endpoint else most + 1
-    if not (np.all(np.greater_equal(low, least)) and np.all(np.less_equal(high, beyond))):
-        raise ValueError(
-            f"integers() of {dtype} takes integers from {least} to {beyond}, not from {np.min(low)} to {np.max(high)}: "
-            "give a wider dtype"
-        )
-    if not np.all(np.less_equal(low, high) if endpoint else np.less(low, high)):
-        relation = "at most" if endpoint else "below"
-        raise ValueError(f"integers() takes a low {relation} high, not {low} and {high}")
 
 
 def _static(low: Any, high: Any, endpoint: bool) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from .._core.tracing import capture, running
 from .._core.wrapper import is_array, read, wrap
 from ..errors import BackendFeatureError, BackendMismatchError, TraceError
 from ..typing import Shape
-from ._arguments import Where, check, places, store
+from ._arguments import Where, check, check_range, places, store
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -213,8 +213,14 @@ class Stream:
         return self.standard_gamma(size, dtype, shape) * self.parameter(scale, wide)
 
     def beta(self, shape: Shape, dtype: DType, a: Any, b: Any) -> Array:
-        first = self.standard_gamma(shape, dtype, a)
-        return first / (first + self.standard_gamma(shape, dtype, b))
+        first, second = self.log_gamma(shape, dtype, a), self.log_gamma(shape, dtype, b)
+        return functions.exp(first - functions.logaddexp(first, second))
+
+    def log_gamma(self, shape: Shape, dtype: DType, alpha: Any) -> Array:
+        # Of small shapes, nearly all numbers of the gamma distribution itself would be zero.
+        wide = dtypes.single_of(dtype)
+        operand = self.operand(alpha, shape, wide)
+        return functions.log(self.draw("gamma", operand + 1)) - self.standard_exponential(shape, wide) / operand
 
     def bernoulli(self, shape: Shape, dtype: DType, p: Any) -> Array:
         return self.random(shape, dtypes.float32) < self.parameter(p, dtypes.float32)
@@ -238,6 +244,8 @@ class Stream:
         return dtypes.float64 if wide else dtypes.float32
 
     def integers(self, shape: Shape, dtype: DType, low: int, high: int) -> Array:
+        if dtype.kind != "f":
+            check_range(low, high, False, dtype)
         if low < -(2**63) or high > 2**63 - 1 or high - low > 2**63 - 1:
             raise BackendFeatureError("engine='native' draws from at most 2**63 - 1 integers, those of int64")
         narrow = low >= -(2**31) and high <= 2**31 - 1 and high - low <= 2**31 - 1
@@ -252,7 +260,7 @@ RECIPES: dict[str, Callable[..., Array]] = {
     name: getattr(Stream, name)
     for name in (
         *("random", "uniform", "standard_normal", "normal", "lognormal", "standard_exponential", "exponential"),
-        *("laplace", "gamma", "beta", "bernoulli", "poisson", "binomial", "geometric"),
+        *("laplace", "gamma", "beta", "bernoulli", "poisson", "binomial", "geometric", "integers"),
     )
 }
 RECIPES["standard_gamma"] = lambda stream, size, dtype, shape: Stream.standard_gamma(stream, size, dtype, shape)
