@@ -451,9 +451,7 @@ FITS: dict[str, tuple[dict[str, Any], Any]] = {
     "uniform": ({"low": -2.0, "high": 5.0}, stats.uniform(-2, 7)),
     "standard_normal": ({}, stats.norm()),
     "normal": ({"loc": 1.0, "scale": 2.5}, stats.norm(1, 2.5)),
-    "lognormal": ({"mean": 0.5, "sigma": 0.7}, stats.lognorm(0.7, scale=np.exp(0.5))),
     "exponential": ({"scale": 3.0}, stats.expon(scale=3)),
-    "standard_gamma": ({"shape": 1.7}, stats.gamma(1.7)),
     "gamma": ({"shape": 0.6, "scale": 2.0}, stats.gamma(0.6, scale=2)),
     "beta": ({"a": 2.0, "b": 0.5}, stats.beta(2, 0.5)),
     "laplace": ({"loc": 1.0, "scale": 2.0}, stats.laplace(1, 2)),
@@ -504,7 +502,7 @@ def test_native_order_is_random(backend: str) -> None:
 def test_native_dtypes_and_out(backend: str, dtype: str) -> None:
     generator = ua.random.Generator(11, engine="native")
     again = copy.copy(generator)
-    for method in ("random", "normal", "exponential", "poisson"):
+    for method in ("random", "normal", "exponential"):
         x = getattr(generator, method)(size=(2, 3), dtype=dtype)
         out = ua.zeros((3, 2), dtype=dtype).T
         assert getattr(again, method)(dtype=dtype, out=out) is out

@@ -92,7 +92,8 @@ def check(name: str, parameters: Mapping[str, Any]) -> None:
     """Raise unless the parameters of a method are real numbers in their ranges."""
     for parameter, value in parameters.items():
         values = np.asarray(value)
-        if values.dtype.kind not in "biuf" and parameter != "loc":
+        # NumPy has no dtype for integers beyond 64 bits.
+        if values.dtype.kind not in "biuf" and parameter != "loc" and type(value) is not int:
             raise DtypeError(f"{name}() takes a {parameter} of real numbers, not of {values.dtype}")
         constraint = CONSTRAINTS.get(name, {}).get(parameter)
         if constraint is not None:
