@@ -24,6 +24,8 @@ from unifyarr.errors import (
 )
 from unifyarr.graph.compile import compile as compiled
 
+from .test_imports import run
+
 COUNT = 10_000
 # The methods that NumPy has too, with parameters.
 METHODS: dict[str, dict[str, Any]] = {
@@ -355,6 +357,8 @@ def test_an_error_leaves_out(backend: str) -> None:
         (CastingError, lambda g: g.random(out=ua.zeros(3, dtype="bool"))),
         (ReadOnlyError, lambda g: g.random(out=frozen)),
         (TypeError, lambda g: g.random(out=[0.0])),
+        (TypeError, lambda g: g.permutation(3, out=ua.Container(a=ua.zeros(3)))),
+        (TypeError, lambda g: g.permutation(ua.zeros(3), out=ua.Container(a=ua.zeros(3)))),
         (ShapeError, lambda g: g.dirichlet([1.0, 2.0], out=out)),
         (CastingError, lambda g: g.permutation(ua.zeros(3, dtype="complex64"), out=out)),
     ):
@@ -570,8 +574,30 @@ def test_a_native_generator_goes_on_inside_a_trace_of_ours(backend: str) -> None
         expected = eager.normal(size=3) * eager.random()
         np.testing.assert_allclose(np.asarray(drawing(ua.zeros(3))), np.asarray(expected), rtol=1e-6)
     assert str(generator.state) == str(eager.state)
+    written = compiled(lambda x: generator.permutation(generator.normal(out=x)))
+    for _ in range(2):
+        x, y = ua.zeros(4), ua.zeros(4)
+        result = written(x)
+        same(result, np.asarray(eager.permutation(eager.normal(out=y))), backend)
+        same(x, np.asarray(y), backend)
+    assert str(generator.state) == str(eager.state)
     with pytest.raises(TraceError, match="outside"):
         compiled(lambda x: x + ua.random.Generator(7, engine="native").normal())(ua.zeros(3))
+
+
+def test_where_jax_has_no_64_bits() -> None:
+    pytest.importorskip("jax", reason="JAX isn't installed")
+    code = (
+        "import unifyarr as ua, numpy as np\n"
+        "for engine in ('host', 'native'):\n"
+        "    g = ua.random.Generator(5, engine=engine)\n"
+        "    print(g.random(2).dtype, g.poisson(3).dtype, g.permutation(3).dtype, g.choice(ua.zeros(3)).dtype)\n"
+        "g = ua.random.Generator(5)\n"
+        "reference = np.random.Generator(np.random.Philox(5))\n"
+        "print(g.random(9).tolist() == reference.random(9, dtype='float32').tolist())\n"
+    )
+    result = run(code, UNIFYARR_BACKEND="jax", JAX_ENABLE_X64="0")
+    assert result.stdout == "float32 int32 int32 float32\n" * 2 + "True\n", result.stderr
 
 
 def test_inside_jit() -> None:
@@ -633,3 +659,8 @@ def test_native_parameters_have_gradients() -> None:
     ua.sum(x).native.backward()
     standard = ua.random.Generator(5, engine="native", backend="torch").standard_normal(4)
     np.testing.assert_allclose(scale.grad, np.asarray(standard).sum())
+
+
+def test_dropout_takes_a_generator(backend: str) -> None:
+    x = ua.nn.dropout(ua.ones(100), 0.4, generator=ua.random.Generator(5))
+    assert (np.asarray(x) == 0).tolist() == (oracle().random(100) < 0.4).tolist()

@@ -14,7 +14,7 @@ from .._core.inplace import as_target, at, check_backend, check_target
 from .._core.nests import Nest, check_leaves
 from .._core.selection import Handle, backend_of_native, current, load, loaded_backends
 from .._core.shapes import as_shape, broadcast
-from .._core.tracing import running
+from .._core.tracing import inside, running
 from .._core.views import is_recipe
 from .._core.wrapper import is_array, read, wrap
 from ..array import Array
@@ -64,7 +64,7 @@ class Where(NamedTuple):
 
     def handle(self) -> Handle:
         """Return the backend of the result where there's no ``out``."""
-        return load(self.backend) if self.backend is not None else current()
+        return inside(load(self.backend)) if self.backend is not None else current()
 
 
 def refuse_inside_trace(name: str) -> None:
@@ -179,7 +179,7 @@ def _target(
     check_target(out)
     backend = out._backend
     if where.backend is not None:
-        check_backend(out, load(where.backend))
+        check_backend(out, where.handle())
     device = convert.device_of([out], backend)
     if where.device is not None and backend.as_device(where.device) != device:
         raise DeviceError(f"out is on device {out.device!r}, not on {where.device!r}: leave device out, or move it")

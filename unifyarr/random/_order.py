@@ -12,7 +12,7 @@ from .. import functions
 from .._core import convert, dtypes
 from .._core.call import check_result
 from .._core.inplace import as_target, check_backend, check_target, update
-from .._core.selection import Handle, load
+from .._core.selection import Handle
 from .._core.shapes import as_axis, as_shape
 from .._core.wrapper import is_array
 from ..errors import BackendFeatureError, ShapeError
@@ -282,6 +282,9 @@ class Order(Base):
         else:
             refuse_inside_trace(name)
         if items is None:
+            if where.out is not None:
+                # A container, whose leaves would share the indices, is none.
+                as_target(where.out)
             found = places(name, where._replace(size=shape), int, "iu", (), ())
         else:
             target = _out_of(name, where, items, (*items.shape[:axis], *shape, *items.shape[axis + 1 :]))
@@ -293,7 +296,10 @@ class Order(Base):
             else:
                 assert host is not None
                 order = np.asarray(draw(host), np.int64)
-                indices = _index(order, items) if items is not None else found[0].made(order)
+                if items is None:
+                    indices = found[0].made(order.astype(found[0].dtype.dtype, copy=False))
+                else:
+                    indices = _index(order, items)
             if items is None:
                 result = store(name, where, found, [indices.astype(found[0].dtype, copy=False)])
             else:
@@ -322,7 +328,7 @@ def _index(order: np.ndarray, items: Array) -> Array:
 
 def _out_of(name: str, where: Where, items: Array, shape: Shape) -> Array | None:
     if where.backend is not None:
-        check_backend(items, load(where.backend), "the array")
+        check_backend(items, where.handle(), "the array")
     if where.out is None:
         return None
     target = as_target(where.out)
