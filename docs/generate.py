@@ -77,6 +77,7 @@ def reference() -> str:
         own = [name for name in extension.__all__ if name not in ua.__all__]
         for name in own:
             lines += [f".. autofunction:: {extension.__name__}.{name}", ""]
+    lines += [".. autoclass:: unifyarr.random.Generator", "   :members:", "   :inherited-members:", ""]
     return "\n".join([*lines, "```", ""])
 
 

@@ -28,6 +28,7 @@ LAYERS = [
     "_storage",
     "container",
     "graph",
+    "random",
     "unifyarr",
 ]
 # Beside the array: operators and namespaces, made of functions.

@@ -10,7 +10,8 @@ array([0., 1., 1., 0.])
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import errors, fft, functions, linalg, nn, typing
 from ._core.debugging import debug
@@ -50,8 +51,8 @@ from .container import Container
 from .functions import *  # noqa: F403
 from .functions.constants import e, inf, nan, newaxis, pi
 
-if TYPE_CHECKING:
-    from . import graph
+if _TYPE_CHECKING:
+    from . import graph, random
     from .graph.compile import compile
 
 __version__ = "0.1.0"
@@ -95,6 +96,7 @@ __all__ = [
     "nn",
     "op",
     "pi",
+    "random",
     "set_backend",
     "supports_inplace_updates",
     "to_backend",
@@ -111,10 +113,10 @@ __all__ += functions.__all__
 
 
 # What is loaded when it's asked for: who computes without it needn't wait for it. Modules, and what is in them.
-_LATER = {"compile": "graph.compile", "graph": "graph"}
+_LATER = {"compile": "graph.compile", "graph": "graph", "random": "random"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     from importlib import import_module
 
     where = _LATER.get(name)

@@ -49,6 +49,7 @@ from . import (  # noqa: E402
     manipulation,
     padding,
     products,
+    random,
     scatter,
     searching,
     sets,
@@ -67,6 +68,7 @@ with jax.core.eval_context():
 # DLPack's number of the kind of device.
 CPU = 1
 
+_ONE = np.ones((), np.int32)
 _current_trace = jax.extend.core.find_top_trace
 # Only memory at such addresses is used by JAX as it is.
 ALIGNMENT = 64
@@ -129,6 +131,7 @@ class Backend:
         scatter,
         padding,
         products,
+        random,
         searching,
         sets,
         sorting,
@@ -201,11 +204,19 @@ class Backend:
         if not array.dtype.isnative:
             # A compiled function reads swapped bytes as they are.
             array = array.astype(array.dtype.newbyteorder("="))
+        return self.adopt(array, device=device)
+
+    def adopt(self, array: np.ndarray, *, device: Any = None) -> jax.Array:
+        """Return a native array of an ``array`` that nobody else has, in its memory if that is aligned."""
         if not self.trace():
             return _enter(array) if device is None else jax.device_put(array, device)
         # Outside of the trace the values stay known.
         with jax.core.eval_context():
             return _enter(array) if device is None else jax.device_put(array, device)
+
+    def host_memory(self, native: Any) -> None:
+        """Return ``None``: an array is immutable, a reference is written by JAX."""
+        return
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a read-only NumPy array, which shares the memory of an array on the CPU."""
@@ -371,6 +382,11 @@ class Backend:
         trace = _current_trace(())
         # Weak references without callbacks to one object are one object; a strong one would keep the trace alive.
         return None if trace is _NO_TRACE else weakref.ref(trace)
+
+    def stages(self) -> bool:
+        """Say whether JAX compiles what is computed now: transformations such as ``grad`` by themselves don't."""
+        # Of known numbers only a trace that compiles makes one that isn't known.
+        return self.trace() is not None and not is_concrete(jax.lax.add(_ONE, _ONE))
 
     def is_traced(self, native: Any) -> bool:
         """Say whether a native array stands for values that are not known yet."""

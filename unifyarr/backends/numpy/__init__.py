@@ -118,6 +118,14 @@ class Backend:
         """Return a native array of the values of ``array``; ``copy=False`` shares memory if the engine can write it."""
         return array.copy() if copy else array
 
+    def adopt(self, array: np.ndarray, *, device: object = None) -> np.ndarray:
+        """Return a native array of a C-contiguous ``array`` that nobody else has, in its memory where that can be."""
+        return array
+
+    def host_memory(self, native: np.ndarray) -> np.ndarray | None:
+        """Return the memory of a native array that is about to be written, ``None`` where NumPy can't write it."""
+        return native
+
     def to_numpy(self, native: np.ndarray) -> np.ndarray:
         """Return the values as a NumPy array, which may share memory and must not be written."""
         return native
@@ -203,6 +211,10 @@ class Backend:
     def trace(self) -> object | None:
         """Return a token of the trace that is running in this thread, ``None`` if none is."""
         return None
+
+    def stages(self) -> bool:
+        """Say whether what is computed now becomes part of a program that runs later, and more than once."""
+        return False
 
     def is_traced(self, native: np.ndarray) -> bool:
         """Say whether a native array stands for values that are not known yet."""

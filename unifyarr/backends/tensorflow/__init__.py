@@ -25,6 +25,7 @@ from . import (
     linalg_solvers,
     manipulation,
     padding,
+    random,
     scatter,
     searching,
     sets,
@@ -155,6 +156,7 @@ class Backend:
                 manipulation,
                 scatter,
                 padding,
+                random,
                 searching,
                 sets,
                 sorting,
@@ -216,6 +218,14 @@ class Backend:
         # Outside of the graph the values stay known.
         with tf.init_scope(), tf.device(device):
             return tf.constant(array)
+
+    def adopt(self, array: np.ndarray, *, device: Any = None) -> Any:
+        """Return a tensor of an ``array`` that nobody else has: a copy, TensorFlow takes no memory of NumPy's."""
+        return self.from_numpy(array, device=device)
+
+    def host_memory(self, native: Any) -> None:
+        """Return ``None``: a tensor is immutable, a variable is written by TensorFlow."""
+        return
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a NumPy array, which may share memory and must not be written."""
@@ -356,6 +366,10 @@ class Backend:
         """Return the graph of the running ``tf.function``, ``None`` if none is."""
         # Weak references to one object are one object; a strong one would keep the graph alive.
         return None if tf.executing_eagerly() else weakref.ref(tf.compat.v1.get_default_graph())
+
+    def stages(self) -> bool:
+        """Say whether a ``tf.function`` is being traced."""
+        return not tf.executing_eagerly()
 
     def is_traced(self, native: Any) -> bool:
         """Say whether a native array stands for values that are not known yet."""

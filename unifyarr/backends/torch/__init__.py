@@ -29,6 +29,7 @@ from . import (
     linalg,
     manipulation,
     normalization,
+    random,
     scatter,
     searching,
     sets,
@@ -82,6 +83,7 @@ class Backend:
         manipulation,
         scatter,
         normalization,
+        random,
         searching,
         sets,
         sorting,
@@ -173,6 +175,20 @@ class Backend:
         else:
             native = torch.from_numpy(array)
         return native if device is None else native.to(device)
+
+    def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
+        """Return a tensor of an ``array`` that nobody else has, in its memory on the CPU."""
+        return self.from_numpy(array, device=device, copy=False)
+
+    def host_memory(self, native: Tensor) -> np.ndarray | None:
+        """Return the memory of a tensor that is about to be written, ``None`` where NumPy can't write it."""
+        if native.device.type != "cpu" or not has_address(native) or native.is_conj() or native.is_neg():
+            return None
+        if self.records_gradient(native):
+            return None
+        # torch doesn't see the write, and gradients that need the old values have to.
+        torch.autograd.graph.increment_version(native)
+        return self.to_numpy(native)
 
     def to_numpy(self, native: Tensor) -> np.ndarray:
         """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
@@ -276,6 +292,10 @@ class Backend:
     def trace(self) -> object | None:
         """Return ``None``: torch's own transformations see writes to tensors."""
         return None
+
+    def stages(self) -> bool:
+        """Return ``False``: torch's own transformations run a function anew for each call."""
+        return False
 
     def is_traced(self, native: Tensor) -> bool:
         """Say whether a tensor stands for values that are not known: on the meta device, or inside a transformation."""

@@ -1,0 +1,220 @@
+"""What the methods of a generator are passed: parameters, sizes and places, checked before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from .._core import convert, dtypes
+from .._core.call import check_result, store_out, store_several
+from .._core.dtypes import DType
+from .._core.inplace import as_target, at, check_backend, check_target
+from .._core.nests import Nest, check_leaves
+from .._core.selection import Handle, backend_of_native, current, load, loaded_backends
+from .._core.shapes import as_shape, broadcast
+from .._core.tracing import inside, running
+from .._core.views import is_recipe
+from .._core.wrapper import is_array, read, wrap
+from ..array import Array
+from ..errors import DeviceError, DtypeError, ShapeError, TraceError
+from ..typing import Shape
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+Size = int | Sequence[int] | None
+
+
+class Constraint(NamedTuple):
+    """What the values of a parameter have to be, in words and as a predicate."""
+
+    wanted: str
+    holds: Callable[[Any], Any]
+
+
+NOT_NEGATIVE = Constraint("that is not negative", lambda x: ~(x < 0))
+POSITIVE = Constraint("above zero", lambda x: x > 0)
+PROBABILITY = Constraint("from 0 to 1", lambda x: (x >= 0) & (x <= 1))
+POSITIVE_PROBABILITY = Constraint("above 0 and at most 1", lambda x: (x > 0) & (x <= 1))
+BELOW_ONE = Constraint("from 0 to 1, without 1", lambda x: (x >= 0) & (x < 1))
+ABOVE_ONE = Constraint("above one", lambda x: x > 1)
+
+# By method, then by parameter.
+CONSTRAINTS: dict[str, dict[str, Constraint]] = {}
+
+
+def distribution(**constraints: Constraint) -> Callable[[Method], Method]:
+    """Say what a method demands of its parameters."""
+
+    def decorate(method: Method) -> Method:
+        CONSTRAINTS[method.__name__] = constraints
+        return method
+
+    return decorate
+
+
+class Where(NamedTuple):
+    """What a method was asked for beside its parameters."""
+
+    size: Any = None
+    dtype: Any = None
+    device: Any = None
+    backend: str | None = None
+    out: Any = None
+
+    def handle(self) -> Handle:
+        """Return the backend of the result where there's no ``out``."""
+        return inside(load(self.backend)) if self.backend is not None else current()
+
+
+def refuse_inside_trace(name: str) -> None:
+    """Raise inside a trace, where numbers from the host would be the same at each run of what is traced."""
+    if running.get() is not None or any(backend.stages() for backend in loaded_backends()):
+        raise TraceError(
+            f"{name}() draws on the host, and inside a trace its numbers would become constants: draw before and pass "
+            "the array, or pass a Generator(seed, engine='native')"
+        )
+
+
+def as_host(value: Any) -> Any:
+    """Return a parameter as a Python number or a NumPy array."""
+    if type(value) in dtypes.SCALARS or isinstance(value, np.generic):
+        return value
+    if is_array(value):
+        value = value._backend.to_numpy(read(value))
+    elif (own := backend_of_native(value)) is not None:
+        value = own.to_numpy(own.read(value))
+    array = convert.to_numpy(value)
+    return array.astype(np.float64) if array.dtype == dtypes.bfloat16.dtype else array
+
+
+def check(name: str, parameters: Mapping[str, Any]) -> None:
+    """Raise unless the parameters of a method are real numbers in their ranges."""
+    for parameter, value in parameters.items():
+        values = np.asarray(value)
+        # NumPy has no dtype for integers beyond 64 bits.
+        if values.dtype.kind not in "biuf" and parameter != "loc" and type(value) is not int:
+            raise DtypeError(f"{name}() takes a {parameter} of real numbers, not of {values.dtype}")
+        constraint = CONSTRAINTS.get(name, {}).get(parameter)
+        if constraint is not None:
+            held = constraint.holds(values)
+            if not np.all(held):
+                wrong = values[~held].flat[0] if values.ndim else value
+                raise ValueError(f"{name}() takes a {parameter} {constraint.wanted}, not {wrong}")
+
+    if name == "uniform":
+        span = np.subtract(parameters["high"], parameters["low"], dtype=np.float64)
+        if not np.all(span >= 0) or not np.all(np.isfinite(span)):
+            raise ValueError("uniform() takes a low that is at most high, and both of them finite")
+
+
+def fill(name: str, size: Any, *shapes: Shape) -> Shape:
+    """Return the shape of the result: ``size``, which shapes of parameters must broadcast to, or what they do to."""
+    own = broadcast(*shapes, name=name)
+    if size is None:
+        return own
+    wanted = as_shape(size)
+    if len(own) > len(wanted) or broadcast(own, wanted, name=name) != wanted:
+        raise ShapeError(f"{name}() of parameters of shape {own} can't have the size {wanted}: leave size out")
+    return wanted
+
+
+def result_dtype(name: str, dtype: Any, backend: Handle, device: Any, kind: type, kinds: str) -> DType:
+    """Return the dtype of a result, of NumPy's ``kinds``: by default that of a Python number of ``kind``."""
+    from ..functions.creation import _default
+
+    wanted = _default(kind, backend) if dtype is None else dtypes.as_dtype(dtype)
+    if wanted.kind not in kinds:
+        words = {"b": "bool", "i": "integer", "u": "unsigned integer", "f": "real floating", "c": "complex floating"}
+        raise DtypeError(f"{name}() gives no {wanted}: its dtypes are {', '.join(words[each] for each in kinds)}")
+    convert.check_dtype(backend, wanted, device)
+    return wanted
+
+
+class Place(NamedTuple):
+    """Where one result goes: its shape and dtype, and a backend with a device, or a target."""
+
+    shape: Shape
+    dtype: DType
+    backend: Handle
+    device: Any
+    out: Array | None
+
+    def made(self, values: np.ndarray) -> Array:
+        """Return an array of values that nobody else has."""
+        values = np.ascontiguousarray(values).reshape(values.shape)
+        return wrap(self.backend.adopt(values, device=self.device), self.backend)
+
+    def memory(self) -> np.ndarray | None:
+        """Return the memory of the target, if NumPy can write values of this very dtype there one after the other."""
+        if self.out is None or is_recipe(self.out) or self.out.dtype != self.dtype:
+            return None
+        memory = self.backend.host_memory(self.out._native)
+        return memory if memory is not None and memory.flags.carray else None
+
+
+def places(name: str, where: Where, kind: type, kinds: str, shapes: Sequence[Shape], event: Shape) -> list[Place]:
+    """Return where the results of one call go: one place, or one for each leaf of a container.
+
+    The parameters have ``shapes``, and the result's last axes are ``event``.
+    """
+    nest = where.out if isinstance(where.out, Nest) else None
+    if nest is not None:
+        check_leaves(nest)
+    elif where.out is None:
+        backend = where.handle()
+        device = None if where.device is None else backend.as_device(where.device)
+        dtype = result_dtype(name, where.dtype, backend, device, kind, kinds)
+        return [Place((*fill(name, where.size, *shapes), *event), dtype, backend, device, None)]
+    found = []
+    for place, leaf in enumerate(nest.leaves() if nest is not None else [where.out]):
+        with at(nest, place):
+            found.append(_target(name, where, as_target(leaf), kind, kinds, shapes, event))
+    return found
+
+
+def _target(
+    name: str, where: Where, out: Array, kind: type, kinds: str, shapes: Sequence[Shape], event: Shape
+) -> Place:
+    check_target(out)
+    backend = out._backend
+    if where.backend is not None:
+        check_backend(out, where.handle())
+    device = convert.device_of([out], backend)
+    if where.device is not None and backend.as_device(where.device) != device:
+        raise DeviceError(f"out is on device {out.device!r}, not on {where.device!r}: leave device out, or move it")
+    dtype = result_dtype(name, where.dtype, backend, device, kind, kinds)
+    size = out.shape[: out.ndim - len(event)] if where.size is None else where.size
+    shape = (*fill(name, size, *shapes), *event)
+    check_result(name, out, shape, dtype)
+    return Place(shape, dtype, backend, device, out)
+
+
+def store(name: str, where: Where, found: Sequence[Place], results: Sequence[Array]) -> Array:
+    """Write results to where they go, all or none, and return what the caller gets."""
+    if where.out is None:
+        return results[0]
+    if isinstance(where.out, Nest):
+        store_several(name, [place.out for place in found], results, where.out)  # type: ignore[misc]
+    elif results[0] is not found[0].out:
+        store_out(name, found[0].out, results[0])  # type: ignore[arg-type]
+    written: Array = where.out
+    return written
+
+
+def check_range(low: Any, high: Any, endpoint: bool, dtype: DType) -> None:
+    """Raise unless ``integers`` can draw from a range in a dtype."""
+    if dtype == dtypes.bool:
+        least, most = 0, 1
+    else:
+        limits = np.iinfo(dtype.dtype)
+        least, most = int(limits.min), int(limits.max)
+    beyond = most if endpoint else most + 1
+    if not (np.all(np.greater_equal(low, least)) and np.all(np.less_equal(high, beyond))):
+        raise ValueError(
+            f"integers() of {dtype} takes integers from {least} to {beyond}, not from {np.min(low)} to {np.max(high)}: "
+            "give a wider dtype"
+        )
+    if not np.all(np.less_equal(low, high) if endpoint else np.less(low, high)):
+        relation = "at most" if endpoint else "below"
+        raise ValueError(f"integers() takes a low {relation} high, not {low} and {high}")

@@ -1,0 +1,259 @@
+"""What a generator is beside its distributions: a seed, a state, and how both are copied, kept and split."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from .._core.selection import Node, register_node
+from ..errors import BackendFeatureError
+from ._arguments import Place, Where, as_host, check, places, refuse_inside_trace, store
+from ._host import sample
+from ._native import Native
+
+if TYPE_CHECKING:
+    from .._core.selection import Handle
+    from ..array import Array
+    from ..typing import Shape
+
+# A seed, or what NumPy makes of seeds.
+Seed = int | Sequence[int] | np.random.SeedSequence | None
+ENGINES = ("host", "native")
+
+
+class Base:
+    """A generator without its distributions."""
+
+    __slots__ = ("__weakref__", "_engine", "_host", "_lock", "_native", "_seeds")
+
+    _engine: str
+    # One of both is there.
+    _host: np.random.Generator | None
+    _native: Native | None
+    _lock: threading.RLock
+    _seeds: np.random.SeedSequence | None
+
+    def __init__(self, seed: Seed, *, engine: str = "host", backend: str | None = None, device: object = None) -> None:
+        if engine not in ENGINES:
+            raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
+        if engine == "host" and not (backend is None and device is None):
+            raise ValueError("a generator with engine='host' serves all backends: name backend and device when drawing")
+        seeds = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+        native = None if engine == "host" else Native.seeded(seeds, backend, device)
+        self._set(engine, native, seeds)
+
+    def _set(self, engine: str, native: Native | None, seeds: np.random.SeedSequence | None) -> None:
+        self._engine, self._native, self._seeds = engine, native, seeds
+        self._lock = threading.RLock()
+        self._host = np.random.Generator(np.random.Philox(seeds)) if native is None else None
+
+    # -- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def engine(self) -> str:
+        """What draws: ``"host"``, NumPy's Philox, or ``"native"``, the generator of a backend's engine.
+
+        Examples
+        --------
+        >>> import unifyarr as ua
+        >>> ua.random.Generator(0).engine
+        'host'
+        """
+        return self._engine
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Where the stream of numbers is: a dictionary that may be kept, and set again.
+
+        With ``engine="host"`` it's the one of ``numpy.random.Philox``, which takes it too.
+
+        Examples
+        --------
+        >>> import unifyarr as ua
+        >>> generator = ua.random.Generator(7)
+        >>> before = generator.state
+        >>> x = generator.random(3)
+        >>> generator.state = before
+        >>> bool(ua.all(generator.random(3) == x))
+        True
+        """
+        with self._lock:
+            if self._native is not None:
+                return self._native.state
+            assert self._host is not None
+            return dict(self._host.bit_generator.state)
+
+    @state.setter
+    def state(self, state: dict[str, Any]) -> None:
+        with self._rollback() as host:
+            if self._native is not None:
+                self._native.state = state
+            else:
+                assert host is not None
+                host.bit_generator.state = state
+
+    def spawn(self, n: int) -> list[Self]:
+        """Return new generators whose streams are independent of this one and of each other.
+
+        Give each thread, worker or device one of its own: what it draws then doesn't depend on the others' pace.
+
+        Parameters
+        ----------
+        n
+            How many.
+
+        Returns
+        -------
+        list of Generator
+            Of the same engine. With ``engine="host"`` they are those that ``numpy.random.Generator.spawn`` makes, and
+            the state stays as it is; else their seeds are drawn.
+
+        Raises
+        ------
+        ValueError
+            If ``n`` is negative.
+        TraceError
+            Inside a trace.
+
+        Examples
+        --------
+        >>> import unifyarr as ua
+        >>> first, second = ua.random.Generator(0).spawn(2)
+        >>> first.integers(100, size=3), second.integers(100, size=3)
+        (array([14, 72,  0]), array([65, 67, 99]))
+        """
+        if n < 0:
+            raise ValueError(f"spawn() makes n generators, which {n} can't be")
+        refuse_inside_trace("spawn")
+        with self._lock:
+            if self._native is None:
+                assert self._seeds is not None
+                return [type(self)(seeds) for seeds in self._seeds.spawn(n)]
+            words = self._native.words(n)
+            place = {"backend": self._native.backend.name, "device": self._native.device}
+        return [type(self)([*map(int, row)], engine="native", **place) for row in words]
+
+    def __repr__(self) -> str:
+        where = "" if self._native is None else f", backend={self._native.backend.name!r}"
+        return f"Generator(engine={self._engine!r}{where})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies and pickles go on from the same state, independently.
+        with self._lock:
+            seeds = self._seeds
+            made = (
+                None if seeds is None else (seeds.entropy, seeds.spawn_key, seeds.pool_size, seeds.n_children_spawned)
+            )
+            native = None if self._native is None else (self._native.backend.name, self._native.device_name)
+            return _restored, (type(self), self._engine, made, native, self.state)
+
+    def __copy__(self) -> Self:
+        """Return an independent generator of the same state."""
+        rebuild, arguments = self.__reduce__()
+        return rebuild(*arguments)  # type: ignore[no-any-return]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    # -- drawing ----------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _rollback(self) -> Iterator[np.random.Generator | None]:
+        """Keep other threads out, and take back the state where what's inside the block fails."""
+        with self._lock:
+            if self._host is None:
+                yield None
+                return
+            before = self._host.bit_generator.state
+            try:
+                yield self._host
+            except BaseException:
+                self._host.bit_generator.state = before
+                raise
+
+    def _deliver(
+        self,
+        name: str,
+        where: Where,
+        found: Sequence[Place],
+        draw: Callable[[np.random.Generator, Place], np.ndarray | None],
+    ) -> Array:
+        """Draw on the host for each place and put it there, or change nothing."""
+        with self._rollback() as host:
+            assert host is not None
+            results = []
+            for place in found:
+                values = draw(host, place)
+                results.append(place.out if values is None else place.made(values))
+            return store(name, where, found, results)  # type: ignore[arg-type]
+
+    def _draw(
+        self,
+        name: str,
+        where: Where,
+        /,
+        *,
+        kinds: str = "f",
+        shapes: Sequence[Shape] | None = None,
+        event: Shape = (),
+        **parameters: Any,
+    ) -> Array:
+        """Draw from the distribution of a name, which is NumPy's; ``event`` is the shape of one element."""
+        kind = {"f": float, "i": int, "b": bool}[kinds[0]]
+        if self._native is not None:
+            with self._lock:
+                return self._native.draw(name, where, kind, kinds, parameters)
+        refuse_inside_trace(name)
+        given = {parameter: as_host(value) for parameter, value in parameters.items()}
+        check(name, given)
+        if shapes is None:
+            shapes = [np.shape(value) for value in given.values()]
+        found = places(name, where, kind, kinds, shapes, event)
+        # What is drawn right into its target can't be taken back.
+        alone = len(found) == 1
+
+        def draw(host: np.random.Generator, place: Place) -> np.ndarray | None:
+            return sample(host, name, given, place if alone else place._replace(out=None), len(event))
+
+        return self._deliver(name, where, found, draw)
+
+    def _only_host(self, name: str) -> None:
+        if self._native is not None:
+            raise BackendFeatureError(
+                f"{name}() isn't there for engine='native': draw it from a Generator(seed), on the host"
+            )
+        refuse_inside_trace(name)
+
+
+def _restored(cls: Any, engine: str, seeds: Any, native: Any, state: dict[str, Any]) -> Any:
+    generator = object.__new__(cls)
+    sequence = None
+    if seeds is not None:
+        entropy, spawn_key, pool_size, spawned = seeds
+        sequence = np.random.SeedSequence(entropy, spawn_key=spawn_key, pool_size=pool_size, n_children_spawned=spawned)
+    generator._set(engine, None if native is None else Native.restored(*native), sequence)
+    generator.state = state
+    return generator
+
+
+def register(cls: type[Base]) -> None:
+    """Make a generator a node of the engines' pytrees: with ``engine="native"`` its state is the leaf."""
+
+    def flatten(generator: Base) -> tuple[list[Any], Any]:
+        native = generator._native
+        if native is None:
+            return [], generator
+        return [native.array.native], (native.backend.name, native.device)
+
+    def unflatten(handle: Handle, other: Any, children: Sequence[Any]) -> Any:
+        if isinstance(other, Base):
+            return other
+        generator = object.__new__(cls)
+        generator._set("native", Native.of_leaf(*other, *children), None)
+        return generator
+
+    register_node(Node(cls, flatten, unflatten, lambda generator: ["state"] if generator._native else []))

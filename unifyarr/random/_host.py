@@ -1,0 +1,104 @@
+"""Drawing on the host: NumPy's own generator, in the dtype that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.dtypes import DType
+from ._arguments import Place
+
+Parameters = Mapping[str, Any]
+# What NumPy draws in float32 by itself, and writes to memory that it's given.
+_STANDARD = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
+
+
+def sample(host: np.random.Generator, name: str, given: Parameters, place: Place, event: int) -> np.ndarray | None:
+    """Return new values, or ``None`` where they were drawn right into the memory of the target."""
+    dtype, size = place.dtype, place.shape[: len(place.shape) - event]
+    if name in _STANDARD and dtype in (dtypes.float32, dtypes.float64) and not any(map(np.ndim, given.values())):
+        memory = place.memory()
+        if memory is not None:
+            getattr(host, name)(**given, dtype=dtype.dtype, out=memory)
+            return None
+    if dtypes.rank(dtype) > 2:
+        return _complex(host, name, given, size, dtype)
+    if dtype != dtypes.float64 and name in _SCALED:
+        return _SCALED[name](host, size, dtype, **given)
+    if name == "bernoulli":
+        return np.asarray(np.less(host.random(size), given["p"]), dtype.dtype)
+    return cast(name, np.asarray(getattr(host, name)(**given, size=size)), dtype)
+
+
+def cast(name: str, values: np.ndarray, dtype: DType) -> np.ndarray:
+    """Return values in another dtype: rounded if it's floating, as they are or an error if it holds integers."""
+    if dtype.kind in "iu" and values.size:
+        limits = np.iinfo(dtype.dtype)
+        worst = values.max() if values.max() > limits.max else values.min()
+        if not limits.min <= worst <= limits.max:
+            raise ValueError(f"{name}() drew {worst}, which {dtype} can't hold: give a wider dtype")
+    return values.astype(dtype.dtype, copy=False)
+
+
+def _standard(host: np.random.Generator, name: str, size: Any, *parameters: Any) -> np.ndarray:
+    return np.asarray(getattr(host, name)(*parameters, size=size, dtype=np.float32))
+
+
+def _single(value: Any) -> Any:
+    return np.asarray(value, np.float32)
+
+
+def _random(host: np.random.Generator, size: Any, dtype: DType) -> np.ndarray:
+    values = _standard(host, "random", size)
+    if dtype in dtypes.HALVES:
+        # Rounded they could become one: as many bits as the dtype has stay.
+        steps = np.float32(2**11 if dtype == dtypes.float16 else 2**8)
+        values = np.floor(values * steps) / steps
+    return np.asarray(values, dtype.dtype)
+
+
+def _uniform(host: np.random.Generator, size: Any, dtype: DType, low: Any, high: Any) -> np.ndarray:
+    values = _random(host, size, dtype).astype(np.float32, copy=False)
+    values *= _single(np.subtract(high, low))
+    values += _single(low)
+    return values.astype(dtype.dtype, copy=False)
+
+
+def _scaled(standard: str) -> Callable[..., np.ndarray]:
+    # The standard distribution times ``scale`` plus ``loc``, computed in float32.
+    def draw(host: np.random.Generator, size: Any, dtype: DType, **given: Any) -> np.ndarray:
+        own = [given["shape"]] if "shape" in given else []
+        values = _standard(host, standard, size, *own)
+        if "scale" in given:
+            values *= _single(given["scale"])
+        if "loc" in given:
+            values += _single(given["loc"])
+        return values.astype(dtype.dtype, copy=False)
+
+    return draw
+
+
+# What has a stream of float32 of its own.
+_SCALED: dict[str, Callable[..., np.ndarray]] = {
+    "random": _random,
+    "uniform": _uniform,
+    "standard_normal": _scaled("standard_normal"),
+    "normal": _scaled("standard_normal"),
+    "standard_exponential": _scaled("standard_exponential"),
+    "exponential": _scaled("standard_exponential"),
+    "standard_gamma": _scaled("standard_gamma"),
+    "gamma": _scaled("standard_gamma"),
+}
+
+
+def _complex(host: np.random.Generator, name: str, given: Parameters, size: Any, dtype: DType) -> np.ndarray:
+    # A real and an imaginary part of half the variance each.
+    parts = np.asarray(host.standard_normal((*size, 2), dtype=dtypes.real_of(dtype).dtype))
+    parts *= np.asarray(np.sqrt(0.5), parts.dtype)
+    values = parts.view(dtype.dtype)[..., 0]
+    if name == "normal":
+        values = values * np.asarray(given["scale"], parts.dtype) + np.asarray(given["loc"], dtype.dtype)
+    return values
