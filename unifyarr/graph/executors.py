@@ -141,17 +141,17 @@ def executor(
     *,
     borrow: bool = False,
     donate: Sequence[int] = (),
-    may_fail: bool = False,
+    exact: bool = False,
 ) -> Executor:
     """Return what runs a graph on a backend.
 
     ``borrow`` lets results be in memory that the next call uses again. ``donate`` is which inputs' memory the results
-    may take where the engine compiles the whole, and ``may_fail`` whether it may refuse values.
+    may take where the engine compiles the whole, and ``exact`` whether it has to do just what the kernels do one by one.
     """
     compiled = getattr(backend.engine, "compiled", None)
     if compiled is None:
         return Schedule(fgraph, memory_plan(fgraph), borrow=borrow)
-    whole: Executor = compiled(Schedule(fgraph, {}), donate=donate, may_fail=may_fail)
+    whole: Executor = compiled(Schedule(fgraph, {}), donate=donate, exact=exact)
     return whole
 
 

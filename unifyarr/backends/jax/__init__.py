@@ -326,7 +326,7 @@ class Backend:
         return start < other_end and other_start < end
 
     def compiled(
-        self, function: Callable[..., Any], *, donate: Sequence[int] = (), may_fail: bool = False
+        self, function: Callable[..., Any], *, donate: Sequence[int] = (), exact: bool = False
     ) -> Callable[..., Any]:
         """Return a function of natives, which returns new natives, compiled as a whole.
 

@@ -314,14 +314,15 @@ class Backend:
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
 
     def compiled(
-        self, function: Callable[..., Any], *, donate: Sequence[int] = (), may_fail: bool = False
+        self, function: Callable[..., Any], *, donate: Sequence[int] = (), exact: bool = False
     ) -> Callable[..., Any]:
         """Return a function of natives, which returns natives, compiled as a whole: by XLA, where that can.
 
-        XLA doesn't raise where values are refused, such as an index out of bounds: what ``may_fail`` runs without it.
+        XLA doesn't raise where values are refused, such as an index out of bounds, and draws other random numbers: what
+        has to be ``exact`` runs without it.
         """
         plain = tf.function(function, autograph=False)
-        return plain if may_fail else _tried(tf.function(function, autograph=False, jit_compile=True), plain)
+        return plain if exact else _tried(tf.function(function, autograph=False, jit_compile=True), plain)
 
     def wait(self, natives: Any) -> None:
         """Wait until a tensor, or each of several, is computed: until all is that any device has to do."""
