@@ -1,0 +1,169 @@
+"""The random programs of the in-place tests, compiled.
+
+What ``tests.core.programs`` draws is played inside a compiled function, on arrays that stand for its arguments, beside
+NumPy's arrays, which decide what may be done next. The results and the arguments have to be what NumPy's are.
+
+``python -m tests.graph.machine_programs BACKEND MODE COUNT SEED`` runs many.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import hypothesis
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import unifyarr as ua
+from unifyarr.errors import TraceError
+
+from ..core.programs.catalogue import DTYPES, SHAPES
+from ..core.programs.machine import Pair, Programs, equal, outcome, peek
+
+# What only eager arrays can do: hand out natives, and look.
+LEFT_OUT = {
+    *(
+        "start",
+        "make",
+        "look",
+        "fail",
+        "the_array_itself",
+        "take_the_native",
+        "take_as_numpy",
+        "take_to_numpys_backend",
+    ),
+    *("wrap_the_native", "write_to_a_taken", "compute_into_a_taken", "drop_a_taken", "update_in_place"),
+}
+RULES = {
+    name: vars(method)["hypothesis_stateful_rule"]
+    for name, method in vars(Programs).items()
+    if "hypothesis_stateful_rule" in getattr(method, "__dict__", {}) and name not in LEFT_OUT
+}
+
+
+class Step(NamedTuple):
+    """A rule and what was drawn for it."""
+
+    rule: str
+    arguments: dict[str, Any]
+
+
+class Drawn(NamedTuple):
+    """A program: the arrays that it begins with, and its steps."""
+
+    arrays: list[np.ndarray]
+    steps: list[Step]
+
+
+@st.composite
+def programs(draw: Any, length: int) -> Drawn:
+    """Draw a program of so many steps, or half as many."""
+    kinds = st.tuples(st.sampled_from(SHAPES), st.sampled_from(DTYPES))
+    arrays = [_values(*draw(kinds)) for _ in range(draw(st.integers(1, 4)))]
+    steps = []
+    for _ in range(draw(st.integers(length // 2, length))):
+        name = draw(st.sampled_from(sorted(RULES)))
+        steps.append(Step(name, {key: draw(strategy) for key, strategy in RULES[name].arguments.items()}))
+    return Drawn(arrays, steps)
+
+
+def _values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    numbers = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 5 - 1
+    values = np.asarray(numbers + 1j * numbers[..., ::-1] if dtype == "complex64" and shape else numbers)
+    return values.astype(dtype)
+
+
+class Player(Programs):
+    """Plays a program on given arrays, with NumPy's twins of them."""
+
+    def __init__(self, pairs: list[Pair]) -> None:
+        # No scope of its own, nothing to compare: the arrays have no values yet.
+        self.backend, self.pairs, self.taken, self.watchful = pairs[0].x.backend, list(pairs), [], False
+
+    def both(self, numpys: Callable[[], Any], ours: Callable[[], Any]) -> tuple[Any, Any]:
+        """Run one step on both sides, unless it depends on values that nobody knows in a trace."""
+        actual, our_error = outcome(ours)
+        if isinstance(our_error, TraceError):
+            return None, None
+        expected, error = outcome(numpys)
+        if (error is None) != (our_error is None):
+            raise AssertionError(f"NumPy: {error!r}, unifyarr: {our_error!r}") from our_error
+        return expected, actual
+
+    def view(self, of: Pair, function: Any) -> None:
+        """Note no view that can't be made without values."""
+        if not isinstance(outcome(lambda: function(ua, of.x))[1], TraceError):
+            super().view(of, function)
+
+
+def compare(drawn: Drawn, mode: str) -> None:
+    """Assert that a program gives, compiled, what NumPy gives, at its first call and at its second."""
+    # What the program played on when it was traced, NumPy's side of it.
+    played: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
+
+    def play(*arrays: ua.Array) -> list[ua.Array]:
+        values = [each.copy() for each in drawn.arrays]
+        player = Player([Pair(each, x, True) for each, x in zip(values, arrays, strict=True)])
+        for step in drawn.steps:
+            RULES[step.rule].function(player, **step.arguments)
+        played.append((values, [pair.values for pair in player.pairs]))
+        return [pair.x for pair in player.pairs]
+
+    compiled = ua.compile(play, mode=mode)
+    for call in (1, 2):
+        arrays = [ua.asarray(values, copy=True) for values in drawn.arrays]
+        results = compiled(*arrays)
+        assert len(played) == 1, "it ran itself"
+        arguments, expected = played[0]
+        for kind, found, wanted in (("argument", arrays, arguments), ("result", results, expected)):
+            for place, (x, values) in enumerate(zip(found, wanted, strict=True)):
+                what = f"call {call}, {kind} {place} of {drawn}"
+                assert equal(peek(x), values), f"{what}: {peek(x)!r}, NumPy has {values!r}"
+
+
+def run(backend: str, mode: str, count: int, length: int, *, seed: int, shrinks: bool = True) -> None:
+    """Compare so many programs on a backend, and raise the first difference with a short program."""
+
+    @hypothesis.seed(seed)
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate, *([Phase.shrink] if shrinks else [])],
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(drawn=programs(length))
+    def all_are_equal(drawn: Drawn) -> None:
+        compare(drawn, mode)
+
+    with ua.use_backend(backend), np.errstate(all="ignore"):
+        all_are_equal()
+
+
+def main(backend: str, mode: str, count: int, seed: int) -> None:
+    """Run programs in batches, each of its own seed, and tell how far it got."""
+    start, batch, length = time.perf_counter(), 250, 30
+    for first in range(0, count, batch):
+        number = seed + first // batch
+        print(
+            f"{backend}, {mode}: {first} programs, {time.perf_counter() - start:.0f} s; now seed {number}", flush=True
+        )
+        _forget(backend)
+        run(backend, mode, min(batch, count - first), length, seed=number)
+    print(f"{backend}, {mode}: {count} programs, {time.perf_counter() - start:.0f} s, no difference from NumPy")
+
+
+def _forget(backend: str) -> None:
+    # JAX keeps all that it has compiled.
+    if backend == "jax":
+        import jax
+
+        jax.clear_caches()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
