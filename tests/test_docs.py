@@ -26,8 +26,8 @@ def test_examples_run(backend: str, page: str) -> None:
     assert not runner.failures, "".join(report)
 
 
-def test_the_guide_of_updates_has_examples() -> None:
-    assert "inplace.md" in WITH_EXAMPLES
+def test_the_guides_have_examples() -> None:
+    assert {"inplace.md", "graph.md"} <= set(WITH_EXAMPLES)
 
 
 @pytest.mark.parametrize("page", ["contract.md", "inplace.md"])

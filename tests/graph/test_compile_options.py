@@ -369,6 +369,16 @@ def test_copies_and_detours_go(backend: str) -> None:
         assert sorted(names(compiled)) == ["add", "get_window"]
 
 
+def test_one_element_is_written_by_an_array_without_axes(backend: str) -> None:
+    def function(x: ua.Array) -> ua.Array:
+        x[-1] = ua.sum(x) * 2
+        return x[-1:] + x[-1]
+
+    mine, theirs = ua.asarray([1.0, 2.0]), ua.asarray([1.0, 2.0])
+    assert_same(ua.compile(function)(mine), as_numpy(function(theirs)))
+    assert_same(mine, as_numpy(theirs))
+
+
 def test_layout_decides_what_is_a_view(backend: str) -> None:
     """A reshape of what was overwritten by a broadcast array is as much a view as before."""
 
@@ -434,3 +444,83 @@ def test_nothing_is_loaded_for_nothing() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ))
     with pytest.raises(AttributeError, match="nothing_like_that"):
         ua.nothing_like_that  # type: ignore[attr-defined]
+
+
+# The rows of the cases table that are about calls
+
+
+@pytest.mark.parametrize("mode", ["fast", "pure", "debug"])
+def test_case_mutable_and_not(backend: str, mode: str) -> None:
+    """``In(mutable=True)`` x*2 overwrites the caller's array, ``mutable=False`` leaves it alone."""
+    x = ua.asarray(np.arange(3.0), copy=True)
+    assert_same(ua.compile(lambda x: x * 2, mode=mode)(x), np.arange(3.0) * 2)
+    assert_same(x, np.arange(3.0))
+    assert_same(ua.compile(lambda x: x * 2, mode=mode, mutable="x")(x), np.arange(3.0) * 2)
+    if backend not in IMMUTABLE and mode != "pure":
+        assert_same(x, np.arange(3.0) * 2)
+
+
+@pytest.mark.parametrize("mode", ["fast", "pure", "debug"])
+def test_case_swaps(backend: str, mode: str) -> None:
+    """A := B, B := A, and through views A := B[:, ::-1], B := A.T, give a right swap and share nothing."""
+
+    def swap(a: ua.Array, b: ua.Array) -> None:
+        old = a.copy()
+        a[...] = b
+        b[...] = old
+
+    def swap_views(a: ua.Array, b: ua.Array) -> None:
+        old = a.copy()
+        a[...] = b[:, ::-1]
+        b[...] = old.T
+
+    first, second = np.arange(9.0).reshape(3, 3), -np.arange(9.0).reshape(3, 3)
+    for function in (swap, swap_views):
+        compiled = ua.compile(function, mode=mode)
+        a, b = ua.asarray(first, copy=True), ua.asarray(second, copy=True)
+        c, d = a.copy(), b.copy()
+        for _ in range(3):
+            compiled(a, b)
+            function(c, d)
+            assert_same(a, as_numpy(c))
+            assert_same(b, as_numpy(d))
+        a[0] = 100.0
+        assert_same(b, as_numpy(d))
+
+
+def test_case_mutable_inputs_that_overlap(backend: str) -> None:
+    """The same array twice, a part of one, and one that isn't mutable: right values, and that one untouched."""
+    compiled = ua.compile(lambda x, y, z: (x * 2 + y, y - z), mutable=("x", "y"))
+    base = ua.asarray(np.arange(6.0), copy=True)
+    values = np.arange(6.0)
+    for first, second, third in (
+        (slice(0, 4), slice(0, 4), slice(2, 6)),
+        (slice(0, 4), slice(1, 5), slice(2, 6)),
+        (slice(2, 6), slice(0, 2), slice(0, 2)),
+    ):
+        if first != slice(2, 6):
+            x, y, z = base[first], base[second], base[third]
+            expected = (values[first] * 2 + values[second], values[second] - values[third])
+        else:
+            x, y, z = base[first][:2], base[second], base[third]
+            expected = (values[2:4] * 2 + values[:2], np.zeros(2))
+        for found, wanted in zip(compiled(x, y, z), expected, strict=True):
+            assert_same(found, wanted)
+        assert_same(base, values)
+
+
+def test_case_results_that_are_not_borrowed(backend: str) -> None:
+    """``Out(borrow=False)`` never shares memory with internals, nor do two results with each other."""
+
+    def function(x: ua.Array) -> list[ua.Array]:
+        y = ua.sin(x)
+        return [y, y, y[1:], y * 1, ua.zeros(3)]
+
+    for mode in ("fast", "pure", "debug"):
+        compiled = ua.compile(function, mode=mode)
+        first = compiled(ua.ones(3))
+        for x in first:
+            x[...] = 9.0
+        for x, wanted in zip(compiled(ua.ones(3)), function(ua.ones(3)), strict=True):
+            assert_same(x, as_numpy(wanted))
+        assert all(np.all(as_numpy(x) == 9.0) for x in first)

@@ -51,7 +51,10 @@ def permute_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | Non
 def read_what_was_written(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Use what was written to a window where that is read."""
     inner = _inner(node, "get_window", "set_window")
-    return None if inner is None or _static(inner) != _static(node) else [inner.inputs[1]]
+    if inner is None or _static(inner) != _static(node):
+        return None
+    # One element may be written by an array without axes.
+    return [inner.inputs[1]] if inner.inputs[1].type == node.outputs[0].type else None
 
 
 def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:

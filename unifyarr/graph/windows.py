@@ -66,6 +66,9 @@ def compute_in_window(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] 
     if not isinstance(write, KernelOp) or write.name != "set_window" or not write.backend.mutable:
         return None
     x, value = node.inputs
+    # One element may be written by an array without axes, which no kernel fills.
+    if value.type is None or tuple(value.type.shape) != tuple(length for _, _, length in write.static["window"]):
+        return None
     # Not every engine has views that run backwards.
     if any(step < 1 for _, step, _ in write.static["window"]):
         return None
