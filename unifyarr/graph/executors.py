@@ -145,8 +145,8 @@ def executor(
 ) -> Executor:
     """Return what runs a graph on a backend.
 
-    ``borrow`` lets results be in memory that the next call uses again. ``donate`` is which inputs' memory the results
-    may take where the engine compiles the whole, and ``exact`` whether it has to do just what the kernels do one by one.
+    ``borrow`` lets results be in memory that the next call uses again. Where the engine compiles the whole, ``donate``
+    is which inputs' memory the results may take, and ``exact`` whether it has to do just what kernels do one by one.
     """
     compiled = getattr(backend.engine, "compiled", None)
     if compiled is None:
