@@ -257,6 +257,8 @@ def test_each_output_in_its_own_input(backend: str) -> None:
     assert_same(x, np.array([3.0, 4.0]))
     exchange(x, y)
     assert_same(y, np.array([3.0, 4.0]))
+    # Only together can the two be computed where they are stored.
+    assert twins_in(exchange, x, y) == ([(0, 1)] if backend in MUTABLE else [()])
 
 
 def test_scratch(backend: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core.inplace import assign, check_target
@@ -12,7 +12,7 @@ from .._core.views import is_recipe, overlapping, rebind
 from .._core.wrapper import is_array, wrap
 from ..errors import InconsistencyError
 from .allornothing import AllOrNothing
-from .basic import Op, Variable, same_type
+from .basic import Apply, Op, Variable, same_type
 from .cleanups import RULES, folded
 from .crossing import Crossing
 from .destroyhandler import DestroyHandler
@@ -119,9 +119,15 @@ class Program:
     def _work_in_place(self, fgraph: FunctionGraph) -> None:
         free = {place for place in (*self.written, *self.mutable) if place not in self.apart}
         fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in free))
-        for number, place in enumerate(self.written):
-            if place not in self.apart:
-                _store_nothing(fgraph, number, fgraph.inputs[place])
+        stores = {number: fgraph.inputs[place] for number, place in enumerate(self.written) if place not in self.apart}
+        # One operation may compute several of them in their memory, and only together: two that it swaps, say.
+        groups: dict[Apply | None, dict[int, Variable]] = {}
+        for number, target in stores.items():
+            groups.setdefault(_stored(fgraph, number).owner, {})[number] = target
+        for group in groups.values():
+            if len(group) == 1 or not _store_nothing(fgraph, group):
+                for number, target in group.items():
+                    _store_nothing(fgraph, {number: target})
         inplace(fgraph)
 
     def _given(self) -> dict[int, int]:
@@ -209,12 +215,22 @@ def _is_plain(op: Op) -> bool:
     return isinstance(op, KernelOp) and op.name not in FALLIBLE and not op.name.startswith("draw_")
 
 
-def _store_nothing(fgraph: FunctionGraph, number: int, target: Variable) -> None:
-    # A value that can be computed in the memory of its target needn't be stored there.
-    store = fgraph.outputs[number]
-    assert store.owner is not None
-    value = store.owner.inputs[1]
-    with contextlib.suppress(InconsistencyError), fgraph.transaction():
-        fgraph.replace(store, value)
-        if keep_in(fgraph, value, target) is None:
-            raise InconsistencyError(f"{value} can't be computed in the memory of {target}")
+def _stored(fgraph: FunctionGraph, number: int) -> Variable:
+    store = fgraph.outputs[number].owner
+    assert store is not None
+    return store.inputs[1]
+
+
+def _store_nothing(fgraph: FunctionGraph, targets: Mapping[int, Variable]) -> bool:
+    """Compute values in the memory of their targets, where that can be: they needn't be stored there then."""
+    try:
+        with fgraph.transaction():
+            values = {number: _stored(fgraph, number) for number in targets}
+            for number, value in values.items():
+                fgraph.replace(fgraph.outputs[number], value)
+            for number, target in targets.items():
+                if keep_in(fgraph, values[number], target) is None:
+                    raise InconsistencyError(f"{values[number]} can't be computed in the memory of {target}")
+    except InconsistencyError:
+        return False
+    return True
