@@ -58,7 +58,7 @@ class Compiled:
         leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
         arrays = [leaf for leaf in leaves if is_array(leaf)]
         home = home_of(arrays)
-        if _differentiates(home, arrays):
+        if self._leaves_to_python(home, arrays):
             return self._function(*args, **kwargs)
         return self._program(home, leaves, spec)(arrays, lambda: self._function(*args, **kwargs))
 
@@ -104,6 +104,12 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"
 
+    def _leaves_to_python(self, home: Handle, arrays: list[Array]) -> bool:
+        # Engines that write in place have no gradient of what was overwritten, and none goes through another engine.
+        if not home.mutable and self._engine in (None, home.name):
+            return False
+        return home.trace() is not None or any(home.records_gradient(settled(x._native)) for x in arrays)
+
     @property
     def _name(self) -> str:
         return getattr(self._function, "__name__", type(self._function).__name__)
@@ -132,11 +138,6 @@ class Compiled:
         crossing = Crossing(home if engine is None or any(map(is_array, leaves)) else engine, engine)
         mutable = [place for place, name in enumerate(_owners(self._function, leaves, spec)) if name in self._mutable]
         return Program(self._function, leaves, spec, crossing, mutable, self._options)
-
-
-def _differentiates(home: Handle, arrays: list[Array]) -> bool:
-    # Engines that write in place have no gradient of what was overwritten.
-    return home.mutable and (home.trace() is not None or any(home.records_gradient(x._native) for x in arrays))
 
 
 def _kind(leaf: Any) -> Hashable:
