@@ -63,7 +63,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure calls, updates in place, allocations, rewriting and compiled programs; arguments are names of backends."""
+    """Measure calls, updates in place, allocations, rewriting and compiled programs; arguments are backends."""
     install(session, "all", "test")
     # What the package is compared with, where it can be installed.
     session.install("pytensor", "numexpr", *CONSTRAINTS, success_codes=[0, 1])

@@ -129,7 +129,8 @@ def prepared(
             yield contender, str(error).splitlines()[0]
             continue
         wanted = result if wanted is None else wanted
-        np.testing.assert_allclose(result, wanted, rtol=1e-7, atol=1e-9, err_msg=f"{contender.engine}, {contender.name}")
+        who = f"{contender.engine}, {contender.name}"
+        np.testing.assert_allclose(result, wanted, rtol=1e-7, atol=1e-9, err_msg=who)
         yield contender, run
 
 
@@ -173,7 +174,7 @@ def report(program: Program, size: tuple[int, ...], engines: Sequence[str], roun
     except Missing as error:
         print(f"  {error}")
         return {}
-    found = dict(((each.engine, each.name), run) for each, run in prepared(program, arrays, engines))
+    found = {(each.engine, each.name): run for each, run in prepared(program, arrays, engines)}
     figures = measured({name: run for name, run in found.items() if not isinstance(run, str)}, rounds)
     print(f"  {'':10} {'':24} {'ms':>9} {'process':>9} {'MB':>9} {'time':>8} {'process':>8} {'memory':>8}")
     for engine in (*ENGINES, "pytensor"):

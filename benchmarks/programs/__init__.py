@@ -53,7 +53,7 @@ class Program:
 
         return add
 
-    def ours(self, make: Callable[..., Callable[[], Any]]) -> None:
+    def ours(self, make: Maker) -> Maker:
         """Add a program of unifyarr on each engine: ``make(compile, arrays of the engine)`` returns what runs it."""
 
         def maker(engine: str, **options: Any) -> Maker:
@@ -66,6 +66,7 @@ class Program:
         for engine in ENGINES:
             self.contender(engine, COMPILED)(maker(engine))
         self.contender("numpy", THROUGH_JAX)(maker("numpy", backend="jax"))
+        return make
 
 
 def compiling(**options: Any) -> Callable[[Any], Any]:
