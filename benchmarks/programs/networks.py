@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from tests.allocations import attention_on_numpy, attention_on_torch, cross_entropy_on_numpy
 
 import unifyarr as ua
+from tests.allocations import attention_on_numpy, attention_on_torch, cross_entropy_on_numpy
 
 from . import BY_HAND, DONATED, FUNCTION, PLAIN, Program, done, natives, require, torch_compiled
 
