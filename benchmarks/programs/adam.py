@@ -39,7 +39,7 @@ def ours(compile: Any, *arrays: ua.Array) -> Callable[[], Any]:
         first += (1 - FIRST) * gradients
         second *= SECOND
         second += (1 - SECOND) * gradients * gradients
-        parameters -= RATE * first / (ua.sqrt(second) + EPSILON)
+        parameters -= RATE * (first / (ua.sqrt(second) + EPSILON))
 
     nests = [ua.Container(each) for each in roles(arrays)]
     compiled = compile(step)
@@ -56,7 +56,7 @@ def inplace(parameter: Any, gradient: Any, first: Any, second: Any, xp: Any) -> 
     first += (1 - FIRST) * gradient
     second *= SECOND
     second += (1 - SECOND) * gradient * gradient
-    parameter -= RATE * first / (xp.sqrt(second) + EPSILON)
+    parameter -= RATE * (first / (xp.sqrt(second) + EPSILON))
 
 
 @contender("numpy", PLAIN)
@@ -106,7 +106,7 @@ def with_numexpr(*arrays: np.ndarray) -> Callable[[], Any]:
             values = {"p": p, "g": g, "m": m, "v": v}
             numexpr.evaluate(f"m * {FIRST} + {1 - FIRST} * g", values, out=m)
             numexpr.evaluate(f"v * {SECOND} + {1 - SECOND} * g * g", values, out=v)
-            numexpr.evaluate(f"p - {RATE} * m / (sqrt(v) + {EPSILON})", values, out=p)
+            numexpr.evaluate(f"p - {RATE} * (m / (sqrt(v) + {EPSILON}))", values, out=p)
         return given[0][0]
 
     return run
@@ -178,7 +178,7 @@ def torch_whole(*arrays: np.ndarray) -> Callable[[], Any]:
 def functional(parameter: Any, gradient: Any, first: Any, second: Any, xp: Any) -> tuple[Any, Any, Any]:
     first = first * FIRST + (1 - FIRST) * gradient
     second = second * SECOND + (1 - SECOND) * gradient * gradient
-    return parameter - RATE * first / (xp.sqrt(second) + EPSILON), first, second
+    return parameter - RATE * (first / (xp.sqrt(second) + EPSILON)), first, second
 
 
 def rebinding(step: Callable[..., Any], given: list[list[Any]]) -> Callable[[], Any]:
