@@ -21,6 +21,7 @@ from .feature import Client
 from .fgraph import FunctionGraph
 from .kernels import FALLIBLE, KernelOp, copied, stored
 from .rewriting import canonicalize, fold_constants, inplace, keep_in, merge
+from .scheduling import settle_order
 from .supervisor import Supervisor
 from .trace import trace_call
 from .windows import compute_in_window
@@ -129,6 +130,7 @@ class Program:
                 for number, target in group.items():
                     _store_nothing(fgraph, {number: target})
         inplace(fgraph)
+        settle_order(fgraph)
 
     def _given(self) -> dict[int, int]:
         """Return for arguments that aren't needed any more the result of each one's type that may take its memory."""
