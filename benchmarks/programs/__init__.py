@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class Program:
         def maker(engine: str, **options: Any) -> Maker:
             def on_engine(*arrays: np.ndarray) -> Callable[[], Any]:
                 require(engine)
-                return make(compiling(**options), *(ua.asarray(x, backend=engine, copy=True) for x in arrays))
+                return make(partial(ua.compile, **options), *(ua.asarray(x, backend=engine, copy=True) for x in arrays))
 
             return on_engine
 
@@ -67,19 +68,6 @@ class Program:
             self.contender(engine, COMPILED)(maker(engine))
         self.contender("numpy", THROUGH_JAX)(maker("numpy", backend="jax"))
         return make
-
-
-def compiling(**options: Any) -> Callable[[Any], Any]:
-    """Return unifyarr's ``compile`` with options."""
-    from unifyarr.graph.compile import compile
-
-    def compiled(function: Any) -> Any:
-        try:
-            return compile(function, **options)
-        except TypeError as error:
-            raise Missing(f"compile() doesn't take {options}: {error}") from None
-
-    return compiled
 
 
 def require(*modules: str) -> None:
