@@ -379,9 +379,6 @@ def overlapping(arrays: Sequence[Array]) -> Iterator[tuple[int, int]]:
     """Yield the places of each two arrays that may share memory, the first one first."""
     if _in_blocks_of_their_own(arrays):
         return
-    natives = [root_of(x)._native for x in arrays]
-    if all(map(_is_alone, natives)) and len({*map(id, natives)}) == len(natives):
-        return
     # In the order of their addresses, an array meets those only that haven't ended before it begins.
     met: list[tuple[int, int]] = []
     for start, end, place in sorted((*_extent(x), place) for place, x in enumerate(arrays)):
@@ -402,11 +399,6 @@ def _in_blocks_of_their_own(arrays: Sequence[Array]) -> bool:
             return False
         blocks.add(id(block))
     return len(blocks) == len(arrays)
-
-
-def _is_alone(native: Any) -> bool:
-    # An array of NumPy that has allocated its memory shares it with none that has, too.
-    return type(native) is np.ndarray and native.flags.owndata
 
 
 def _extent(array: Array) -> tuple[int, int]:
