@@ -15,6 +15,7 @@ import unifyarr as ua
 ENGINES = ("numpy", "torch", "jax", "tensorflow")
 # The rows that others are compared with.
 PLAIN, BY_HAND, DONATED, FUNCTION = "plain", "by hand, out=", "jit, donated", "tf.function"
+EAGER = "eager, .at[].set"
 COMPILED, THROUGH_JAX = "unifyarr", "unifyarr, backend=jax"
 REFERENCES = {"numpy": BY_HAND, "torch": "by hand", "jax": DONATED, "tensorflow": FUNCTION}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import unifyarr as ua
 
-from . import BY_HAND, DONATED, FUNCTION, PLAIN, Program, done, natives, require, torch_compiled
+from . import BY_HAND, DONATED, EAGER, FUNCTION, PLAIN, Program, done, natives, require, torch_compiled
 
 STEPS = 500
 # The square of how far a wave gets in one step.
@@ -166,7 +166,7 @@ def functional(u: Any, before: Any) -> Any:
     return before.at[1:-1, 1:-1].set(after(u, before))
 
 
-@contender("jax", "eager, .at[].set")
+@contender("jax", EAGER)
 def jax_eager(u: np.ndarray, before: np.ndarray) -> Callable[[], Any]:
     return repeated(functional, *natives("jax", [u, before]))
 
