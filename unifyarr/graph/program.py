@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._core.inplace import assign, check_target
 from .._core.ownership import LOCK, release
 from .._core.views import is_recipe, overlapping, rebind
-from .._core.wrapper import is_array, wrap
+from .._core.wrapper import is_array, read, wrap
 from ..errors import InconsistencyError
 from .allornothing import AllOrNothing
 from .basic import Apply, Op, Variable, same_type
@@ -28,6 +28,10 @@ from .windows import compute_in_window
 
 if TYPE_CHECKING:
     from ..array import Array
+
+
+# In place of a lock where none is needed.
+UNLOCKED = contextlib.nullcontext()
 
 
 class Options(NamedTuple):
@@ -70,6 +74,9 @@ class Program:
     def _build(self) -> None:
         made = self.made
         traced = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
+        self._destroyed = frozenset((*self.written, *self.mutable))
+        whole = self.crossing.passed if self.options.mode != "debug" else self.crossing.enter
+        self._enter: Callable[[Array], Any] = whole if self.crossing.lends else read
         self._executors: dict[tuple[int, ...], Executor] = {}
         if self.options.mode == "debug":
             from .debugmode import DebugProgram
@@ -163,7 +170,7 @@ class Program:
         ``eager`` runs the function itself, and ``run`` the graph, step by step, in place of what runs it otherwise.
         """
         targets = [*arrays, *self.made.captured]
-        destroyed = {*self.written, *self.mutable}
+        destroyed = self._destroyed
         if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
             # What overlaps is written in an order that only the function itself knows.
             return eager()
@@ -171,7 +178,7 @@ class Program:
             check_target(targets[place])
         exchanged = self._exchanged if run is None else []
         # Nobody else may read an array whose native is being used up.
-        with LOCK if exchanged else contextlib.nullcontext():
+        with LOCK if exchanged else UNLOCKED:
             results = self._run(targets, exchanged, run)
         home = self.crossing.home
         computed = [wrap(native, home) for native in results[len(self.written) :]]
@@ -184,8 +191,7 @@ class Program:
     def _run(self, targets: list[Array], exchanged: Sequence[int], run: Executor | None) -> list[Any]:
         """Run the graph, write what is written, and return the results."""
         # Step by step it's natives that are computed with.
-        whole = run is None and self.options.mode != "debug"
-        enter = self.crossing.passed if whole else self.crossing.enter
+        enter = self._enter if run is None else self.crossing.enter
         natives = [None if place in exchanged else enter(x) for place, x in enumerate(targets)]
         donated = []
         try:
@@ -194,7 +200,9 @@ class Program:
                 if owned:
                     donated.append(place)
             run = run or self._executor(tuple(donated))
-            results = [self.crossing.leave(each) for each in run(*natives)]
+            results = list(run(*natives))
+            if self.crossing.lends:
+                results = [self.crossing.leave(each) for each in results]
         except BaseException:
             for place in exchanged:
                 if natives[place] is not None:
