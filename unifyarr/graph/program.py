@@ -91,7 +91,7 @@ class Program:
         self.given = self._given() if self._fresh else {}
         # Whose natives may be used up, and are others afterwards.
         candidates = (*self.written, *self.given) if self._fresh else ()
-        self._exchanged = [place for place in candidates if place not in self.apart]
+        self._exchanged = frozenset(candidates) - self.apart
 
     def _rewrite(self, fgraph: FunctionGraph) -> None:
         """Make the graph that runs of one that is as it was traced."""
@@ -176,7 +176,7 @@ class Program:
             return eager()
         for place in destroyed:
             check_target(targets[place])
-        exchanged = self._exchanged if run is None else []
+        exchanged = self._exchanged if run is None else frozenset()
         # Nobody else may read an array whose native is being used up.
         with LOCK if exchanged else UNLOCKED:
             results = self._run(targets, exchanged, run)
@@ -188,14 +188,14 @@ class Program:
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
 
-    def _run(self, targets: list[Array], exchanged: Sequence[int], run: Executor | None) -> list[Any]:
+    def _run(self, targets: list[Array], exchanged: frozenset[int], run: Executor | None) -> list[Any]:
         """Run the graph, write what is written, and return the results."""
         # Step by step it's natives that are computed with.
         enter = self._enter if run is None else self.crossing.enter
         natives = [None if place in exchanged else enter(x) for place, x in enumerate(targets)]
         donated = []
         try:
-            for place in exchanged:
+            for place in sorted(exchanged):
                 natives[place], owned = release(targets[place])
                 if owned:
                     donated.append(place)
