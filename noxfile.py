@@ -63,14 +63,18 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure calls, updates in place, allocations and rewriting; arguments are names of backends."""
+    """Measure calls, updates in place, allocations, rewriting and compiled programs; arguments are backends."""
     install(session, "all", "test")
+    # What the package is compared with, where it can be installed.
+    session.install("pytensor", "numexpr", *CONSTRAINTS, success_codes=[0, 1])
     for benchmark in ("overhead", "inplace"):
         session.run("python", f"benchmarks/{benchmark}.py", *session.posargs, env=QUIET)
     # What can count its allocations.
     counted = [name for name in session.posargs if name in ("numpy", "torch")]
     session.run("python", "benchmarks/allocations.py", *counted, env=QUIET)
     session.run("python", "benchmarks/rewriting.py", env=QUIET)
+    engines = ("--engines", ",".join((*session.posargs, "pytensor"))) if session.posargs else ()
+    session.run("python", "benchmarks/compiled.py", *engines, env=QUIET)
 
 
 @nox.session

@@ -551,3 +551,19 @@ def test_case_results_that_are_not_borrowed(backend: str) -> None:
         for x, wanted in zip(compiled(ua.ones(3)), function(ua.ones(3)), strict=True):
             assert_same(x, as_numpy(wanted))
         assert all(np.all(as_numpy(x) == 9.0) for x in first)
+
+
+@pytest.mark.parametrize("offset", [0, 1])
+def test_what_jax_is_passed_is_read_where_it_lies_or_from_a_copy(backend: str, offset: int) -> None:
+    skip_unless(backend, "numpy", why="NumPy's memory")
+    compiled = ua.compile(lambda x, y: (x, y * 2.0, x + y), backend="jax")
+    memory = np.arange(400.0)
+    x, y = ua.asarray(memory[offset : offset + 8]), ua.asarray(memory[::50])
+    for _ in range(2):
+        same, doubled, total = compiled(x, y)
+        np.testing.assert_array_equal(np.asarray(doubled), memory[::50] * 2.0)
+        np.testing.assert_array_equal(np.asarray(total), memory[offset : offset + 8] + memory[::50])
+        assert not any(np.shares_memory(np.asarray(each), memory) for each in (doubled, total))
+        assert same is x or np.shares_memory(np.asarray(same), memory)
+        # The next call sees what is there then.
+        memory += 1.0

@@ -59,7 +59,8 @@ class Handle:
         # What natives have equal if one can stand for another in whatever is compiled.
         self.kind = getattr(engine, "kind", self._kind)
         # What two natives have each their own of if they share no memory, ``None`` where that isn't known.
-        self.block = getattr(engine, "block", _unknown)
+        # What can't be written is a block of its own.
+        self.block = getattr(engine, "block", _unknown if engine.mutable else _itself)
         # What stands in an array for a native that replaces another one in a write.
         self.as_stored = getattr(engine, "as_stored", _second)
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.

@@ -57,6 +57,10 @@ class Schedule:
         for number, node in enumerate(nodes):
             used = [*node.inputs, *node.outputs, *(plan[each] for each in node.outputs if each in plan)]
             last.update((places[variable], number) for variable in used)
+        dead: dict[int, list[int]] = {}
+        for place, number in last.items():
+            if place not in keep:
+                dead.setdefault(number, []).append(place)
         # For a result the first variable in its memory, which the last call's result is a buffer for.
         borrowed = dict(_borrowed(fgraph, plan)) if borrow else {}
         self._kept = {places[first]: places[result] for first, result in borrowed.items()}
@@ -67,7 +71,7 @@ class Schedule:
                 tuple(places[v] for v in node.inputs),
                 tuple(places[v] for v in node.outputs),
                 _out(node, places, plan, borrowed),
-                tuple(place for place, at in last.items() if at == number and place not in keep),
+                tuple(dead.get(number, ())),
             )
             for number, node in enumerate(nodes)
         ]

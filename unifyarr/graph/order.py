@@ -8,7 +8,7 @@ one node or are needed by the other, change places among themselves. A constrain
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -46,6 +46,12 @@ class Order:
     def sort(self, nodes: Iterable[Apply]) -> list[Apply]:
         """Return nodes in the order."""
         return sorted(nodes, key=self.labels.__getitem__)
+
+    def arrange(self, nodes: Sequence[Apply]) -> None:
+        """Let all nodes run in another order, which fits the constraints."""
+        old = {node: self.labels[node] for node in nodes}
+        self.labels.update(zip(nodes, sorted(self.labels.values()), strict=True))
+        self._fgraph.history.record(partial(self._restore, old, self._last))
 
     def add(self, node: Apply) -> None:
         """Give a label to a new node, after those of its inputs."""
@@ -102,7 +108,7 @@ class Order:
             self._suspects.clear()
         elif self._suspects:
             for node, others in list(self._suspects.items()):
-                self._settle(node, self._before(node) if others is None else self._still(node, others))
+                self._settle(node, self.before(node) if others is None else self._still(node, others))
                 del self._suspects[node]
             # Emptied by single steps it would stay as large to go through as it ever was.
             self._suspects.clear()
@@ -127,7 +133,7 @@ class Order:
         moving: list[Apply] = []
         for first in self.sort(labels):
             # The way to where we are, and what each of it still waits for.
-            path, on_path, waiting = [first], {first}, [iter(self.sort(self._before(first)))]
+            path, on_path, waiting = [first], {first}, [iter(self.sort(self.before(first)))]
             while path:
                 node = path[-1]
                 each = next((each for each in waiting[-1] if each not in found), None) if node not in found else None
@@ -142,7 +148,7 @@ class Order:
                 else:
                     path.append(each)
                     on_path.add(each)
-                    waiting.append(iter(self.sort(self._before(each))))
+                    waiting.append(iter(self.sort(self.before(each))))
         new = dict(zip(moving, sorted(labels.values()), strict=True))
         if new != labels:
             self._fgraph.history.record(partial(self._restore, dict(labels), self._last))
@@ -188,7 +194,7 @@ class Order:
         while stack:
             this = stack.pop()
             here = labels[this]
-            for each in self._before(this):
+            for each in self.before(this):
                 steps += 1
                 if steps > self._limit:
                     raise SearchLimitError(f"what {this} needs was not found in {steps} steps", nodes=(this,))
@@ -218,7 +224,8 @@ class Order:
         for feature in self._fgraph.features:
             yield from feature.after(node)
 
-    def _before(self, node: Apply) -> Iterator[Apply]:
+    def before(self, node: Apply) -> Iterator[Apply]:
+        """Yield what must run before a node."""
         for variable in node.inputs:
             if variable.owner is not None:
                 yield variable.owner

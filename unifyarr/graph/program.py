@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._core.inplace import assign, check_target
 from .._core.ownership import LOCK, release
 from .._core.views import is_recipe, overlapping, rebind
-from .._core.wrapper import is_array, wrap
+from .._core.wrapper import is_array, read, wrap
 from ..errors import InconsistencyError
 from .allornothing import AllOrNothing
 from .basic import Apply, Op, Variable, same_type
@@ -21,12 +21,17 @@ from .feature import Client
 from .fgraph import FunctionGraph
 from .kernels import FALLIBLE, KernelOp, copied, stored
 from .rewriting import canonicalize, fold_constants, inplace, keep_in, merge
+from .scheduling import settle_order
 from .supervisor import Supervisor
 from .trace import trace_call
 from .windows import compute_in_window
 
 if TYPE_CHECKING:
     from ..array import Array
+
+
+# In place of a lock where none is needed.
+UNLOCKED = contextlib.nullcontext()
 
 
 class Options(NamedTuple):
@@ -69,6 +74,9 @@ class Program:
     def _build(self) -> None:
         made = self.made
         traced = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
+        self._destroyed = frozenset((*self.written, *self.mutable))
+        whole = self.crossing.passed if self.options.mode != "debug" else self.crossing.enter
+        self._enter: Callable[[Array], Any] = whole if self.crossing.lends else read
         self._executors: dict[tuple[int, ...], Executor] = {}
         if self.options.mode == "debug":
             from .debugmode import DebugProgram
@@ -83,7 +91,7 @@ class Program:
         self.given = self._given() if self._fresh else {}
         # Whose natives may be used up, and are others afterwards.
         candidates = (*self.written, *self.given) if self._fresh else ()
-        self._exchanged = [place for place in candidates if place not in self.apart]
+        self._exchanged = frozenset(candidates) - self.apart
 
     def _rewrite(self, fgraph: FunctionGraph) -> None:
         """Make the graph that runs of one that is as it was traced."""
@@ -129,6 +137,7 @@ class Program:
                 for number, target in group.items():
                     _store_nothing(fgraph, {number: target})
         inplace(fgraph)
+        settle_order(fgraph)
 
     def _given(self) -> dict[int, int]:
         """Return for arguments that aren't needed any more the result of each one's type that may take its memory."""
@@ -161,15 +170,15 @@ class Program:
         ``eager`` runs the function itself, and ``run`` the graph, step by step, in place of what runs it otherwise.
         """
         targets = [*arrays, *self.made.captured]
-        destroyed = {*self.written, *self.mutable}
+        destroyed = self._destroyed
         if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
             # What overlaps is written in an order that only the function itself knows.
             return eager()
         for place in destroyed:
             check_target(targets[place])
-        exchanged = self._exchanged if run is None else []
+        exchanged = self._exchanged if run is None else frozenset()
         # Nobody else may read an array whose native is being used up.
-        with LOCK if exchanged else contextlib.nullcontext():
+        with LOCK if exchanged else UNLOCKED:
             results = self._run(targets, exchanged, run)
         home = self.crossing.home
         computed = [wrap(native, home) for native in results[len(self.written) :]]
@@ -179,17 +188,21 @@ class Program:
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
 
-    def _run(self, targets: list[Array], exchanged: Sequence[int], run: Executor | None) -> list[Any]:
+    def _run(self, targets: list[Array], exchanged: frozenset[int], run: Executor | None) -> list[Any]:
         """Run the graph, write what is written, and return the results."""
-        natives = [None if place in exchanged else self.crossing.enter(x) for place, x in enumerate(targets)]
+        # Step by step it's natives that are computed with.
+        enter = self._enter if run is None else self.crossing.enter
+        natives = [None if place in exchanged else enter(x) for place, x in enumerate(targets)]
         donated = []
         try:
-            for place in exchanged:
+            for place in sorted(exchanged):
                 natives[place], owned = release(targets[place])
                 if owned:
                     donated.append(place)
             run = run or self._executor(tuple(donated))
-            results = [self.crossing.leave(each) for each in run(*natives)]
+            results = list(run(*natives))
+            if self.crossing.lends:
+                results = [self.crossing.leave(each) for each in results]
         except BaseException:
             for place in exchanged:
                 if natives[place] is not None:

@@ -1,0 +1,252 @@
+"""Compiled programs: time and memory beside the same by hand, beside engines' own compilers, PyTensor and numexpr.
+
+python benchmarks/compiled.py [--programs chain,wave] [--engines numpy,jax] [--rounds 7]
+
+A row has the median milliseconds of a run by the clock and those of all the process's threads, the most bytes at a time
+over those before the run, and the ratios to the row of its engine that is marked with a star: of the bytes, and the
+median ratios of times within a round. The contenders take turns, so that what else the machine does meets all of them.
+Each starts from arrays of its own, and its first result is compared with NumPy's. A contender that isn't installed, or
+doesn't work here, is a line that says so. The programs stand in ``benchmarks/programs/``.
+
+Bytes are counted exactly for NumPy (by ``tracemalloc``, which NumPy reports its data to) and torch (by its profiler);
+for the others it's how much the process grew, on Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import gc
+import importlib.metadata
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.programs import (
+    BY_HAND,
+    COMPILED,
+    DONATED,
+    EAGER,
+    ENGINES,
+    PLAIN,
+    REFERENCES,
+    THROUGH_JAX,
+    Contender,
+    Missing,
+    Program,
+    adam,
+    chain,
+    kmeans,
+    networks,
+    wave,
+)
+from tests.allocations import of_torch
+
+PROGRAMS = {
+    "chain": chain.PROGRAM,
+    "wave": wave.PROGRAM,
+    "kmeans": kmeans.PROGRAM,
+    "adam": adam.PROGRAM,
+    "cross_entropy": networks.ENTROPY,
+    "attention": networks.ATTENTION,
+}
+DISTRIBUTIONS = ("numpy", "torch", "jax", "tensorflow-cpu", "pytensor", "numexpr")
+# Shorter runs are repeated, so that one measurement takes as many seconds.
+LEAST = 0.01
+Run = Callable[[], Any]
+# An engine, a contender of it.
+Name = tuple[str, str]
+
+
+class Figures(NamedTuple):
+    """What was measured of a contender: seconds of each round, of the clock and of the process, and bytes."""
+
+    seconds: list[float]
+    process: list[float]
+    peak: int | None
+
+
+# -- Memory -----------------------------------------------------------------------------------------------------------
+
+
+def counted(run: Run) -> int:
+    """Return the most bytes at a time that NumPy and Python allocate in a run."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        run()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def resident(run: Run) -> int | None:
+    """Return how much the process grows at most in a run, ``None`` where that can't be told."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        # What is free goes back to the system, or a run could use it without growing.
+        ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _kilobytes(status, "VmRSS")
+    run()
+    return 1024 * max(_kilobytes(status, "VmHWM") - before, 0)
+
+
+def _kilobytes(status: Path, name: str) -> int:
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith(name))
+
+
+MEMORY: dict[str, Callable[[Run], int | None]] = {"numpy": counted, "torch": lambda run: of_torch(run, 1).peak}
+
+
+# -- Time -------------------------------------------------------------------------------------------------------------
+
+
+def prepared(
+    program: Program, arrays: Sequence[np.ndarray], engines: Sequence[str]
+) -> Iterator[tuple[Contender, Run | str]]:
+    """Yield each contender with what runs it, or with why it can't take part."""
+    wanted = None
+    for contender in sorted(program.contenders, key=lambda each: each.engine != "numpy" or each.name != PLAIN):
+        if contender.engine not in engines and (contender.engine, contender.name) != ("numpy", PLAIN):
+            continue
+        try:
+            run = contender.make(*(x.copy() for x in arrays))
+            result = np.asarray(run()).copy()
+        # RuntimeError is what torch and TensorFlow raise where they can't compile.
+        except (Missing, ImportError, RuntimeError) as error:
+            yield contender, str(error).splitlines()[0]
+            continue
+        wanted = result if wanted is None else wanted
+        who = f"{contender.engine}, {contender.name}"
+        np.testing.assert_allclose(result, wanted, rtol=1e-7, atol=1e-9, err_msg=who)
+        yield contender, run
+
+
+def timed(run: Run, count: int) -> tuple[float, float]:
+    """Return the seconds of one run, by the clock and of all threads."""
+    clock, process = time.perf_counter(), time.process_time()
+    for _ in range(count):
+        run()
+    return (time.perf_counter() - clock) / count, (time.process_time() - process) / count
+
+
+def measured(runs: dict[Name, Run], rounds: int) -> dict[Name, Figures]:
+    """Return the figures of contenders that take turns."""
+    gc.collect()
+    counts = {name: max(1, round(LEAST / max(timed(run, 1)[0], 1e-6))) for name, run in runs.items()}
+    times: dict[Name, list[tuple[float, float]]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            # Threads of the one before may still wait for work.
+            time.sleep(0.002)
+            times[name].append(timed(run, counts[name]))
+    return {
+        name: Figures(*map(list, zip(*times[name], strict=True)), MEMORY.get(name[0], resident)(run))  # type: ignore[call-arg]
+        for name, run in runs.items()
+    }
+
+
+# -- Reports ----------------------------------------------------------------------------------------------------------
+
+
+def ratio(figures: dict[Name, Figures], name: Name, beside: Name, what: str = "seconds") -> float:
+    """Return the median ratio of two contenders' times within a round."""
+    first, second = (getattr(figures[each], what) for each in (name, beside))
+    return statistics.median(one / other for one, other in zip(first, second, strict=True))
+
+
+def report(program: Program, size: tuple[int, ...], engines: Sequence[str], rounds: int) -> dict[Name, Figures]:
+    print(f"\n{program.name}, {' x '.join(f'{each:,}' for each in size)}")
+    try:
+        arrays = program.arrays(*size)
+    except Missing as error:
+        print(f"  {error}")
+        return {}
+    found = {(each.engine, each.name): run for each, run in prepared(program, arrays, engines)}
+    figures = measured({name: run for name, run in found.items() if not isinstance(run, str)}, rounds)
+    print(f"  {'':10} {'':24} {'ms':>9} {'process':>9} {'MB':>9} {'time':>8} {'process':>8} {'memory':>8}")
+    for engine in (*ENGINES, "pytensor"):
+        for name in (each for each in found if each[0] == engine):
+            print(f"  {engine:10} {line(figures, name, found[name])}", flush=True)
+    return figures
+
+
+def line(figures: dict[Name, Figures], name: Name, run: Run | str) -> str:
+    engine, what = name
+    if isinstance(run, str):
+        return f"{what:24} {run}"
+    clock, process, peak = figures[name]
+    bytes = f"{'?' if peak is None else f'{peak / 1e6:.2f}':>9}"
+    text = f"{what:24} {1e3 * statistics.median(clock):9.3f} {1e3 * statistics.median(process):9.3f} {bytes}"
+    # What isn't an engine of ours works on NumPy's arrays.
+    beside = (engine, REFERENCES[engine]) if engine in REFERENCES else ("numpy", BY_HAND)
+    if name == beside or beside not in figures:
+        return f"{text} {'*' if name == beside else '':>8}"
+    other = figures[beside].peak
+    memory = f"{peak / other:8.2f}" if peak is not None and other and engine in REFERENCES else ""
+    return f"{text} {ratio(figures, name, beside):8.2f} {ratio(figures, name, beside, 'process'):8.2f} {memory}"
+
+
+def aims(title: str, figures: dict[Name, Figures]) -> Iterator[str]:
+    """Yield what is wanted of a program, and what came."""
+
+    def both(name: Name, beside: Name) -> bool:
+        return name in figures and beside in figures
+
+    def times(name: Name, beside: Name, form: str = ".2f") -> str:
+        clock, process = (ratio(figures, name, beside, what) for what in ("seconds", "process"))
+        return f"{clock:{form}} ({process:{form}} of the process)"
+
+    ours, by_hand, plain = ("numpy", COMPILED), ("numpy", BY_HAND), ("numpy", PLAIN)
+    on_jax, donated, eager, through = ("jax", COMPILED), ("jax", DONATED), ("jax", EAGER), ("numpy", THROUGH_JAX)
+    if both(ours, by_hand):
+        here, there = figures[ours].peak or 0, figures[by_hand].peak or 0
+        yield f"{title}: compiled NumPy takes {times(ours, by_hand)} of the time by hand (at most 1)"
+        yield f"{title}: compiled NumPy takes {here / max(there, 1):.2f} of the memory by hand (at most 1)"
+    if both(on_jax, donated):
+        yield f"{title}: compiled JAX takes {times(on_jax, donated)} of the time of donation by hand (at most 1.05)"
+    if both(through, plain) and title.startswith(("chain", "wave")):
+        yield f"{title}: backend=jax is {times(plain, through, '.1f')} times as fast as plain NumPy (at least 3)"
+    if both(on_jax, eager):
+        yield f"{title}: compiled JAX is {times(eager, on_jax, '.0f')} times as fast as {EAGER} (at least 50)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--programs", default=",".join(PROGRAMS))
+    parser.add_argument("--engines", default=",".join((*ENGINES, "pytensor")))
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    engines = options.engines.split(",")
+    versions = {each: each for each in DISTRIBUTIONS}
+    for each in DISTRIBUTIONS:
+        try:
+            versions[each] += f" {importlib.metadata.version(each)}"
+        except importlib.metadata.PackageNotFoundError:
+            versions[each] += " isn't installed"
+    print(", ".join(versions.values()))
+    lines: list[str] = []
+    for name in options.programs.split(","):
+        program = PROGRAMS[name]
+        for size in program.sizes:
+            title = f"{name} {'x'.join(map(str, size))}"
+            lines += aims(title, report(program, size, engines, options.rounds))
+    print("\nAims")
+    print(*(f"  {each}" for each in lines), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The order of a graph in which few results are held at a time."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+import unifyarr as ua
+from unifyarr.graph import DestroyHandler, FunctionGraph, Supervisor, inplace, memory_plan
+from unifyarr.graph.compile import compile
+from unifyarr.graph.scheduling import peak, settle_order, size
+
+from ..natives import skip_unless
+from .ops import A2, DOT, S, T, evaluate, vectors
+from .random_graphs import random_graph, random_values
+from .test_random_graphs import in_order
+
+
+def test_what_takes_most_on_its_way_comes_first() -> None:
+    x, y = vectors("x y")
+    first, last = S(x), DOT(S(x), S(y))
+    fgraph = FunctionGraph([x, y], [DOT(first, last)], clone=False)
+    assert peak(fgraph, fgraph.toposort()) == 4 * size(x)
+    settle_order(fgraph)
+    assert in_order(fgraph)
+    assert peak(fgraph, fgraph.toposort()) == 3 * size(x)
+    assert fgraph.toposort().index(last.owner) < fgraph.toposort().index(first.owner)
+
+
+def test_results_come_before_what_they_need_not() -> None:
+    x, y = vectors("x y")
+    small, large = S(x), DOT(DOT(S(x), S(y)), y)
+    fgraph = FunctionGraph([x, y], [small, large], clone=False)
+    settle_order(fgraph)
+    assert peak(fgraph, fgraph.toposort()) == 3 * size(x)
+    assert fgraph.toposort()[-1] is small.owner
+
+
+def test_an_order_that_is_as_good_stays() -> None:
+    x, y = vectors("x y")
+    fgraph = FunctionGraph([x, y], [DOT(S(x), S(y))])
+    before = fgraph.toposort()
+    settle_order(fgraph)
+    assert fgraph.toposort() == before
+
+
+def test_memory_is_counted_once_and_as_long_as_anything_in_it_is_needed() -> None:
+    x, y = vectors("x y")
+    copied = S(x)
+    overwritten = A2(copied, y)
+    fgraph = FunctionGraph([x, y], [DOT(T(overwritten), y)], [DestroyHandler()], clone=False)
+    assert peak(fgraph, fgraph.toposort()) == 2 * size(x)
+    kept = S(x)
+    fgraph = FunctionGraph([x], [T(kept), S(S(x))], clone=False)
+    assert peak(fgraph, fgraph.toposort()) == 3 * size(x)
+
+
+def test_constraints_and_values_of_random_graphs_stay() -> None:
+    better = 0
+    for seed in range(400):
+        rng = random.Random(seed)
+        fgraph = random_graph(rng, rng.randint(2, 14))
+        for feature in (DestroyHandler(), Supervisor(rng.sample(fgraph.inputs, rng.randint(0, 1)))):
+            fgraph.attach(feature)
+        inplace(fgraph)
+        values = random_values(rng, fgraph)
+        expected = evaluate(fgraph, values, pure=True)
+        before = peak(fgraph, fgraph.toposort())
+        settle_order(fgraph)
+        assert in_order(fgraph)
+        after = peak(fgraph, fgraph.toposort())
+        assert after <= before
+        better += after < before
+        got = evaluate(fgraph, [value.copy() for value in values], plan=memory_plan(fgraph))
+        np.testing.assert_equal(got, expected, err_msg=str(fgraph))
+        # The handler goes on with the order that is there now.
+        inplace(fgraph, tries=None, steps=None)
+        assert in_order(fgraph)
+    assert better
+
+
+def test_a_stencil_needs_two_buffers(backend: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="the engine compiles the graph as a whole, in an order of its own")
+
+    def step(u: ua.Array, before: ua.Array) -> None:
+        center = u[1:-1]
+        before[1:-1] = 2.0 * center - before[1:-1] + 0.25 * (u[:-2] + u[2:] - 2.0 * center)
+
+    compiled = compile(step)
+    compiled(ua.ones(10), ua.ones(10))
+    (program,) = compiled._programs.values()
+    assert peak(program.fgraph, program.fgraph.toposort()) == 2 * 8 * 8

@@ -1,0 +1,93 @@
+"""An order of a graph's nodes in which few results are held at a time.
+
+As Sethi and Ullman (1970) did for registers, and Liu (1987) for memory: of what a node needs, first comes what takes
+most memory on its way beyond what it leaves behind. That's best for trees; where results are shared it's a guess, which
+is taken if it's better than the order that was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+from .basic import Apply, Variable
+from .fgraph import FunctionGraph
+from .memory import buffers
+
+
+def settle_order(fgraph: FunctionGraph) -> None:
+    """Put the nodes of a graph in an order that its features allow and that holds as little memory as one knows how."""
+    before, after = fgraph.toposort(), _depth_first(fgraph)
+    if peak(fgraph, after) < peak(fgraph, before):
+        fgraph.order.arrange(after)
+
+
+def peak(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> int:
+    """Return the most bytes that nodes hold at a time, run in order: their results, and what is in the same memory."""
+    held = buffers(nodes)
+    first: dict[Variable, int] = {}
+    last: dict[Variable, int] = {}
+    for step, node in enumerate(nodes):
+        for variable in (*node.inputs, *node.outputs):
+            for buffer in held.get(variable, ()):
+                first.setdefault(buffer, step)
+                last[buffer] = step
+    last.update((buffer, len(nodes)) for variable in fgraph.outputs for buffer in held.get(variable, ()))
+    changes = [0] * (len(nodes) + 2)
+    for buffer, step in first.items():
+        # An input's memory is there all the time.
+        if buffer.owner is not None:
+            changes[step] += size(buffer)
+            changes[last[buffer] + 1] -= size(buffer)
+    now = most = 0
+    for change in changes:
+        now += change
+        most = max(most, now)
+    return most
+
+
+def size(variable: Variable) -> int:
+    """Return the number of bytes of a variable, one if that isn't known."""
+    type = variable.type
+    if type is None or any(length is None for length in type.shape):
+        return 1
+    return prod(length or 0 for length in type.shape) * int(getattr(type.dtype, "itemsize", 1))
+
+
+def _depth_first(fgraph: FunctionGraph) -> list[Apply]:
+    excess = _excess(fgraph.toposort())
+
+    def by_excess(nodes: Iterable[Apply]) -> list[Apply]:
+        return sorted(dict.fromkeys(nodes), key=excess.__getitem__, reverse=True)
+
+    found: dict[Apply, None] = {}
+    for goal in by_excess(v.owner for v in fgraph.outputs if v.owner is not None):
+        stack = [(goal, False)]
+        while stack:
+            node, is_ready = stack.pop()
+            if is_ready:
+                found[node] = None
+            elif node not in found:
+                stack.append((node, True))
+                needed = [each for each in fgraph.order.before(node) if each not in found]
+                stack.extend((each, False) for each in reversed(by_excess(needed)))
+    # What nobody needs.
+    return [*found, *(node for node in fgraph.toposort() if node not in found)]
+
+
+def _excess(nodes: Sequence[Apply]) -> dict[Apply, int]:
+    """Return for each node how much memory is held on the way to its results beyond what they are in."""
+    top: dict[Apply, int] = {}
+    left: dict[Apply, int] = {}
+    for node in nodes:
+        needed = dict.fromkeys(v.owner for v in node.inputs if v.owner is not None)
+        now = most = 0
+        for each in sorted(needed, key=lambda each: top[each] - left[each], reverse=True):
+            most = max(most, now + top[each])
+            now += left[each]
+        shared = {**node.op.views(node), **node.op.destroys(node)}
+        sources = dict.fromkeys(node.inputs[index].owner for indices in shared.values() for index in indices)
+        own = sum(size(output) for key, output in enumerate(node.outputs) if not shared.get(key))
+        top[node] = max(most, now + own)
+        left[node] = own + sum(left[each] for each in sources if each is not None)
+    return {node: top[node] - left[node] for node in nodes}
