@@ -58,6 +58,8 @@ class Handle:
         self.as_native = getattr(engine, "as_native", _itself)
         # What natives have equal if one can stand for another in whatever is compiled.
         self.kind = getattr(engine, "kind", self._kind)
+        # Whether gradients are ever recorded of its arrays.
+        self.differentiates = getattr(engine, "differentiates", True)
         # What two natives have each their own of if they share no memory, ``None`` where that isn't known.
         # What can't be written is a block of its own.
         self.block = getattr(engine, "block", _unknown if engine.mutable else _itself)

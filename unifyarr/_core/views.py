@@ -391,14 +391,9 @@ def overlapping(arrays: Sequence[Array]) -> Iterator[tuple[int, int]]:
 
 def _in_blocks_of_their_own(arrays: Sequence[Array]) -> bool:
     # Most are, and addresses cost several times as much to ask for.
-    blocks = set()
-    for x in arrays:
-        root = root_of(x)
-        block = root._backend.block(root._native)
-        if block is None:
-            return False
-        blocks.add(id(block))
-    return len(blocks) == len(arrays)
+    roots = map(root_of, arrays)
+    blocks = {id(root._backend.block(root._native)) for root in roots}
+    return len(blocks) == len(arrays) and id(None) not in blocks
 
 
 def _extent(array: Array) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .._core.convert import backend_of
-from .._core.ownership import settled
+from .._core.ownership import Held, settled
 from .._core.selection import Handle, load
 from .._core.tracing import running
 from .._core.views import geometry
@@ -106,7 +106,7 @@ class Compiled:
 
     def _leaves_to_python(self, home: Handle, arrays: list[Array]) -> bool:
         # Engines that write in place have no gradient of what was overwritten, and none goes through another engine.
-        if not home.mutable and self._engine in (None, home.name):
+        if not home.differentiates or (not home.mutable and self._engine in (None, home.name)):
             return False
         return home.trace() is not None or any(home.records_gradient(settled(x._native)) for x in arrays)
 
@@ -120,7 +120,7 @@ class Compiled:
         return self._program(home_of(arrays), leaves, spec), arrays
 
     def _program(self, home: Handle, leaves: list[Any], spec: Any) -> Program:
-        key = (home.name, spec, tuple(map(_kind, leaves)))
+        key = (home.name, spec, _kinds(leaves))
         found = self._programs.get(key)
         if found is None:
             with self._lock:
@@ -138,6 +138,16 @@ class Compiled:
         crossing = Crossing(home if engine is None or any(map(is_array, leaves)) else engine, engine)
         mutable = [place for place, name in enumerate(_owners(self._function, leaves, spec)) if name in self._mutable]
         return Program(self._function, leaves, spec, crossing, mutable, self._options)
+
+
+def _kinds(leaves: list[Any]) -> tuple[Hashable, ...]:
+    plain = array_class()
+    return tuple(
+        (type(leaf._native), leaf._backend.kind(leaf._native))
+        if type(leaf) is plain and not isinstance(leaf._native, Held)
+        else _kind(leaf)
+        for leaf in leaves
+    )
 
 
 def _kind(leaf: Any) -> Hashable:

@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
 def home_of(arrays: Iterable[Array]) -> Handle:
     """Return the backend of arrays, which is one: the current one of none."""
-    backends = {x._backend.name: x._backend for x in arrays}
+    backends = {x._backend for x in arrays}
     if len(backends) > 1:
-        raise BackendMismatchError(
-            f"arrays of backends {', '.join(sorted(backends))} meet: move some, with to_backend()"
-        )
-    return next(iter(backends.values()), None) or current()
+        names = ", ".join(sorted(backend.name for backend in backends))
+        raise BackendMismatchError(f"arrays of backends {names} meet: move some, with to_backend()")
+    return backends.pop() if backends else current()
 
 
 class Crossing:

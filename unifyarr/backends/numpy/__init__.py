@@ -41,6 +41,7 @@ class Backend:
     native_types: tuple[type, ...] = (np.ndarray,)
     # Whether natives are written in place, unless ``can_write`` says no for a single one.
     mutable = True
+    differentiates = False
     # Ufuncs promote and check overlaps by themselves, and take Python scalars.
     fast_forms = fast.FORMS
     fast = fast.PATHS
