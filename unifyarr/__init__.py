@@ -10,6 +10,8 @@ array([0., 1., 1., 0.])
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from . import errors, fft, functions, linalg, nn, typing
 from ._core.debugging import debug
 from ._core.dtypes import (
@@ -47,6 +49,9 @@ from .container import Container
 from .functions import *  # noqa: F403
 from .functions.constants import e, inf, nan, newaxis, pi
 
+if _TYPE_CHECKING:
+    from .transformations import grad, hessian, jacobian, jvp, value_and_grad, vjp, vmap
+
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
@@ -70,6 +75,8 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "grad",
+    "hessian",
     "inf",
     "inplace_arrays_supported",
     "inplace_decrement",
@@ -80,6 +87,8 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "jacobian",
+    "jvp",
     "linalg",
     "nan",
     "newaxis",
@@ -94,10 +103,25 @@ __all__ = [
     "uint32",
     "uint64",
     "use_backend",
+    "value_and_grad",
     "variable",
+    "vjp",
+    "vmap",
 ]
 # Every function, which its category's file declares and ``functions`` exports.
 __all__ += functions.__all__
+
+# Loaded when they're asked for, since not every program needs them.
+_LAZY = dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"), "transformations")
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    return value
 
 
 def __array_namespace_info__() -> Info:

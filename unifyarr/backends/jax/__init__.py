@@ -43,6 +43,7 @@ from . import (  # noqa: E402
     einsum,
     elementwise,
     fft,
+    gradients,
     indexing,
     linalg,
     linalg_solvers,
@@ -55,6 +56,7 @@ from . import (  # noqa: E402
     sorting,
     special,
     statistical,
+    transformations,
     utility,
 )
 from ._compiled import ARRAYS, REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
@@ -107,6 +109,7 @@ class Backend:
         einsum,
         elementwise,
         fft,
+        gradients,
         indexing,
         linalg,
         linalg_solvers,
@@ -121,6 +124,10 @@ class Backend:
         statistical,
         utility,
     )
+
+    vjp = staticmethod(transformations.vjp)
+    jvp = staticmethod(transformations.jvp)
+    vmap = staticmethod(transformations.vmap)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from . import (
     einsum,
     elementwise,
     fft,
+    gradients,
     indexing,
     linalg,
     linalg_solvers,
@@ -31,6 +32,7 @@ from . import (
     sorting,
     special,
     statistical,
+    transformations,
     utility,
 )
 from ._engine import (
@@ -133,6 +135,7 @@ class Backend:
                 einsum,
                 elementwise,
                 fft,
+                gradients,
                 indexing,
                 linalg,
                 linalg_solvers,
@@ -148,6 +151,10 @@ class Backend:
             ),
         )
     )
+
+    vjp = staticmethod(transformations.vjp)
+    jvp = staticmethod(transformations.jvp)
+    vmap = staticmethod(transformations.vmap)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 

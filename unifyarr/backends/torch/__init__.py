@@ -25,16 +25,19 @@ from . import (
     exponentials,
     fast,
     fft,
+    gradients,
     indexing,
     linalg,
     manipulation,
     normalization,
+    pure,
     scatter,
     searching,
     sets,
     sorting,
     special,
     statistical,
+    transformations,
     utility,
 )
 from ._shared import (
@@ -77,6 +80,7 @@ class Backend:
         elementwise,
         exponentials,
         fft,
+        gradients,
         indexing,
         linalg,
         manipulation,
@@ -89,6 +93,12 @@ class Backend:
         statistical,
         utility,
     )
+
+    # What takes the place of kernels that write where torch transforms a function.
+    pure_kernels = pure.KERNELS
+    vjp = staticmethod(transformations.vjp)
+    jvp = staticmethod(transformations.jvp)
+    vmap = staticmethod(transformations.vmap)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 
