@@ -26,6 +26,7 @@ from . import (
     linalg_solvers,
     manipulation,
     padding,
+    pure,
     scatter,
     searching,
     sets,
@@ -152,6 +153,8 @@ class Backend:
         )
     )
 
+    # What takes the place of kernels that write where TensorFlow transforms a function.
+    pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)

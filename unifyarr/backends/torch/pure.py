@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from ._shared import as_dtype, as_signed, has_address
-from .indexing import Window, _check_device_bounds, _flip, _forward, _last
+from .indexing import Window, _check_device_bounds, _forward, _last
 
 
 def set_window(x: Tensor, value: Tensor, /, *, window: Window) -> Tensor:
     slices, backward = _forward(window)
-    return as_dtype(
-        _inserted(as_signed(x), as_signed(_flip(value, backward) if backward else value), slices, 0), x.dtype
-    )
+    # A 0-d value may go into one element.
+    value = as_signed(value).expand([length for _, _, length in window])
+    return as_dtype(_inserted(as_signed(x), value.flip(backward) if backward else value, slices, 0), x.dtype)
 
 
 def _inserted(x: Tensor, value: Tensor, slices: tuple[slice, ...], axis: int) -> Tensor:
