@@ -35,6 +35,7 @@ class InsideHandle(Handle):
         self.begin_run = self.variable = None
         self.can_write = self.is_read_only = self.supports_out = _no
         self.may_share_memory = _are_one
+        self.is_traced = getattr(backend.engine, "hides_values", backend.engine.is_traced)
         self.trace = lambda: backend.trace() or running.get()
 
     def _install(self, path: str) -> None:

@@ -50,6 +50,7 @@ from ._shared import (
     independent,
     is_expanded,
     may_share_memory,
+    unwrapped,
     writes,
 )
 
@@ -183,7 +184,7 @@ class Backend:
         """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
         native = self.read(native.detach()).cpu()
         bits = native.dtype is torch.bfloat16
-        array: np.ndarray = (native.view(torch.uint16) if bits else native).numpy()
+        array: np.ndarray = unwrapped(native.view(torch.uint16) if bits else native).numpy()
         return array.view(BFLOAT16) if bits else array
 
     def copy(self, native: Tensor) -> Tensor:
@@ -273,6 +274,10 @@ class Backend:
     def is_traced(self, native: Tensor) -> bool:
         """Say whether a tensor stands for values that are not known: on the meta device, or inside a transformation."""
         return native.is_meta or not has_address(native)
+
+    def hides_values(self, native: Tensor) -> bool:
+        """Say whether the values of a tensor inside a transformation aren't known: those of a batch aren't."""
+        return self.is_traced(unwrapped(native))
 
     def records_gradient(self, native: Tensor) -> bool:
         """Say whether torch records gradients through this tensor."""

@@ -21,12 +21,17 @@ def _conjugates(arrays: Sequence[Tensor]) -> list[Tensor]:
     return [x.conj().resolve_conj() if x.is_complex() else x for x in arrays]
 
 
+def _filled(arrays: Sequence[Tensor]) -> list[Tensor]:
+    # Where there's nothing but zeros, torch may give a tensor without memory.
+    return [torch.zeros_like(x) if x._is_zerotensor() else x for x in arrays]
+
+
 def vjp(function: Function, arrays: Sequence[Tensor], once: bool) -> tuple[list[Tensor], list[Tensor], Function]:
     """Return results, what goes along, and what gives gradients for cotangents of the results."""
     results, pullback, others = torch.func.vjp(function, *arrays, has_aux=True)
 
     def gradients(cotangents: Sequence[Tensor]) -> list[Tensor]:
-        return _conjugates(pullback(_conjugates(cotangents)))
+        return _conjugates(_filled(pullback(_conjugates(cotangents))))
 
     return results, others, gradients
 
@@ -45,7 +50,7 @@ def jvp(
     """Return results, their tangents, and what goes along."""
     _load_rules()
     results, tangents, others = torch.func.jvp(function, tuple(arrays), tuple(tangents), has_aux=True)
-    return results, list(tangents), others
+    return results, _filled(tangents), others
 
 
 def vmap(function: Function, arrays: Sequence[Tensor]) -> list[Tensor]:
