@@ -184,7 +184,10 @@ class Backend:
         """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
         native = self.read(native.detach()).cpu()
         bits = native.dtype is torch.bfloat16
-        array: np.ndarray = unwrapped(native.view(torch.uint16) if bits else native).numpy()
+        native = native.view(torch.uint16) if bits else native
+        known = unwrapped(native)
+        # Inside a transformation of torch's, DLPack alone gives memory away.
+        array: np.ndarray = native.numpy() if known is native else np.from_dlpack(known)
         return array.view(BFLOAT16) if bits else array
 
     def copy(self, native: Tensor) -> Tensor:
