@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import TraceError
 from .selection import Handle, backend_of_native, detoured
 from .tracing import running
 from .views import is_recipe, root_of
@@ -36,7 +37,17 @@ class InsideHandle(Handle):
         self.can_write = self.is_read_only = self.supports_out = _no
         self.may_share_memory = _are_one
         self.is_traced = getattr(backend.engine, "hides_values", backend.engine.is_traced)
+        self.to_numpy = self._known
         self.trace = lambda: backend.trace() or running.get()
+
+    def _known(self, native: Any) -> np.ndarray:
+        if self.is_traced(native):
+            raise TraceError(
+                "the values of an array aren't known inside vmap(), nor inside an engine's own trace: choose between "
+                "values with ua.where()"
+            )
+        known: np.ndarray = self.engine.to_numpy(native)
+        return known
 
     def _install(self, path: str) -> None:
         """Offer nothing: what is made inside has to be marked as such, which fast paths don't do."""
@@ -103,7 +114,8 @@ class Scope:
 
     def capture(self, x: Array) -> None:
         """Let an array that was made outside stand for its value, until the function ends."""
-        if id(x) in self._met or getattr(root_of(x), "_born", None) is self._token:
+        is_known = getattr(root_of(x), "_born", None) is self._token
+        if id(x) in self._met or (is_known and x._backend is self.handle):
             return
         if x._backend is not self.backend and x._backend is not self.handle:
             if self._outer is not None:

@@ -223,7 +223,7 @@ def _entered(x: Any, scope: Scope) -> Array:
 def _native_outside(native: Any, given: Handle, handle: Handle) -> Any:
     if given.name != handle.name:
         values = handle.to_numpy(native)
-        return given.from_numpy(values, copy=not values.flags.writeable)
+        return given.from_numpy(values, copy=not values.flags.writeable or handle.engine.is_read_only(native))
     return given.copy(native) if given.mutable and given.is_read_only(native) else native
 
 

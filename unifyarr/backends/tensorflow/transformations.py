@@ -47,10 +47,12 @@ def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> t
 def vmap(function: Function, arrays: Sequence[Any]) -> list[Any]:
     """Return the results of a function, which returns one list, for each element of the first axes."""
 
+    def each(arrays: Sequence[Any]) -> list[Any]:
+        # A result may be a constant from outside of the graph.
+        return [tf.identity(x) for x in function(*arrays)]
+
     def mapped(*arrays: Any) -> list[Any]:
-        return list(
-            tf.vectorized_map(lambda each: function(*each), list(arrays), fallback_to_while_loop=True, warn=False)
-        )
+        return list(tf.vectorized_map(each, list(arrays), fallback_to_while_loop=True, warn=False))
 
     if not tf.executing_eagerly():
         return mapped(*arrays)
