@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core.call import attempt
-from .._core.declare import mixed
-from .data_type import astype
+from .._core.call import invoke
+from .._core.declare import primary
 
 if TYPE_CHECKING:
     from ..array import Array
 
 
-@mixed()
+@primary()
 def stop_gradient(x: Array, /, *, out: Array | None = None) -> Array:
     """Copy an array, as a constant to those that take derivatives.
 
@@ -36,5 +35,4 @@ def stop_gradient(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: ``jax.lax.stop_gradient``.
     """
-    found = attempt("stop_gradient", x, out=out, result=(x.shape, x.dtype))
-    return astype(x, x.dtype, out=out) if found is None else found
+    return invoke("stop_gradient", x, out=out, result=(x.shape, x.dtype))
