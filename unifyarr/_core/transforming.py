@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TraceError
+from .ownership import hand_out
 from .selection import Handle, backend_of_native, detoured
 from .tracing import running
 from .views import is_recipe, root_of
-from .wrapper import is_array, wrap
+from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -172,9 +173,6 @@ class Scope:
 
 def value_inside(x: Array, backend: Handle, handle: Handle, *, keeps: bool) -> Any:
     """Return the value of an array for a function inside a transformation; ``keeps`` is as ``Scope`` has it."""
-    from .ownership import hand_out
-    from .wrapper import read
-
     hand_out(x)
     given = x._backend
     native = read(x)

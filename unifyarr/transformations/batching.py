@@ -35,7 +35,7 @@ def vmap(
     out_axes
         Where the axis of the batch is in the results: an integer, or a nest of integers like the result.
     backend
-        The engine that functions of NumPy's arrays run through, ``"jax"`` or ``"torch"``; the first that is installed
+        The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
         if not given.
 
     Returns

@@ -60,7 +60,7 @@ def value_and_grad(
     has_aux
         Whether the function returns a pair, of its value and of something else, which is passed on.
     backend
-        The engine that functions of NumPy's arrays run through, ``"jax"`` or ``"torch"``; the first that is installed
+        The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
         if not given.
 
     Returns
@@ -77,7 +77,7 @@ def value_and_grad(
     ShapeError
         If the value isn't 0-d.
     BackendNotFoundError
-        If the arrays are NumPy's, and neither JAX nor torch is installed.
+        If the arrays are NumPy's, and neither torch nor JAX is installed.
 
     Examples
     --------
