@@ -27,6 +27,7 @@ LAYERS = [
     "_tree",
     "_storage",
     "container",
+    "transformations",
     "graph",
     "random",
     "unifyarr",

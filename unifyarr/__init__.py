@@ -54,6 +54,7 @@ from .functions.constants import e, inf, nan, newaxis, pi
 if _TYPE_CHECKING:
     from . import graph, random
     from .graph.compile import compile
+    from .transformations import grad, hessian, jacobian, jvp, value_and_grad, vjp, vmap
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -80,6 +81,8 @@ __all__ = [
     "float32",
     "float64",
     "graph",
+    "grad",
+    "hessian",
     "inf",
     "inplace_arrays_supported",
     "inplace_decrement",
@@ -90,6 +93,8 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "jacobian",
+    "jvp",
     "linalg",
     "nan",
     "newaxis",
@@ -106,14 +111,21 @@ __all__ = [
     "uint32",
     "uint64",
     "use_backend",
+    "value_and_grad",
     "variable",
+    "vjp",
+    "vmap",
 ]
 # Every function, which its category's file declares and ``functions`` exports.
 __all__ += functions.__all__
 
-
 # What is loaded when it's asked for: who computes without it needn't wait for it. Modules, and what is in them.
-_LATER = {"compile": "graph.compile", "graph": "graph", "random": "random"}
+_LATER = {
+    "compile": "graph.compile",
+    "graph": "graph",
+    "random": "random",
+    **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"), "transformations"),
+}
 
 
 def __getattr__(name: str) -> _Any:

@@ -109,7 +109,7 @@ CASES: dict[str, Cases] = {
         copying(GRID, dtype="float64", copy=True),
     ],
     "from_dlpack": [plain(GRID), copying(GRID, copy=True)],
-    **alike("empty_like", "ones_like", "zeros_like", cases=[plain(GRID)]),
+    **alike("empty_like", "ones_like", "stop_gradient", "zeros_like", cases=[plain(GRID)]),
     "full_like": [with_values(GRID, 2.0)],
     "meshgrid": [
         copying(LINE, ROW[0]),

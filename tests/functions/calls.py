@@ -42,7 +42,7 @@ def case(*arguments: Any, **options: Any) -> Case:
 CALLS: dict[str, Case] = {
     **{name: case(A) for name in words("acos asin asinh atan atanh ceil cos cosh exp expm1 floor log1p round sign")},
     **{name: case(A) for name in words("sin sinh square tan tanh trunc isfinite isinf isnan signbit negative")},
-    **{name: case(A) for name in words("positive reciprocal abs flip cumulative_sum")},
+    **{name: case(A) for name in words("positive reciprocal abs flip cumulative_sum stop_gradient")},
     **{name: case(np.abs(B) + 1) for name in words("acosh log log10 log1p log2 sqrt")},
     **{name: case(A, B) for name in words("add atan2 copysign divide equal floor_divide greater greater_equal hypot")},
     **{name: case(A, B) for name in words("less less_equal logaddexp maximum minimum multiply nextafter not_equal")},

@@ -68,6 +68,9 @@ class Handle:
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
         self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
         self._fast_paths: dict[str, Callable[..., Any]] = {}
+        self._declining: dict[str, Callable[..., Any]] = {}
+        # How many scopes want all calls of this backend on the general path.
+        self._detours = 0
         for path in ("get_item", "get_copy", "set_item", "set_scalar"):
             self._install(path)
         from .declare import DECLARATIONS
@@ -83,20 +86,15 @@ class Handle:
                     self._install(form + declaration.name)
 
     def _install(self, path: str) -> None:
-        from .fast import fast_path
+        from .fast import declining, fast_path
 
-        self._fast_paths[path] = fast_path(self, path)
-        self._offer(path)
-
-    def _offer(self, path: str) -> None:
-        from .fast import declining
-
-        setattr(self, f"fast_{path}", declining(path) if _detours else self._fast_paths[path])
+        name = f"fast_{path}"
+        self._fast_paths[name], self._declining[name] = fast_path(self, path), declining(path)
+        setattr(self, name, (self._declining if self._detours or _detours else self._fast_paths)[name])
 
     def offer_fast_paths(self) -> None:
         """Offer the fast paths, or, inside ``without_fast_paths``, what declines every call."""
-        for path in self._fast_paths:
-            self._offer(path)
+        vars(self).update(self._declining if self._detours or _detours else self._fast_paths)
 
     def _kind(self, native: Any) -> Hashable:
         strides = self.strides(native) if self.mutable else None
@@ -235,6 +233,24 @@ def _detour(change: int) -> None:
         _detours += change
         for handle in _LOADED.values():
             handle.offer_fast_paths()
+
+
+@contextlib.contextmanager
+def detoured(backend: Handle) -> Iterator[None]:
+    """Send all calls of one backend, those of other threads too, through the general path."""
+    _detour_one(backend, 1)
+    try:
+        yield
+    finally:
+        _detour_one(backend, -1)
+
+
+def _detour_one(backend: Handle, change: int) -> None:
+    with _LOAD_LOCK:
+        backend._detours += change
+        # Only the first scope changes something, and the last.
+        if backend._detours in (0, change):
+            backend.offer_fast_paths()
 
 
 def current_name() -> str:

@@ -92,6 +92,7 @@ from .elementwise import (
     tanh,
     trunc,
 )
+from .gradients import stop_gradient
 from .histograms import bincount, histogram
 from .indexing import take, take_along_axis
 from .interpolation import interp
@@ -291,6 +292,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "stop_gradient",
     "subtract",
     "sum",
     "swapaxes",

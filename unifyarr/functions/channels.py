@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @mixed(
-    kernels=("root_mean_square", "stop_gradient"),
+    kernels=("root_mean_square", "detach"),
     namespace="nn",
     scratch=True,
     updates={"training": ("running_mean", "running_var")},
@@ -151,7 +151,7 @@ def _check_running(
 
 def _statistics(center: Array, centred: Array, axis: int, others: tuple[int, ...]) -> list[Array]:
     """Return mean and unbiased variance of channels, which no gradient goes through."""
-    found = attempt("stop_gradient", centred), attempt("stop_gradient", center)
+    found = attempt("detach", centred), attempt("detach", center)
     centred, center = (old if new is None else new for old, new in zip((centred, center), found, strict=True))
     channels = (centred.shape[axis],)
     count = size(centred.shape) // channels[0]

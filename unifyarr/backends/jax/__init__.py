@@ -43,6 +43,7 @@ from . import (  # noqa: E402
     einsum,
     elementwise,
     fft,
+    gradients,
     indexing,
     linalg,
     linalg_solvers,
@@ -56,6 +57,7 @@ from . import (  # noqa: E402
     sorting,
     special,
     statistical,
+    transformations,
     utility,
 )
 from ._compiled import ARRAYS, REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
@@ -124,6 +126,7 @@ class Backend:
         einsum,
         elementwise,
         fft,
+        gradients,
         indexing,
         linalg,
         linalg_solvers,
@@ -139,6 +142,10 @@ class Backend:
         statistical,
         utility,
     )
+
+    vjp = staticmethod(transformations.vjp)
+    jvp = staticmethod(transformations.jvp)
+    vmap = staticmethod(transformations.vmap)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 
@@ -220,7 +227,8 @@ class Backend:
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a read-only NumPy array, which shares the memory of an array on the CPU."""
-        return np.asarray(self.read(native))
+        known = _known(native)
+        return np.asarray(self.read(native if known is None else known))
 
     def lend(self, array: np.ndarray) -> jax.Array:
         """Return a native array of NumPy's values for as long as nobody writes to them: it may share their memory."""
@@ -396,6 +404,10 @@ class Backend:
         """Say whether a native array stands for values that are not known yet."""
         return isinstance(native, jax.core.Tracer)
 
+    def hides_values(self, native: Any) -> bool:
+        """Say whether the values of a tracer aren't known: inside ``jax.grad`` they are, inside ``jax.jit`` not."""
+        return self.is_traced(native) and _known(native) is None
+
     def records_gradient(self, native: Any) -> bool:
         """Say whether gradients may be recorded through this native: any trace may be part of one that does so."""
         return isinstance(native, jax.core.Tracer)
@@ -409,6 +421,11 @@ class Backend:
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
         """Say whether ``kernel(..., out=native)`` writes into ``native``: arrays are immutable, so none does."""
         return False
+
+
+def _known(native: Any) -> Any:
+    # The value of a tracer through which gradients are taken outside of any other trace.
+    return native.to_concrete_value() if hasattr(native, "to_concrete_value") else None
 
 
 def _extent(native: Any) -> tuple[int, int]:

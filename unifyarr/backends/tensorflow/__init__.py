@@ -20,11 +20,13 @@ from . import (
     einsum,
     elementwise,
     fft,
+    gradients,
     indexing,
     linalg,
     linalg_solvers,
     manipulation,
     padding,
+    pure,
     random,
     scatter,
     searching,
@@ -32,6 +34,7 @@ from . import (
     sorting,
     special,
     statistical,
+    transformations,
     utility,
 )
 from ._engine import (
@@ -150,6 +153,7 @@ class Backend:
                 einsum,
                 elementwise,
                 fft,
+                gradients,
                 indexing,
                 linalg,
                 linalg_solvers,
@@ -166,6 +170,12 @@ class Backend:
             ),
         )
     )
+
+    # What takes the place of kernels that write where TensorFlow transforms a function.
+    pure_kernels = pure.KERNELS
+    vjp = staticmethod(transformations.vjp)
+    jvp = staticmethod(transformations.jvp)
+    vmap = staticmethod(transformations.vmap)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 

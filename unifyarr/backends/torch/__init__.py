@@ -25,10 +25,12 @@ from . import (
     exponentials,
     fast,
     fft,
+    gradients,
     indexing,
     linalg,
     manipulation,
     normalization,
+    pure,
     random,
     scatter,
     searching,
@@ -36,6 +38,7 @@ from . import (
     sorting,
     special,
     statistical,
+    transformations,
     utility,
 )
 from ._shared import (
@@ -48,6 +51,7 @@ from ._shared import (
     independent,
     is_expanded,
     may_share_memory,
+    unwrapped,
     writes,
 )
 
@@ -78,6 +82,7 @@ class Backend:
         elementwise,
         exponentials,
         fft,
+        gradients,
         indexing,
         linalg,
         manipulation,
@@ -91,6 +96,12 @@ class Backend:
         statistical,
         utility,
     )
+
+    # What takes the place of kernels that write where torch transforms a function.
+    pure_kernels = pure.KERNELS
+    vjp = staticmethod(transformations.vjp)
+    jvp = staticmethod(transformations.jvp)
+    vmap = staticmethod(transformations.vmap)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 
@@ -194,7 +205,10 @@ class Backend:
         """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
         native = self.read(native.detach()).cpu()
         bits = native.dtype is torch.bfloat16
-        array: np.ndarray = (native.view(torch.uint16) if bits else native).numpy()
+        native = native.view(torch.uint16) if bits else native
+        known = unwrapped(native)
+        # Inside a transformation of torch's, DLPack alone gives memory away.
+        array: np.ndarray = native.numpy() if known is native else np.from_dlpack(known)
         return array.view(BFLOAT16) if bits else array
 
     def lend(self, array: np.ndarray) -> Tensor:
@@ -300,6 +314,10 @@ class Backend:
     def is_traced(self, native: Tensor) -> bool:
         """Say whether a tensor stands for values that are not known: on the meta device, or inside a transformation."""
         return native.is_meta or not has_address(native)
+
+    def hides_values(self, native: Tensor) -> bool:
+        """Say whether the values of a tensor inside a transformation aren't known: those of a batch aren't."""
+        return self.is_traced(unwrapped(native))
 
     def records_gradient(self, native: Tensor) -> bool:
         """Say whether torch records gradients through this tensor."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, copysign, isfinite, isinf
 
-from ._shared import parts
+from ._shared import holds, parts
 
 
 def sign(x: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ def pow(x1: Tensor, x2: Tensor) -> Tensor:
         # Products have no derivative by the exponent.
         whole &= ~isfinite(x1)
     result = torch.pow(x1.masked_fill(zero | whole, 1), x2)
-    if bool(whole.any()):
+    if holds(whole.any(), unknown=True):
         powers = _whole_powers(x1.masked_fill(~whole, 1), exponent.masked_fill(~whole, 0))
         result = torch.where(whole, powers, result)
     nan = complex(float("nan"), float("nan"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ._shared import Kernel, as_signed, flip_order
+from ._shared import Kernel, as_signed, flip_order, holds
 
 
 def _divisor(x: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ def widened(function: Kernel) -> Kernel:
 
 
 def pow_signed(x1: Tensor, x2: Tensor) -> Tensor:
-    if bool((x2 < 0).any()):
+    if holds((x2 < 0).any(), unknown=False):
         raise ValueError("integers to negative integer powers are not allowed: cast to floating point first")
     return torch.pow(x1, x2)
 

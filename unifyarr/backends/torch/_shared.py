@@ -18,6 +18,16 @@ from torch import Tensor
 from ...errors import InplaceUpdateError
 from ..kernels import EFFORT
 
+try:
+    # Nothing public gives the values of such a tensor but one by one.
+    from torch._C._functorch import get_unwrapped, is_gradtrackingtensor
+except ImportError:
+
+    def is_gradtrackingtensor(tensor: Any) -> bool:
+        """Say no, to be on the safe side."""
+        return False
+
+
 Kernel = Callable[..., Any]
 
 DTYPES: dict[np.dtype[Any], torch.dtype] = {
@@ -131,6 +141,23 @@ def has_address(x: Tensor) -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def unwrapped(x: Tensor) -> Tensor:
+    """Return the values of a tensor through which gradients are taken: inside ``torch.func.grad`` they are known."""
+    while is_gradtrackingtensor(x):
+        x = get_unwrapped(x)
+    return x
+
+
+def holds(condition: Tensor, *, unknown: bool) -> bool:
+    """Say whether a 0-d condition holds; what is said inside ``vmap``, where it may for a part of the batch."""
+    try:
+        return bool(condition)
+    except RuntimeError:
+        if has_address(condition):
+            raise
+        return unknown
 
 
 class _Geometry:

@@ -25,6 +25,7 @@ from ._shared import (
     by_order,
     by_parts,
     flip_order,
+    holds,
     parts,
 )
 
@@ -91,7 +92,7 @@ def _exactly(native: Kernel) -> Kernel:
 
     def kernel(*arrays: Tensor) -> Tensor:
         result = native(*arrays)
-        if bool(isfinite(result).all()):
+        if holds(isfinite(result).all(), unknown=False):
             return result
         first, *others = torch.broadcast_tensors(*arrays)
         return native(torch.stack((first, first), -1)[..., 0], *others)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import bound_by, worked_around
-from ._shared import as_dtype, as_signed, independent, writes
+from ._shared import as_dtype, as_signed, has_address, independent, writes
 
 Window = tuple[tuple[int, int, int], ...]
 
@@ -56,10 +56,15 @@ def set_window(x: Tensor, value: Tensor, /, *, window: Window) -> Tensor:
 
 
 def check_bounds(indices: Tensor, size: int, axis: int) -> int:
-    """Raise where an index is out of bounds; return the least one, 0 of none."""
+    """Raise where an index is out of bounds; return the least one, 0 of none, and -1 where ``vmap`` hides them."""
     if not indices.numel():
         return 0
-    low, high = map(int, torch.aminmax(indices))
+    try:
+        low, high = map(int, torch.aminmax(indices))
+    except RuntimeError:
+        if has_address(indices):
+            raise
+        return -1
     if low < -size or high >= size:
         raise IndexError(f"an index is out of bounds for axis {axis} with size {size}")
     return low

@@ -24,5 +24,5 @@ def root_mean_square(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Any:
     return torch.hypot(root, root.new_tensor(math.sqrt(eps))).to(x.dtype)
 
 
-def stop_gradient(x: Tensor, /) -> Tensor:
+def detach(x: Tensor, /) -> Tensor:
     return x.detach()

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from ..kernels import support_native_out, worked_around
-from . import indexing
-from ._shared import UNSIGNED, as_dtype, as_signed, flip_order
+from . import indexing, pure
+from ._shared import UNSIGNED, as_dtype, as_signed, flip_order, has_address
 from .indexing import check_bounds
 
 _NATIVE = {"add": "sum", "multiply": "prod", "max": "amax", "min": "amin"}
@@ -47,7 +47,9 @@ def _combine(rows: Tensor, value: Tensor, joint: Tensor, reduction: str, *, inpl
 @support_native_out
 def scatter_reduce(x: Tensor, value: Tensor, /, *indices: Tensor, reduction: str, out: Tensor | None = None) -> Tensor:
     if reduction == "set":
-        return indexing.scatter(x.clone(), value, *indices)
+        # ``vmap`` writes no batch of values into an array that is none.
+        write = pure.scatter if not (has_address(x) and has_address(value)) else indexing.scatter
+        return write(x.clone(), value, *indices)
     shape, depth = tuple(x.shape), len(indices)
     joint = _joint(shape, indices)
     if not value.numel():

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import worked_around
-from ._shared import UNSIGNED, as_signed, flip_order
+from ._shared import UNSIGNED, as_signed, flip_order, holds
 from .sorting import ranks
 
 where = torch.where
@@ -47,7 +47,7 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
 def searchsorted(x1: Tensor, x2: Tensor, /, *sorter: Tensor, side: Any) -> Tensor:
     if x1.is_floating_point() or x1.is_complex():
         last = x1[sorter[0][-1:]] if sorter else x1[-1:]
-        if x1.is_complex() or bool(torch.isnan(last).any()) or bool(torch.isnan(x2).any()):
+        if x1.is_complex() or holds(torch.isnan(last).any() | torch.isnan(x2).any(), unknown=True):
             x1, x2 = ranks(x1, x2)
     else:
         x1, x2 = sortable(x1, nan=0), sortable(x2, nan=0)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import support_native_out, worked_around
-from ._shared import DTYPES, SIGNED, Kernel, as_dtype, as_signed, by_parts, cast, flip_order
+from ._shared import DTYPES, SIGNED, Kernel, as_dtype, as_signed, by_parts, cast, flip_order, holds
 from .searching import argmax, argmin
 
 Axis = tuple[int, ...]
@@ -116,7 +116,7 @@ def _cumsum(x: Tensor, axis: int) -> Tensor:
     if x.is_complex():
         return by_parts(_cumsum)(x, axis=axis)
     result = torch.cumsum(x, axis, dtype=x.dtype)
-    if x.is_floating_point() and not bool(x.narrow(axis, 0, x.shape[axis] and 1).all()):
+    if x.is_floating_point() and not holds(x.narrow(axis, 0, x.shape[axis] and 1).all(), unknown=False):
         # torch starts with 0.0, NumPy with the first element: after nothing but -0.0 the sum is -0.0.
         leading = torch.cumprod(((x == 0) & torch.signbit(x)).to(torch.uint8), axis) != 0
         return torch.where(leading, x, result)
@@ -124,7 +124,7 @@ def _cumsum(x: Tensor, axis: int) -> Tensor:
 
 
 def _cumprod(x: Tensor, axis: int) -> Tensor:
-    if x.is_complex() and not bool(torch.isfinite(x.narrow(axis, 0, x.shape[axis] and 1)).all()):
+    if x.is_complex() and not holds(torch.isfinite(x.narrow(axis, 0, x.shape[axis] and 1)).all(), unknown=False):
         # torch starts with 1, and 1 * (inf + 0j) is inf + nanj.
         return torch.stack(list(itertools.accumulate(x.unbind(axis), torch.mul)), axis)
     return torch.cumprod(x, axis, dtype=x.dtype)

@@ -1,0 +1,171 @@
+"""Batches beside loops: which axes are mapped, and what the function may write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr.errors import AxisError, ShapeError, TracedMutationError, TraceError
+
+from ..oracle import as_numpy, assert_same
+from .through import engines, fresh
+
+VALUES = np.arange(24.0).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("in_axis", [0, 1, 2, -1, -3])
+@pytest.mark.parametrize("out_axis", [0, 1, -1])
+def test_axes_in_and_out(backend: str, in_axis: int, out_axis: int) -> None:
+    def function(x: ua.Array, y: ua.Array) -> ua.Array:
+        x[..., ::2] += y
+        return ua.cumulative_sum(x, axis=0)
+
+    for engine in engines(backend):
+        x, y = fresh(VALUES, 2.0)
+        found = ua.vmap(function, in_axes=(in_axis, None), out_axes=out_axis, backend=engine)(x, y)
+        parts = fresh(*np.moveaxis(VALUES, in_axis, 0))
+        expected = np.stack([as_numpy(function(each, y)) for each in parts], out_axis)
+        assert found.backend == backend
+        np.testing.assert_allclose(as_numpy(found), expected)
+        np.testing.assert_allclose(as_numpy(x), np.stack([as_numpy(each) for each in parts], in_axis))
+
+
+def test_nests_of_axes(backend: str) -> None:
+    def function(nest: Any, scale: float, *, shift: ua.Array) -> Any:
+        nest["c"].a *= scale
+        return {"a": nest["c"].a + shift, "b": (nest["b"], 3.0)}
+
+    for engine in engines(backend):
+        a, b, shift = fresh(VALUES[0], VALUES[1].T, [1, 2, 3, 4])
+        nest = {"b": b, "c": ua.Container(a=a)}
+        axes = ({"b": 1, "c": 0}, None)
+        out_axes = {"a": 1, "b": (0, 0)}
+        found = ua.vmap(function, axes, out_axes, backend=engine)(nest, 2.0, shift=shift)
+        assert_same(found["a"], (VALUES[0] * 2 + [1, 2, 3, 4]).T)
+        assert_same(found["b"][0], VALUES[1])
+        assert_same(found["b"][1], np.full(3, 3.0))
+        assert_same(a, VALUES[0] * 2)
+
+
+def test_batches_of_batches(backend: str) -> None:
+    def function(x: ua.Array, y: ua.Array) -> ua.Array:
+        z = ua.zeros((2,))
+        z[0] = x
+        z[1] = y
+        return z
+
+    for engine in engines(backend):
+        x, y = fresh([1, 2, 3], [4, 5])
+        inner = ua.vmap(function, in_axes=(None, 0), backend=engine)
+        found = ua.vmap(inner, in_axes=(0, None), backend=engine)(x, y)
+        assert_same(found, np.stack(np.meshgrid([1.0, 2, 3], [4.0, 5], indexing="ij"), -1))
+
+
+def test_no_batch_and_batches_of_one(backend: str) -> None:
+    for engine in engines(backend):
+        batched = ua.vmap(lambda x: (x * 2, ua.sum(x)), out_axes=(1, 0), backend=engine)
+        for count in (0, 1):
+            (x,) = fresh(np.ones((count, 3)))
+            doubled, total = batched(x)
+            assert_same(doubled, np.full((3, count), 2.0))
+            assert_same(total, np.full(count, 3.0))
+
+
+def test_gradients_of_batches_and_batches_of_gradients(backend: str) -> None:
+    def loss(w: ua.Array, x: ua.Array) -> ua.Array:
+        y = ua.tanh(x)
+        y[1:] *= w[1:]
+        y[y > 0.5] = 0.25
+        return ua.sum(y * w)
+
+    w, x = np.array([0.5, 1.5, -1.0]), np.sin(np.arange(6.0)).reshape(2, 3)
+    expected = [as_numpy(ua.grad(loss)(*fresh(w, each))) for each in x]
+    for engine in engines(backend):
+        each = ua.vmap(ua.grad(loss, backend=engine), in_axes=(None, 0), backend=engine)(*fresh(w, x))
+        np.testing.assert_allclose(as_numpy(each), expected)
+
+        def total(w: ua.Array, x: ua.Array, engine: Any = engine) -> ua.Array:
+            return ua.sum(ua.vmap(loss, in_axes=(None, 0), backend=engine)(w, x))
+
+        np.testing.assert_allclose(as_numpy(ua.grad(total, backend=engine)(*fresh(w, x))), np.sum(expected, 0))
+        hessians = ua.vmap(ua.hessian(loss, backend=engine), in_axes=(None, 0), backend=engine)(*fresh(w, x))
+        assert hessians.shape == (2, 3, 3)
+
+
+def test_indices_and_integers_are_mapped(backend: str) -> None:
+    def function(x: ua.Array, index: ua.Array, value: ua.Array) -> ua.Array:
+        x[index] = value
+        return x[index[0]] + ua.take(x, index)
+
+    x, index, value = np.zeros((2, 4)), np.array([[0, 2, 0], [3, 3, 1]]), np.arange(6.0).reshape(2, 3)
+    for engine in engines(backend):
+        target, places, values = fresh(x)[0], ua.asarray(index), fresh(value)[0]
+        found = ua.vmap(function, backend=engine)(target, places, values)
+        parts = fresh(*x)
+        arguments = zip(parts, index, fresh(*value), strict=True)
+        expected = [as_numpy(function(a, ua.asarray(b), c)) for a, b, c in arguments]
+        assert_same(found, np.stack(expected))
+        assert_same(target, np.stack([as_numpy(each) for each in parts]))
+
+
+def test_what_is_not_mapped_is_not_written(backend: str) -> None:
+    captured, made = fresh([1, 2], [3, 4])
+
+    def writes_captured(x: ua.Array) -> ua.Array:
+        captured[...] = x
+        return x
+
+    def writes_argument(x: ua.Array, y: ua.Array) -> ua.Array:
+        y += x
+        return y
+
+    def writes_own(x: ua.Array) -> ua.Array:
+        own = captured * 2
+        own[0] = x[0]
+        return own
+
+    for engine in engines(backend):
+        (x,) = fresh(VALUES[0, :, :2])
+        with pytest.raises(TracedMutationError):
+            ua.vmap(writes_captured, backend=engine)(x)
+        with pytest.raises(TracedMutationError):
+            ua.vmap(writes_argument, in_axes=(0, None), backend=engine)(x, made)
+        assert_same(captured, np.array([1.0, 2.0]))
+        assert_same(made, np.array([3.0, 4.0]))
+        assert_same(ua.vmap(writes_own, backend=engine)(x)[:, 0], VALUES[0, :, 0])
+
+
+@pytest.mark.parametrize(
+    ("in_axes", "arguments", "error", "says"),
+    [
+        (0, ([1.0, 2.0], [1.0, 2.0, 3.0]), ShapeError, "one length"),
+        ((0,), ([1.0], [2.0]), ValueError, "in_axes"),
+        ((None, None), ([1.0], [2.0]), ValueError, "at least one"),
+        (1, ([1.0], [2.0]), AxisError, "axis 1"),
+        (([0], 0), ([1.0], [2.0]), ValueError, "in_axes"),
+    ],
+)
+def test_axes_that_do_not_fit(backend: str, in_axes: Any, arguments: Any, error: Any, says: str) -> None:
+    with pytest.raises(error, match=says):
+        ua.vmap(ua.add, in_axes)(*map(ua.asarray, arguments))
+
+
+def test_what_is_mapped_and_returned_are_arrays(backend: str) -> None:
+    with pytest.raises(TypeError, match="in_axes is None"):
+        ua.vmap(lambda x, y: x)(fresh([1])[0], "text")
+    with pytest.raises(TypeError, match="returns arrays"):
+        ua.vmap(lambda x: "text")(fresh([1])[0])
+    for out_axes in (None, "0", 0.5):
+        with pytest.raises(ValueError, match="out_axes"):
+            ua.vmap(lambda x: x, out_axes=out_axes)(fresh([1])[0])
+    with pytest.raises(AxisError):
+        ua.vmap(lambda x: x, out_axes=1)(fresh([1])[0])
+
+
+def test_values_are_not_known_in_a_batch(backend: str) -> None:
+    for engine in engines(backend):
+        with pytest.raises(TraceError, match="where"):
+            ua.vmap(lambda x: x if x > 0 else -x, backend=engine)(fresh([1, 2])[0])

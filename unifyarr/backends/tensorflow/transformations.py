@@ -1,0 +1,61 @@
+"""The transformations of TensorFlow, on functions of native arrays.
+
+Each takes a function of arrays that returns two lists: of results, which are transformed, and of what goes along.
+Where TensorFlow's gradients of complex arrays are the conjugates of JAX's, they are conjugated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ._engine import COMPLEX, tf
+
+Function = Callable[..., Any]
+
+
+def _conjugates(arrays: Sequence[Any]) -> list[Any]:
+    return [tf.math.conj(x) if x.dtype in COMPLEX else x for x in arrays]
+
+
+def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any], list[Any], Function]:
+    """Return results, what goes along, and what gives gradients for cotangents of the results, ``once`` or often."""
+    # A tape tells arrays by identity, and one may have been passed twice.
+    arrays = [tf.identity(x) for x in arrays]
+    with tf.GradientTape(persistent=not once, watch_accessed_variables=False) as tape:
+        tape.watch(arrays)
+        results, others = function(*arrays)
+
+    def gradients(cotangents: Sequence[Any]) -> list[Any]:
+        zero = tf.UnconnectedGradients.ZERO
+        found = tape.gradient(results, arrays, _conjugates(cotangents), unconnected_gradients=zero)
+        # What was gathered from has its gradient as slices.
+        return _conjugates([tf.convert_to_tensor(x) for x in found])
+
+    return results, others, gradients
+
+
+def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return results, their tangents, and what goes along."""
+    arrays = [tf.identity(x) for x in arrays]
+    with tf.autodiff.ForwardAccumulator(arrays, list(tangents)) as accumulator:
+        results, others = function(*arrays)
+    zero = tf.UnconnectedGradients.ZERO
+    return results, [accumulator.jvp(x, unconnected_gradients=zero) for x in results], others
+
+
+def vmap(function: Function, arrays: Sequence[Any]) -> list[Any]:
+    """Return the results of a function, which returns one list, for each element of the first axes."""
+
+    def each(arrays: Sequence[Any]) -> list[Any]:
+        # A result may be a constant from outside of the graph.
+        return [tf.identity(x) for x in function(*arrays)]
+
+    def mapped(*arrays: Any) -> list[Any]:
+        return list(tf.vectorized_map(each, list(arrays), fallback_to_while_loop=True, warn=False))
+
+    if not tf.executing_eagerly():
+        return mapped(*arrays)
+    # By itself TensorFlow warns of each call that it traces anew.
+    program = tf.function(mapped, autograph=False).get_concrete_function(*map(tf.TensorSpec.from_tensor, arrays))
+    return list(program(*arrays))

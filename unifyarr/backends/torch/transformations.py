@@ -1,0 +1,58 @@
+"""The transformations of torch, on functions of native arrays.
+
+Each takes a function of arrays that returns two lists: of results, which are transformed, and of what goes along.
+Where torch's gradients of complex arrays are the conjugates of JAX's, they are conjugated.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Function = Callable[..., Any]
+
+
+def _conjugates(arrays: Sequence[Tensor]) -> list[Tensor]:
+    return [x.conj().resolve_conj() if x.is_complex() else x for x in arrays]
+
+
+def _filled(arrays: Sequence[Tensor]) -> list[Tensor]:
+    # Where there's nothing but zeros, torch may give a tensor without memory.
+    return [torch.zeros_like(x) if x._is_zerotensor() else x for x in arrays]
+
+
+def vjp(function: Function, arrays: Sequence[Tensor], once: bool) -> tuple[list[Tensor], list[Tensor], Function]:
+    """Return results, what goes along, and what gives gradients for cotangents of the results."""
+    results, pullback, others = torch.func.vjp(function, *arrays, has_aux=True)
+
+    def gradients(cotangents: Sequence[Tensor]) -> list[Tensor]:
+        return _conjugates(_filled(pullback(_conjugates(cotangents))))
+
+    return results, others, gradients
+
+
+@cache
+def _load_rules() -> None:
+    # torch warns of itself where it loads what forward mode needs.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.func.jvp(torch.neg, (torch.ones(()),), (torch.ones(()),))
+
+
+def jvp(
+    function: Function, arrays: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    """Return results, their tangents, and what goes along."""
+    _load_rules()
+    results, tangents, others = torch.func.jvp(function, tuple(arrays), tuple(tangents), has_aux=True)
+    return results, _filled(tangents), others
+
+
+def vmap(function: Function, arrays: Sequence[Tensor]) -> list[Tensor]:
+    """Return the results of a function, which returns one list, for each element of the first axes."""
+    return list(torch.func.vmap(function)(*arrays))

@@ -1,0 +1,38 @@
+"""What functions say to those that take their derivatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._core.call import invoke
+from .._core.declare import primary
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+@primary()
+def stop_gradient(x: Array, /, *, out: Array | None = None) -> Array:
+    """Copy an array, as a constant to those that take derivatives.
+
+    Parameters
+    ----------
+    x
+        An array of any shape and dtype.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.grad(lambda x: x * ua.stop_gradient(x))(ua.asarray(3.0))
+    array(3.)
+
+    Source: ``jax.lax.stop_gradient``.
+    """
+    return invoke("stop_gradient", x, out=out, result=(x.shape, x.dtype))

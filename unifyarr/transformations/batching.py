@@ -1,0 +1,167 @@
+"""One call of a function for a whole batch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core.selection import Handle
+from .._core.shapes import as_axis
+from .._core.wrapper import is_array, wrap
+from ..container import trees
+from ..errors import ShapeError
+from .run import Run, flatten, from_values, is_data, unflatten
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+
+def vmap(
+    function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, backend: str | None = None
+) -> Callable[..., Any]:
+    """Return a function that calls another one once for all elements along axes of its arguments.
+
+    Parameters
+    ----------
+    function
+        A function of arrays, containers and other nests of arrays. It sees arrays without the mapped axis.
+    in_axes
+        The axis that is mapped of each argument: one integer for all of them, or a tuple with an integer, ``None`` for
+        what goes to each call as it is, or a nest of these like the argument. Negative axes count from the end.
+        Keyword arguments go to each call as they are.
+    out_axes
+        Where the axis of the batch is in the results: an integer, or a nest of integers like the result.
+    backend
+        The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
+        if not given.
+
+    Returns
+    -------
+    Callable
+        A function that returns new arrays. What the function writes to an argument that is mapped is written to that
+        argument's part.
+
+    Raises
+    ------
+    ShapeError
+        If the mapped axes have several lengths.
+    TracedMutationError
+        If the function writes to an argument that isn't mapped, or to an array from outside.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> def normalized(row, scale):
+    ...     row -= ua.mean(row)
+    ...     return row * scale
+    >>> x = ua.asarray([[1.0, 3.0], [2.0, 8.0]])
+    >>> ua.vmap(normalized, in_axes=(0, None))(x, ua.asarray(10.0))
+    array([[-10.,  10.],
+           [-30.,  30.]])
+    >>> x
+    array([[-1.,  1.],
+           [-3.,  3.]])
+    >>> ua.vmap(ua.vmap(lambda a, b: a * b, in_axes=(None, 0)), in_axes=(0, None))(x[0], x[1])
+    array([[ 3., -3.],
+           [-3.,  3.]])
+
+    Source: ``jax.vmap``.
+    """
+
+    @functools.wraps(function)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        axes = _axes_of_arguments(in_axes, args)
+        # An argument of which nothing is mapped is none of the transformation's.
+        chosen = [number for number, each in enumerate(axes) if any(axis is not None for axis in each)]
+        run = Run(function, args, kwargs, chosen, backend=backend, batch=True)
+        mapped = dict(enumerate(axis for each in axes for axis in each))
+        run.places = [place for place in run.places if mapped[place] is not None]
+        handle, arrays = run.handle, run.arrays()
+        sources = [as_axis(mapped[place], x.ndim) for place, x in zip(run.places, arrays, strict=True)]  # type: ignore[arg-type]
+        length = _length(arrays, sources)
+        natives = [_move(handle, run.native(x), axis, 0) for x, axis in zip(arrays, sources, strict=True)]
+        results, updates = _call(run, natives, length)
+        places = _axes_of_results(out_axes, run, results)
+        found = run.outside([_move(handle, x, 0, axis) for x, axis in zip(results, places, strict=True)])
+        axis_of = {id(x): axis for x, axis in zip(arrays, sources, strict=True)}
+        run.finish([_move(handle, x, 0, axis_of[id(target)]) for x, target in zip(updates, run.targets, strict=True)])
+        return run.result(found)
+
+    return batched
+
+
+def _axes_of_arguments(in_axes: Any, args: Sequence[Any]) -> list[list[int | None]]:
+    if in_axes is None or isinstance(in_axes, int):
+        in_axes = (in_axes,) * len(args)
+    if not isinstance(in_axes, (tuple, list)) or len(in_axes) != len(args):
+        raise ValueError(
+            f"in_axes is an integer or a tuple with one for each of {len(args)} arguments, not {in_axes!r}"
+        )
+    axes = [_prefix(each, arg, "in_axes") for each, arg in zip(in_axes, args, strict=True)]
+    for each, arg in zip(axes, args, strict=True):
+        for axis, leaf in zip(each, flatten(arg)[0], strict=True):
+            if axis is not None and not (is_array(leaf) or is_data(leaf)):
+                raise TypeError(f"vmap() maps arrays, not {leaf!r:.80}: in_axes is None for what isn't mapped")
+    return axes
+
+
+def _prefix(prefix: Any, tree: Any, what: str) -> list[Any]:
+    # What is said of a nest is said of each of its leaves.
+    if prefix is None or isinstance(prefix, int):
+        return [prefix] * len(flatten(tree)[0])
+    try:
+        found: list[Any] = trees().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace="unifyarr")
+    except ValueError as error:
+        raise ValueError(f"{what} isn't like what it's said of: {error}") from error
+    return found
+
+
+def _length(arrays: Sequence[Array], axes: Sequence[int]) -> int:
+    lengths = {x.shape[axis] for x, axis in zip(arrays, axes, strict=True)}
+    if not lengths:
+        raise ValueError("vmap() maps at least one argument, but in_axes is None for all arrays")
+    if len(lengths) > 1:
+        shapes = ", ".join(f"{x.shape} along axis {axis}" for x, axis in zip(arrays, axes, strict=True))
+        raise ShapeError(f"the mapped axes have one length, but vmap() was given arrays of shapes {shapes}")
+    return lengths.pop()
+
+
+def _call(run: Run, natives: list[Any], length: int) -> tuple[list[Any], list[Any]]:
+    handle = run.handle
+    counts: list[int] = []
+
+    def each(*natives: Any) -> list[Any]:
+        results, others = run(*natives)
+        counts[:] = [len(results)]
+        return [*results, *others]
+
+    if length:
+        found = handle.vmap(each, natives)
+    else:
+        # One element says which shapes the results have.
+        one = [from_values(np.zeros((1, *handle.shape(x)[1:])), wrap(x, handle)) for x in natives]
+        found = [_cut(handle, x) for x in handle.vmap(each, one)]
+    return found[: counts[0]], found[counts[0] :]
+
+
+def _cut(handle: Handle, native: Any) -> Any:
+    shape = handle.shape(native)
+    return handle.kernel("get_window")(native, window=((0, 1, 0), *((0, 1, length) for length in shape[1:])))
+
+
+def _axes_of_results(out_axes: Any, run: Run, results: Sequence[Any]) -> list[int]:
+    axes = _prefix(out_axes, unflatten(run.spec, results), "out_axes")
+    if not all(type(axis) is int for axis in axes):
+        raise ValueError(f"out_axes is an integer, or a nest of integers like the result, not {out_axes!r}")
+    return [as_axis(axis, len(run.handle.shape(x))) for axis, x in zip(axes, results, strict=True)]
+
+
+def _move(handle: Handle, native: Any, source: int, destination: int) -> Any:
+    if source == destination:
+        return native
+    axes = list(range(len(handle.shape(native))))
+    axes.insert(destination, axes.pop(source))
+    return handle.kernel("permute_dims")(native, axes=tuple(axes))

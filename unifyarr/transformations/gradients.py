@@ -1,0 +1,297 @@
+"""Derivatives of functions of arrays, by the engine's own transformations."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import functions as ua
+from .._core import dtypes
+from .._core.convert import backend_of
+from .._core.wrapper import is_array, wrap
+from ..errors import DtypeError, ShapeError, StructureError
+from .run import Run, flatten, from_values
+
+if TYPE_CHECKING:
+    from ..array import Array
+
+Function = Callable[..., Any]
+Argnums = int | Sequence[int]
+Check = Callable[[list["Array"]], None]
+
+
+def check_floating(arrays: list[Array]) -> None:
+    """Raise where a result has no derivatives."""
+    for x in arrays:
+        if dtypes.rank(x.dtype) < 2:
+            raise DtypeError(
+                f"a result has dtype {x.dtype}, which has no derivatives: return it beside the result, with has_aux"
+            )
+
+
+def _check_value(arrays: list[Array]) -> None:
+    if len(arrays) != 1 or arrays[0].shape != ():
+        found = f"{len(arrays)} arrays" if len(arrays) != 1 else f"one of shape {arrays[0].shape}"
+        raise ShapeError(
+            f"a gradient is that of a function that returns one 0-d array, not {found}: sum it, or use jacobian()"
+        )
+    dtype = arrays[0].dtype
+    if dtypes.rank(dtype) != 2:
+        raise DtypeError(f"a gradient is that of a function that returns a real floating-point number, not {dtype}")
+
+
+def value_and_grad(
+    function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None
+) -> Function:
+    """Return a function that gives a function's value and its gradient.
+
+    Parameters
+    ----------
+    function
+        A function of arrays, containers and other nests of arrays that returns a real 0-d array. It runs once, and may
+        write to arrays as it likes: what it writes to its arguments and to arrays from outside is written to them when
+        all is done, as after a call of the function itself. The gradient is that at the arguments' values before.
+    argnums
+        By which positional argument the derivative is, or several.
+    has_aux
+        Whether the function returns a pair, of its value and of something else, which is passed on.
+    backend
+        The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
+        if not given.
+
+    Returns
+    -------
+    Callable
+        A function of the same arguments that returns the value, or the value and what else, and the gradient: in the
+        structure of the argument, of its dtypes, in a tuple if ``argnums`` is a sequence. They are new arrays. Of a
+        complex argument ``x + iy`` it's the derivative by ``x`` minus ``i`` times that by ``y``.
+
+    Raises
+    ------
+    DtypeError
+        If an argument is of integers or bools, or the value isn't real.
+    ShapeError
+        If the value isn't 0-d.
+    BackendNotFoundError
+        If the arrays are NumPy's, and neither torch nor JAX is installed.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> def loss(x, factor):
+    ...     y = ua.zeros(3)
+    ...     y[1:] = x
+    ...     y *= factor
+    ...     return ua.sum(y**2)
+    >>> value, gradient = ua.value_and_grad(loss)(ua.asarray([1.0, 2.0]), 3)
+    >>> value, gradient
+    (array(45.), array([18., 36.]))
+
+    Source: ``jax.value_and_grad``.
+    """
+
+    @functools.wraps(function)
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
+        results, others, pullback = run.handle.vjp(run, [run.native(x) for x in run.arrays()], True)
+        gradients = pullback([from_values(np.ones(()), wrap(results[0], run.handle))])
+        (value, *arrays) = run.outside([*results, *gradients])
+        aux = run.finish(others)
+        return (value, aux) if has_aux else value, by_argument(run, argnums, numbers, arrays)
+
+    return transformed
+
+
+def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None) -> Function:
+    """Return a function that gives a function's gradient.
+
+    Parameters
+    ----------
+    function, argnums, backend
+        As ``value_and_grad`` has them.
+    has_aux
+        Whether the function returns a pair, of its value and of something else: the gradient is then returned in a
+        pair with that.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> gradient = ua.grad(lambda c: ua.sum(c.weight**2) + 3 * c.bias)
+    >>> gradient(ua.Container(bias=ua.asarray(5.0), weight=ua.asarray([1.0, 2.0])))
+    Container
+    ├── bias: array(3.)
+    └── weight: array([2., 4.])
+
+    Source: ``jax.grad``.
+    """
+    both = value_and_grad(function, argnums, has_aux, backend=backend)
+
+    @functools.wraps(function)
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return transformed
+
+
+def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str | None = None) -> tuple[Any, ...]:
+    """Call a function, and return its result and what multiplies vectors with its Jacobian from the left.
+
+    Parameters
+    ----------
+    function
+        A function of arrays, containers and other nests of arrays that returns such a nest, of floating-point or
+        complex arrays. It runs once; see ``value_and_grad`` for what it may write.
+    primals
+        Its arguments: floating-point or complex arrays, and nests of them.
+    has_aux
+        Whether the function returns a pair, of its result and of something else, which is returned in the third place.
+    backend
+        As ``value_and_grad`` has it.
+
+    Returns
+    -------
+    result, pullback
+        The result, and a function that takes a cotangent: what is like the result. It returns a tuple with what is like
+        each argument, as often as it's called, whatever is written to the arguments meanwhile.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> result, pullback = ua.vjp(ua.multiply, ua.asarray([1.0, 2.0]), ua.asarray([3.0, 4.0]))
+    >>> result
+    array([3., 8.])
+    >>> pullback(ua.asarray([1.0, 10.0]))
+    (array([ 3., 40.]), array([ 1., 20.]))
+
+    Source: ``jax.vjp``.
+    """
+    numbers = range(len(primals))
+    run = _run(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
+    results, others, gradients = run.handle.vjp(run, [run.native(x) for x in run.arrays()], False)
+    arrays = run.outside(results)
+    aux = run.finish(others)
+
+    def pullback(cotangent: Any) -> tuple[Any, ...]:
+        """Return the product of a cotangent, which is like the result, with the Jacobian: like each argument."""
+        given = _alike(cotangent, run.spec, arrays, "the cotangent", "the result")
+        found = run.outside(gradients([run.native(x) for x in given]), *given)
+        return tuple(run.like_argument(number, found) for number in numbers)
+
+    return (run.result(arrays), pullback, aux) if has_aux else (run.result(arrays), pullback)
+
+
+def jvp(
+    function: Function,
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    has_aux: bool = False,
+    *,
+    backend: str | None = None,
+) -> tuple[Any, ...]:
+    """Call a function, and return its result and the product of its Jacobian with a vector.
+
+    Parameters
+    ----------
+    function
+        As ``vjp`` has it.
+    primals
+        A tuple of its arguments: floating-point or complex arrays, and nests of them.
+    tangents
+        A tuple of directions, each like its argument.
+    has_aux
+        Whether the function returns a pair, of its result and of something else, which is returned in the third place.
+    backend
+        As ``value_and_grad`` has it.
+
+    Returns
+    -------
+    result, tangent
+        The result, and its derivative in the direction of the tangents, which is like it.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.jvp(lambda x: x**2, (ua.asarray([1.0, 2.0]),), (ua.asarray([1.0, 10.0]),))
+    (array([1., 4.]), array([ 2., 40.]))
+
+    Source: ``jax.jvp``.
+    """
+    primals, tangents = tuple(primals), tuple(tangents)
+    run = _run(function, primals, {}, range(len(primals)), has_aux=has_aux, backend=backend)
+    _, spec = flatten(primals)
+    leaves = _alike(tangents, spec, run.arrays(), "the tangent", "the arguments")
+    results, pushed, others = run.handle.jvp(
+        run, [run.native(x) for x in run.arrays()], [run.native(x) for x in leaves]
+    )
+    arrays = run.outside([*results, *pushed], *leaves)
+    aux = run.finish(others)
+    pair = run.result(arrays[: len(results)]), run.result(arrays[len(results) :])
+    return (*pair, aux) if has_aux else pair
+
+
+def _run(
+    function: Function,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    numbers: Sequence[int],
+    check: Check = check_floating,
+    **options: Any,
+) -> Run:
+    run = Run(function, args, kwargs, numbers, check=check, **options)
+    for number in numbers:
+        what = f"argument {number} of {getattr(function, '__name__', 'the function')}()"
+        for x in (run.leaves[place] for place in run.of_argument[number]):
+            if x is not None and not is_array(x):
+                raise TypeError(f"{what} is differentiated: it's an array, or a nest of them, not {x!r:.80}")
+            if x is not None and dtypes.rank(x.dtype) < 2:
+                raise DtypeError(f"{what} is differentiated: cast it from {x.dtype} to a floating-point dtype")
+    if not run.places:
+        raise TypeError("there's no array in what is differentiated")
+    return run
+
+
+def prepare(
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    argnums: Argnums,
+    has_aux: bool,
+    backend: str | None,
+    check: Check,
+) -> tuple[list[int], Run]:
+    """Return which arguments are differentiated, and the run of a function."""
+    numbers = [operator.index(each) for each in ([argnums] if isinstance(argnums, int) else argnums)]
+    count = len(args)
+    if any(not -count <= number < count for number in numbers) or len({n % count for n in numbers}) < len(numbers):
+        raise ValueError(f"argnums says which of {count} positional arguments are differentiated, not {argnums!r}")
+    numbers = [number % count for number in numbers]
+    return numbers, _run(function, args, kwargs, numbers, has_aux=has_aux, backend=backend, check=check)
+
+
+def by_argument(run: Run, argnums: Argnums, numbers: Sequence[int], arrays: Sequence[Any]) -> Any:
+    """Return arrays in the structure of the arguments that are differentiated, of the one or of each."""
+    found = tuple(run.like_argument(number, arrays) for number in numbers)
+    return found[0] if isinstance(argnums, int) else found
+
+
+def _alike(tree: Any, spec: Any, like: Sequence[Array], what: str, model: str) -> list[Array]:
+    # The arrays of a nest that is like another one; ``None`` stands where that has none.
+    leaves, found = flatten(tree)
+    if found != spec:
+        raise StructureError(f"{what} has the structure of {model}, {spec}, not {found}")
+    given = [x for x in leaves if x is not None]
+    if len(given) != len(like):
+        raise StructureError(f"{what} has {len(given)} arrays, but {model} {len(like)}")
+    arrays = []
+    for x, model_array in zip(given, like, strict=True):
+        array = x if is_array(x) else ua.asarray(x, backend=None if backend_of(x) else model_array.backend)
+        if array.shape != model_array.shape:
+            raise ShapeError(f"{what} has shape {array.shape} where {model} has {model_array.shape}")
+        dtypes.check_cast(array.dtype, model_array.dtype, what)
+        arrays.append(ua.astype(array, model_array.dtype, copy=False))
+    return arrays
