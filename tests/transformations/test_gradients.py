@@ -473,4 +473,5 @@ def test_fast_paths_are_back_afterwards(backend: str) -> None:
     before = {name: value for name, value in vars(handle).items() if name.startswith("fast_")}
     for engine in engines(backend):
         ua.grad(ua.sum, backend=engine)(fresh([1, 2])[0])
-    assert before == {name: value for name, value in vars(handle).items() if name.startswith("fast_")}
+    after = {name: value for name, value in vars(handle).items() if name.startswith("fast_")}
+    assert [name for name in before.keys() | after.keys() if before.get(name) is not after.get(name)] == []

@@ -125,6 +125,22 @@ class Handle:
         return load, (self.name,)
 
 
+class GeneralHandle(Handle):
+    """A backend that takes the general path for every call: what is made has to be seen, which fast paths don't do."""
+
+    def _install(self, path: str) -> None:
+        """Offer nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("fast_"):
+            raise AttributeError(name)
+        from .fast import declining
+
+        path = declining(name.removeprefix("fast_"))
+        setattr(self, name, path)
+        return path
+
+
 def _itself(native: Any) -> Any:
     return native
 

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TraceError
+from .capturing import Capturing
 from .ownership import hand_out
-from .selection import Handle, backend_of_native, detoured
+from .selection import GeneralHandle, Handle, detoured
 from .tracing import running
 from .views import is_recipe, root_of
-from .wrapper import is_array, read, wrap
+from .wrapper import read
 
 if TYPE_CHECKING:
     from ..array import Array
-    from .concerns import Call
     from .tracing import Running
 
 
-class InsideHandle(Handle):
+class InsideHandle(GeneralHandle):
     """An engine inside its transformations: it writes nothing in place, and every call takes the general path."""
 
     def __init__(self, backend: Handle) -> None:
@@ -50,18 +50,6 @@ class InsideHandle(Handle):
         known: np.ndarray = self.engine.to_numpy(native)
         return known
 
-    def _install(self, path: str) -> None:
-        """Offer nothing: what is made inside has to be marked as such, which fast paths don't do."""
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("fast_"):
-            raise AttributeError(name)
-        from .fast import declining
-
-        path = declining(name.removeprefix("fast_"))
-        setattr(self, name, path)
-        return path
-
 
 def _no(native: object) -> bool:
     return False
@@ -77,41 +65,17 @@ def inside_of(backend: Handle) -> InsideHandle:
     return InsideHandle(backend)
 
 
-class Scope:
+class Scope(Capturing):
     """One run of a function inside a transformation, and what it has met of the outside.
 
     ``keeps`` says that what is captured is still read after the function's end, when the caller may write to it.
     """
 
     def __init__(self, backend: Handle, handle: Handle, *, keeps: bool) -> None:
-        self.backend, self.handle, self._keeps = backend, handle, keeps
-        # What was made outside, with the native that it had when it was met.
-        self.captured: list[tuple[Array, Any]] = []
-        self._met: dict[int, tuple[Array, dict[str, Any]]] = {}
-        self._natives: dict[int, Array] = {}
+        super().__init__(backend, handle)
+        self._keeps = keeps
         self._outer: Running | None = None
         self._token: object = None
-
-    def enter(self, call: Call) -> None:
-        """Take over what a call was passed."""
-        if call.backend is self.backend:
-            call.backend = self.handle
-        for name, value in call.arguments.items():
-            if isinstance(value, (tuple, list)) and (name in call.parameters.sequences or name == "out"):
-                call.arguments[name] = type(value)(self._entered(each, name) for each in value)
-            else:
-                call.arguments[name] = self._entered(value, name)
-
-    def _entered(self, value: Any, name: str) -> Any:
-        if is_array(value):
-            self.capture(value)
-            return value
-        # NumPy's own arrays are data, unless they are to be written.
-        data = isinstance(value, np.ndarray)
-        if (name == "out" and self.backend.name == "numpy") if data else backend_of_native(value) is self.backend:
-            value = self._natives.setdefault(id(value), wrap(value, self.backend))
-            self.capture(value)
-        return value
 
     def capture(self, x: Array) -> None:
         """Let an array that was made outside stand for its value, until the function ends."""
@@ -156,15 +120,7 @@ class Scope:
                 yield
         finally:
             running.reset(token)
-            for x, saved in self._met.values():
-                if not is_recipe(x) and "_born" not in saved:
-                    with contextlib.suppress(AttributeError):
-                        del x._born
-                for slot, value in saved.items():
-                    setattr(x, slot, value)
-                if not is_recipe(x) and getattr(x, "_token", None) is not None:
-                    # Views may have looked meanwhile.
-                    x._token = object()
+            self.give_back()
 
     def written(self) -> list[tuple[Array, Any]]:
         """Return what was made outside and is written so far, with what is to be written to it."""

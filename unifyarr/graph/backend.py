@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.selection import Handle
+from .._core.selection import GeneralHandle, Handle
 from .._core.tracing import running
 from ..errors import BackendFeatureError, TraceError
 from .basic import Apply, Constant, Op, Variable
@@ -155,7 +155,7 @@ class TracingBackend:
     dlpack_device = dlpack
 
 
-class TracingHandle(Handle):
+class TracingHandle(GeneralHandle):
     """The backend of a trace: kernels record, and no call takes a fast path."""
 
     def __init__(self, backend: Handle) -> None:
@@ -165,11 +165,6 @@ class TracingHandle(Handle):
 
     def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
         return record_operation(self.engine.traced, application, natives)
-
-    def _install(self, path: str) -> None:
-        from .._core.fast import declining
-
-        setattr(self, f"fast_{path}", declining(path))
 
 
 @cache

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .._core.selection import Handle, backend_of_native, use_backend, without_fast_paths
+from .._core.capturing import Capturing
+from .._core.selection import Handle, use_backend, without_fast_paths
 from .._core.tracing import running
 from .._core.views import Step, geometry, is_recipe, make_view, root_of, steps_with
 from .._core.wrapper import is_array, read, wrap
@@ -25,52 +24,28 @@ from .fgraph import FunctionGraph
 from .names import leaf_names
 
 if TYPE_CHECKING:
-    from .._core.concerns import Call
     from ..array import Array
 
 
-class Trace:
+class Trace(Capturing):
     """One run of a function, and what it has met."""
 
     def __init__(self, crossing: Crossing) -> None:
+        super().__init__(crossing.engine, handle_for(crossing.engine))
         self.crossing = crossing
-        self.backend, self.handle = crossing.engine, handle_for(crossing.engine)
-        # What was made outside, with the inputs that stand for it, in the order in which it was met.
-        self.captured: list[tuple[Array, Traced]] = []
-        self._met: dict[int, tuple[Array, dict[str, Any]]] = {}
-        self._natives: dict[int, Array] = {}
+
+    def takes(self, backend: Handle | None) -> bool:
+        """Say whether arrays of a backend are captured: of the engine, and of the one that they live on."""
+        return backend is self.backend or backend is self.crossing.home
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array."""
         native = self.crossing.enter(x)
         return Traced(Variable(type_of(self.backend, native), name), native, geometry(x).strides)
 
-    def enter(self, call: Call) -> None:
-        """Take over what a call was passed."""
-        if self._takes(call.backend):
-            call.backend = self.handle
-        for name, value in call.arguments.items():
-            if isinstance(value, (tuple, list)) and (name in call.parameters.sequences or name == "out"):
-                call.arguments[name] = type(value)(map(self._entered, value))
-            else:
-                call.arguments[name] = self._entered(value)
-
-    def _takes(self, backend: Handle | None) -> bool:
-        return backend is self.backend or backend is self.crossing.home
-
-    def _entered(self, value: Any) -> Any:
-        if is_array(value):
-            self.capture(value)
-        elif not isinstance(value, np.ndarray) and backend_of_native(value) is self.backend:
-            # An engine's own array stands for itself, however often it's met.
-            found = self._natives.setdefault(id(value), wrap(value, self.backend))
-            self.capture(found)
-            return found
-        return value
-
     def capture(self, x: Array) -> None:
         """Let an array that was made outside stand for an input, as long as the trace runs."""
-        if not self._takes(x._backend) or id(x) in self._met:
+        if not self.takes(x._backend) or id(x) in self._met:
             return
         saved = {"_backend": x._backend}
         self._met[id(x)] = (x, saved)
@@ -95,15 +70,7 @@ class Trace:
                 yield
         finally:
             running.reset(token)
-            for x, saved in self._met.values():
-                for slot in ("_born", "_owned", "_run"):
-                    if not is_recipe(x) and slot not in saved:
-                        delattr(x, slot)
-                for slot, value in saved.items():
-                    setattr(x, slot, value)
-                if not is_recipe(x) and getattr(x, "_token", None) is not None:
-                    # Views may have looked meanwhile.
-                    x._token = object()
+            self.give_back()
 
 
 @dataclass
