@@ -101,6 +101,19 @@ def test_what_comes_home_is_nobodys(backend: str) -> None:
         assert_same(each, np.arange(1000.0))
 
 
+def test_lent_memory_isnt_used_twice(backend: str) -> None:
+    skip_unless("jax", *ua.available_backends(), why="JAX")
+    skip_unless(backend, "numpy", why="memory that isn't aligned")
+    compiled = ua.compile(lambda x, y: x - y, backend="jax")
+    memory = np.arange(3001.0)
+    x, y = ua.asarray(memory[1:3000]), ua.asarray(memory[2:3001])
+    for _ in range(3):
+        assert_same(compiled(x, y), np.full(2999, -1.0))
+    kept = [compiled(x, x * number) for number in range(3)]
+    for number, each in enumerate(kept):
+        assert_same(each, memory[1:3000] * (1 - number), signed_zeros=False)
+
+
 def test_captured_arrays_cross_too(backend: str) -> None:
     skip_unless("jax", *ua.available_backends(), why="JAX")
     total = ua.zeros(3)

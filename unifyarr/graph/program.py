@@ -174,9 +174,10 @@ class Program:
         if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
             # What overlaps is written in an order that only the function itself knows.
             return eager()
-        for place in destroyed:
-            check_target(targets[place])
         exchanged = self._exchanged if run is None else frozenset()
+        # What is exchanged can be, unless an engine's trace that began after it was made is running.
+        for place in destroyed - exchanged if exchanged and self.backend.trace() is None else destroyed:
+            check_target(targets[place])
         # Nobody else may read an array whose native is being used up.
         with LOCK if exchanged else UNLOCKED:
             results = self._run(targets, exchanged, run)

@@ -60,6 +60,7 @@ from . import (  # noqa: E402
     transformations,
     utility,
 )
+from ._aligned import is_aligned, room_for  # noqa: E402
 from ._compiled import ARRAYS, REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
@@ -72,9 +73,6 @@ CPU = 1
 
 _ONE = np.ones((), np.int32)
 _current_trace = jax.extend.core.find_top_trace
-# Only memory at such addresses is used by JAX as it is.
-ALIGNMENT = 64
-
 # Passing NumPy's memory to a compiled function is several times faster than ``jax.device_put``.
 _enter = jax.jit(lambda array: array)
 _copy = compiled(lambda native: jnp.array(native, copy=True))
@@ -236,12 +234,10 @@ class Backend:
 
     def passed(self, array: np.ndarray) -> np.ndarray:
         """Return the array of NumPy that a compiled function works on as it is, which takes a fifth of lending it."""
-        if array.flags.c_contiguous and array.dtype.isnative and array.ctypes.data % ALIGNMENT == 0:
+        if array.flags.c_contiguous and array.dtype.isnative and is_aligned(array):
             return array
         # JAX would copy by itself what isn't aligned, to memory that takes several times as long to get.
-        room = np.empty(array.nbytes + ALIGNMENT, np.uint8)
-        start = -room.ctypes.data % ALIGNMENT
-        aligned = room[start : start + array.nbytes].view(array.dtype.newbyteorder("=")).reshape(array.shape)
+        aligned = room_for(array.nbytes).view(array.dtype.newbyteorder("=")).reshape(array.shape)
         aligned[...] = array
         return aligned
 
@@ -373,8 +369,8 @@ class Backend:
         jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
 
     def kind(self, native: Any) -> Hashable:
-        """Return what two arrays have equal if one can stand for the other."""
-        return (native.shape, native.dtype, native.sharding if is_concrete(native) else None)
+        """Return what two arrays have equal if one can stand for the other: shape, dtype and where they live."""
+        return (native.aval, native.sharding) if type(native) is ARRAYS[0] else (native.shape, native.dtype)
 
     def variable(self, native: Any) -> Any:
         """Return a mutable reference with the values of an array."""
