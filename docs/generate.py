@@ -6,7 +6,8 @@ from pathlib import Path
 
 import unifyarr as ua
 from unifyarr._core.declare import DECLARATIONS, Declaration
-from unifyarr._core.selection import Handle, load
+from unifyarr._core.handle import Handle
+from unifyarr._core.selection import load
 
 HERE = Path(__file__).parent
 MARKS = {

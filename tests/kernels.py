@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from unifyarr._core.selection import Handle, load
+from unifyarr._core.handle import Handle
+from unifyarr._core.selection import load
 
 Kernel = Callable[..., Any]
 # These write, after all that can fail.

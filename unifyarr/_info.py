@@ -7,7 +7,7 @@ from typing import Any
 from ._core import dtypes
 from ._core.convert import has_dtype
 from ._core.dtypes import DType
-from ._core.selection import Handle
+from ._core.handle import Handle
 
 
 class Info:

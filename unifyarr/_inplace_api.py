@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import functions
+from ._core.handle import Handle
 from ._core.inplace import as_target, check_target, update
 from ._core.nests import Nest, check_leaves, update_nest
-from ._core.selection import Handle, current, load
+from ._core.selection import current, load
 from ._core.wrapper import read, wrap
 from .errors import BackendFeatureError, InplaceUpdateError
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from ._core.declare import Declaration
-from ._core.selection import Handle
+from ._core.handle import Handle
 
 # The modules that are bound too.
 EXTENSIONS = ("linalg", "fft", "nn")

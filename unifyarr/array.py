@@ -12,9 +12,10 @@ import numpy as np
 from . import functions
 from ._core import convert, dtypes, indexing
 from ._core.dtypes import DType
+from ._core.handle import Handle
 from ._core.inplace import update
 from ._core.ownership import hand_out, settled, share
-from ._core.selection import Handle, Node, backend_of_native, current_name, load, register_node
+from ._core.selection import Node, backend_of_native, current_name, load, register_node
 from ._core.tracing import capture, inside
 from ._core.views import Part, Step, Window, geometry, get_through, is_recipe, make_view
 from ._core.wrapper import Wrapper, read, register_classes, wrap

@@ -15,7 +15,8 @@ import pytest
 import unifyarr as ua
 from unifyarr._core import selection
 from unifyarr._core.declare import DECLARATIONS, Declaration
-from unifyarr._core.selection import Handle, load
+from unifyarr._core.handle import LOADED, Handle
+from unifyarr._core.selection import load
 from unifyarr.backends.kernels import support_native_out
 from unifyarr.errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeError
 
@@ -541,7 +542,7 @@ def test_fast_paths_come_back_after_an_error(backend: str) -> None:
 
 
 def test_a_backend_loaded_inside_is_checked_too(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(selection._LOADED, backend)
+    monkeypatch.delitem(LOADED, backend)
     # The engine's pytrees know our classes from the first time.
     monkeypatch.setattr(selection, "_NODES", [])
     with ua.debug():

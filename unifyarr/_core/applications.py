@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import BackendFeatureError, DtypeError
 from . import dtypes
 from .call import _call, _Declined, _is_plain, check_result
+from .handle import Handle
 from .inplace import check_device
 from .ownership import share
-from .selection import Handle
 from .views import root_of
 from .wrapper import is_array, owner, read, wrap
 

@@ -11,8 +11,8 @@ from ..errors import DeviceError, ShapeError
 from ..typing import Shape
 from . import convert, dtypes
 from .dtypes import DType
+from .handle import Handle
 from .inplace import assign, assign_all, check_backend, check_device, fit, rewrite
-from .selection import Handle
 from .shapes import broadcast
 from .views import is_recipe
 from .wrapper import is_array, read, wrap

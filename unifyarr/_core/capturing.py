@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .selection import Handle, backend_of_native
+from .handle import Handle
+from .selection import backend_of_native
 from .views import is_recipe
 from .wrapper import is_array, wrap
 

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .selection import Handle
+from .handle import Handle
 
 
 def native_values(backend: Handle, native: Any) -> np.ndarray:

@@ -14,10 +14,11 @@ from . import convert, dtypes
 from .applications import handle_operation
 from .call import store_out, store_several
 from .debugging import check_call, checking
+from .handle import Handle
 from .inplace import as_target, check_backend, check_target
 from .nests import Nest, map_call, nests_in
 from .scratch import records_gradient
-from .selection import Handle, current
+from .selection import current
 from .tracing import inside, running
 from .wrapper import is_array
 

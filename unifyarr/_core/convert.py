@@ -12,8 +12,9 @@ import numpy as np
 from ..errors import DtypeError
 from . import dtypes
 from .dtypes import DType
+from .handle import Handle
 from .ownership import settled
-from .selection import Handle, backend_of_native, current, mismatch
+from .selection import backend_of_native, current, mismatch
 from .views import root_of
 from .wrapper import is_array, read, wrap
 

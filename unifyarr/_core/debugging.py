@@ -17,8 +17,9 @@ import numpy as np
 
 from ..errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeError
 from .comparing import agree, native_values, natives_share_memory, same_bits
+from .handle import without_fast_paths
 from .ownership import LOCK, glance
-from .selection import backend_of_native, load, without_fast_paths
+from .selection import backend_of_native, load
 from .views import get_through, is_recipe, put_through, root_of
 from .wrapper import is_array, owner, wrap
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from .selection import Handle
+from .handle import Handle
 
 if TYPE_CHECKING:
     from .operations import Operation

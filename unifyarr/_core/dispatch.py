@@ -18,7 +18,7 @@ from typing import Any
 
 from .concerns import CONCERNS, Call, Handler, Parameters
 from .declare import Declaration
-from .selection import loaded_backends
+from .handle import loaded_backends
 from .wrapper import array_class
 
 # A fast path is read into a local name before it's called, which Python does faster than calling a method. An engine's

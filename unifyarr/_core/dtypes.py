@@ -132,7 +132,7 @@ def as_dtype(dtype: object) -> DType:
     if isinstance(dtype, DType):
         return dtype
     if not isinstance(dtype, np.dtype):
-        from .selection import loaded_backends
+        from .handle import loaded_backends
 
         for backend in loaded_backends():
             own = backend.as_dtype(dtype)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import convert, dtypes
 from .declare import DECLARATIONS, Declaration
-from .selection import Handle
+from .handle import Handle
 from .views import rebind
 
 if TYPE_CHECKING:

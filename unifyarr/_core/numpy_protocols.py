@@ -9,8 +9,8 @@ import numpy as np
 
 from . import dtypes
 from .declare import DECLARATIONS
+from .handle import Handle
 from .inplace import as_target, check_target, update
-from .selection import Handle
 from .wrapper import is_array, read, wrap
 
 # NumPy's older names of ufuncs whose declarations have the standard's.

@@ -15,7 +15,8 @@ from ..errors import BackendNotFoundError
 from .concerns import Parameters
 from .declare import Declaration
 from .dispatch import read_signature
-from .selection import Handle, entry_points
+from .handle import Handle
+from .selection import entry_points
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result", covariant=True)

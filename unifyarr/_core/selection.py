@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib import util
@@ -19,138 +18,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import BackendMismatchError, BackendNotFoundError
+from .handle import LOAD_LOCK, LOADED, Handle
 from .tracing import inside
 
 if TYPE_CHECKING:
-    from .applications import Application
-    from .declare import Declaration
-    from .operations import Kernel
+    pass
 
 GROUP = "unifyarr.backends"
-_LOADED: dict[str, Handle] = {}
-_LOAD_LOCK = threading.RLock()
-# How many scopes want all calls on the general path.
-_detours = 0
 _default: str | None = None
 _scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
-
-
-class Handle:
-    """A loaded backend as the dispatchers see it: its methods, its kernels by name and its fast paths.
-
-    Attributes are looked up once and stay in the instance's dictionary, where reading them costs least.
-    """
-
-    name: str
-
-    def __init__(self, engine: Any) -> None:
-        self.engine = engine
-        self._devices: dict[str, Any] = {}
-        self.kernels: dict[str, Callable[..., Any]] = {}
-        for module in engine.modules:
-            self.kernels.update({key: value for key, value in vars(module).items() if callable(value)})
-        # Plain attributes: a ``__getattr__`` would make reading any of them slow.
-        for name in dir(engine):
-            if not name.startswith("_"):
-                setattr(self, name, getattr(engine, name))
-        # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
-        self.native_type: type = engine.native_types[0]
-        self.as_native = getattr(engine, "as_native", _itself)
-        # What natives have equal if one can stand for another in whatever is compiled.
-        self.kind = getattr(engine, "kind", self._kind)
-        # Whether gradients are ever recorded of its arrays.
-        self.differentiates = getattr(engine, "differentiates", True)
-        # What two natives have each their own of if they share no memory, ``None`` where that isn't known.
-        # What can't be written is a block of its own.
-        self.block = getattr(engine, "block", _unknown if engine.mutable else _itself)
-        # What stands in an array for a native that replaces another one in a write.
-        self.as_stored = getattr(engine, "as_stored", _second)
-        # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
-        self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
-        self._fast_paths: dict[str, Callable[..., Any]] = {}
-        self._declining: dict[str, Callable[..., Any]] = {}
-        # How many scopes want all calls of this backend on the general path.
-        self._detours = 0
-        for path in ("get_item", "get_copy", "set_item", "set_scalar"):
-            self._install(path)
-        from .declare import DECLARATIONS
-
-        for declaration in DECLARATIONS.values():
-            self.install(declaration)
-
-    def install(self, declaration: Declaration) -> None:
-        """Make the fast paths of a function attributes: ``fast_NAME``, ``fast_out_NAME`` and so on."""
-        if declaration.fast:
-            with _LOAD_LOCK:
-                for form in ("", "out_", "scalar_", "reflected_"):
-                    self._install(form + declaration.name)
-
-    def _install(self, path: str) -> None:
-        from .fast import declining, fast_path
-
-        name = f"fast_{path}"
-        self._fast_paths[name], self._declining[name] = fast_path(self, path), declining(path)
-        setattr(self, name, (self._declining if self._detours or _detours else self._fast_paths)[name])
-
-    def offer_fast_paths(self) -> None:
-        """Offer the fast paths, or, inside ``without_fast_paths``, what declines every call."""
-        vars(self).update(self._declining if self._detours or _detours else self._fast_paths)
-
-    def _kind(self, native: Any) -> Hashable:
-        strides = self.strides(native) if self.mutable else None
-        return (tuple(self.shape(native)), self.dtype(native), self.device(native), strides)
-
-    if TYPE_CHECKING:
-        # What ``Backend`` of the NumPy backend documents, and the fast paths.
-        def __getattr__(self, name: str) -> Any: ...
-
-    def device_named(self, name: str) -> Any:
-        """Return the engine's own device of a name that the engine gave."""
-        if name not in self._devices:
-            self._devices[name] = self.as_device(name)
-        return self._devices[name]
-
-    def kernel(self, name: str) -> Callable[..., Any]:
-        """Return the kernel of a function, which takes and returns native arrays."""
-        return self.kernels[name]
-
-    def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
-        """Return the results of a kernel of a user's operation, or ``NotImplemented`` if it declines."""
-        return application.perform(kernel, self, natives, **out)
-
-    def __repr__(self) -> str:
-        return f"<backend {self.name!r}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return load, (self.name,)
-
-
-class GeneralHandle(Handle):
-    """A backend that takes the general path for every call: what is made has to be seen, which fast paths don't do."""
-
-    def _install(self, path: str) -> None:
-        """Offer nothing."""
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("fast_"):
-            raise AttributeError(name)
-        from .fast import declining
-
-        path = declining(name.removeprefix("fast_"))
-        setattr(self, name, path)
-        return path
-
-
-def _itself(native: Any) -> Any:
-    return native
-
-
-def _unknown(native: Any) -> None:
-    return None
-
-
-def _second(old: Any, new: Any) -> Any:
-    return new
 
 
 @lru_cache(maxsize=1)
@@ -181,7 +57,7 @@ def _is_installed(engine: str) -> bool:
 
 def load(name: str) -> Handle:
     """Return the backend of that name, loading it and its engine at first use."""
-    found = _LOADED.get(name)
+    found = LOADED.get(name)
     if found is not None:
         return found
     point = entry_points().get(name)
@@ -191,12 +67,12 @@ def load(name: str) -> Handle:
         raise BackendNotFoundError(
             f"backend {name!r} needs the engine {name}, which is not installed: pip install 'unifyarr[{name}]'"
         )
-    with _LOAD_LOCK:
-        if name not in _LOADED:
-            _LOADED[name] = Handle(point.load()())
+    with LOAD_LOCK:
+        if name not in LOADED:
+            LOADED[name] = Handle(point.load()())
             for node in _NODES:
-                _register(node, _LOADED[name])
-        return _LOADED[name]
+                _register(node, LOADED[name])
+        return LOADED[name]
 
 
 class Node(NamedTuple):
@@ -216,9 +92,9 @@ _NODES: list[Node] = []
 
 def register_node(node: Node) -> None:
     """Make a class a node of the pytrees of all engines that have such, when they are loaded."""
-    with _LOAD_LOCK:
+    with LOAD_LOCK:
         _NODES.append(node)
-        for handle in _LOADED.values():
+        for handle in LOADED.values():
             _register(node, handle)
 
 
@@ -226,47 +102,6 @@ def _register(node: Node, handle: Handle) -> None:
     register = getattr(handle.engine, "register_node", None)
     if register is not None:
         register(node.cls, node.flatten, lambda other, children: node.unflatten(handle, other, children), node.names)
-
-
-def loaded_backends() -> list[Handle]:
-    """Return the backends that are loaded."""
-    return list(_LOADED.values())
-
-
-@contextlib.contextmanager
-def without_fast_paths() -> Iterator[None]:
-    """Send all calls, those of other threads too, through the general path."""
-    _detour(1)
-    try:
-        yield
-    finally:
-        _detour(-1)
-
-
-def _detour(change: int) -> None:
-    global _detours
-    with _LOAD_LOCK:
-        _detours += change
-        for handle in _LOADED.values():
-            handle.offer_fast_paths()
-
-
-@contextlib.contextmanager
-def detoured(backend: Handle) -> Iterator[None]:
-    """Send all calls of one backend, those of other threads too, through the general path."""
-    _detour_one(backend, 1)
-    try:
-        yield
-    finally:
-        _detour_one(backend, -1)
-
-
-def _detour_one(backend: Handle, change: int) -> None:
-    with _LOAD_LOCK:
-        backend._detours += change
-        # Only the first scope changes something, and the last.
-        if backend._detours in (0, change):
-            backend.offer_fast_paths()
 
 
 def current_name() -> str:
@@ -358,8 +193,8 @@ def backend_of_native(x: object) -> Handle | None:
         # An array can't exist before its engine is imported, so no engine is loaded just to look.
         if name != "numpy" and sys.modules.get(name) is not None:
             if isinstance(x, load(name).native_types):
-                _BY_TYPE[kind] = _LOADED[name]
-                return _LOADED[name]
+                _BY_TYPE[kind] = LOADED[name]
+                return LOADED[name]
         else:
             unknown = True
     if not unknown:

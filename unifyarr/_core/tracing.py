@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from ..array import Array
     from .concerns import Call
-    from .selection import Handle
+    from .handle import Handle
 
 
 class Running(Protocol):

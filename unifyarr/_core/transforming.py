@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import TraceError
 from .capturing import Capturing
+from .handle import GeneralHandle, Handle, detoured
 from .ownership import hand_out
-from .selection import GeneralHandle, Handle, detoured
 from .tracing import running
 from .views import is_recipe, root_of
 from .wrapper import read

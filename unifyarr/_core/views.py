@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ..typing import Shape
-from .selection import Handle, load
+from .handle import Handle
+from .selection import load
 from .shapes import c_strides, shadow
 from .wrapper import array_class, owner, view_class, wrap
 

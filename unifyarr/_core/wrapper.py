@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .handle import Handle
 from .ownership import LOCK, settled, share
-from .selection import Handle
 
 if TYPE_CHECKING:
     from typing import TypeGuard

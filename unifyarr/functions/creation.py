@@ -11,7 +11,8 @@ import numpy as np
 from .._core import convert, dtypes
 from .._core.call import invoke
 from .._core.declare import compositional, creation, primary
-from .._core.selection import Handle, backend_of_native, current, load
+from .._core.handle import Handle
+from .._core.selection import backend_of_native, current, load
 from .._core.shapes import as_shape
 from .._core.tracing import capture
 from .._core.views import Broadcast, Window, make_view

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.selection import GeneralHandle, Handle
+from .._core.handle import GeneralHandle, Handle
 from .._core.tracing import running
 from ..errors import BackendFeatureError, TraceError
 from .basic import Apply, Constant, Op, Variable

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .._core.convert import backend_of
+from .._core.handle import Handle
 from .._core.ownership import Held, settled
-from .._core.selection import Handle, load
+from .._core.selection import load
 from .._core.tracing import running
 from .._core.views import geometry
 from .._core.wrapper import array_class, is_array

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.selection import Handle, current
+from .._core.handle import Handle
+from .._core.selection import current
 from .._core.wrapper import read
 from ..errors import BackendMismatchError
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._core.comparing import native_values, same_bits
-from .._core.selection import Handle
+from .._core.handle import Handle
 from ..errors import BadOptimization, StochasticOrder
 from .basic import Apply, Constant, Variable
 from .executors import Schedule

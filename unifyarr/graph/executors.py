@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .._core.selection import Handle
+from .._core.handle import Handle
 from .basic import Apply, Constant, Variable, same_type
 from .fgraph import FunctionGraph
 from .memory import buffers, memory_plan

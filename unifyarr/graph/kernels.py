@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from .._core.declare import DECLARATIONS
-from .._core.selection import Handle
+from .._core.handle import Handle
 from ..typing import Shape
 from .basic import Apply, Op, Variable
 

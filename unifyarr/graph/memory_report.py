@@ -15,7 +15,7 @@ from .names import describe, name_of, title
 from .tables import Table, bytes_text
 
 if TYPE_CHECKING:
-    from .._core.selection import Handle
+    from .._core.handle import Handle
     from .program import Program
 
 

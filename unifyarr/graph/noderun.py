@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core.comparing import agree, native_values
 from .._core.debugging import UNSET
-from .._core.selection import Handle
+from .._core.handle import Handle
 from ..errors import BadDestroyMap, BadInplace, BadThunkOutput, BadViewMap, InvalidValueError
 from .basic import Apply, Type
 from .executors import Step

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core.applications import Application
+from .._core.handle import Handle
 from .._core.operations import Kernel
-from .._core.selection import Handle
 from ..errors import BackendFeatureError, TraceError
 from .basic import Apply, Op
 from .kernels import ArrayType, is_writable

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.comparing import native_values, natives_share_memory, same_bits
-from .._core.selection import Handle
+from .._core.handle import Handle
 from ..errors import BadDestroyMap, BadOrder
 from .basic import Apply, Variable
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._core.capturing import Capturing
-from .._core.selection import Handle, use_backend, without_fast_paths
+from .._core.handle import Handle, without_fast_paths
+from .._core.selection import use_backend
 from .._core.tracing import running
 from .._core.views import Step, geometry, is_recipe, make_view, root_of, steps_with
 from .._core.wrapper import is_array, read, wrap

@@ -10,9 +10,10 @@ import numpy as np
 from .._core import convert, dtypes
 from .._core.call import check_result, store_out, store_several
 from .._core.dtypes import DType
+from .._core.handle import Handle, loaded_backends
 from .._core.inplace import as_target, at, check_backend, check_target
 from .._core.nests import Nest, check_leaves
-from .._core.selection import Handle, backend_of_native, current, load, loaded_backends
+from .._core.selection import backend_of_native, current, load
 from .._core.shapes import as_shape, broadcast
 from .._core.tracing import inside, running
 from .._core.views import is_recipe

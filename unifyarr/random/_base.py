@@ -16,7 +16,7 @@ from ._host import sample
 from ._native import Native
 
 if TYPE_CHECKING:
-    from .._core.selection import Handle
+    from .._core.handle import Handle
     from ..array import Array
     from ..typing import Shape
 

@@ -16,9 +16,10 @@ from .. import functions
 from .._core import dtypes
 from .._core.call import invoke_several
 from .._core.dtypes import DType
+from .._core.handle import Handle
 from .._core.inplace import assign
 from .._core.nests import Nest
-from .._core.selection import Handle, current_name, load
+from .._core.selection import current_name, load
 from .._core.tracing import capture, running
 from .._core.wrapper import is_array, read, wrap
 from ..errors import BackendFeatureError, BackendMismatchError, TraceError

@@ -11,8 +11,8 @@ import numpy as np
 from .. import functions
 from .._core import convert, dtypes
 from .._core.call import check_result
+from .._core.handle import Handle
 from .._core.inplace import as_target, check_backend, check_target, update
-from .._core.selection import Handle
 from .._core.shapes import as_axis, as_shape
 from .._core.wrapper import is_array
 from ..errors import BackendFeatureError, ShapeError

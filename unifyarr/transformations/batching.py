@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.selection import Handle
+from .._core.handle import Handle
 from .._core.shapes import as_axis
 from .._core.wrapper import is_array, wrap
 from ..container import trees

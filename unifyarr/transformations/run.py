@@ -11,8 +11,9 @@ import numpy as np
 from .. import functions
 from .._core.convert import backend_of
 from .._core.dtypes import SCALARS
+from .._core.handle import Handle
 from .._core.inplace import as_target, assign, check_target
-from .._core.selection import Handle, available_backends, current, load
+from .._core.selection import available_backends, current, load
 from .._core.tracing import running
 from .._core.transforming import Scope, inside_of, value_inside
 from .._core.views import overlapping
