@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from statistics import median
@@ -25,6 +26,7 @@ import unifyarr as ua
 
 CONTEXT, WIDTH, HEADS, LAYERS = 64, 64, 4, 2
 BATCH, RATE = 16, 3e-3
+Curves = dict[str, list[float]]
 COLOURS = {"numpy": "#9aa5b1", "torch": "#ee8866", "jax": "#4477aa", "tensorflow": "#222222"}
 
 
@@ -151,38 +153,39 @@ def run(backend: str, steps: int, length: int = 200, through: str | None = None)
     return Result(losses, seconds, "".join(alphabet[index] for index in written))
 
 
-def plot(draw: ImageDraw.ImageDraw, top: int, title: str, curves: dict[str, list[float]], ticks: list[float]) -> None:
-    """Draw curves between the first and the last tick, the first one thickest, so that one sees all that coincide."""
+def plot(draw: ImageDraw.ImageDraw, top: int, title: str, curves: Curves, ticks: Sequence[int], width: int) -> None:
+    """Draw curves between the first and the last tick, each thinner than the one below, so that all can be seen."""
     left, right, bottom = 60, 780, top + 200
-    low, high = ticks[0], ticks[-1]
 
     def height(value: float) -> float:
-        return bottom - (min(max(value, low), high) - low) / (high - low) * (bottom - top)
+        return bottom - (min(max(value, ticks[0]), ticks[-1]) - ticks[0]) / (ticks[-1] - ticks[0]) * (bottom - top)
 
-    draw.text((left, top - 24), title, fill="black", font_size=15)
+    draw.text((left, top - 26), title, fill="black", font_size=15)
     for tick in ticks:
         draw.line([(left, height(tick)), (right, height(tick))], fill="#dddddd")
-        draw.text((left - 8, height(tick)), f"{tick:g}", fill="black", anchor="rm", font_size=13)
+        draw.text((left - 8, height(tick)), str(tick), fill="black", anchor="rm", font_size=13)
     for place, (backend, values) in enumerate(curves.items()):
         across = (right - left) / max(len(values) - 1, 1)
         points = [(left + across * step, height(value)) for step, value in enumerate(values)]
-        draw.line(points, fill=COLOURS.get(backend, "green"), width=max(11 - 3 * place, 1), joint="curve")
+        draw.line(points, fill=COLOURS.get(backend, "green"), width=width * (len(curves) - place) - width + 1)
 
 
-def picture(losses: dict[str, list[float]]) -> Image.Image:
-    """Return a picture of the losses, and of the decimal logarithm of how far they are from the first ones."""
-    image = Image.new("RGB", (800, 560), "white")
+def picture(losses: Curves) -> Image.Image:
+    """Return a picture of the losses, and of how many digits they have in common with the first ones."""
+    image = Image.new("RGB", (800, 570), "white")
     draw = ImageDraw.Draw(image)
-    first = next(iter(losses.values()))
+    reference, *others = losses
+    first = losses[reference]
+    # Differences of zero are drawn at the bottom.
     apart = {
-        backend: [math.log10(abs(x - y) + 1e-17) for x, y in zip(values, first, strict=True)]
-        for backend, values in losses.items()
-        if values is not first
+        name: [math.log10(abs(x - y) + 1e-18) for x, y in zip(losses[name], first, strict=True)] for name in others
     }
-    plot(draw, 40, f"loss in {len(first)} steps", losses, list(range(math.ceil(max(first)) + 1)))
-    plot(draw, 300, f"digits of difference from {next(iter(losses))}", apart, list(range(-17, 0, 4)))
-    for place, backend in enumerate(losses):
-        draw.text((60 + 150 * place, 525), f"▬ {backend}", fill=COLOURS.get(backend, "green"), font_size=16)
+    plot(draw, 40, f"loss, {len(first)} steps", losses, range(math.ceil(max(first)) + 1), width=3)
+    plot(draw, 300, f"log10 of the difference from {reference}", apart, range(-18, 1, 3), width=1)
+    for place, name in enumerate(losses):
+        left = 60 + 150 * place
+        draw.rectangle((left, 532, left + 20, 544), fill=COLOURS.get(name, "green"))
+        draw.text((left + 28, 538), name, fill="black", anchor="lm", font_size=15)
     return image
 
 
