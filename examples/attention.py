@@ -135,10 +135,11 @@ def write(params: ua.Container, text: ua.Array, generator: ua.random.Generator, 
 
 def run(backend: str, steps: int, length: int = 200, through: str | None = None) -> Result:
     """Train on a backend, and write so many characters; ``through`` is the engine that NumPy's gradients come from."""
-    alphabet = sorted(set(corpus()))
+    characters = corpus()
+    alphabet = sorted(set(characters))
     with ua.use_backend(backend):
         generator = ua.random.Generator(seed=0)
-        text = ua.asarray([alphabet.index(character) for character in corpus()])
+        text = ua.asarray([alphabet.index(character) for character in characters])
         params = parameters(generator, len(alphabet))
         state = adam_state(params)
         value_and_grad, update = ua.value_and_grad(loss, backend=through), ua.compile(adam)
@@ -171,7 +172,7 @@ def plot(draw: ImageDraw.ImageDraw, top: int, title: str, curves: Curves, ticks:
 
 
 def picture(losses: Curves) -> Image.Image:
-    """Return a picture of the losses, and of how many digits they have in common with the first ones."""
+    """Return a picture of the losses, and of how far they are from those of the first backend."""
     image = Image.new("RGB", (800, 570), "white")
     draw = ImageDraw.Draw(image)
     reference, *others = losses
