@@ -8,8 +8,12 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pytest
+from PIL import ImageColor
 
 import unifyarr as ua
+
+from .transformations.through import engines
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -23,6 +27,29 @@ def load(name: str) -> ModuleType:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def test_attention_gives_the_same_on_every_backend(backend: str) -> None:
+    example = load("attention")
+    example.BATCH, example.CONTEXT, example.WIDTH, example.LAYERS = 4, 16, 16, 1
+    results = [example.run(backend, 10, length=5, through=engine) for engine in engines(backend)]
+    if not results:
+        pytest.skip("NumPy's gradients come from torch or JAX, neither of which is installed")
+    if engines("numpy"):
+        results.append(example.run("numpy", 10, length=5))
+    for result in results:
+        np.testing.assert_allclose(result.losses, results[-1].losses, rtol=0, atol=1e-6)
+        assert result.losses[-1] < result.losses[0] - 0.1
+        assert result.text == results[-1].text
+        assert len(result.text) == 5
+    assert ua.current_backend() == backend
+
+
+def test_attention_draws_each_curve() -> None:
+    example = load("attention")
+    losses = {"numpy": [4.0, 3.0, 2.5], "torch": [4.0, 3.0, 2.5], "jax": [4.0, 3.0 + 1e-9, 2.5]}
+    colours = {colour for _, colour in example.picture(losses).getcolors(maxcolors=800 * 600)}
+    assert {ImageColor.getrgb(example.COLOURS[name]) for name in losses} <= colours
 
 
 def test_denoise_gives_the_same_on_every_backend(backend: str) -> None:

@@ -121,6 +121,15 @@ def test_results_share_no_memory_with_anything(backend: str) -> None:
         assert_same(other, np.array([1.0, 1.0]))
 
 
+def test_what_is_made_on_the_backend_of_an_argument_meets_the_argument(backend: str) -> None:
+    def loss(x: ua.Array) -> ua.Array:
+        weights = ua.arange(2, dtype="float64", backend=x.backend, device=x.device)
+        return ua.sum((x * weights).to_backend(x.backend) * ua.asarray([1.0, 2.0], backend=x.backend))
+
+    for engine in engines(backend):
+        assert_same(ua.grad(loss, backend=engine)(fresh([3, 4])[0]), np.array([0.0, 2.0]))
+
+
 def test_what_is_captured_is_constant_and_may_be_written(backend: str) -> None:
     total, factor = fresh([0, 0], [2, 3])
     view = factor[1:]
