@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +56,16 @@ def pytest_configure(config: pytest.Config) -> None:
         parts = path.relative_to(package.parent).with_suffix("").parts
         if not left_out & set(parts):
             importlib.import_module(".".join(part for part in parts if part != "__init__"))
+
+
+# How many tests a worker runs before JAX forgets what it has compiled, which it would otherwise keep: gigabytes.
+FORGETS = 6000
+_tests = itertools.count(1)
+
+
+def pytest_runtest_teardown() -> None:
+    if next(_tests) % FORGETS == 0 and "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
 
 
 @pytest.fixture
