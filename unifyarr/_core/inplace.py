@@ -55,13 +55,6 @@ def is_read_only(array: Array) -> bool:
 
 def check_target(target: Array, ensure_in_backend: bool = False) -> None:
     """Raise unless the target of a write may be written now."""
-    backend = target._backend
-    if backend.mutable and not is_recipe(target):
-        native = target._native
-        if backend.is_read_only(native):
-            raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
-        backend.check_writable(native)
-        return
     if is_read_only(target):
         raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
     root = root_of(target)

@@ -192,12 +192,13 @@ def record(backend: Handle, name: str, natives: Sequence[Traced], static: dict[s
     if name in DATA_DEPENDENT:
         raise TraceError(f"{where()} makes an array whose shape depends on values: use ua.where() or a mask instead")
     # How many results there are only the kernel knows.
-    result = KernelOp(backend, name, static, 1).perform(None, [native.value for native in natives])
+    op = KernelOp(backend, name, static, 1)
+    result = op.perform(None, [native.value for native in natives])
     if result is NotImplemented:
         return result
     if isinstance(result, tuple):
         return _node(KernelOp(backend, name, static, len(result)), backend, natives, result)
-    return _node(KernelOp(backend, name, static, 1), backend, natives, (result,))[0]
+    return _node(op, backend, natives, (result,))[0]
 
 
 def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> Any:

@@ -80,7 +80,7 @@ class Schedule:
 
     def __call__(self, *natives: Any) -> list[Any]:
         """Return the natives of the outputs."""
-        return list(self._run(*natives))
+        return self._run(*natives)
 
     def source(self) -> str:
         """Return the steps as a function in Python: a name for each place, and ``f0`` and so on for what they do."""
@@ -98,7 +98,7 @@ class Schedule:
         lines.append(f"    return [{_names(self.outputs)}]")
         return "\n".join(lines) + "\n"
 
-    def _compiled(self, bound: Callable[[Apply], Callable[..., Any]]) -> Executor:
+    def _compiled(self, bound: Callable[[Apply], Callable[..., Any]]) -> Callable[..., list[Any]]:
         # A loop over the steps would take several times as long as what it does for small arrays.
         source, filename = self.source(), f"<unifyarr schedule {id(self)}>"
         names: dict[str, Any] = {f"v{place}": data for place, data in enumerate(self.start) if data is not None}
@@ -107,7 +107,7 @@ class Schedule:
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         weakref.finalize(self, linecache.cache.pop, filename, None)
         exec(compile(source, filename, "exec"), names)
-        run: Executor = names["run"]
+        run: Callable[..., list[Any]] = names["run"]
         return run
 
 

@@ -71,10 +71,6 @@ class Storage:
         """Say whether a write to one of two natives may be seen through the other."""
         return natives_share_memory(self.backend, first, second)
 
-    def is_destroyed(self, place: int) -> bool:
-        """Say whether a place's memory was overwritten."""
-        return place in self._destroyers
-
     def destroy(self, places: Iterable[int], node: Apply) -> None:
         """Note that a node has overwritten the memory of some places."""
         self._writers.append(node)
