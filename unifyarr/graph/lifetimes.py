@@ -77,12 +77,15 @@ def lifetimes(
     return sorted(found.values(), key=lambda each: (isinstance(each.root, Constant), each.first))
 
 
-def peak(memory: Sequence[Lifetime]) -> int:
-    """Return the most bytes that are held at one time beside what's given: temporaries and results."""
+def peak(memory: Sequence[Lifetime], *, unknown: int = 0) -> int:
+    """Return the most bytes that are held at one time beside what's given: temporaries and results.
+
+    ``unknown`` is what a piece counts whose size isn't known.
+    """
     changes: dict[int, int] = {}
     for each in memory:
         if not each.is_given:
-            size = each.bytes or 0
+            size = unknown if each.bytes is None else each.bytes
             changes[each.first] = changes.get(each.first, 0) + size
             changes[each.last + 1] = changes.get(each.last + 1, 0) - size
     held = most = 0

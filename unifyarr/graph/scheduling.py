@@ -8,11 +8,11 @@ is taken if it's better than the order that was there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
 
+from . import lifetimes
 from .basic import Apply, Variable
 from .fgraph import FunctionGraph
-from .memory import buffers
+from .names import bytes_of
 
 
 def settle_order(fgraph: FunctionGraph) -> None:
@@ -24,34 +24,13 @@ def settle_order(fgraph: FunctionGraph) -> None:
 
 def peak(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> int:
     """Return the most bytes that nodes hold at a time, run in order: their results, and what is in the same memory."""
-    held = buffers(nodes)
-    first: dict[Variable, int] = {}
-    last: dict[Variable, int] = {}
-    for step, node in enumerate(nodes):
-        for variable in (*node.inputs, *node.outputs):
-            for buffer in held.get(variable, ()):
-                first.setdefault(buffer, step)
-                last[buffer] = step
-    last.update((buffer, len(nodes)) for variable in fgraph.outputs for buffer in held.get(variable, ()))
-    changes = [0] * (len(nodes) + 2)
-    for buffer, step in first.items():
-        # An input's memory is there all the time.
-        if buffer.owner is not None:
-            changes[step] += size(buffer)
-            changes[last[buffer] + 1] -= size(buffer)
-    now = most = 0
-    for change in changes:
-        now += change
-        most = max(most, now)
-    return most
+    return lifetimes.peak(lifetimes.lifetimes(fgraph, nodes, {}), unknown=1)
 
 
 def size(variable: Variable) -> int:
     """Return the number of bytes of a variable, one if that isn't known."""
-    type = variable.type
-    if type is None or any(length is None for length in type.shape):
-        return 1
-    return prod(length or 0 for length in type.shape) * int(getattr(type.dtype, "itemsize", 1))
+    known = bytes_of(variable)
+    return 1 if known is None else known
 
 
 def _depth_first(fgraph: FunctionGraph) -> list[Apply]:
