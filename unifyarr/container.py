@@ -424,3 +424,14 @@ def trees() -> Any:
 
     optree.register_pytree_node(Container, lambda x: (*_flattened(x), _order(x)), _unflattened, namespace="unifyarr")
     return optree
+
+
+def flatten(tree: Any) -> tuple[list[Any], Any]:
+    """Return the leaves of a nest, ``None`` among them, and its specification."""
+    leaves, spec = trees().tree_flatten(tree, none_is_leaf=True, namespace="unifyarr")
+    return leaves, spec
+
+
+def unflatten(spec: Any, leaves: Iterable[Any]) -> Any:
+    """Return the nest of a specification with other leaves."""
+    return trees().tree_unflatten(spec, leaves)

@@ -202,9 +202,12 @@ def backend_of_native(x: object) -> Handle | None:
     return None
 
 
-def mismatch(first: Handle, second: Handle) -> BackendMismatchError:
-    """Return the error for arrays of two backends in one call."""
+def mismatch(*backends: Handle) -> BackendMismatchError:
+    """Return the error for arrays of several backends in one call."""
+    names = [repr(backend.name) for backend in backends]
+    if len(names) > 2:
+        return BackendMismatchError(f"arrays of backends {', '.join(sorted(names))} meet: move some, with to_backend()")
     return BackendMismatchError(
-        f"arrays of two backends meet, {first.name!r} and {second.name!r}: "
-        f"move one, with x.to_backend({first.name!r}) or x.to_backend({second.name!r})"
+        f"arrays of two backends meet, {names[0]} and {names[1]}: "
+        f"move one, with x.to_backend({names[0]}) or x.to_backend({names[1]})"
     )

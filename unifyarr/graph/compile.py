@@ -12,16 +12,16 @@ import numpy as np
 
 from .._core.convert import backend_of
 from .._core.handle import Handle
-from .._core.ownership import Held, settled
+from .._core.ownership import settled
 from .._core.selection import load
 from .._core.tracing import running
 from .._core.views import geometry
 from .._core.wrapper import array_class, is_array
-from ..container import trees
+from ..container import flatten
 from ..errors import TraceError
 from .crossing import Crossing, home_of
 from .fgraph import FunctionGraph
-from .names import parameters, positional
+from .names import leaf_parameters, parameters, positional
 from .program import Options, Program
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Compiled:
         if running.get() is not None:
             # Inside another trace it's a part of that.
             return self._function(*args, **kwargs)
-        leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
+        leaves, spec = flatten((args, kwargs))
         arrays = [leaf for leaf in leaves if is_array(leaf)]
         home = home_of(arrays)
         if self._leaves_to_python(home, arrays):
@@ -116,7 +116,7 @@ class Compiled:
         return getattr(self._function, "__name__", type(self._function).__name__)
 
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Array]]:
-        leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
+        leaves, spec = flatten((args, kwargs))
         arrays = [leaf for leaf in leaves if is_array(leaf)]
         return self._program(home_of(arrays), leaves, spec), arrays
 
@@ -137,24 +137,25 @@ class Compiled:
         engine = None if self._engine is None else load(self._engine)
         # What has no arrays runs, and stays, where it's asked to run.
         crossing = Crossing(home if engine is None or any(map(is_array, leaves)) else engine, engine)
-        mutable = [place for place, name in enumerate(_owners(self._function, leaves, spec)) if name in self._mutable]
+        came_by = zip(leaves, leaf_parameters(self._function, spec), strict=True)
+        owners = [parameter for leaf, (parameter, _) in came_by if is_array(leaf)]
+        mutable = [place for place, parameter in enumerate(owners) if parameter in self._mutable]
         return Program(self._function, leaves, spec, crossing, mutable, self._options)
 
 
 def _kinds(leaves: list[Any]) -> tuple[Hashable, ...]:
     plain = array_class()
-    return tuple(
-        (type(leaf._native), leaf._backend.kind(leaf._native))
-        if type(leaf) is plain and not isinstance(leaf._native, Held)
-        else _kind(leaf)
-        for leaf in leaves
-    )
+    kinds: list[Hashable] = []
+    for leaf in leaves:
+        if type(leaf) is plain:
+            native = settled(leaf._native)
+            kinds.append((type(native), leaf._backend.kind(native)))
+        else:
+            kinds.append(_kind(leaf))
+    return tuple(kinds)
 
 
 def _kind(leaf: Any) -> Hashable:
-    if type(leaf) is array_class():
-        native = settled(leaf._native)
-        return (type(native), leaf._backend.kind(native))
     if is_array(leaf):
         # Which views of a view share its memory depends on how it lies in that.
         return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides)
@@ -181,17 +182,6 @@ def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[st
             raise ValueError(f"mutable names {each!r}, but the parameters are {', '.join(known)}")
         found.add(names[each] if isinstance(each, int) and 0 <= each < len(names) else each)
     return frozenset(found)
-
-
-def _owners(function: Callable[..., Any], leaves: list[Any], spec: Any) -> list[str | int]:
-    """Return for each array among the arguments' leaves the parameter that it belongs to."""
-    names = positional(function)
-    owners = []
-    for path, leaf in zip(spec.paths(), leaves, strict=True):
-        if is_array(leaf):
-            kind, parameter = path[:2]
-            owners.append(names[parameter] if kind == 0 and parameter < len(names) else parameter)
-    return owners
 
 
 @overload

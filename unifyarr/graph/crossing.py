@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.handle import Handle
-from .._core.selection import current
+from .._core.selection import current, mismatch
 from .._core.wrapper import read
-from ..errors import BackendMismatchError
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -20,8 +19,7 @@ def home_of(arrays: Iterable[Array]) -> Handle:
     """Return the backend of arrays, which is one: the current one of none."""
     backends = {x._backend for x in arrays}
     if len(backends) > 1:
-        names = ", ".join(sorted(backend.name for backend in backends))
-        raise BackendMismatchError(f"arrays of backends {names} meet: move some, with to_backend()")
+        raise mismatch(*sorted(backends, key=lambda backend: backend.name))
     return backends.pop() if backends else current()
 
 
@@ -45,7 +43,7 @@ class Crossing:
             return read(x)
         values = self.home.to_numpy(read(x))
         lend = getattr(self.engine.engine, "lend", None)
-        return self.engine.from_numpy(values, copy=True) if lend is None else lend(values)
+        return self.engine.from_numpy(values, copy=False) if lend is None else lend(values)
 
     def passed(self, x: Array) -> Any:
         """Return what stands for the array in a call of what the engine has compiled as a whole."""

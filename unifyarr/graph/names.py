@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -30,19 +30,24 @@ def positional(function: Callable[..., Any]) -> list[str]:
     return [each.name for each in parameters(function) if each.kind in single]
 
 
-def leaf_names(function: Callable[..., Any], spec: Any) -> list[str]:
-    """Return for each leaf of a call's arguments the parameter that it came in by, and its path from there: ``p['w']``.
+def leaf_parameters(function: Callable[..., Any], spec: Any) -> Iterator[tuple[str | int, Sequence[Any]]]:
+    """Yield for each leaf of a call's arguments the parameter that it came in by, and its path from there.
 
-    ``spec`` is the structure of the pair of positional and named arguments.
+    The parameter is a name, or a position for which there's none. ``spec`` is the structure of the pair of positional
+    and named arguments.
     """
     single = positional(function)
+    for named, first, *path in spec.paths():
+        yield (single[first] if not named and first < len(single) else first), path
+
+
+def leaf_names(function: Callable[..., Any], spec: Any) -> list[str]:
+    """Return what each leaf of a call's arguments is called: its parameter and its path from there, ``p['w']``."""
+    count = len(positional(function))
     rest = next((each.name for each in parameters(function) if each.kind is each.VAR_POSITIONAL), "args")
     names = []
-    for named, first, *path in spec.paths():
-        if named:
-            name = str(first)
-        else:
-            name = single[first] if first < len(single) else f"{rest}[{first - len(single)}]"
+    for parameter, path in leaf_parameters(function, spec):
+        name = f"{rest}[{parameter - count}]" if isinstance(parameter, int) else parameter
         names.append(name + "".join(f"[{_entry(each)}]" for each in path))
     return names
 

@@ -17,7 +17,7 @@ from .._core.selection import use_backend
 from .._core.tracing import running
 from .._core.views import Step, geometry, is_recipe, make_view, root_of, steps_with
 from .._core.wrapper import is_array, read, wrap
-from ..container import trees
+from ..container import flatten, unflatten
 from .backend import Traced, handle_for, type_of
 from .basic import Variable
 from .crossing import Crossing, home_of
@@ -103,7 +103,7 @@ class TracedCall:
                 for step in leaf[1]:
                     view = make_view(view, step)
                 leaves.append(view)
-        return trees().tree_unflatten(self.spec, leaves)
+        return unflatten(self.spec, leaves)
 
 
 def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, crossing: Crossing) -> TracedCall:
@@ -115,8 +115,8 @@ def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, c
         given = [wrap(trace.input(x, name), trace.handle) for x, name in named if is_array(x)]
         inputs = [x._native for x in given]
         stand_ins = iter(given)
-        args, kwargs = trees().tree_unflatten(spec, [next(stand_ins) if is_array(x) else x for x in leaves])
-        result, result_spec = trees().tree_flatten(function(*args, **kwargs), none_is_leaf=True, namespace="unifyarr")
+        args, kwargs = unflatten(spec, [next(stand_ins) if is_array(x) else x for x in leaves])
+        result, result_spec = flatten(function(*args, **kwargs))
         captured = [x for x, _ in trace.captured]
         inputs += [traced for _, traced in trace.captured]
         roots = {id(x): place for place, x in enumerate((*given, *captured))}
@@ -164,7 +164,7 @@ def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Functio
     >>> fgraph.update_mapping
     {0: 0}
     """
-    leaves, spec = trees().tree_flatten((args, kwargs), none_is_leaf=True, namespace="unifyarr")
+    leaves, spec = flatten((args, kwargs))
     home = home_of(leaf for leaf in leaves if is_array(leaf))
     made = trace_call(function, leaves, spec, Crossing(home))
     fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed], clone=False)

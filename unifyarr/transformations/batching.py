@@ -11,9 +11,9 @@ import numpy as np
 from .._core.handle import Handle
 from .._core.shapes import as_axis
 from .._core.wrapper import is_array, wrap
-from ..container import trees
+from ..container import flatten, trees, unflatten
 from ..errors import ShapeError
-from .run import Run, flatten, from_values, is_data, unflatten
+from .run import Run, from_values, is_data
 
 if TYPE_CHECKING:
     from ..array import Array

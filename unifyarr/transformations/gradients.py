@@ -13,8 +13,9 @@ from .. import functions as ua
 from .._core import dtypes
 from .._core.convert import backend_of
 from .._core.wrapper import is_array, wrap
+from ..container import flatten
 from ..errors import DtypeError, ShapeError, StructureError
-from .run import Run, flatten, from_values
+from .run import Run, from_values
 
 if TYPE_CHECKING:
     from ..array import Array

@@ -13,13 +13,13 @@ from .._core.convert import backend_of
 from .._core.dtypes import SCALARS
 from .._core.handle import Handle
 from .._core.inplace import as_target, assign, check_target
-from .._core.selection import available_backends, current, load
+from .._core.selection import available_backends, current, load, mismatch
 from .._core.tracing import running
 from .._core.transforming import Scope, inside_of, value_inside
 from .._core.views import overlapping
 from .._core.wrapper import is_array, read, wrap
 from .._tree import as_item
-from ..container import Container, trees
+from ..container import Container, flatten, unflatten
 from ..errors import (
     BackendFeatureError,
     BackendMismatchError,
@@ -35,17 +35,6 @@ if TYPE_CHECKING:
 # Who transforms functions of NumPy's arrays, in the order in which they're asked: torch takes a fraction of JAX's time
 # for small functions, as it compiles nothing.
 ENGINES = ("torch", "jax")
-
-
-def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """Return the leaves of a nest, ``None`` among them, and its specification."""
-    leaves, spec = trees().tree_flatten(tree, none_is_leaf=True, namespace="unifyarr")
-    return leaves, spec
-
-
-def unflatten(spec: Any, leaves: Iterable[Any]) -> Any:
-    """Return the nest of a specification with other leaves."""
-    return trees().tree_unflatten(spec, leaves)
 
 
 def from_values(values: np.ndarray, like: Array) -> Any:
@@ -244,7 +233,7 @@ def _backends(leaves: Sequence[Any], name: str | None) -> tuple[Handle, Handle, 
                 raise BackendMismatchError(f"backend={name!r} inside a transformation by {scope.handle.name!r}")
             return scope.handle, scope.backend, scope.handle
     if len(found) > 1:
-        raise BackendMismatchError(f"arrays of backends {', '.join(sorted(found))} meet: move some, with to_backend()")
+        raise mismatch(*found.values())
     given = next(iter(found.values()), None) or current()
     if given.name == "numpy":
         return given, given, inside_of(load(name or _engine()))

@@ -60,8 +60,8 @@ from . import (  # noqa: E402
     transformations,
     utility,
 )
-from ._aligned import is_aligned, room_for  # noqa: E402
 from ._compiled import ARRAYS, REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
+from ._memory import adopted, aligned  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
 
@@ -76,18 +76,6 @@ _current_trace = jax.extend.core.find_top_trace
 # Passing NumPy's memory to a compiled function is several times faster than ``jax.device_put``.
 _enter = jax.jit(lambda array: array)
 _copy = compiled(lambda native: jnp.array(native, copy=True))
-
-
-class _Adopted:
-    """What lets NumPy write to the memory of an array that nobody else has, and keeps that alive."""
-
-    def __init__(self, native: jax.Array, values: np.ndarray, bits: np.dtype[Any]) -> None:
-        self.native = native
-        self.__array_interface__ = {
-            **values.__array_interface__,
-            "data": (values.ctypes.data, False),
-            "typestr": bits.str,
-        }
 
 
 @functools.lru_cache
@@ -234,20 +222,11 @@ class Backend:
 
     def passed(self, array: np.ndarray) -> np.ndarray:
         """Return the array of NumPy that a compiled function works on as it is, which takes a fifth of lending it."""
-        if array.flags.c_contiguous and array.dtype.isnative and is_aligned(array):
-            return array
-        # JAX would copy by itself what isn't aligned, to memory that takes several times as long to get.
-        aligned = room_for(array.nbytes).view(array.dtype.newbyteorder("=")).reshape(array.shape)
-        aligned[...] = array
-        return aligned
+        return aligned(array)
 
     def give(self, native: jax.Array) -> np.ndarray:
         """Return the values as a NumPy array that may be written, of a native that nobody else has or will have."""
-        values = np.asarray(native)
-        if not values.flags.c_contiguous or values.flags.owndata or native.nbytes == 0:
-            return np.array(values)
-        bits = np.dtype(f"u{values.itemsize}") if values.dtype.kind == "V" else values.dtype
-        return np.asarray(_Adopted(native, values, bits)).view(values.dtype)
+        return adopted(native)
 
     def copy(self, native: Any) -> jax.Array:
         """Return an independent native array of equal values."""

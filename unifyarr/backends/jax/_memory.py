@@ -1,10 +1,12 @@
-"""Memory at addresses that JAX uses as it is, for NumPy's arrays that lie elsewhere."""
+"""What JAX and NumPy have of each other's memory: NumPy's at addresses that JAX uses, and JAX's own for NumPy."""
 
 from __future__ import annotations
 
 import sys
 import threading
+from typing import Any
 
+import jax
 import numpy as np
 
 # What addresses are multiples of.
@@ -18,13 +20,39 @@ _held = 0
 _lock = threading.Lock()
 
 
-def is_aligned(array: np.ndarray) -> bool:
-    """Say whether JAX can use an array's memory as it is."""
-    return array.ctypes.data % ALIGNMENT == 0
+def aligned(array: np.ndarray) -> np.ndarray:
+    """Return an array whose memory JAX uses as it is: the array itself, or a copy as long as who gets it has it."""
+    if array.flags.c_contiguous and array.dtype.isnative and array.ctypes.data % ALIGNMENT == 0:
+        return array
+    # JAX would copy by itself what isn't aligned, to memory that takes several times as long to get.
+    copy = _room_for(array.nbytes).view(array.dtype.newbyteorder("=")).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
-def room_for(nbytes: int) -> np.ndarray:
-    """Return aligned bytes that nobody else uses as long as the caller, or who got them from it, has them."""
+def adopted(native: jax.Array) -> np.ndarray:
+    """Return NumPy's array over the memory of an array of JAX that nobody else has or will have."""
+    values = np.asarray(native)
+    if not values.flags.c_contiguous or values.flags.owndata or native.nbytes == 0:
+        return np.array(values)
+    bits = np.dtype(f"u{values.itemsize}") if values.dtype.kind == "V" else values.dtype
+    return np.asarray(_Adopted(native, values, bits)).view(values.dtype)
+
+
+class _Adopted:
+    """What lets NumPy write to the memory of an array that nobody else has, and keeps that alive."""
+
+    def __init__(self, native: jax.Array, values: np.ndarray, bits: np.dtype[Any]) -> None:
+        self.native = native
+        self.__array_interface__ = {
+            **values.__array_interface__,
+            "data": (values.ctypes.data, False),
+            "typestr": bits.str,
+        }
+
+
+def _room_for(nbytes: int) -> np.ndarray:
+    # Aligned bytes that nobody else uses as long as the caller, or who got them from it, has them.
     global _held
     if nbytes > KEPT:
         return _aligned(nbytes)

@@ -133,10 +133,6 @@ class Backend:
         """Return the values as a NumPy array, which may share memory and must not be written."""
         return native
 
-    def lend(self, array: np.ndarray) -> np.ndarray:
-        """Return a native array of NumPy's values for as long as nobody writes to them: it may share their memory."""
-        return array
-
     def give(self, native: np.ndarray) -> np.ndarray:
         """Return the values as a NumPy array that may be written, of a native that nobody else has or will have."""
         return native

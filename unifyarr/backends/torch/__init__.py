@@ -211,10 +211,6 @@ class Backend:
         array: np.ndarray = native.numpy() if known is native else np.from_dlpack(known)
         return array.view(BFLOAT16) if bits else array
 
-    def lend(self, array: np.ndarray) -> Tensor:
-        """Return a tensor of NumPy's values for as long as nobody writes to them: it may share their memory."""
-        return self.from_numpy(array, copy=False)
-
     def give(self, native: Tensor) -> np.ndarray:
         """Return the values as a NumPy array that may be written, of a tensor that nobody else has or will have."""
         return self.to_numpy(native)
