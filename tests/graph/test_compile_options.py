@@ -237,6 +237,30 @@ def test_an_array_of_our_own_is_updated_in_its_memory(backend: str) -> None:
     assert_same(x, np.full(10_000, 32.0))
 
 
+def test_each_array_is_updated_in_its_own_memory_beside_one_that_isnt(backend: str) -> None:
+    skip_unless(backend, "jax", why="an engine that takes memory over")
+    arrays = [ua.zeros(1000) for _ in range(4)]
+
+    @ua.compile(mutable="spare")
+    def step(first: ua.Array, spare: ua.Array, second: ua.Array, third: ua.Array) -> ua.Array:
+        first += 1
+        second += 2
+        third += first
+        return second * spare
+
+    step(*arrays)
+    for count in range(2, 5):
+        arrays[1] = ua.ones(1000)
+        arrays[1] += 1
+        # Somebody else has the first, and it moves. All are of one type, and might take each other's memory.
+        taken = arrays[0].native
+        places = [x._native.unsafe_buffer_pointer() for x in arrays[1:]]
+        result = step(*arrays)
+        assert [x._native.unsafe_buffer_pointer() for x in (result, *arrays[2:])] == places
+        assert_same(ua.asarray(taken), np.full(1000, count - 1.0))
+        assert_same(arrays[0], np.full(1000, float(count)))
+
+
 def test_what_somebody_else_has_is_never_given_away(backend: str) -> None:
     step = ua.compile(lambda x: x.__imul__(2))
     x = ua.ones(1000)

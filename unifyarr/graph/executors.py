@@ -144,13 +144,14 @@ def executor(
     backend: Handle,
     *,
     borrow: bool = False,
-    donate: Sequence[int] = (),
+    donate: Mapping[int, int] | None = None,
     exact: bool = False,
 ) -> Executor:
     """Return what runs a graph on a backend.
 
     ``borrow`` lets results be in memory that the next call uses again. Where the engine compiles the whole, ``donate``
-    is which inputs' memory the results may take, and ``exact`` whether it has to do just what kernels do one by one.
+    says of inputs that may be used up which output is for the memory of each, and ``exact`` whether it has to do just
+    what kernels do one by one.
     """
     compiled = getattr(backend.engine, "compiled", None)
     if compiled is None:

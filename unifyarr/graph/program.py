@@ -89,6 +89,8 @@ class Program:
         # What is compiled as a whole returns natives that nobody else has.
         self._fresh = self.backend.destroys and not self.crossing.lends and self.options.mode != "debug"
         self.given = self._given() if self._fresh else {}
+        # Which result is for the memory of an argument that is used up.
+        self._taking = {place: number for number, place in enumerate(self.written)} | self.given
         # Whose natives may be used up, and are others afterwards.
         candidates = (*self.written, *self.given) if self._fresh else ()
         self._exchanged = frozenset(candidates) - self.apart
@@ -158,7 +160,8 @@ class Program:
         found = self._executors.get(donated)
         if found is None:
             exact = not all(_is_plain(node.op) for node in self.fgraph.apply_nodes)
-            found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donated, exact=exact)
+            donate = {place: self._taking[place] for place in donated}
+            found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact)
             self._executors[donated] = found
         return found
 

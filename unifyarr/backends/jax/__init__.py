@@ -6,7 +6,7 @@ import functools
 import os
 import warnings
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -313,13 +313,30 @@ class Backend:
         return start < other_end and other_start < end
 
     def compiled(
-        self, function: Callable[..., Any], *, donate: Sequence[int] = (), exact: bool = False
+        self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
     ) -> Callable[..., Any]:
         """Return a function of natives, which returns new natives, compiled as a whole.
 
-        ``donate`` is which arguments' memory the results may take.
+        ``donate`` says for arguments that may be used up which result is for the memory of each.
         """
-        return jax.jit(function, donate_argnums=tuple(donate))
+        donate = donate or {}
+        taking = [donate[place] for place in sorted(donate)]
+        if taking == list(range(len(taking))):
+            return jax.jit(function, donate_argnums=tuple(donate))
+
+        # Of one type, JAX gives the first result the memory of the first that is donated: any other order costs copies.
+        def ordered(*natives: Any) -> tuple[list[Any], dict[int, Any]]:
+            results = dict(enumerate(function(*natives)))
+            return [results.pop(number) for number in taking], results
+
+        whole = jax.jit(ordered, donate_argnums=tuple(donate))
+
+        def run(*natives: Any) -> list[Any]:
+            first, results = whole(*natives)
+            results.update(zip(taking, first, strict=True))
+            return [results[number] for number in range(len(results))]
+
+        return run
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a function of arrays of given types, compiled as a whole, holds beside its inputs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -324,7 +324,7 @@ class Backend:
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
 
     def compiled(
-        self, function: Callable[..., Any], *, donate: Sequence[int] = (), exact: bool = False
+        self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
     ) -> Callable[..., Any]:
         """Return a function of natives, which returns natives, compiled as a whole: by XLA, where that can.
 
