@@ -189,6 +189,12 @@ def test_python_scalars_are_weak(backend: str, name: str, data: st.DataObject) -
     check(name, BINARY[name], inputs, pair)
 
 
+def test_a_scalar_that_overflows_the_dtype_divides_as_infinity(backend: str) -> None:
+    x = ua.asarray([2.0, -3.0], dtype=ua.float16)
+    assert_same((2**40) // x, np.array([np.inf, -np.inf], "f2"))
+    assert_same(x // 2.0**40, np.array([0.0, -0.0], "f2"))
+
+
 @pytest.mark.parametrize("name", ["sin", "negative", "round"])
 @pytest.mark.parametrize("scalar", [2, -0.5])
 def test_a_scalar_alone_becomes_an_array(backend: str, name: str, scalar: float) -> None:

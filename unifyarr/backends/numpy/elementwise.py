@@ -99,6 +99,8 @@ def floor_divide(x1: Any, x2: Any) -> np.ndarray:
         result = np.floor_divide(x1, x2, out=...)
     if result.dtype.kind not in "fV":
         return result
+    # A Python number may be infinite in the result's dtype only.
+    x1, x2 = (np.asarray(x, result.dtype) for x in (x1, x2))
     infinite = np.isinf(x1) | np.isinf(x2)
     if not infinite.any():
         return result
