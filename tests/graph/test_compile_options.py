@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.container import flatten
 from unifyarr.errors import BackendMismatchError, BackendNotFoundError, ReadOnlyError
+from unifyarr.graph import crossing
 from unifyarr.graph.compile import PROGRAMS
 from unifyarr.graph.kernels import COPY, STORE
 
@@ -83,6 +85,82 @@ def test_all_dtypes_and_shapes_cross(backend: str, engine: str, dtype: str) -> N
         assert_same(transposed, each.T) if each.ndim == 2 else None
         same[...] = ua.zeros_like(same)
         assert_same(x, each)
+
+
+def edges(x: Any, y: Any) -> Any:
+    # Windows that overlap, run backwards, have one element or none, and are read between.
+    inner = x[1:-1, ::-2] + y
+    x[1:-1, ::-2] = inner
+    x[0] = x[-1] * 2
+    x[2, 2] = 7.0
+    x[3:3] = 1.0
+    x[1:3, 1:] = x[:2, 1:] + x[2:4, :-1]
+    return inner, x[1:]
+
+
+def swapped(x: Any, y: Any) -> Any:
+    # What is written last is what the array was before.
+    old = x + 0
+    x[0, :3] = y[0]
+    x[...] = old
+    y[1:2] = x[:1, :3]
+    y[:1] = old[:1, :3]
+    return y * 1
+
+
+def filled(x: Any, y: Any) -> Any:
+    for row in range(5):
+        x[row, 1:] = row
+        x[row, 0] += y[0, 0]
+    return x
+
+
+@pytest.mark.parametrize("program", [edges, swapped, filled])
+@pytest.mark.parametrize("engine", OTHERS)
+def test_windows_come_home_by_themselves(
+    backend: str, engine: str, program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_unless(engine, *ua.available_backends(), why="an engine that is installed")
+    monkeypatch.setattr(crossing, "SMALLEST", 0)
+    compiled = ua.compile(program, backend=engine)
+    theirs = [np.arange(30.0).reshape(5, 6), np.arange(9.0).reshape(3, 3)]
+    mine = [ua.asarray(x, copy=True) for x in theirs]
+    for _ in range(3):
+        for x, y in zip(flatten(compiled(*mine))[0], flatten(program(*theirs))[0], strict=True):
+            assert_same(x, y)
+        for x, y in zip(mine, theirs, strict=True):
+            assert_same(x, y)
+
+
+def test_of_a_large_array_the_window_comes_home_alone(backend: str) -> None:
+    skip_unless("jax", *ua.available_backends(), why="JAX")
+    skip_unless(backend, "numpy", why="arrays that JAX is lent")
+
+    @ua.compile(backend="jax")
+    def step(x: ua.Array) -> None:
+        x[5:9] += 1
+
+    x = ua.zeros(200_000)
+    step(x)
+    assert_same(x[4:10], np.array([0.0, 1.0, 1.0, 1.0, 1.0, 0.0]))
+    assert [variable.type.shape for variable in only_program(step).fgraph.outputs] == [(4,)]
+
+
+def test_large_arrays_are_where_other_engines_can_use_them(backend: str) -> None:
+    skip_unless(backend, "numpy", why="memory whose addresses are the engine's choice elsewhere")
+    values = np.arange(100_000.0)[1:]
+    for x in (
+        ua.empty(99_999),
+        ua.zeros((3, 33_333), dtype=ua.int8),
+        ua.ones(99_999, dtype=ua.bfloat16),
+        ua.full((99_999,), 2j),
+        ua.asarray(values, copy=True),
+        ua.asarray(values).copy(),
+        ua.zeros_like(ua.asarray(values)),
+    ):
+        assert address(x) % 64 == 0
+        assert x.native.flags.writeable
+        assert x.native.flags.c_contiguous
 
 
 def test_what_comes_home_is_nobodys(backend: str) -> None:

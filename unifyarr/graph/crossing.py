@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._core.handle import Handle
 from .._core.selection import current, mismatch
+from .._core.views import Window
 from .._core.wrapper import read
+from .basic import Variable
+from .kernels import is_kernel
+from .names import bytes_of
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -57,3 +61,34 @@ class Crossing:
         give = getattr(self.engine.engine, "give", None)
         values = np.array(self.engine.to_numpy(native)) if give is None else give(native)
         return self.home.from_numpy(values, copy=False)
+
+
+# So many windows of an array of so many bytes come home by themselves: of more, or of a smaller one, the array does.
+MOST_WINDOWS, SMALLEST = 8, 2**20
+
+
+class Store(NamedTuple):
+    """A result that an argument is overwritten by when it's home: all of it, or the window that ``steps`` show."""
+
+    place: int
+    value: Variable
+    steps: tuple[Window, ...] = ()
+
+
+def stores_of(place: int, x: Variable, new: Variable) -> list[Store]:
+    """Return what comes home for an argument that is ``new`` in the end: the windows written, if that's all."""
+    found: list[Store] = []
+    variable = new
+    # What isn't large is sooner copied than computed in parts.
+    large = (bytes_of(x) or 0) >= SMALLEST
+    while variable is not x:
+        node = variable.owner
+        if not large or node is None or not is_kernel(node, "set_window") or len(found) == MOST_WINDOWS:
+            return [Store(place, new)]
+        variable, value = node.inputs
+        axes = node.op.static["window"]  # type: ignore[attr-defined]
+        # What isn't computed may be memory that another window is in.
+        if value.owner is None or value.type is None or value.type.shape != tuple(length for _, _, length in axes):
+            return [Store(place, new)]
+        found.append(Store(place, value, (Window(axes, tuple(range(len(axes)))),)))
+    return found[::-1]

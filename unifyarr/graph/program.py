@@ -14,7 +14,7 @@ from ..errors import InconsistencyError
 from .allornothing import AllOrNothing
 from .basic import Apply, Op, Variable, same_type
 from .cleanups import RULES, folded
-from .crossing import Crossing
+from .crossing import Crossing, Store, stores_of
 from .destroyhandler import DestroyHandler
 from .executors import Executor, executor, shared
 from .feature import Client
@@ -73,7 +73,13 @@ class Program:
 
     def _build(self) -> None:
         made = self.made
-        traced = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
+        in_parts = self.crossing.lends and self.options.mode != "debug"
+        self._stores = [
+            store
+            for place, new in made.updates.items()
+            for store in (stores_of(place, made.inputs[place], new) if in_parts else [Store(place, new)])
+        ]
+        traced = FunctionGraph(made.inputs, [*(each.value for each in self._stores), *made.computed])
         self._destroyed = frozenset((*self.written, *self.mutable))
         whole = self.crossing.passed if self.options.mode != "debug" else self.crossing.enter
         self._enter: Callable[[Array], Any] = whole if self.crossing.lends else read
@@ -147,7 +153,7 @@ class Program:
         for place in self.mutable:
             fitting = (
                 number
-                for number in range(len(self.written), len(self.fgraph.outputs))
+                for number in range(len(self._stores), len(self.fgraph.outputs))
                 if number not in given.values()
                 and same_type(self.fgraph.outputs[number].type, self.fgraph.inputs[place].type)
             )
@@ -185,9 +191,9 @@ class Program:
         with LOCK if exchanged else UNLOCKED:
             results = self._run(targets, exchanged, run)
         home = self.crossing.home
-        computed = [wrap(native, home) for native in results[len(self.written) :]]
+        computed = [wrap(native, home) for native in results[len(self._stores) :]]
         if self._fresh and run is None:
-            shared = {number - len(self.written) for number in self.given.values()}
+            shared = {number - len(self._stores) for number in self.given.values()}
             for number, x in enumerate(computed):
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
@@ -212,11 +218,11 @@ class Program:
                 if natives[place] is not None:
                     targets[place]._native = natives[place]
             raise
-        for place, native in zip(self.written, results, strict=False):
+        for (place, _, steps), native in zip(self._stores, results, strict=False):
             if place in exchanged:
                 rebind(targets[place], native, owned=True)
             elif place in self.apart or not self.backend.mutable:
-                assign(targets[place], native)
+                assign(targets[place], native, *steps)
         for place in donated:
             if place in self.given:
                 rebind(targets[place], results[self.given[place]])

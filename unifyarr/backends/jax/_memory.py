@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
-# What addresses are multiples of.
-ALIGNMENT = 64
+from ..memory import ALIGNMENT, aligned_part, is_aligned
+
 # Pieces of at most so many bytes are kept for later calls, and so many at all: of larger ones NumPy's own come in huge
 # pages, which take less time to get than to fill.
 KEPT, LIMIT = 2**22, 2**26
@@ -22,7 +22,7 @@ _lock = threading.Lock()
 
 def aligned(array: np.ndarray) -> np.ndarray:
     """Return an array whose memory JAX uses as it is: the array itself, or a copy as long as who gets it has it."""
-    if array.flags.c_contiguous and array.dtype.isnative and array.ctypes.data % ALIGNMENT == 0:
+    if array.flags.c_contiguous and array.dtype.isnative and is_aligned(array):
         return array
     # JAX would copy by itself what isn't aligned, to memory that takes several times as long to get.
     copy = _room_for(array.nbytes).view(array.dtype.newbyteorder("=")).reshape(array.shape)
@@ -55,25 +55,18 @@ def _room_for(nbytes: int) -> np.ndarray:
     # Aligned bytes that nobody else uses as long as the caller, or who got them from it, has them.
     global _held
     if nbytes > KEPT:
-        return _aligned(nbytes)
+        return aligned_part(np.empty(nbytes + ALIGNMENT, np.uint8), nbytes)
     with _lock:
         rooms = _rooms.setdefault(nbytes, [])
         for place in range(len(rooms)):
             # Only the list has it, and this call: who uses a room has a view of it.
             if sys.getrefcount(rooms[place]) == _ALONE:
-                return rooms[place][:]
-        room = _aligned(nbytes)
+                return aligned_part(rooms[place], nbytes)
+        room = np.empty(nbytes + ALIGNMENT, np.uint8)
         if _held + nbytes <= LIMIT:
             _held += nbytes
             rooms.append(room)
-        return room[:]
-
-
-def _aligned(nbytes: int) -> np.ndarray:
-    memory = np.empty(nbytes + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    # A view's base is who owns the memory: as an array over a buffer it's itself what others refer to.
-    return np.frombuffer(memory.data, np.uint8, nbytes, start) if nbytes else memory[:0]
+        return aligned_part(room, nbytes)
 
 
 # How many references are counted of what a list alone has: it depends on the version of Python.

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import DeviceError, ReadOnlyError
 from ..kernels import EFFORT
+from ..memory import aligned_copy
 from . import (
     activations,
     convolution,
@@ -119,7 +120,7 @@ class Backend:
 
     def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> np.ndarray:
         """Return a native array of the values of ``array``; ``copy=False`` shares memory if the engine can write it."""
-        return array.copy() if copy else array
+        return aligned_copy(array) if copy else array
 
     def adopt(self, array: np.ndarray, *, device: object = None) -> np.ndarray:
         """Return a native array of a C-contiguous ``array`` that nobody else has, in its memory where that can be."""
@@ -139,7 +140,7 @@ class Backend:
 
     def copy(self, native: np.ndarray) -> np.ndarray:
         """Return an independent native array of equal values."""
-        return native.copy()
+        return aligned_copy(native)
 
     def to_device(self, native: np.ndarray, device: object) -> np.ndarray:
         """Return the array on ``device``: itself where it is there already."""

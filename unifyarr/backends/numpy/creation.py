@@ -6,21 +6,25 @@ from typing import Any
 
 import numpy as np
 
+from ..memory import aligned_empty, aligned_zeros
+
 
 def empty(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> np.ndarray:
-    return np.empty(shape, dtype)
+    return aligned_empty(shape, dtype)
 
 
 def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> np.ndarray:
-    return np.zeros(shape, dtype)
+    return aligned_zeros(shape, dtype)
 
 
 def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> np.ndarray:
-    return np.ones(shape, dtype)
+    return full(shape=shape, fill_value=1, dtype=dtype, device=device)
 
 
 def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: object) -> np.ndarray:
-    return np.full(shape, fill_value, dtype)
+    result = aligned_empty(shape, dtype)
+    np.copyto(result, fill_value, casting="unsafe")
+    return result
 
 
 def tril(x: np.ndarray, /, *, k: int) -> np.ndarray:
