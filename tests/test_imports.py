@@ -15,6 +15,8 @@ import unifyarr as ua
 
 ROOT = Path(ua.__file__).parent
 ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
+# What backends share.
+SHARED = ("unifyarr.backends.kernels", "unifyarr.backends.memory")
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 # From below to above: a module imports its own layer and those below.
 LAYERS = [
@@ -115,7 +117,7 @@ def test_no_engine_is_imported_outside_backends(path: Path) -> None:
 def test_a_backend_imports_its_engine_and_its_own_files(path: Path) -> None:
     own = path.relative_to(ROOT).parts[1]
     engines = ENGINES - ({own, "jaxlib"} if own == "jax" else {own, "keras"} if own == "tensorflow" else {own})
-    allowed = ("unifyarr.errors", "unifyarr.backends.kernels", f"unifyarr.backends.{own}")
+    allowed = ("unifyarr.errors", *SHARED, f"unifyarr.backends.{own}")
     for name in imports(path):
         assert name.split(".")[0] not in engines, f"{dotted(path)} imports {name}"
         if name.split(".")[0] == "unifyarr":
