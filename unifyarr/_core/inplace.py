@@ -16,7 +16,7 @@ from .ownership import LOCK, Held, release, run_of, settled
 from .selection import backend_of_native, mismatch
 from .shapes import broadcast
 from .tracing import capture
-from .views import Elements, Masked, Step, is_recipe, overlapping, put_through, rebind, root_of, steps_with, store
+from .views import Elements, Masked, Step, overlapping, put_through, rebind, root_of, steps_with, store
 from .wrapper import is_array, read, wrap
 
 if TYPE_CHECKING:
@@ -43,23 +43,15 @@ def as_target(target: object, what: str = "out") -> Array:
     return wrap(target, backend)
 
 
-def is_read_only(array: Array) -> bool:
-    """Say whether writes to an array are refused."""
-    if is_recipe(array):
-        if not all(step.writable for step in array._steps):  # type: ignore[attr-defined]
-            return True
-        array = array._root  # type: ignore[attr-defined]
-    native = array._native
-    return not isinstance(native, Held) and bool(array._backend.is_read_only(native))
-
-
 def check_target(target: Array, ensure_in_backend: bool = False) -> None:
     """Raise unless the target of a write may be written now."""
-    if is_read_only(target):
-        raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
     root = root_of(target)
     backend, native = root._backend, root._native
-    if not isinstance(native, Held) and backend.can_write(native):
+    held = isinstance(native, Held)
+    shown = root is target or all(step.writable for step in target._steps)  # type: ignore[attr-defined]
+    if not shown or (not held and backend.is_read_only(native)):
+        raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
+    if not held and backend.can_write(native):
         backend.check_writable(native)
         return
     if ensure_in_backend:

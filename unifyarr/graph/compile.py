@@ -56,8 +56,11 @@ class Compiled:
         if running.get() is not None:
             # Inside another trace it's a part of that.
             return self._function(*args, **kwargs)
-        leaves, spec = flatten((args, kwargs))
-        arrays = [leaf for leaf in leaves if is_array(leaf)]
+        if not kwargs and set(map(type, args)) == {array_class()}:
+            leaves, spec, arrays = list(args), _spec_of_arrays(len(args)), list(args)
+        else:
+            leaves, spec = flatten((args, kwargs))
+            arrays = [leaf for leaf in leaves if is_array(leaf)]
         home = home_of(arrays)
         if self._leaves_to_python(home, arrays):
             return self._function(*args, **kwargs)
@@ -141,6 +144,12 @@ class Compiled:
         owners = [parameter for leaf, (parameter, _) in came_by if is_array(leaf)]
         mutable = [place for place, parameter in enumerate(owners) if parameter in self._mutable]
         return Program(self._function, leaves, spec, crossing, mutable, self._options)
+
+
+@functools.cache
+def _spec_of_arrays(count: int) -> Any:
+    # Arrays alone are most calls, and all such nests are one.
+    return flatten(((None,) * count, {}))[1]
 
 
 def _kinds(leaves: list[Any]) -> tuple[Hashable, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core.inplace import assign, check_target
 from .._core.ownership import LOCK, release
-from .._core.views import is_recipe, overlapping, rebind
+from .._core.views import Window, is_recipe, overlapping, rebind
 from .._core.wrapper import is_array, read, wrap
 from ..errors import InconsistencyError
 from .allornothing import AllOrNothing
@@ -39,6 +39,21 @@ class Options(NamedTuple):
 
     mode: str
     borrow: bool
+
+
+class Handling(NamedTuple):
+    """What a call does with its arguments, by their places.
+
+    ``entered`` says for each whether its native is computed with as it is. ``exchanged`` are the others, whose natives
+    may be used up, and are new ones afterwards; ``checked`` are those that must be writable as they are. ``rebound``
+    and ``assigned`` say which result is which argument's new native, and which is written to one, or to a window of it.
+    """
+
+    entered: tuple[bool, ...]
+    exchanged: tuple[int, ...]
+    checked: tuple[int, ...]
+    rebound: tuple[tuple[int, int], ...]
+    assigned: tuple[tuple[int, int, tuple[Window, ...]], ...]
 
 
 class Program:
@@ -97,9 +112,22 @@ class Program:
         self.given = self._given() if self._fresh else {}
         # Which result is for the memory of an argument that is used up.
         self._taking = {place: number for number, place in enumerate(self.written)} | self.given
-        # Whose natives may be used up, and are others afterwards.
-        candidates = (*self.written, *self.given) if self._fresh else ()
-        self._exchanged = frozenset(candidates) - self.apart
+        candidates = {*self.written, *self.given} if self._fresh else set()
+        self._whole, self._by_steps = self._handling(candidates - self.apart), self._handling(set())
+
+    def _handling(self, exchanged: set[int]) -> Handling:
+        numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self._stores)]
+        return Handling(
+            tuple(place not in exchanged for place in range(len(self.made.inputs))),
+            tuple(sorted(exchanged)),
+            tuple(sorted(self._destroyed - exchanged)),
+            tuple((number, place) for number, place, _ in numbered if place in exchanged),
+            tuple(
+                each
+                for each in numbered
+                if each[1] not in exchanged and (each[1] in self.apart or not self.backend.mutable)
+            ),
+        )
 
     def _rewrite(self, fgraph: FunctionGraph) -> None:
         """Make the graph that runs of one that is as it was traced."""
@@ -183,13 +211,13 @@ class Program:
         if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
             # What overlaps is written in an order that only the function itself knows.
             return eager()
-        exchanged = self._exchanged if run is None else frozenset()
+        how = self._whole if run is None else self._by_steps
         # What is exchanged can be, unless an engine's trace that began after it was made is running.
-        for place in destroyed - exchanged if exchanged and self.backend.trace() is None else destroyed:
+        for place in how.checked if not how.exchanged or self.backend.trace() is None else destroyed:
             check_target(targets[place])
         # Nobody else may read an array whose native is being used up.
-        with LOCK if exchanged else UNLOCKED:
-            results = self._run(targets, exchanged, run)
+        with LOCK if how.exchanged else UNLOCKED:
+            results = self._run(targets, how, run)
         home = self.crossing.home
         computed = [wrap(native, home) for native in results[len(self._stores) :]]
         if self._fresh and run is None:
@@ -198,14 +226,14 @@ class Program:
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
 
-    def _run(self, targets: list[Array], exchanged: frozenset[int], run: Executor | None) -> list[Any]:
+    def _run(self, targets: list[Array], how: Handling, run: Executor | None) -> list[Any]:
         """Run the graph, write what is written, and return the results."""
         # Step by step it's natives that are computed with.
         enter = self._enter if run is None else self.crossing.enter
-        natives = [None if place in exchanged else enter(x) for place, x in enumerate(targets)]
+        natives = [enter(x) if entered else None for x, entered in zip(targets, how.entered, strict=True)]
         donated = []
         try:
-            for place in sorted(exchanged):
+            for place in how.exchanged:
                 natives[place], owned = release(targets[place])
                 if owned:
                     donated.append(place)
@@ -214,15 +242,14 @@ class Program:
             if self.crossing.lends:
                 results = [self.crossing.leave(each) for each in results]
         except BaseException:
-            for place in exchanged:
+            for place in how.exchanged:
                 if natives[place] is not None:
                     targets[place]._native = natives[place]
             raise
-        for (place, _, steps), native in zip(self._stores, results, strict=False):
-            if place in exchanged:
-                rebind(targets[place], native, owned=True)
-            elif place in self.apart or not self.backend.mutable:
-                assign(targets[place], native, *steps)
+        for number, place in how.rebound:
+            rebind(targets[place], results[number], owned=True)
+        for number, place, steps in how.assigned:
+            assign(targets[place], results[number], *steps)
         for place in donated:
             if place in self.given:
                 rebind(targets[place], results[self.given[place]])

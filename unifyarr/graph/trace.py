@@ -89,6 +89,9 @@ class TracedCall:
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
     _leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
 
+    def __post_init__(self) -> None:
+        self._is_leaf: bool = self.spec.is_leaf()
+
     def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
         """Return what the function returns, of other inputs and other computed arrays."""
         found = iter(computed)
@@ -103,7 +106,7 @@ class TracedCall:
                 for step in leaf[1]:
                     view = make_view(view, step)
                 leaves.append(view)
-        return unflatten(self.spec, leaves)
+        return leaves[0] if self._is_leaf else unflatten(self.spec, leaves)
 
 
 def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, crossing: Crossing) -> TracedCall:
