@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 Transformation = Callable[[Callable[..., Any]], Callable[..., Any]]
 # Runs what a function is transformed to on the arrays of a call; returns the result's leaves and structure.
 Run = Callable[[Callable[..., Any], Sequence["Array"]], tuple[list[Any], Any]]
-# Returns an array with the value that one of a trace has for the example.
-Example = Callable[[Traced], "Array"]
 # What stands for the arrays among the leaves of a call.
 ARRAY = object()
 
@@ -78,15 +76,16 @@ def inner_handle(backend: Handle, outer: Handle) -> TracingHandle:
 class InnerTrace(Trace):
     """The trace of a function inside a transformation, which is called in another trace.
 
-    What it meets of that one, or of the outside, stands for inputs of both; ``examples`` has arrays with their values.
+    What it meets of that one, or of the outside, stands for inputs of both. ``born`` is the engine's own trace in which
+    the transformation is called.
     """
 
-    def __init__(self, scope: Scope, outer: Trace, example: Callable[[Traced], Array]) -> None:
+    def __init__(self, enclosing: Trace, born: object) -> None:
+        scope = running.get()
+        assert isinstance(scope, Scope)
         super().__init__(Crossing(scope.handle))
-        self.handle = inner_handle(scope.handle, outer.handle)
-        self.enclosing = outer
-        self._scope, self._example = scope, example
-        self.examples: list[Array] = []
+        self.handle = inner_handle(scope.handle, enclosing.handle)
+        self.enclosing, self._scope, self._born = enclosing, scope, born
 
     def takes(self, backend: Handle | None) -> bool:
         """Say whether arrays of a backend are captured: those of the other trace, and what that captures."""
@@ -99,11 +98,12 @@ class InnerTrace(Trace):
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array."""
-        if x._backend is not self.backend:
+        if x._backend is self.enclosing.handle:
             with self.suspended():
-                x = self._example(read(x))
+                # What has its value is made in here, but is one from outside of the transformation.
+                x = wrap(read(x).value, self.enclosing.backend)
+                x._born = self._born
                 self._scope.capture(x)
-            self.examples.append(x)
         return super().input(x, name)
 
 
@@ -140,18 +140,15 @@ class Replay:
 
 
 class TransformedOp(Op):
-    """A call of a transformed function without its arrays: the arguments' come first, then what the function met.
+    """A call of a transformed function but for its arrays: those that were passed come first, then what it met.
 
-    ``fgraph`` is the graph of the function. ``written`` is which inputs that writes, to copies of them; what they are
-    in the end are outputs after those of the result, if they are ``returned``.
+    ``fgraph`` is the graph of the function. What that writes is written to copies; what these are in the end is what
+    the last outputs are.
     """
 
-    def __init__(
-        self, name: str, backend: Handle, replay: Replay, run: Run, nout: int, written: Sequence[int], returned: bool
-    ) -> None:
-        self.backend, self.fgraph = backend, replay.fgraph
-        self._replay, self._run, self._written, self._returned = replay, run, written, returned
-        super().__init__(name, parameters=(replay, run), nout=nout)
+    def __init__(self, name: str, call: TransformedCall, nout: int) -> None:
+        self.backend, self.fgraph, self._call = call.backend, call.replay.fgraph, call
+        super().__init__(name, parameters=call, nout=nout)
 
     def parts(self) -> Iterator[Op]:
         """Yield the operations of the function."""
@@ -160,14 +157,27 @@ class TransformedOp(Op):
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them."""
-        backend, copies = self.backend, self._written if self.backend.mutable else ()
-        arrays = [wrap(backend.copy(x) if place in copies else x, backend) for place, x in enumerate(inputs)]
-        count = len(arrays) - self._replay.met
-        leaves, _ = self._run(functools.partial(self._replay, arrays[count:]), arrays[:count])
-        results = [read(x) for x in leaves if is_array(x)]
-        if self._returned:
-            results += [read(arrays[place]) for place in self._written]
+        _, _, results = self._call(inputs)
         return tuple(results) if self.nout > 1 else results[0]
+
+
+class TransformedCall:
+    """What a call of a transformed function does with natives, by the graph of the function.
+
+    ``written`` is which of these that writes, and ``updates`` whether the caller wants to know what they are then.
+    """
+
+    def __init__(self, backend: Handle, run: Run, replay: Replay, written: Sequence[int], updates: bool) -> None:
+        self.backend, self.replay, self._run, self._written, self._updates = backend, replay, run, written, updates
+
+    def __call__(self, natives: Sequence[Any]) -> tuple[list[Any], Any, list[Any]]:
+        """Return the leaves of the result, their structure, and all natives that come of it."""
+        backend, copies = self.backend, self._written if self.backend.mutable else ()
+        arrays = [wrap(backend.copy(x) if place in copies else x, backend) for place, x in enumerate(natives)]
+        count = len(arrays) - self.replay.met
+        leaves, spec = self._run(functools.partial(self.replay, arrays[count:]), arrays[:count])
+        updated = [arrays[place] for place in self._written] if self._updates else []
+        return leaves, spec, [read(x) for x in (*leaves, *updated) if is_array(x)]
 
 
 class Recording:
@@ -177,7 +187,7 @@ class Recording:
         self._function, self._trace = function, _running()
         self._replay: Replay | None = None
         # What the function met, as it was before that was written.
-        self._met: list[Array] = []
+        self._met: Sequence[Array] = ()
 
     def __call__(self, name: str, transformation: Transformation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return what the transformed function returns, as one node of the graph.
@@ -187,59 +197,43 @@ class Recording:
         trace = self._trace_for(name)
         leaves, spec = flatten((args, kwargs))
         places = [place for place, leaf in enumerate(leaves) if is_array(leaf)]
-        arrays = [leaves[place] for place in places]
-        count, is_first = len(arrays), self._replay is None
-        arrays += self._met
-        for x in arrays:
-            trace.capture(x)
-            if x._backend is not trace.handle:
-                raise mismatch(trace.backend, x._backend)
-        inputs = [read(x) for x in arrays]
+        inputs = [self._input(trace, leaves[place]) for place in places]
         run = _runner(trace.backend, transformation, leaves, spec)
-        with trace.suspended():
-            example = functools.partial(_example, trace.backend, trace.backend.trace())
-            examples = [example(native) for native in inputs]
-            if self._replay is None:
-                function, met = self._traced(trace, example)
-            else:
-                function, met = functools.partial(self._replay, examples[count:]), []
-            found, found_spec = run(function, examples[:count])
-        replay = self._replay
-        assert replay is not None
-        if is_first:
-            for x, with_value in met:
-                arrays.append(x)
-                inputs.append(read(x))
-                examples.append(with_value)
-            self._met = [wrap(native, trace.handle) for native in inputs[count:]]
+        is_first = self._replay is None
+        replay = self._replay = self._replay or self._traced(trace, run, inputs)
+        arrays = [*(leaves[place] for place in places), *self._met]
+        inputs += [self._input(trace, x) for x in self._met]
         # What is no array here is one of the transformation's own.
         written = [places.index(place) for place in replay.written if place in places]
-        written += [count + place for place in replay.rebound]
-        values = [read(x) for x in found if is_array(x)]
-        after = [read(examples[place]) for place in written] if is_first else []
-        op = TransformedOp(name, trace.backend, replay, run, len(values) + len(after), written, is_first)
-        outputs = iter(node_of(op, trace.backend, inputs, [*values, *after]))
+        written += [len(places) + place for place in replay.rebound]
+        call = TransformedCall(trace.backend, run, replay, written, is_first)
+        with trace.suspended():
+            found, found_spec, values = call([native.value for native in inputs])
+        outputs = iter(node_of(TransformedOp(name, call, len(values)), trace.backend, inputs, values))
         result = [wrap(next(outputs), trace.handle) if is_array(x) else x for x in found]
         if is_first:
+            self._met = [wrap(native, trace.handle) for native in inputs[len(places) :]]
             write([arrays[place] for place in written], list(outputs), arrays)
         return unflatten(found_spec, result)
 
-    def _traced(self, trace: Trace, example: Example) -> tuple[Callable[..., Any], list[tuple[Array, Array]]]:
-        """Return the function, to be traced when it's called, and what will have what it meets, with examples."""
-        met: list[tuple[Array, Array]] = []
+    def _traced(self, trace: Trace, run: Run, inputs: Sequence[Traced]) -> Replay:
+        """Trace the function where the transformation calls it."""
 
         @functools.wraps(self._function)
         def function(*args: Any, **kwargs: Any) -> Any:
-            scope = running.get()
-            assert isinstance(scope, Scope)
-            inner = InnerTrace(scope, trace, example)
+            inner = InnerTrace(trace, born)
             leaves, spec = flatten((args, kwargs))
             made = trace_call(_meeting(self._function), leaves, spec, inner)
-            self._replay = Replay(made, leaves)
-            met.extend(zip(made.captured, inner.examples, strict=True))
-            return self._replay(inner.examples, *args, **kwargs)
+            self._met = made.captured
+            raise _Found(Replay(made, leaves))
 
-        return function, met
+        with trace.suspended():
+            born = trace.backend.trace()
+            try:
+                run(function, [wrap(native.value, trace.backend) for native in inputs])
+            except _Found as found:
+                return found.replay
+        raise AssertionError(f"{self._function!r} wasn't called")
 
     def _trace_for(self, name: str) -> Trace:
         trace = running.get()
@@ -249,18 +243,19 @@ class Recording:
             raise TraceError(f"the {name} of a compiled function outlived its trace: call it inside the function")
         return _running()
 
+    def _input(self, trace: Trace, x: Array) -> Traced:
+        trace.capture(x)
+        if x._backend is not trace.handle:
+            raise mismatch(trace.backend, x._backend)
+        native: Traced = read(x)
+        return native
 
-def _meeting(function: Callable[..., Any]) -> Callable[..., Any]:
-    # An array that is returned without having been used is met all the same.
-    @functools.wraps(function)
-    def meeting(*args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
-        for leaf in flatten(result)[0]:
-            if is_array(leaf):
-                capture(leaf)
-        return result
 
-    return meeting
+class _Found(BaseException):
+    """Ends a transformation, of which only the graph of the function is wanted: it's no error that engines look at."""
+
+    def __init__(self, replay: Replay) -> None:
+        self.replay = replay
 
 
 def _runner(backend: Handle, transformation: Transformation, leaves: Sequence[Any], spec: Any) -> Run:
@@ -276,11 +271,17 @@ def _runner(backend: Handle, transformation: Transformation, leaves: Sequence[An
     return run
 
 
-def _example(backend: Handle, born: object, native: Traced) -> Array:
-    x = wrap(backend.copy(native.value) if backend.mutable else native.value, backend)
-    # It's an array from outside of the transformation, wherever in there it's asked for.
-    x._born = born
-    return x
+def _meeting(function: Callable[..., Any]) -> Callable[..., Any]:
+    # An array that is returned without having been used is met all the same.
+    @functools.wraps(function)
+    def meeting(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        for leaf in flatten(result)[0]:
+            if is_array(leaf):
+                capture(leaf)
+        return result
+
+    return meeting
 
 
 def _running() -> Trace:
