@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +13,13 @@ import pytest
 import unifyarr as ua
 from unifyarr.container import flatten
 from unifyarr.errors import (
+    BackendMismatchError,
     DtypeError,
     InplaceUpdateError,
     ShapeError,
     StructureError,
     TracedMutationError,
+    TraceError,
     UnifyarrError,
 )
 from unifyarr.graph.compile import compile
@@ -52,10 +56,6 @@ def assert_as_eager(make: Callable[[], tuple[Callable[..., Any], Any]], calls: i
         expected, found = eager(*theirs["args"]), compiled(*mine["args"])
         assert_equal_trees(found, expected)
         assert_equal_trees(mine, theirs)
-
-
-def inputs(*values: Any) -> list[ua.Array]:
-    return fresh(*values)
 
 
 def loss(p: Any, x: ua.Array, y: ua.Array) -> ua.Array:
@@ -149,7 +149,7 @@ def test_each_transformation_is_what_it_is_without_compiling(backend: str, name:
                 y += 1
                 return z
 
-            return function, {"args": tuple(inputs([1, 2, 3], [0.5, -1, 2]))}
+            return function, {"args": tuple(fresh([1, 2, 3], [0.5, -1, 2]))}
 
         assert_as_eager(make)
 
@@ -162,20 +162,20 @@ def test_a_pullback_is_transformed(backend: str) -> None:
             pullback = ua.vjp(lambda a: a * y, x)[1]
             return ua.vmap(pullback)(ua.eye(3)), ua.grad(lambda a: ua.sum(pullback(a)[0] ** 2))(x)
 
-        return function, {"args": tuple(inputs([1, 2, 3], [0.5, -1, 2]))}
+        return function, {"args": tuple(fresh([1, 2, 3], [0.5, -1, 2]))}
 
     assert_as_eager(make)
 
 
-@pytest.mark.parametrize("number", range(len(STATEMENTS)))
-def test_what_a_function_writes_is_written(backend: str, number: int) -> None:
-    generator = np.random.default_rng(number)
+@pytest.mark.parametrize("start", range(4))
+def test_what_a_function_writes_is_written(backend: str, start: int) -> None:
+    generator, statements = np.random.default_rng(start), list(range(start, len(STATEMENTS), 4))
     values = [generator.normal(size=shape) for shape in ((3, 4), (3, 4), (4,))]
     for engine in engines(backend):
 
         def make(engine: str | None = engine) -> Any:
-            gradient = ua.value_and_grad(program([number]), (0, 1, 2), backend=engine)
-            return gradient, {"args": tuple(inputs(*values))}
+            gradient = ua.value_and_grad(program(statements), (0, 1, 2), backend=engine)
+            return gradient, {"args": tuple(fresh(*values))}
 
         assert_as_eager(make)
 
@@ -187,7 +187,7 @@ def test_parts_of_a_batch_are_written(backend: str) -> None:
 
         def make(engine: str | None = engine) -> Any:
             function = program([1, 2, 4, 5, 8])
-            return ua.vmap(function, (0, 1, None), backend=engine), {"args": tuple(inputs(*values))}
+            return ua.vmap(function, (0, 1, None), backend=engine), {"args": tuple(fresh(*values))}
 
         assert_as_eager(make)
 
@@ -197,7 +197,7 @@ def test_what_a_function_meets_is_read_and_written(backend: str, mode: str) -> N
     for engine in engines(backend):
 
         def make(engine: str | None = engine) -> Any:
-            total, scale, met = inputs([0, 0], 2, [[1, 2, 3], [4, 5, 6]])
+            total, scale, met = fresh([0, 0], 2, [[1, 2, 3], [4, 5, 6]])
 
             def function(x: ua.Array) -> Any:
                 inside = x + 1
@@ -215,7 +215,7 @@ def test_what_a_function_meets_is_read_and_written(backend: str, mode: str) -> N
                 scale[...] += 1
                 return found, inside, part
 
-            return function, {"args": tuple(inputs([1, 2])), "met": [total, scale, met]}
+            return function, {"args": tuple(fresh([1, 2])), "met": [total, scale, met]}
 
         assert_as_eager(make, calls=3, mode=mode)
 
@@ -235,7 +235,7 @@ def test_a_view_is_an_argument(backend: str) -> None:
                 window = x[1::2]
                 return ua.grad(lambda y: ua.sum(y**2), backend=engine)(window), window, x
 
-            return function, {"args": tuple(inputs([1, 2, 3, 4]))}
+            return function, {"args": tuple(fresh([1, 2, 3, 4]))}
 
         def writing(engine: str | None = engine) -> Any:
             def function(x: ua.Array) -> Any:
@@ -246,7 +246,7 @@ def test_a_view_is_an_argument(backend: str) -> None:
 
                 return ua.grad(doubled, backend=engine)(x[::-1][1:])
 
-            return function, {"args": tuple(inputs([1, 2, 3, 4]))}
+            return function, {"args": tuple(fresh([1, 2, 3, 4]))}
 
         assert_as_eager(make)
         assert_as_eager(writing)
@@ -262,7 +262,7 @@ def test_static_arguments_and_what_is_beside_the_result_are_passed_on(backend: s
             def function(nest: Any, power: int) -> Any:
                 return ua.grad(inner, has_aux=True, backend=engine)(nest, power, names=("p", "q"))
 
-            x, y = inputs([1, 2], [3, 4])
+            x, y = fresh([1, 2], [3, 4])
             return function, {"args": ({"a": x, "b": [y]}, 3)}
 
         assert_as_eager(make)
@@ -304,7 +304,7 @@ def test_the_function_itself_runs_once(backend: str) -> None:
 
         compiled = compile(both)
         for _ in range(3):
-            compiled(*inputs([1, 2]))
+            compiled(*fresh([1, 2]))
         assert len(runs) == 2
 
 
@@ -312,7 +312,7 @@ def test_a_traced_graph_has_one_node(backend: str) -> None:
     def step(x: ua.Array, y: ua.Array) -> Any:
         return ua.value_and_grad(lambda z: ua.sum(ua.sin(z) * y))(x)
 
-    fgraph = ua.graph.trace(step, *inputs([1, 2], [3, 4]))
+    fgraph = ua.graph.trace(step, *fresh([1, 2], [3, 4]))
     (node,) = fgraph.toposort()
     assert repr(node) == "value_and_grad(x, y)"
     assert [each.type.shape for each in node.outputs] == [(), (2,)]
@@ -326,10 +326,10 @@ def test_reports_have_the_node(backend: str) -> None:
         x -= ua.grad(lambda z: ua.sum(ua.sin(z)))(x)
 
     compiled = compile(step)
-    assert "grad" in str(compiled.profile(*inputs([1, 2])))
-    assert "grad" in str(compiled.memory(*inputs([1, 2])))
-    assert "grad" in str(compiled.graph(*inputs([1, 2])))
-    assert "grad" in compiled.graph(*inputs([1, 2]))._repr_svg_()
+    assert "grad" in str(compiled.profile(*fresh([1, 2])))
+    assert "grad" in str(compiled.memory(*fresh([1, 2])))
+    assert "grad" in str(compiled.graph(*fresh([1, 2])))
+    assert "grad" in compiled.graph(*fresh([1, 2]))._repr_svg_()
 
 
 ERRORS: dict[str, tuple[type[Exception], Callable[..., Any]]] = {
@@ -362,7 +362,7 @@ def test_errors_are_those_without_compiling(backend: str, name: str) -> None:
             x += 1
             return call(x, engine)
 
-        (x,) = inputs([1, 2, 3])
+        (x,) = fresh([1, 2, 3])
         with pytest.raises(error):
             call(x * 1, engine)
         with pytest.raises(error):
@@ -371,3 +371,131 @@ def test_errors_are_those_without_compiling(backend: str, name: str) -> None:
         # Nothing is left behind.
         x += 1
         np.testing.assert_array_equal(as_numpy(x), [2, 3, 4])
+
+
+def test_what_leaves_a_function_by_another_way_says_so(backend: str) -> None:
+    skip_unless(backend, "torch", "jax", "tensorflow", why="their own arrays inside have their name")
+    kept = []
+
+    def keeping(x: ua.Array) -> ua.Array:
+        kept.append(x * 2)
+        return ua.sum(x)
+
+    def function(x: ua.Array) -> ua.Array:
+        return ua.grad(keeping)(x) + kept[-1]
+
+    for each in (function, compile(function), compile(ua.grad(lambda x: ua.sum(function(x))))):
+        with pytest.raises(BackendMismatchError, match="return it"):
+            each(*fresh([1, 2]))
+
+
+def test_a_pullback_stays_inside(backend: str) -> None:
+    for engine in engines(backend):
+        pullback = compile(lambda x, engine=engine: ua.vjp(ua.sin, x, backend=engine)[1])(*fresh([1, 2]))
+        with pytest.raises(TraceError, match="pullback"):
+            pullback(*fresh([1, 2]))
+
+
+def test_values_arent_known_inside(backend: str) -> None:
+    def positive(x: ua.Array) -> ua.Array:
+        return ua.sum(x if x.sum() > 0 else -x)
+
+    for engine in engines(backend):
+        with pytest.raises(TraceError, match=r"test_in_graphs\.py, line \d+.*where"):
+            compile(ua.grad(positive, backend=engine))(*fresh([1, 2]))
+
+
+def test_random_numbers_of_the_engine_are_new_at_each_call(backend: str) -> None:
+    skip_unless(backend, "torch", "jax", "tensorflow", why="engines with generators")
+
+    def make() -> Any:
+        generator = ua.random.Generator(3, engine="native")
+
+        def function(x: ua.Array) -> Any:
+            def noisy(y: ua.Array) -> ua.Array:
+                return ua.sum(y * generator.normal(size=3))
+
+            return ua.value_and_grad(noisy)(x), generator.normal(size=3)
+
+        return function, {"args": tuple(fresh([1, 2, 3]))}
+
+    assert_as_eager(make, calls=3)
+
+
+def test_random_numbers_of_the_host_are_refused(backend: str) -> None:
+    generator = ua.random.Generator(3)
+    for engine in engines(backend):
+        gradient = ua.grad(lambda x: ua.sum(x * generator.normal(size=2)), backend=engine)
+        with pytest.raises(TraceError, match="host"):
+            compile(gradient)(*fresh([1, 2]))
+
+
+@ua.op
+def square(x: ua.Array, /) -> ua.Array:
+    """Return the square of each element."""
+    return x * x
+
+
+@square.kernel("numpy")
+@square.kernel("torch")
+def _(x: Any) -> Any:
+    return x * x
+
+
+def test_operations_of_users_are_transformed(backend: str) -> None:
+    for engine in engines(backend):
+
+        def make(engine: str | None = engine) -> Any:
+            return ua.grad(lambda x: ua.sum(square(x) * x), backend=engine), {"args": tuple(fresh([1, 2, 3]))}
+
+        assert_as_eager(make)
+
+
+def test_what_fails_inside_leaves_all_as_it_was(backend: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="others find out when they compile")
+    indices = ua.asarray([0, 1])
+
+    def function(x: ua.Array, indices: ua.Array) -> ua.Array:
+        x += 1
+        return ua.grad(lambda y: ua.sum(ua.take(y, indices)))(x * 2)
+
+    compiled, (x,) = compile(function), fresh([1, 2, 3])
+    assert as_numpy(compiled(x, indices)).tolist() == [1, 1, 0]
+    with pytest.raises(IndexError):
+        compiled(x, ua.asarray([0, 3]))
+    assert as_numpy(x).tolist() == [2, 3, 4]
+
+
+def test_arrays_that_are_only_returned_are_read_at_each_call(backend: str) -> None:
+    (known,) = fresh([5, 6])
+    for engine in engines(backend):
+        compiled = compile(ua.grad(lambda x: (ua.sum(x), known), has_aux=True, backend=engine))
+        for _ in range(2):
+            found = compiled(*fresh([1, 2]))[1]
+            assert as_numpy(found).tolist() == as_numpy(known).tolist()
+            known += 1
+            assert as_numpy(found).tolist() != as_numpy(known).tolist()
+
+
+def test_batches_may_be_empty_and_functions_have_no_arrays(backend: str) -> None:
+    for engine in engines(backend):
+
+        def make(engine: str | None = engine) -> Any:
+            def function(x: ua.Array) -> Any:
+                empty = ua.vmap(lambda row: ua.sum(row) * row, backend=engine)(x[:0])
+                return empty, ua.grad(lambda y: y * y, backend=engine)(3.0)
+
+            return function, {"args": tuple(fresh([[1, 2], [3, 4]]))}
+
+        assert_as_eager(make)
+
+
+def test_no_value_of_the_example_is_kept(backend: str) -> None:
+    for engine in engines(backend):
+        compiled = compile(ua.grad(lambda x: ua.sum(ua.sin(x) * x), backend=engine))
+        (x,) = fresh([1, 2, 3])
+        reference = weakref.ref(x._native)
+        compiled(x)
+        del x
+        gc.collect()
+        assert reference() is None
