@@ -290,6 +290,30 @@ def test_numpys_functions_run_on_another_engine_as_a_whole(backend: str) -> None
         assert_as_eager(make, calls=3, backend=engine)
 
 
+def test_a_pullback_is_that_at_the_values_from_before(backend: str) -> None:
+    for engine in engines(backend):
+
+        def make(engine: str | None = engine) -> Any:
+            met, other = fresh([2, 3], [1, 1])
+
+            def writing(x: ua.Array, y: ua.Array) -> Any:
+                nonlocal met
+                met *= x
+                y += met
+                return x * y, other * 2
+
+            def function(x: ua.Array, y: ua.Array) -> Any:
+                other[...] += 1
+                result, pullback, aux = ua.vjp(writing, x, y, has_aux=True, backend=engine)
+                x *= 2
+                other[...] += x
+                return result, pullback(x), aux, pullback(other)
+
+            return function, {"args": tuple(fresh([1, 2], [3, 4])), "met": [met, other]}
+
+        assert_as_eager(make)
+
+
 def test_the_function_itself_runs_once(backend: str) -> None:
     for engine in engines(backend):
         runs = []
