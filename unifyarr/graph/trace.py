@@ -26,6 +26,7 @@ from .names import leaf_names
 
 if TYPE_CHECKING:
     from ..array import Array
+    from .transformed import Recording
 
 
 class Trace(Capturing):
@@ -62,6 +63,12 @@ class Trace(Capturing):
             self.captured.append((x, traced))
             x._native, x._born, x._owned, x._run = traced, self, False, None
         x._backend = self.handle
+
+    def recording(self, function: Callable[..., Any]) -> Recording:
+        """Return what transforms a function inside the trace."""
+        from .transformed import Recording
+
+        return Recording(function, self)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:

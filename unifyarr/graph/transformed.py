@@ -181,10 +181,10 @@ class TransformedCall:
 
 
 class Recording:
-    """A function that is transformed inside the running trace, in one way or in several."""
+    """A function that is transformed inside a trace, in one way or in several."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function, self._trace = function, _running()
+    def __init__(self, function: Callable[..., Any], trace: Trace) -> None:
+        self._function, self._trace = function, trace
         self._replay: Replay | None = None
         # What the function met, as it was before that was written.
         self._met: Sequence[Array] = ()
@@ -236,12 +236,13 @@ class Recording:
         raise AssertionError(f"{self._function!r} wasn't called")
 
     def _trace_for(self, name: str) -> Trace:
-        trace = running.get()
-        while trace is not None and trace is not self._trace:
-            trace = getattr(trace, "enclosing", None)
-        if trace is None:
-            raise TraceError(f"the {name} of a compiled function outlived its trace: call it inside the function")
-        return _running()
+        trace = each = running.get()
+        while each is not self._trace:
+            if not isinstance(each, InnerTrace):
+                raise TraceError(f"the {name} of a compiled function outlived its trace: call it inside the function")
+            each = each.enclosing
+        assert isinstance(trace, Trace)
+        return trace
 
     def _input(self, trace: Trace, x: Array) -> Traced:
         trace.capture(x)
@@ -282,9 +283,3 @@ def _meeting(function: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return meeting
-
-
-def _running() -> Trace:
-    trace = running.get()
-    assert isinstance(trace, Trace)
-    return trace

@@ -15,7 +15,7 @@ from .._core.convert import backend_of
 from .._core.wrapper import is_array, wrap
 from ..container import flatten, unflatten
 from ..errors import DtypeError, ShapeError, StructureError
-from .run import Run, from_values, is_traced, recorded
+from .run import Run, from_values, graph_trace, recorded
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -173,8 +173,9 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
 
     Source: ``jax.vjp``.
     """
-    if is_traced():
-        return _recorded_vjp(function, primals, has_aux=has_aux, backend=backend)
+    trace = graph_trace()
+    if trace is not None:
+        return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=backend)
     numbers = range(len(primals))
     run = _run(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
     results, others, gradients = run.handle.vjp(run, [run.native(x) for x in run.arrays()], False)
@@ -190,9 +191,8 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
     return (run.result(arrays), pullback, aux) if has_aux else (run.result(arrays), pullback)
 
 
-def _recorded_vjp(function: Function, primals: tuple[Any, ...], **options: Any) -> tuple[Any, ...]:
+def _recorded_vjp(recording: Function, primals: tuple[Any, ...], **options: Any) -> tuple[Any, ...]:
     """Do the same where a graph is traced: one operation gives the result, and another one the pullback's."""
-    from ..graph.transformed import Recording
 
     def forward(function: Function) -> Function:
         return lambda *args: vjp(function, *args, **options)[::2]
@@ -200,7 +200,6 @@ def _recorded_vjp(function: Function, primals: tuple[Any, ...], **options: Any) 
     def backward(function: Function) -> Function:
         return lambda *args: vjp(function, *args[:-1], **options)[1](args[-1])
 
-    recording = Recording(function)
     leaves, spec = flatten(primals)
     # Whatever is written to the arguments meanwhile.
     kept = unflatten(spec, [x.copy() if is_array(x) else x for x in leaves])

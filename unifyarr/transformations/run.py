@@ -49,12 +49,11 @@ def recorded(transformation: Transformation, name: str | None = None) -> Transfo
 
         @functools.wraps(transformed)
         def call(*arguments: Any, **named: Any) -> Any:
-            if not is_traced():
+            trace = graph_trace()
+            if trace is None:
                 return transformed(*arguments, **named)
-            from ..graph.transformed import Recording
-
             again = functools.partial(_again, transformation, args, kwargs)
-            return Recording(function)(name or transformation.__name__, again, arguments, named)
+            return trace.recording(function)(name or transformation.__name__, again, arguments, named)
 
         return call
 
@@ -65,10 +64,10 @@ def _again(transformation: Callable[..., Any], args: tuple[Any, ...], kwargs: di
     return transformation(function, *args, **kwargs)
 
 
-def is_traced() -> bool:
-    """Say whether a graph is being traced."""
+def graph_trace() -> Any:
+    """Return the trace of a graph, if that is what is running."""
     trace = running.get()
-    return trace is not None and not isinstance(trace, Scope)
+    return None if isinstance(trace, Scope) else trace
 
 
 def from_values(values: np.ndarray, like: Array) -> Any:
