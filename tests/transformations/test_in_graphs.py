@@ -268,7 +268,8 @@ def test_static_arguments_and_what_is_beside_the_result_are_passed_on(backend: s
         assert_as_eager(make)
 
 
-def test_numpys_functions_run_on_another_engine_as_a_whole(backend: str) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_numpys_functions_run_on_another_engine_as_a_whole(backend: str, mode: str) -> None:
     skip_unless(backend, "numpy", why="others run on their own engines")
     for engine in engines(backend):
 
@@ -287,7 +288,7 @@ def test_numpys_functions_run_on_another_engine_as_a_whole(backend: str) -> None
 
             return step, {"args": (parameters, x, y), "count": count}
 
-        assert_as_eager(make, calls=3, backend=engine)
+        assert_as_eager(make, calls=3, backend=engine, mode=mode)
 
 
 def test_a_pullback_is_that_at_the_values_from_before(backend: str) -> None:
