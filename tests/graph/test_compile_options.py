@@ -72,6 +72,20 @@ def test_another_engine_computes(backend: str, engine: str) -> None:
         assert mine[1].native is native
 
 
+@pytest.mark.parametrize("engine", OTHERS)
+def test_what_is_made_where_the_arguments_live_is_new_at_each_call(backend: str, engine: str) -> None:
+    skip_unless(engine, *ua.available_backends(), why="an engine that is installed")
+
+    @ua.compile(backend=engine)
+    def function(x: ua.Array) -> ua.Array:
+        made = ua.zeros(2, backend=backend)
+        made += x
+        return made
+
+    for _ in range(2):
+        assert as_numpy(function(ua.ones(2))).tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "float32", "complex128"])
 @pytest.mark.parametrize("engine", OTHERS)
 def test_all_dtypes_and_shapes_cross(backend: str, engine: str, dtype: str) -> None:

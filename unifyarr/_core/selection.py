@@ -207,6 +207,11 @@ def mismatch(*backends: Handle) -> BackendMismatchError:
     names = [repr(backend.name) for backend in backends]
     if len(names) > 2:
         return BackendMismatchError(f"arrays of backends {', '.join(sorted(names))} meet: move some, with to_backend()")
+    if names[0] == names[1]:
+        return BackendMismatchError(
+            "an array that was made inside a transformation or a compiled function is used outside of it: return it "
+            "from the function"
+        )
     return BackendMismatchError(
         f"arrays of two backends meet, {names[0]} and {names[1]}: "
         f"move one, with x.to_backend({names[0]}) or x.to_backend({names[1]})"

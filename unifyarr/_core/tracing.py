@@ -26,6 +26,9 @@ class Running(Protocol):
     def handle(self) -> Handle:
         """The one that stands for it inside."""
 
+    def takes(self, backend: Handle | None) -> bool:
+        """Say whether it takes over arrays of a backend."""
+
     def enter(self, call: Call) -> None:
         """Take over what a call was passed."""
 
@@ -46,7 +49,7 @@ def capture(x: Any) -> None:
 def inside(handle: Handle) -> Handle:
     """Return the backend that stands for one inside the running trace: itself elsewhere."""
     trace = running.get()
-    if trace is None or (trace.backend is not handle and trace.handle.name != handle.name):
+    if trace is None or not (trace.takes(handle) or trace.handle.name == handle.name):
         return handle
     # NumPy's arrays may be those of another engine inside, which they say when they're asked for their backend.
     return trace.handle

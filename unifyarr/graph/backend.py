@@ -158,8 +158,8 @@ class TracingBackend:
 class TracingHandle(GeneralHandle):
     """The backend of a trace: kernels record, and no call takes a fast path."""
 
-    def __init__(self, backend: Handle) -> None:
-        super().__init__(TracingBackend(backend))
+    def __init__(self, backend: Handle, engine: type[TracingBackend] = TracingBackend) -> None:
+        super().__init__(engine(backend))
         self.kernels = {name: _recording(backend, name) for name in backend.kernels}
         self.destroys = False
 
@@ -197,8 +197,8 @@ def record(backend: Handle, name: str, natives: Sequence[Traced], static: dict[s
     if result is NotImplemented:
         return result
     if isinstance(result, tuple):
-        return _node(KernelOp(backend, name, static, len(result)), backend, natives, result)
-    return _node(op, backend, natives, (result,))[0]
+        return node_of(KernelOp(backend, name, static, len(result)), backend, natives, result)
+    return node_of(op, backend, natives, (result,))[0]
 
 
 def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> Any:
@@ -208,7 +208,7 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
     results = application.perform(application.operation.kernels[backend.name], backend, values)
     if results is NotImplemented:
         return results
-    return _node(UserOp(backend, application, len(results)), backend, natives, results)
+    return node_of(UserOp(backend, application, len(results)), backend, natives, results)
 
 
 def _check_running(backend: Handle) -> None:
@@ -217,6 +217,7 @@ def _check_running(backend: Handle) -> None:
         raise TraceError("an array of a compiled function outlived its trace: return it from the function instead")
 
 
-def _node(op: Op, backend: Handle, natives: Sequence[Traced], results: Sequence[Any]) -> tuple[Traced, ...]:
+def node_of(op: Op, backend: Handle, natives: Sequence[Traced], results: Sequence[Any]) -> tuple[Traced, ...]:
+    """Return the outputs of a new node, given their values for the example."""
     node = Apply(op, [native.variable for native in natives], [type_of(backend, each) for each in results])
     return tuple(Traced(variable, value) for variable, value in zip(node.outputs, results, strict=True))

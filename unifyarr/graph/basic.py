@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 # Positions of outputs, and of the inputs that each of them views or destroys.
@@ -209,6 +209,10 @@ class Op:
         pair = (destroyed, other)
         same = node.inputs[destroyed] is node.inputs[other]
         return pair in self.tolerate_aliased or (same and pair in self.tolerate_same)
+
+    def parts(self) -> Iterator[Op]:
+        """Yield the operations that are run: this one, if it doesn't run others."""
+        yield self
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins that fit a node: what is kept in an input's place has to be of its type."""

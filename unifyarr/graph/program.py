@@ -23,7 +23,7 @@ from .kernels import FALLIBLE, KernelOp, copied, stored
 from .rewriting import canonicalize, fold_constants, inplace, keep_in, merge
 from .scheduling import settle_order
 from .supervisor import Supervisor
-from .trace import trace_call
+from .trace import Trace, trace_call
 from .windows import compute_in_window
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Program:
         options: Options,
     ) -> None:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
-        self.made = trace_call(function, leaves, spec, crossing)
+        self.made = trace_call(function, leaves, spec, Trace(crossing))
         targets = [*filter(is_array, leaves), *self.made.captured]
         # Which inputs are written, and which of them not by the graph itself, but when all is computed.
         self.written = list(self.made.updates)
@@ -257,12 +257,15 @@ class Program:
 
 
 def _may_fail(op: Op) -> bool:
-    return isinstance(op, KernelOp) and op.name in FALLIBLE
+    return any(isinstance(each, KernelOp) and each.name in FALLIBLE for each in op.parts())
 
 
 def _is_plain(op: Op) -> bool:
     # Compilers may leave out errors, and have random numbers of their own; what users' kernels do isn't known.
-    return isinstance(op, KernelOp) and op.name not in FALLIBLE and not op.name.startswith("draw_")
+    return all(
+        isinstance(each, KernelOp) and each.name not in FALLIBLE and not each.name.startswith("draw_")
+        for each in op.parts()
+    )
 
 
 def _stored(fgraph: FunctionGraph, number: int) -> Variable:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .._core.capturing import Capturing
 from .._core.handle import Handle, without_fast_paths
 from .._core.selection import use_backend
-from .._core.tracing import running
+from .._core.tracing import Running, running
 from .._core.views import Step, geometry, is_recipe, make_view, root_of, steps_with
 from .._core.wrapper import is_array, read, wrap
 from ..container import flatten, unflatten
@@ -26,6 +26,7 @@ from .names import leaf_names
 
 if TYPE_CHECKING:
     from ..array import Array
+    from .transformed import Recording
 
 
 class Trace(Capturing):
@@ -34,6 +35,7 @@ class Trace(Capturing):
     def __init__(self, crossing: Crossing) -> None:
         super().__init__(crossing.engine, handle_for(crossing.engine))
         self.crossing = crossing
+        self._outer: Running | None = None
 
     def takes(self, backend: Handle | None) -> bool:
         """Say whether arrays of a backend are captured: of the engine, and of the one that they live on."""
@@ -62,9 +64,16 @@ class Trace(Capturing):
             x._native, x._born, x._owned, x._run = traced, self, False, None
         x._backend = self.handle
 
+    def recording(self, function: Callable[..., Any]) -> Recording:
+        """Return what transforms a function inside the trace."""
+        from .transformed import Recording
+
+        return Recording(function, self)
+
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Trace what happens inside the block, in this thread."""
+        self._outer = running.get()
         token = running.set(self)
         try:
             with without_fast_paths():
@@ -72,6 +81,15 @@ class Trace(Capturing):
         finally:
             running.reset(token)
             self.give_back()
+
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Run what happens inside the block where the trace was begun: nothing of it is recorded."""
+        token = running.set(self._outer)
+        try:
+            yield
+        finally:
+            running.reset(token)
 
 
 @dataclass
@@ -109,10 +127,9 @@ class TracedCall:
         return leaves[0] if self._is_leaf else unflatten(self.spec, leaves)
 
 
-def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, crossing: Crossing) -> TracedCall:
-    """Run a function on the leaves of its arguments, with arrays of a trace in place of the arrays among them."""
-    trace = Trace(crossing)
-    where = use_backend(crossing.engine.name) if crossing.creates else contextlib.nullcontext()
+def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace) -> TracedCall:
+    """Run a function on the leaves of its arguments, with arrays of a new trace in place of the arrays among them."""
+    where = use_backend(trace.backend.name) if trace.crossing.creates else contextlib.nullcontext()
     with trace.running(), where:
         named = zip(leaves, leaf_names(function, spec), strict=True)
         given = [wrap(trace.input(x, name), trace.handle) for x, name in named if is_array(x)]
@@ -169,7 +186,7 @@ def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Functio
     """
     leaves, spec = flatten((args, kwargs))
     home = home_of(leaf for leaf in leaves if is_array(leaf))
-    made = trace_call(function, leaves, spec, Crossing(home))
+    made = trace_call(function, leaves, spec, Trace(Crossing(home)))
     fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed], clone=False)
     fgraph.update_mapping = dict(enumerate(made.updates))
     return fgraph

@@ -13,12 +13,13 @@ from .._core.shapes import as_axis
 from .._core.wrapper import is_array, wrap
 from ..container import flatten, trees, unflatten
 from ..errors import ShapeError
-from .run import Run, from_values, is_data
+from .run import Run, from_values, is_data, recorded
 
 if TYPE_CHECKING:
     from ..array import Array
 
 
+@recorded
 def vmap(
     function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, backend: str | None = None
 ) -> Callable[..., Any]:

@@ -13,9 +13,9 @@ from .. import functions as ua
 from .._core import dtypes
 from .._core.convert import backend_of
 from .._core.wrapper import is_array, wrap
-from ..container import flatten
+from ..container import flatten, unflatten
 from ..errors import DtypeError, ShapeError, StructureError
-from .run import Run, from_values
+from .run import Run, from_values, graph_trace, recorded
 
 if TYPE_CHECKING:
     from ..array import Array
@@ -45,6 +45,7 @@ def _check_value(arrays: list[Array]) -> None:
         raise DtypeError(f"a gradient is that of a function that returns a real floating-point number, not {dtype}")
 
 
+@recorded
 def value_and_grad(
     function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None
 ) -> Function:
@@ -107,6 +108,7 @@ def value_and_grad(
     return transformed
 
 
+@recorded
 def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None) -> Function:
     """Return a function that gives a function's gradient.
 
@@ -171,6 +173,9 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
 
     Source: ``jax.vjp``.
     """
+    trace = graph_trace()
+    if trace is not None:
+        return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=backend)
     numbers = range(len(primals))
     run = _run(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
     results, others, gradients = run.handle.vjp(run, [run.native(x) for x in run.arrays()], False)
@@ -184,6 +189,27 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
         return tuple(run.like_argument(number, found) for number in numbers)
 
     return (run.result(arrays), pullback, aux) if has_aux else (run.result(arrays), pullback)
+
+
+def _recorded_vjp(recording: Function, primals: tuple[Any, ...], **options: Any) -> tuple[Any, ...]:
+    """Do the same where a graph is traced: one operation gives the result, and another one the pullback's."""
+
+    def forward(function: Function) -> Function:
+        return lambda *args: vjp(function, *args, **options)[::2]
+
+    def backward(function: Function) -> Function:
+        return lambda *args: vjp(function, *args[:-1], **options)[1](args[-1])
+
+    leaves, spec = flatten(primals)
+    # Whatever is written to the arguments meanwhile.
+    kept = unflatten(spec, [x.copy() if is_array(x) else x for x in leaves])
+    result, *aux = recording("vjp", forward, primals, {})
+
+    def pullback(cotangent: Any) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = recording("pullback", backward, (*kept, cotangent), {})
+        return found
+
+    return result, pullback, *aux
 
 
 def jvp(
@@ -222,17 +248,25 @@ def jvp(
 
     Source: ``jax.jvp``.
     """
-    primals, tangents = tuple(primals), tuple(tangents)
-    run = _run(function, primals, {}, range(len(primals)), has_aux=has_aux, backend=backend)
-    _, spec = flatten(primals)
-    leaves = _alike(tangents, spec, run.arrays(), "the tangent", "the arguments")
-    results, pushed, others = run.handle.jvp(
-        run, [run.native(x) for x in run.arrays()], [run.native(x) for x in leaves]
-    )
-    arrays = run.outside([*results, *pushed], *leaves)
-    aux = run.finish(others)
-    pair = run.result(arrays[: len(results)]), run.result(arrays[len(results) :])
-    return (*pair, aux) if has_aux else pair
+    found: tuple[Any, ...] = _pushed(function, has_aux, backend)(tuple(primals), tuple(tangents))
+    return found
+
+
+@functools.partial(recorded, name="jvp")
+def _pushed(function: Function, has_aux: bool, backend: str | None) -> Function:
+    def push(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        run = _run(function, primals, {}, range(len(primals)), has_aux=has_aux, backend=backend)
+        _, spec = flatten(primals)
+        leaves = _alike(tangents, spec, run.arrays(), "the tangent", "the arguments")
+        results, pushed, others = run.handle.jvp(
+            run, [run.native(x) for x in run.arrays()], [run.native(x) for x in leaves]
+        )
+        arrays = run.outside([*results, *pushed], *leaves)
+        aux = run.finish(others)
+        pair = run.result(arrays[: len(results)]), run.result(arrays[len(results) :])
+        return (*pair, aux) if has_aux else pair
+
+    return push
 
 
 def _run(

@@ -12,12 +12,13 @@ from .._core import dtypes
 from .._core.wrapper import wrap
 from ..errors import DtypeError
 from .gradients import Argnums, Function, by_argument, check_floating, grad, prepare
-from .run import Run, from_values
+from .run import Run, from_values, recorded
 
 if TYPE_CHECKING:
     from ..array import Array
 
 
+@recorded
 def jacobian(
     function: Function,
     argnums: Argnums = 0,
@@ -82,6 +83,7 @@ def jacobian(
     return transformed
 
 
+@recorded
 def hessian(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None) -> Function:
     """Return a function that gives the second derivatives of a function.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -26,7 +27,6 @@ from ..errors import (
     BackendNotFoundError,
     InplaceUpdateError,
     TracedMutationError,
-    TraceError,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +35,39 @@ if TYPE_CHECKING:
 # Who transforms functions of NumPy's arrays, in the order in which they're asked: torch takes a fraction of JAX's time
 # for small functions, as it compiles nothing.
 ENGINES = ("torch", "jax")
+
+
+Transformation = TypeVar("Transformation", bound=Callable[..., Any])
+
+
+def recorded(transformation: Transformation, name: str | None = None) -> Transformation:
+    """Let functions that a transformation returns be one operation each where a graph is traced."""
+
+    @functools.wraps(transformation)
+    def transform(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        transformed = transformation(function, *args, **kwargs)
+
+        @functools.wraps(transformed)
+        def call(*arguments: Any, **named: Any) -> Any:
+            trace = graph_trace()
+            if trace is None:
+                return transformed(*arguments, **named)
+            again = functools.partial(_again, transformation, args, kwargs)
+            return trace.recording(function)(name or transformation.__name__, again, arguments, named)
+
+        return call
+
+    return transform  # type: ignore[return-value]
+
+
+def _again(transformation: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], function: Any) -> Any:
+    return transformation(function, *args, **kwargs)
+
+
+def graph_trace() -> Any:
+    """Return the trace of a graph, if that is what is running."""
+    trace = running.get()
+    return None if isinstance(trace, Scope) else trace
 
 
 def from_values(values: np.ndarray, like: Array) -> Any:
@@ -161,24 +194,8 @@ class Run:
         count = len(others) - len(self.targets)
         aux = iter(self.outside(others[:count]))
         values = self.outside(others[count:])
-        if self.targets:
-            self._check_overlap()
-            targets = [as_target(x) for x in self.targets]
-            for target in targets:
-                check_target(target)
-            for target, value in zip(targets, values, strict=True):
-                assign(target, read(value))
+        write(self.targets, [read(x) for x in values], [*filter(is_array, self.leaves), *self._met])
         return unflatten(self._aux_spec, [next(aux) if each is None else each[0] for each in self._aux])
-
-    def _check_overlap(self) -> None:
-        arrays = [*filter(is_array, self.leaves), *self._met]
-        written = {id(x) for x in self.targets}
-        for first, second in overlapping(arrays):
-            if id(arrays[first]) in written or id(arrays[second]) in written:
-                raise InplaceUpdateError(
-                    "the function writes to an array that shares memory with another one it was passed or met, which "
-                    "wouldn't see it in there: pass a copy of one of them, or make views of one inside the function"
-                )
 
     def outside(self, natives: Sequence[Any], *others: Array) -> list[Array]:
         """Return natives of the engine as new arrays of the caller's backend, which share no memory with anything."""
@@ -205,6 +222,22 @@ class Run:
         return unflatten(argument, [found.get(place) for place in self.of_argument[number]])
 
 
+def write(targets: Sequence[Array], natives: Sequence[Any], arrays: Sequence[Array]) -> None:
+    """Write what a function wrote, all of it or nothing, to some of the arrays that it was passed or met."""
+    written = {id(x) for x in targets}
+    for first, second in overlapping(arrays) if targets else ():
+        if id(arrays[first]) in written or id(arrays[second]) in written:
+            raise InplaceUpdateError(
+                "the function writes to an array that shares memory with another one it was passed or met, which "
+                "wouldn't see it in there: pass a copy of one of them, or make views of one inside the function"
+            )
+    targets = [as_target(x) for x in targets]
+    for target in targets:
+        check_target(target)
+    for target, native in zip(targets, natives, strict=True):
+        assign(target, native)
+
+
 def _entered(x: Any, scope: Scope) -> Array:
     array: Array = x if is_array(x) else functions.asarray(x)
     scope.capture(array)
@@ -222,16 +255,10 @@ def _backends(leaves: Sequence[Any], name: str | None) -> tuple[Handle, Handle, 
     """Return the backend that results have, the one that arrays outside have, and what stands for it inside."""
     scope = running.get()
     found = {backend.name: backend for x in leaves if (backend := backend_of(x)) is not None}
-    if scope is not None:
-        if not isinstance(scope, Scope):
-            raise TraceError(
-                "a compiled function takes no derivatives, nor batches, inside: compile what is transformed, as in "
-                "ua.grad(ua.compile(f))"
-            )
-        if found.keys() <= {scope.backend.name, scope.handle.name}:
-            if name not in (None, scope.handle.name):
-                raise BackendMismatchError(f"backend={name!r} inside a transformation by {scope.handle.name!r}")
-            return scope.handle, scope.backend, scope.handle
+    if isinstance(scope, Scope) and found.keys() <= {scope.backend.name, scope.handle.name}:
+        if name not in (None, scope.handle.name):
+            raise BackendMismatchError(f"backend={name!r} inside a transformation by {scope.handle.name!r}")
+        return scope.handle, scope.backend, scope.handle
     if len(found) > 1:
         raise mismatch(*found.values())
     given = next(iter(found.values()), None) or current()
