@@ -10,6 +10,7 @@ import pytest
 import unifyarr as ua
 from unifyarr.errors import AxisError, ShapeError, TracedMutationError, TraceError
 
+from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same
 from .through import engines, fresh
 
@@ -169,3 +170,25 @@ def test_values_are_not_known_in_a_batch(backend: str) -> None:
     for engine in engines(backend):
         with pytest.raises(TraceError, match="where"):
             ua.vmap(lambda x: x if x > 0 else -x, backend=engine)(fresh([1, 2])[0])
+
+
+def test_a_write_changes_no_layout(backend: str) -> None:
+    skip_unless(backend, "torch", why="an engine whose arrays have strides inside its transformations")
+
+    def function(x: ua.Array) -> ua.Array:
+        x[0] = 1.0
+        # Of what isn't contiguous it's a copy.
+        flat = ua.reshape(x, (-1,))
+        flat += 2
+        return ua.sum(x**2)
+
+    x, y, z = (ua.matrix_transpose(ua.asarray(np.arange(12.0).reshape(4, 3))) for _ in range(3))
+    value, gradient = ua.value_and_grad(function)(x)
+    assert_same(value, as_numpy(function(y)))
+    assert_same(x, as_numpy(y))
+    assert_same(gradient[1:], 2 * as_numpy(y)[1:])
+    values = np.arange(24.0).reshape(4, 2, 3)
+    batched, one_by_one = fresh(values, values)
+    expected = [float(function(one_by_one[:, number])) for number in range(2)]
+    assert_same(ua.vmap(function, in_axes=1)(batched), np.array(expected))
+    assert_same(batched, as_numpy(one_by_one))

@@ -123,7 +123,17 @@ class Backend:
     def strides(self, native: Tensor) -> tuple[int, ...]:
         """Return the strides in bytes."""
         itemsize = native.itemsize
-        return tuple(step * itemsize for step in native.stride())
+        return tuple(step * itemsize for step in getattr(native, "stored_strides", None) or native.stride())
+
+    def as_stored(self, old: Tensor, new: Tensor) -> Tensor:
+        """Return a tensor that takes another one's place, where nothing is written, with the strides that it had."""
+        strides = getattr(old, "stored_strides", None) or old.stride()
+        if new.stride() == strides:
+            return new
+        # Somebody else may have the very tensor.
+        stored = new.view_as(new)
+        stored.stored_strides = strides  # type: ignore[attr-defined]
+        return stored
 
     def read(self, native: Tensor) -> Tensor:
         """Return what kernels compute with: a lazily conjugated or negated tensor as a plain one."""
