@@ -182,7 +182,7 @@ def test_a_write_changes_no_layout(backend: str) -> None:
         flat += 2
         return ua.sum(x**2)
 
-    x, y, z = (ua.matrix_transpose(ua.asarray(np.arange(12.0).reshape(4, 3))) for _ in range(3))
+    x, y = (ua.matrix_transpose(ua.asarray(np.arange(12.0).reshape(4, 3))) for _ in range(2))
     value, gradient = ua.value_and_grad(function)(x)
     assert_same(value, as_numpy(function(y)))
     assert_same(x, as_numpy(y))

@@ -132,7 +132,7 @@ class Backend:
             return new
         # Somebody else may have the very tensor.
         stored = new.view_as(new)
-        stored.stored_strides = strides  # type: ignore[attr-defined]
+        stored.stored_strides = strides
         return stored
 
     def read(self, native: Tensor) -> Tensor:
