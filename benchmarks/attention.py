@@ -37,30 +37,30 @@ WARM_UP = 3
 # -- unifyarr ---------------------------------------------------------------------------------------------------------
 
 
-def ours(backend: str, through: str | None = None) -> Maker:
+def ours(backend: str, through: str | None = None, compile: Callable[..., Any] = ua.compile) -> Maker:
     """The example's own step."""
 
     def make(tree: Any) -> Callable[[np.ndarray], float]:
         with ua.use_backend(backend):
             params = ua.Container(tree).copy()
             state = example.adam_state(params)
-        value_and_grad, update = ua.value_and_grad(example.loss, backend=through), ua.compile(example.adam)
+        compiled = compile(example.training_step(through))
 
         def step(text: np.ndarray) -> float:
             with ua.use_backend(backend):
-                value, gradient = value_and_grad(params, ua.asarray(text))
-                update(params, gradient, state)
-                return float(value)
+                return float(compiled(params, state, ua.asarray(text)))
 
         return step
 
     return make
 
 
+def eager(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
 def whole_step(params: ua.Container, state: ua.Container, text: ua.Array) -> tuple[ua.Array, Any, Any]:
-    value, gradient = ua.value_and_grad(example.loss)(params, text)
-    example.adam(params, gradient, state)
-    return value, params, state
+    return example.training_step()(params, state, text), params, state
 
 
 def ours_in_jit(tree: Any) -> Callable[[np.ndarray], float]:
@@ -213,13 +213,16 @@ def jax_by_hand(*, whole: bool) -> Maker:
 CONTENDERS: dict[Name, Maker] = {
     ("torch", "by hand *"): torch_by_hand,
     ("torch", "unifyarr"): ours("torch"),
+    ("torch", "unifyarr, not compiled"): ours("torch", compile=eager),
     ("numpy", "unifyarr through torch"): ours("numpy", "torch"),
     ("jax", "by hand, jit *"): jax_by_hand(whole=True),
     ("jax", "by hand, without jit"): jax_by_hand(whole=False),
     ("jax", "unifyarr"): ours("jax"),
+    ("jax", "unifyarr, not compiled"): ours("jax", compile=eager),
     ("jax", "unifyarr in jax.jit"): ours_in_jit,
     ("numpy", "unifyarr through JAX"): ours("numpy", "jax"),
     ("tensorflow", "unifyarr"): ours("tensorflow"),
+    ("tensorflow", "unifyarr, not compiled"): ours("tensorflow", compile=eager),
     ("tensorflow", "unifyarr in tf.function"): ours_in_function,
 }
 

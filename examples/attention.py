@@ -1,7 +1,8 @@
 """Train a small transformer that writes text, in pure unifyarr, on any backend, with the same curve of the loss.
 
 Real data: the descriptions of data sets that scikit-learn ships, some 40,000 characters. The model sees up to 64 of
-them, and says which one follows. Its parameters and Adam's means are containers, which are updated in place.
+them, and says which one follows. Its parameters and Adam's means are containers, which are updated in place. A step of
+training, gradient and updates, is one compiled function.
 
     python examples/attention.py [--backend numpy|torch|jax|tensorflow|all] [--steps 200] [--picture attention.png]
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from statistics import median
@@ -117,6 +118,17 @@ def adam(params: ua.Container, gradient: ua.Container, state: ua.Container) -> N
     params -= RATE / (1 - 0.9**state.steps) * state.mean / (deviation + 1e-8)
 
 
+def training_step(through: str | None = None) -> Callable[..., ua.Array]:
+    """Return what moves parameters once, for a batch of texts, and returns the loss that they had."""
+
+    def step(params: ua.Container, state: ua.Container, text: ua.Array) -> ua.Array:
+        value, gradient = ua.value_and_grad(loss, backend=through)(params, text)
+        adam(params, gradient, state)
+        return value
+
+    return step
+
+
 def batch(text: ua.Array, generator: ua.random.Generator) -> ua.Array:
     """Return parts of a text that begin anywhere, of shape (BATCH, CONTEXT + 1)."""
     return text[generator.integers(len(text) - CONTEXT, size=(BATCH, 1)) + ua.arange(CONTEXT + 1)]
@@ -142,13 +154,11 @@ def run(backend: str, steps: int, length: int = 200, through: str | None = None)
         text = ua.asarray([alphabet.index(character) for character in characters])
         params = parameters(generator, len(alphabet))
         state = adam_state(params)
-        value_and_grad, update = ua.value_and_grad(loss, backend=through), ua.compile(adam)
+        step = ua.compile(training_step(through))
         losses, seconds = [], []
         for _ in tqdm(range(steps), desc=backend, unit="step", leave=False):
             began = time.perf_counter()
-            value, gradient = value_and_grad(params, batch(text, generator))
-            update(params, gradient, state)
-            losses.append(float(value))
+            losses.append(float(step(params, state, batch(text, generator))))
             seconds.append(time.perf_counter() - began)
         written = write(params, text[:CONTEXT], generator, length)
     return Result(losses, seconds, "".join(alphabet[index] for index in written))
