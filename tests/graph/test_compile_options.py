@@ -175,6 +175,7 @@ def test_large_arrays_are_where_other_engines_can_use_them(backend: str) -> None
         assert address(x) % 64 == 0
         assert x.native.flags.writeable
         assert x.native.flags.c_contiguous
+        assert 0 < x.native.base.nbytes - x.nbytes <= 64
 
 
 def test_what_comes_home_is_nobodys(backend: str) -> None:
