@@ -153,11 +153,13 @@ def test_of_a_large_array_the_window_comes_home_alone(backend: str) -> None:
     @ua.compile(backend="jax")
     def step(x: ua.Array) -> None:
         x[5:9] += 1
+        x[4] = 7.0
+        x[9:11] = -1.0
 
     x = ua.zeros(200_000)
     step(x)
-    assert_same(x[4:10], np.array([0.0, 1.0, 1.0, 1.0, 1.0, 0.0]))
-    assert [variable.type.shape for variable in only_program(step).fgraph.outputs] == [(4,)]
+    assert_same(x[3:12], np.array([0.0, 7.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 0.0]))
+    assert [variable.type.shape for variable in only_program(step).fgraph.outputs] == [(4,), (), (2,)]
 
 
 def test_large_arrays_are_where_other_engines_can_use_them(backend: str) -> None:

@@ -11,7 +11,7 @@ from .._core.handle import Handle
 from .._core.selection import current, mismatch
 from .._core.views import Window
 from .._core.wrapper import read
-from .basic import Variable
+from .basic import Constant, Variable
 from .kernels import is_kernel
 from .names import bytes_of
 
@@ -87,8 +87,11 @@ def stores_of(place: int, x: Variable, new: Variable) -> list[Store]:
             return [Store(place, new)]
         variable, value = node.inputs
         axes = node.op.static["window"]  # type: ignore[attr-defined]
-        # What isn't computed may be memory that another window is in.
-        if value.owner is None or value.type is None or value.type.shape != tuple(length for _, _, length in axes):
+        # What an argument is may be memory that another window is in.
+        is_argument = value.owner is None and not isinstance(value, Constant)
+        # One element may be written by an array without axes.
+        fits = value.type is not None and value.type.shape in ((), tuple(length for _, _, length in axes))
+        if is_argument or not fits:
             return [Store(place, new)]
         found.append(Store(place, value, (Window(axes, tuple(range(len(axes)))),)))
     return found[::-1]
