@@ -3,7 +3,7 @@
 What ``tests.core.programs`` draws is played inside a compiled function, on arrays that stand for its arguments, beside
 NumPy's arrays, which decide what may be done next. The results and the arguments have to be what NumPy's are.
 
-``python -m tests.graph.machine_programs BACKEND MODE COUNT SEED`` runs many.
+``python -m tests.graph.machine_programs BACKEND MODE COUNT SEED [ENGINE]`` runs many, on another engine if one is named.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class Player(Programs):
             super().view(of, function)
 
 
-def compare(drawn: Drawn, mode: str) -> None:
-    """Assert that a program gives, compiled, what NumPy gives, at its first call and at its second."""
+def compare(drawn: Drawn, mode: str, engine: str | None = None) -> None:
+    """Assert that a program gives, compiled for an engine, what NumPy gives, at its first call and at its second."""
     # What the program played on when it was traced, NumPy's side of it.
     played: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
 
@@ -113,7 +113,7 @@ def compare(drawn: Drawn, mode: str) -> None:
         played.append((values, [pair.values for pair in player.pairs]))
         return [pair.x for pair in player.pairs]
 
-    compiled = ua.compile(play, mode=mode)
+    compiled = ua.compile(play, mode=mode, backend=engine)
     for call in (1, 2):
         arrays = [ua.asarray(values, copy=True) for values in drawn.arrays]
         results = compiled(*arrays)
@@ -125,7 +125,9 @@ def compare(drawn: Drawn, mode: str) -> None:
                 assert equal(peek(x), values), f"{what}: {peek(x)!r}, NumPy has {values!r}"
 
 
-def run(backend: str, mode: str, count: int, length: int, *, seed: int, shrinks: bool = True) -> None:
+def run(
+    backend: str, mode: str, count: int, length: int, *, seed: int, shrinks: bool = True, engine: str | None = None
+) -> None:
     """Compare so many programs on a backend, and raise the first difference with a short program."""
 
     @hypothesis.seed(seed)
@@ -138,24 +140,23 @@ def run(backend: str, mode: str, count: int, length: int, *, seed: int, shrinks:
     )
     @given(drawn=programs(length))
     def all_are_equal(drawn: Drawn) -> None:
-        compare(drawn, mode)
+        compare(drawn, mode, engine)
 
     with ua.use_backend(backend), np.errstate(all="ignore"):
         all_are_equal()
 
 
-def main(backend: str, mode: str, count: int, seed: int) -> None:
+def main(backend: str, mode: str, count: int, seed: int, engine: str | None = None) -> None:
     """Run programs in batches, each of its own seed, and tell how far it got."""
+    what = f"{backend}, {mode}{f', by {engine}' if engine else ''}"
     start, batch, length = time.perf_counter(), 250, 30
     for first in range(0, count, batch):
         number = seed + first // batch
-        print(
-            f"{backend}, {mode}: {first} programs, {time.perf_counter() - start:.0f} s; now seed {number}", flush=True
-        )
+        print(f"{what}: {first} programs, {time.perf_counter() - start:.0f} s; now seed {number}", flush=True)
         if first % 2500 == 0:
-            _forget(backend)
-        run(backend, mode, min(batch, count - first), length, seed=number)
-    print(f"{backend}, {mode}: {count} programs, {time.perf_counter() - start:.0f} s, no difference from NumPy")
+            _forget(engine or backend)
+        run(backend, mode, min(batch, count - first), length, seed=number, engine=engine)
+    print(f"{what}: {count} programs, {time.perf_counter() - start:.0f} s, no difference from NumPy")
 
 
 def _forget(backend: str) -> None:
@@ -167,4 +168,4 @@ def _forget(backend: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:6])

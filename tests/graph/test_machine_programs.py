@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ..natives import IMMUTABLE
+import unifyarr as ua
+from unifyarr.graph import crossing
+
+from ..natives import IMMUTABLE, skip_unless
 from .machine_programs import run
 
 
@@ -12,3 +15,14 @@ from .machine_programs import run
 def test_compiled_programs_give_what_numpy_gives(backend: str, mode: str) -> None:
     # JAX and TensorFlow compile each one, or run it node by node.
     run(backend, mode, 6 if backend in IMMUTABLE else 60, 30, seed=2026)
+
+
+@pytest.mark.parametrize("engine", ["torch", "jax", "tensorflow"])
+def test_programs_on_another_engine_give_what_numpy_gives(
+    backend: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_unless(backend, "numpy", "torch", why="arrays that are lent to another engine")
+    skip_unless(engine, *ua.available_backends(), why="an engine that is installed")
+    # Each window that is written comes home alone.
+    monkeypatch.setattr(crossing, "SMALLEST", 0)
+    run(backend, "fast", 4 if engine in IMMUTABLE else 30, 30, seed=2026, engine=engine)
