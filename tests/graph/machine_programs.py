@@ -3,7 +3,7 @@
 What ``tests.core.programs`` draws is played inside a compiled function, on arrays that stand for its arguments, beside
 NumPy's arrays, which decide what may be done next. The results and the arguments have to be what NumPy's are.
 
-``python -m tests.graph.machine_programs BACKEND MODE COUNT SEED [ENGINE]`` runs many, on another engine if one is named.
+``python -m tests.graph.machine_programs BACKEND MODE COUNT SEED [ENGINE]`` runs many, on another engine if given.
 """
 
 from __future__ import annotations
