@@ -48,6 +48,8 @@ class Handle:
         self.block = getattr(engine, "block", _unknown if engine.mutable else _itself)
         # What stands in an array for a native that replaces another one in a write.
         self.as_stored = getattr(engine, "as_stored", _second)
+        # Returns natives of the types that a function of natives returns, whatever their values.
+        self.of_types = getattr(engine, "of_types", _called)
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
         self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
         self._fast_paths: dict[str, Callable[..., Any]] = {}
@@ -136,6 +138,10 @@ def _unknown(native: Any) -> None:
 
 def _second(old: Any, new: Any) -> Any:
     return new
+
+
+def _called(function: Callable[..., Any], natives: Sequence[Any]) -> Any:
+    return function(*natives)
 
 
 def loaded_backends() -> list[Handle]:

@@ -207,8 +207,16 @@ class Recording:
         written = [places.index(place) for place in replay.written if place in places]
         written += [len(places) + place for place in replay.rebound]
         call = TransformedCall(trace.backend, run, replay, written, is_first)
+        found: list[Any] = []
+        found_spec = None
+
+        def values_of(*natives: Any) -> list[Any]:
+            nonlocal found, found_spec
+            found, found_spec, values = call(natives)
+            return values
+
         with trace.suspended():
-            found, found_spec, values = call([native.value for native in inputs])
+            values = trace.backend.of_types(values_of, [native.value for native in inputs])
         outputs = iter(node_of(TransformedOp(name, call, len(values)), trace.backend, inputs, values))
         result = [wrap(next(outputs), trace.handle) if is_array(x) else x for x in found]
         if is_first:
