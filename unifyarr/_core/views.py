@@ -392,8 +392,7 @@ def overlapping(arrays: Sequence[Array]) -> Iterator[tuple[int, int]]:
 
 def _in_blocks_of_their_own(arrays: Sequence[Array]) -> bool:
     # Most are, and addresses cost several times as much to ask for.
-    plain = array_class()
-    roots = (x if type(x) is plain else root_of(x) for x in arrays)
+    roots = map(root_of, arrays)
     blocks = {id(root._backend.block(root._native)) for root in roots}
     return len(blocks) == len(arrays) and id(None) not in blocks
 

@@ -77,14 +77,16 @@ class Store(NamedTuple):
 
 def stores_of(place: int, x: Variable, new: Variable) -> list[Store]:
     """Return what comes home for an argument that is ``new`` in the end: the windows written, if that's all."""
+    whole = [Store(place, new)]
+    # What isn't large is sooner copied than computed in parts.
+    if (bytes_of(x) or 0) < SMALLEST:
+        return whole
     found: list[Store] = []
     variable = new
-    # What isn't large is sooner copied than computed in parts.
-    large = (bytes_of(x) or 0) >= SMALLEST
     while variable is not x:
         node = variable.owner
-        if not large or node is None or not is_kernel(node, "set_window") or len(found) == MOST_WINDOWS:
-            return [Store(place, new)]
+        if node is None or not is_kernel(node, "set_window") or len(found) == MOST_WINDOWS:
+            return whole
         variable, value = node.inputs
         axes = node.op.static["window"]  # type: ignore[attr-defined]
         # What an argument is may be memory that another window is in.
@@ -92,6 +94,6 @@ def stores_of(place: int, x: Variable, new: Variable) -> list[Store]:
         # One element may be written by an array without axes.
         fits = value.type is not None and value.type.shape in ((), tuple(length for _, _, length in axes))
         if is_argument or not fits:
-            return [Store(place, new)]
+            return whole
         found.append(Store(place, value, (Window(axes, tuple(range(len(axes)))),)))
     return found[::-1]

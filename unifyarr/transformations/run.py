@@ -52,16 +52,16 @@ def recorded(transformation: Transformation, name: str | None = None) -> Transfo
             trace = graph_trace()
             if trace is None:
                 return transformed(*arguments, **named)
-            again = functools.partial(_again, transformation, args, kwargs)
+
+            def again(other: Callable[..., Any]) -> Callable[..., Any]:
+                found: Callable[..., Any] = transformation(other, *args, **kwargs)
+                return found
+
             return trace.recording(function)(name or transformation.__name__, again, arguments, named)
 
         return call
 
     return transform  # type: ignore[return-value]
-
-
-def _again(transformation: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], function: Any) -> Any:
-    return transformation(function, *args, **kwargs)
 
 
 def graph_trace() -> Any:

@@ -56,6 +56,11 @@ from ._shared import (
 )
 
 
+def _strides(native: Tensor) -> tuple[int, ...]:
+    # In elements: those of the memory that a tensor stands for, which it may not be in itself.
+    return getattr(native, "stored_strides", None) or native.stride()
+
+
 class Backend:
     """torch, as the frontend sees an engine."""
 
@@ -123,11 +128,11 @@ class Backend:
     def strides(self, native: Tensor) -> tuple[int, ...]:
         """Return the strides in bytes."""
         itemsize = native.itemsize
-        return tuple(step * itemsize for step in getattr(native, "stored_strides", None) or native.stride())
+        return tuple(step * itemsize for step in _strides(native))
 
     def as_stored(self, old: Tensor, new: Tensor) -> Tensor:
         """Return a tensor that takes another one's place, where nothing is written, with the strides that it had."""
-        strides = getattr(old, "stored_strides", None) or old.stride()
+        strides = _strides(old)
         if new.stride() == strides:
             return new
         # Somebody else may have the very tensor.
