@@ -1,4 +1,6 @@
-"""Sessions: ``nox -s tests``, ``lint``, ``typecheck``, ``docs``, ``bench``, ``conformance``."""
+"""Sessions: ``nox -s quick``, ``tests``, ``interpreters``, ``lint``, ``typecheck``, ``docs``, ``bench``,
+``conformance``.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,14 @@ BARE = {"numpy": "numpy", "jax": "jax.numpy", "torch": "array_api_compat.torch"}
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
+# What ``quick`` runs.
+QUICK = ("tests/test_signatures.py", "tests/functions", "tests/graph")
+
+
 def install(session: nox.Session, *extras: str) -> None:
     """Install the package with extras, in the pinned versions."""
     # torch first and by its pin: a range would take a build of several gigabytes.
-    if "all" in extras:
+    if {"all", "torch"} & {*extras}:
         session.install("torch==2.13.0", *CONSTRAINTS)
     session.install("-e", f".[{','.join(extras)}]", *CONSTRAINTS)
 
@@ -34,6 +40,22 @@ def tests(session: nox.Session) -> None:
     install(session, "all", "test")
     workers = () if any(argument.startswith("-n") for argument in session.posargs) else ("-n", "2")
     session.run("pytest", *workers, *session.posargs, env=QUIET)
+
+
+@nox.session
+def quick(session: nox.Session) -> None:
+    """Test every function on NumPy and torch with one dtype of each kind, then the graph: in under two minutes."""
+    install(session, "torch", "test")
+    session.run("pytest", "--quick", "-q", *(session.posargs or QUICK))
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14", "3.14t"])
+def interpreters(session: nox.Session) -> None:
+    """Test what rests on the interpreter (counts of references, threads, interrupts), on NumPy and JAX."""
+    # Without the pins, which are those of one version of Python.
+    session.install("-e", ".[jax]", "pytest", "hypothesis")
+    files = (f"tests/core/test_{name}.py" for name in ("references", "ownership", "threads", "interrupts"))
+    session.run("pytest", "--backends", "numpy,jax", "-rs", *files, *session.posargs, env=QUIET)
 
 
 @nox.session
@@ -63,11 +85,12 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure calls, updates in place, allocations, rewriting and compiled programs; arguments are backends."""
+    """Measure calls, programs, updates in place, allocations and rewriting; arguments are backends."""
     install(session, "all", "test")
     # What the package is compared with, where it can be installed.
-    session.install("pytensor", "numexpr", *CONSTRAINTS, success_codes=[0, 1])
-    for benchmark in ("overhead", "inplace"):
+    others = ("pytensor", "numexpr", "autoray", "eagerpy", "tensorly", "array-api-compat")
+    session.install(*others, *CONSTRAINTS, success_codes=[0, 1])
+    for benchmark in ("overhead", "whole", "inplace"):
         session.run("python", f"benchmarks/{benchmark}.py", *session.posargs, env=QUIET)
     # What can count its allocations.
     counted = [name for name in session.posargs if name in ("numpy", "torch")]

@@ -1,150 +1,158 @@
-"""Overhead of a call over the native call, in one run: medians, interleaved, on arrays of 4 elements.
+"""Overhead of a call over the engine's own call, in one run: interleaved, on arrays of 4 elements, peers beside it.
 
-python benchmarks/overhead.py [BACKEND ...]
+python benchmarks/overhead.py [BACKEND ...] [--only TEXT] [--peers A,B] [--json FILE] [--compare OLD] [--picture FILE]
 
-Beside it stands the thinnest possible wrapper, a class of one slot and one type check: what no wrapper in Python saves.
+Times are microseconds of the CPU, the least of many short batches. All rows take turns, since a machine may be slow for
+seconds, and each backend has a process of its own. ``benchmarks/calls/rows.py`` has the rows, and
+``benchmarks/calls/peers.py`` the packages beside ours: those that are installed take part.
+
+``--json`` keeps the times, and ``--compare`` names the rows that got slower since they were kept: the status is 1 if
+there are any. ``--picture`` draws an SVG.
 """
 
 from __future__ import annotations
 
+import argparse
+import importlib.metadata
+import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import timeit
-from collections.abc import Callable
-from typing import Any
+from itertools import groupby
+from pathlib import Path
 
-import numpy as np
-
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import unifyarr as ua
-
-REPEATS = 61
-
-
-class Thin:
-    """The thinnest possible wrapper."""
-
-    __slots__ = ("native",)
-
-    def __init__(self, native: Any) -> None:
-        self.native = native
-
-    def __add__(self, other: Any) -> Thin:
-        return Thin(self.native + other.native) if type(other) is Thin else Thin(self.native + other)
-
-    def __getitem__(self, key: Any) -> Thin:
-        return Thin(self.native[key])
+from benchmarks.calls import names, peers
+from benchmarks.calls.reports import MACHINE, Found, change, header, line, slower, summary
+from benchmarks.calls.rows import ASSIGNED, rows
+from benchmarks.calls.timing import PASSES, Timed, machine
 
 
-def natives(backend: str) -> dict[str, Callable[..., Any]]:
-    """Return the engine's own calls by name."""
-    if backend == "numpy":
-        return {"add": np.add, "sin": np.sin, "sum": np.add.reduce, "add_out": lambda x, y, o: np.add(x, y, out=o)}
-    if backend == "torch":
-        import torch
-
-        return {
-            "add": torch.add,
-            "sin": torch.sin,
-            "sum": lambda x, axis: torch.sum(x, dim=axis),
-            "add_out": lambda x, y, o: torch.add(x, y, out=o),
-        }
-    if backend == "jax":
-        import jax.numpy as jnp
-
-        return {
-            "add": jnp.add,
-            "sin": jnp.sin,
-            "sum": lambda x, axis: jnp.sum(x, axis=axis),
-            "add_out": lambda x, y, o: jnp.add(x, y),
-        }
-    import tensorflow as tf
-
-    return {
-        "add": tf.add,
-        "sin": tf.sin,
-        "sum": lambda x, axis: tf.reduce_sum(x, axis=axis),
-        "add_out": lambda x, y, o: tf.add(x, y),
-    }
+def measure(backend: str, only: list[str], wanted: tuple[str, ...]) -> Found:
+    """Return the microseconds of each row, by who did it; print them."""
+    others = peers.statements()
+    present = tuple(peers.peers(backend, wanted, names.of_engine(backend)))
+    wanted_rows = [row for row in rows(backend) if any(text in row.ours for text in only or [""])]
+    timed = {MACHINE: machine()}
+    for row in wanted_rows:
+        # The names are new for each row: statements write into arrays.
+        natives = names.of_engine(backend)
+        statements = {"ours": (row.ours, names.ours())}
+        if row.native is not None:
+            statements["native"] = (row.native, natives)
+        for peer, space in peers.peers(backend, present if row.ours in others else (), natives).items():
+            text = others[row.ours].get(peer)
+            if text and works(text, space):
+                statements[peer] = (text, space)
+        timed[row.ours] = Timed(statements, ASSIGNED)
+    for _ in range(PASSES):
+        for each in timed.values():
+            each.measure()
+    found = {text: each.best for text, each in timed.items()}
+    print(f"\n{header(backend, present)}")
+    for section, each in groupby(wanted_rows, key=lambda row: row.section):
+        print(f"  -- {section}", *(line(row.ours, found[row.ours], present) for row in each), sep="\n  ")
+    return found
 
 
-def interleaved(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Return the median nanoseconds of each call, timed in turn so that noise meets all of them."""
-    number = {}
-    for name, call in calls.items():
-        call()
-        once = min(timeit.repeat(call, number=20, repeat=3)) / 20
-        number[name] = max(int(4e-4 / once), 2)
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(REPEATS):
-        for name, call in calls.items():
-            times[name].append(timeit.timeit(call, number=number[name]) / number[name])
-    return {name: 1e9 * statistics.median(each) for name, each in times.items()}
+def works(statement: str, space: names.Names) -> bool:
+    """Return whether a peer has the call for the engine."""
+    try:
+        exec(statement, dict(space))
+    except Exception:
+        return False
+    return True
 
 
-def measure(backend: str) -> None:
-    own = natives(backend)
-    values = np.arange(4.0)
-    with ua.use_backend(backend):
-        x, y, out = ua.asarray(values), ua.asarray(values + 1), ua.zeros(4)
-        n, m, o = x.native, y.native, ua.zeros(4).native
-        t, u = Thin(n), Thin(m)
-        add, sin, total = own["add"], own["sin"], own["sum"]
-        add_out = own["add_out"]
-
-        def thin_add(x: Any, y: Any) -> Thin:
-            return Thin(add(x.native, y.native)) if type(y) is Thin else Thin(add(x.native, y))
-
-        def thin_sin(x: Any) -> Thin:
-            if type(x) is Thin:
-                return Thin(sin(x.native))
-            raise TypeError
-
-        def thin_sum(x: Any, axis: int) -> Thin:
-            if type(x) is Thin:
-                return Thin(total(x.native, axis))
-            raise TypeError
-
-        rows: dict[str, dict[str, Callable[[], Any]]] = {
-            "ua.add(x, y)": {"native": lambda: add(n, m), "ours": lambda: ua.add(x, y), "thin": lambda: thin_add(t, u)},
-            "ua.sin(x)": {"native": lambda: sin(n), "ours": lambda: ua.sin(x), "thin": lambda: thin_sin(t)},
-            "x + y": {"native": lambda: n + m, "ours": lambda: x + y, "thin": lambda: t + u},
-            "x + 1": {"native": lambda: n + 1, "ours": lambda: x + 1, "thin": lambda: t + 1},
-            "x[1:3]": {"native": lambda: n[1:3], "ours": lambda: x[1:3], "thin": lambda: t[1:3]},
-            "ua.sum(x, axis=0)": {
-                "native": lambda: total(n, 0),
-                "ours": lambda: ua.sum(x, axis=0),
-                "thin": lambda: thin_sum(t, 0),
-            },
-            "ua.add(x, y, out=z)": {"native": lambda: add_out(n, m, o), "ours": lambda: ua.add(x, y, out=out)},
-        }
-        print(f"\n{backend}: {'':14}  native ns    over native ns   ratio   thin over native ns   over thin")
-        for name, calls in rows.items():
-            found = interleaved(calls)
-            native, ours = found["native"], found["ours"]
-            thin = found.get("thin")
-            more = f"{thin - native:14.0f} {(ours - native) / (thin - native):18.2f}" if thin else ""
-            print(f"  {name:20} {native:10.0f} {ours - native:15.0f} {ours / native:9.2f} {more}")
-
-
-def import_time() -> None:
+def import_time() -> float:
+    """Return the milliseconds of an import, over that of NumPy."""
     with tempfile.TemporaryDirectory() as caches:
         # As installed packages are: with their bytecode compiled.
-        environment = {**os.environ, "PYTHONPYCACHEPREFIX": caches, "PYTHONDONTWRITEBYTECODE": ""}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "PYTHONPYCACHEPREFIX": caches,
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
 
         def seconds(module: str) -> float:
-            code = f"import numpy, time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+            code = f"import numpy, time; t = time.process_time(); import {module}; print(time.process_time() - t)"
             command = [sys.executable, "-c", code]
             return float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
 
         seconds("unifyarr")
-        found = statistics.median(seconds("unifyarr") for _ in range(21))
-    print(f"\nimport unifyarr: {1e3 * found:.0f} ms over import numpy")
+        return 1e3 * statistics.median(seconds("unifyarr") for _ in range(21))
+
+
+def versions() -> dict[str, str]:
+    found = {}
+    for each in ("numpy", "torch", "jax", "tensorflow", "tensorflow-cpu", *peers.PEERS):
+        try:
+            found[each] = importlib.metadata.version(each.replace("_", "-"))
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def apart(backend: str, only: list[str], wanted: str) -> Found:
+    """Return what ``measure`` finds in a process of its own, where no other engine has threads."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder, "found.json")
+        command = [sys.executable, __file__, backend, f"--peers={wanted}", *(f"--only={text}" for text in only)]
+        subprocess.run([*command, "--measured", str(result)], check=True)
+        found: Found = json.loads(result.read_text())
+        return found
+
+
+def compare(before: dict[str, Found], after: dict[str, Found]) -> list[str]:
+    """Return lines about the rows that got slower; what seems to be slower is measured once more."""
+    lines = []
+    for backend, found in after.items():
+        old = before.get(backend, {})
+        if texts := list(slower(old, found)):
+            again = apart(backend, texts, "")
+            lines += [
+                f"{backend:10} {text:30} {change(old, again, text)}" for text in slower(old, again) if text in texts
+            ]
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("backends", nargs="*", default=list(ua.available_backends()))
+    parser.add_argument("--only", action="append", default=[], help="rows whose statement has this text")
+    parser.add_argument("--peers", default=",".join(peers.PEERS), help="packages to compare with")
+    parser.add_argument("--json", type=Path, help="keep the times in this file")
+    parser.add_argument("--compare", type=Path, help="name the rows that got slower since this file was kept")
+    parser.add_argument("--picture", type=Path, help="draw an SVG")
+    parser.add_argument("--measured", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measured:
+        [backend] = options.backends
+        ua.set_backend(backend)
+        found = measure(backend, options.only, tuple(filter(None, options.peers.split(","))))
+        options.measured.write_text(json.dumps(found))
+        return 0
+    every = {backend: apart(backend, options.only, options.peers) for backend in options.backends}
+    for backend, found in every.items():
+        print(f"\n{backend}", *summary(backend, found), sep="\n  ")
+    if not options.only:
+        print(f"\nimport unifyarr: {import_time():.0f} ms over import numpy")
+    if options.json:
+        options.json.write_text(json.dumps({"versions": versions(), "microseconds": every}, indent=1) + "\n")
+    if options.picture:
+        from benchmarks.calls.picture import drawn
+
+        options.picture.write_text(drawn(every))
+    if options.compare:
+        lines = compare(json.loads(options.compare.read_text())["microseconds"], every)
+        print("\nSlower than before:", *lines or ["nothing"], sep="\n  ")
+        return int(bool(lines))
+    return 0
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or ua.available_backends():
-        measure(each)
-    import_time()
+    sys.exit(main())

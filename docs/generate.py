@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import unifyarr as ua
-from unifyarr._core.declare import DECLARATIONS, Declaration
-from unifyarr._core.handle import Handle
-from unifyarr._core.selection import load
+from unifyarr._core.declaring.declare import DECLARATIONS, Declaration
+from unifyarr._core.engines.handle import Handle
+from unifyarr._core.engines.registry import load
 
 HERE = Path(__file__).parent
 MARKS = {
@@ -19,10 +19,11 @@ MARKS = {
 }
 
 
-def origin(backend: Handle, kernel: str) -> tuple[str, str]:
+def origin(declaration: Declaration, backend: Handle, kernel: str) -> tuple[str, str]:
     """Return how a backend has a kernel, and the reason where it's not the engine's own."""
     if kernel not in backend.kernels:
-        return "composed", ""
+        # Other functions compute a mixed one. A function of another kind can't be called then.
+        return ("composed", "") if declaration.category == "mixed" else ("not implemented", "it has no such kernel")
     found = backend.kernel(kernel)
     return getattr(found, "origin", "native"), getattr(found, "reason", "")
 
@@ -30,7 +31,7 @@ def origin(backend: Handle, kernel: str) -> tuple[str, str]:
 def cell(declaration: Declaration, backend: Handle) -> str:
     """Return how a backend has a function: by the least native of its kernels."""
     order = list(MARKS)
-    found = [origin(backend, kernel)[0] for kernel in declaration.kernels]
+    found = [origin(declaration, backend, kernel)[0] for kernel in declaration.kernels]
     return MARKS[max(found, key=order.index)]
 
 
@@ -53,11 +54,14 @@ def completeness() -> str:
             cells = " | ".join(cell(declaration, backend) for backend in backends)
             lines.append(f"| `{name}` | {cells} |")
     lines += ["", "## Why", ""]
+    # A kernel that several functions have is needed if one of them does.
+    declarations = sorted(DECLARATIONS.values(), key=lambda each: each.category != "mixed")
+    named = {kernel: each for each in declarations for kernel in each.kernels}
     for backend in backends:
         lines += [f"### {backend.name}", ""]
         reasons: dict[str, list[str]] = {}
-        for kernel in sorted({kernel for each in DECLARATIONS.values() for kernel in each.kernels}):
-            kind, reason = origin(backend, kernel)
+        for kernel, declaration in sorted(named.items()):
+            kind, reason = origin(declaration, backend, kernel)
             if kind not in ("native", "composed"):
                 reasons.setdefault(f"{reason} ({kind})", []).append(f"`{kernel}`")
         lines += [f"- {', '.join(names)}: {reason}" for reason, names in reasons.items()] or ["- everything is native"]
@@ -82,6 +86,8 @@ def reference() -> str:
     return "\n".join([*lines, "```", ""])
 
 
+PAGES = {"completeness.md": completeness, "api.md": reference}
+
 if __name__ == "__main__":
-    (HERE / "completeness.md").write_text(completeness())
-    (HERE / "api.md").write_text(reference())
+    for name, page in PAGES.items():
+        (HERE / name).write_text(page())

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 import unifyarr as ua
 
@@ -81,6 +82,8 @@ def of_torch(call: Callable[[], object], size: int) -> Allocations:
     return Allocations(sum(change >= size for _, change in events), most)
 
 
+# torch's profiler imports triton where it's installed, which dies in a process that has imported TensorFlow.
+profiled = pytest.mark.alone("torch")
 MEASURES = {"numpy": of_numpy, "torch": of_torch}
 
 

@@ -1,6 +1,6 @@
-"""What all tests share: the backends they run on, and how much Hypothesis tries.
+"""What all tests share: the backends they run on, how much Hypothesis tries, and what JAX's compiler does.
 
-``pytest --backends numpy,jax`` runs on those backends only; by default on all that are installed.
+``pytest --backends numpy,jax`` runs as if no other engine was installed; by default all that are installed are tested.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from hypothesis.database import InMemoryExampleDatabase
 
 import unifyarr as ua
 
+from . import engines
+
+pytest_plugins = ["tests.alone", "tests.quick"]
+
 # Engines compile at their first call with a shape, which no deadline foresees.
 # The database is in memory and the seed stands in pyproject.toml: ``derandomize`` would do the same, but without any
 # database Hypothesis looks for one through the settings of all earlier parameters of a test, recursively.
@@ -29,6 +33,7 @@ _common = {
     "database": InMemoryExampleDatabase(),
 }
 settings.register_profile("ci", max_examples=15, **_common)
+settings.register_profile("quick", max_examples=4, **_common)
 settings.register_profile("thorough", max_examples=500, **_common)
 settings.load_profile(os.environ.get("UNIFYARR_TEST_PROFILE", "ci"))
 
@@ -37,9 +42,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--backends", default=None, help="comma-separated names of the backends to test")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    named = config.getoption("--backends")
+    if named:
+        engines.leave_out({*ua.available_backends()} - {"numpy", *named.split(",")})
+    if settings.get_current_profile_name() == "ci":
+        engines.compile_cheaply()
+    # The workers of a run use what the first process, which tests nothing, has made for them.
+    if not hasattr(config, "workerinput"):
+        shared = engines.SharedCompilations()
+        config.add_cleanup(shared.remove)
+    _import_all(_selected(config))
+    if "jax" in sys.modules:
+        engines.reuse_contexts()
+
+
 def _selected(config: pytest.Config) -> list[str]:
     named = config.getoption("--backends")
     return named.split(",") if named else ua.available_backends()
+
+
+def _import_all(backends: list[str]) -> None:
+    # Hypothesis draws constants from all modules of ours that are loaded: loaded one by one, they would make what a
+    # test draws depend on the tests that its worker has run before.
+    package = Path(ua.__file__).parent
+    left_out = {path.name for path in (package / "backends").iterdir() if path.is_dir()} - set(backends)
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        if not left_out & set(parts):
+            importlib.import_module(".".join(part for part in parts if part != "__init__"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -47,25 +78,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("backend", _selected(metafunc.config), indirect=True)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    # Hypothesis draws constants from all modules of ours that are loaded: loaded one by one, they would make what a
-    # test draws depend on the tests that its worker has run before.
-    package = Path(ua.__file__).parent
-    left_out = {path.name for path in (package / "backends").iterdir() if path.is_dir()} - set(_selected(config))
-    for path in sorted(package.rglob("*.py")):
-        parts = path.relative_to(package.parent).with_suffix("").parts
-        if not left_out & set(parts):
-            importlib.import_module(".".join(part for part in parts if part != "__init__"))
+def pytest_collection_finish() -> None:
+    engines.spare_the_collector()
 
 
-# How many tests a worker runs before JAX forgets what it has compiled, which it would otherwise keep: gigabytes.
-FORGETS = 6000
+# How many tests a worker runs before JAX forgets its programs, and before the collector is spared what has been added.
+FORGETS, SPARES = 6000, 200
 _tests = itertools.count(1)
 
 
 def pytest_runtest_teardown() -> None:
-    if next(_tests) % FORGETS == 0 and "jax" in sys.modules:
-        sys.modules["jax"].clear_caches()
+    count = next(_tests)
+    if count % FORGETS == 0:
+        engines.forget_compilations()
+    elif count % SPARES == 0:
+        engines.spare_the_collector()
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from unifyarr._core.handle import Handle
-from unifyarr._core.selection import load
+from unifyarr._core.calling.shortcuts import Shortcuts
+from unifyarr._core.engines.handle import Handle, declines
+from unifyarr._core.engines.registry import load
 
 Kernel = Callable[..., Any]
 # These write, after all that can fail.
@@ -28,17 +29,23 @@ def _wrapped(handle: Handle, name: str, around: Callable[[str, Kernel], Kernel])
     return wrapped
 
 
+def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
+    """Have every call run its body, and none learn a shortcut: these hold the kernels of earlier calls."""
+    patch.setattr(Shortcuts, "get", lambda self, key: declines)
+
+
 @contextmanager
 def around_kernels(backend: str, around: Callable[[str, Kernel], Kernel]) -> Iterator[None]:
     """Wrap every kernel that computes, and keep calls off the fast paths, which hold kernels of their own."""
     handle = load(backend)
     with pytest.MonkeyPatch.context() as patch:
+        leave_shortcuts(patch)
         for path in [each for each in vars(handle) if each.startswith("fast_")]:
             declined = False if path.startswith(("fast_out_", "fast_set_")) else NotImplemented
             patch.setattr(handle, path, lambda *_, declined=declined: declined)
         for name in handle.kernels.keys() - WRITING:
             patch.setitem(handle.kernels, name, _wrapped(handle, name, around))
-        for method in ("from_numpy", "from_dlpack", "copy"):
+        for method in ("from_numpy", "adopt", "from_dlpack", "copy"):
             patch.setattr(handle, method, around(method, getattr(handle, method)))
         yield
 

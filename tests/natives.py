@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -9,7 +10,10 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.transformations.run import ENGINES
 
+# An example that needs an engine which takes derivatives.
+TRANSFORMS = re.compile(r"\bua\.(?:\w*grad|vjp|jvp|vmap|jacobian|hessian)\(")
 IMMUTABLE = ("jax", "tensorflow")
 
 
@@ -39,6 +43,12 @@ def values_of(array: Any) -> np.ndarray:
     if hasattr(array, "detach"):
         array = array.detach()
     return np.array(array.numpy() if hasattr(array, "numpy") else array)
+
+
+def skip_without_derivatives(backend: str) -> None:
+    """Skip a test that takes a derivative, where NumPy finds no engine under test to take it."""
+    if backend == "numpy" and not {*ENGINES} & {*ua.available_backends()}:
+        pytest.skip(f"NumPy's derivatives come from {' or '.join(ENGINES)}, of which none is under test")
 
 
 def skip_unless(backend: str, *wanted: str, why: str) -> None:

@@ -27,6 +27,9 @@ ALL = BOOL + INTEGERS + HALVES + FLOATS + COMPLEX
 # A small pool: JAX and TensorFlow compile for each shape.
 SHAPES = [(), (0,), (1,), (4,), (2, 3), (0, 3), (3, 1), (2, 1, 3)]
 
+# How many elements arrays have where the shape isn't the point: each elementwise function is compiled for these.
+LENGTH = 24
+
 # Relative to the largest magnitude at stake; sums and transcendental functions round differently on each engine.
 TOLERANCE = {
     "float16": 4e-3,
@@ -45,6 +48,23 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
+def repeated(backend: str, values: np.ndarray) -> np.ndarray:
+    """Return one-dimensional values for an elementwise function, on JAX repeated to a length that is compiled anyway.
+
+    Elsewhere they stay as few as they are: engines compute the last elements of an array in another way.
+    """
+    return np.resize(values, LENGTH) if backend == "jax" else values
+
+
+def in_pieces(backend: str, function: Callable[..., ua.Array], *values: np.ndarray) -> np.ndarray:
+    """Return what an elementwise function gives for one-dimensional values, on JAX in pieces of that length."""
+    if backend != "jax":
+        return as_numpy(function(*map(ua.asarray, values)))
+    count = len(values[0])
+    pieces = [np.resize(each, (-(-count // LENGTH), LENGTH)) for each in values]
+    return np.concatenate([as_numpy(function(*map(ua.asarray, piece))) for piece in zip(*pieces, strict=True)])[:count]
+
+
 def as_numpy(x: Any) -> np.ndarray:
     """Return an array's values as an independent NumPy array."""
     return np.array(x.__array__() if isinstance(x, ua.Array) else x)
@@ -57,14 +77,21 @@ def assert_same(
     rtol: float | None = None,
     atol: float = 0.0,
     signed_zeros: bool = True,
-    what: str = "",
+    what: Any = "",
 ) -> None:
-    """Assert that an array has NumPy's dtype, shape and values: to rounding, special ones and zeros' signs exactly."""
+    """Assert that an array has NumPy's dtype, shape and values: to rounding, special ones and zeros' signs exactly.
+
+    ``what``, a value or a tuple of values, is shown where that fails.
+    """
     expected = np.asarray(expected)
-    assert isinstance(actual, ua.Array), f"{what}: {type(actual)}"
-    assert actual.dtype == expected.dtype, f"{what}: dtype {actual.dtype}, NumPy has {expected.dtype}"
-    assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, NumPy has {expected.shape}"
+    assert isinstance(actual, ua.Array), f"{_shown(what)}: {type(actual)}"
+    assert actual.dtype == expected.dtype, f"{_shown(what)}: dtype {actual.dtype}, NumPy has {expected.dtype}"
+    assert actual.shape == expected.shape, f"{_shown(what)}: shape {actual.shape}, NumPy has {expected.shape}"
     assert_values(as_numpy(actual), expected, rtol=rtol, atol=atol, signed_zeros=signed_zeros, what=what)
+
+
+def _shown(what: Any) -> str:
+    return " ".join(map(str, what)) if isinstance(what, tuple) else str(what)
 
 
 def assert_values(
@@ -74,37 +101,38 @@ def assert_values(
     rtol: float | None = None,
     atol: float = 0.0,
     signed_zeros: bool = True,
-    what: str = "",
+    what: Any = "",
 ) -> None:
     """Assert equal values: exactly for integers and bools, to rounding for floats, special values exactly."""
-    name = expected.dtype.name
-    if name not in TOLERANCE:
-        np.testing.assert_array_equal(actual, expected, err_msg=what)
+    dtype = expected.dtype
+    if actual.dtype == dtype and actual.shape == expected.shape and actual.tobytes() == expected.tobytes():
         return
-    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+
+    def assert_equal(one: np.ndarray, other: np.ndarray, of: str) -> None:
+        # Text of arrays takes longer than all that is compared.
+        if not np.array_equal(one, other):
+            np.testing.assert_array_equal(one, other, err_msg=f"{_shown(what)}: {of}\n{actual}\n{expected}")
+
+    if dtype.name not in TOLERANCE:
+        assert_equal(actual, expected, "values")
+        return
+    wide = np.complex128 if dtype.kind == "c" else np.float64
     a, e = actual.astype(wide), expected.astype(wide)
-    if wide is np.complex128:
-        parts = [(a.real, e.real), (a.imag, e.imag)]
-        scale = np.abs(e)
-    else:
-        parts = [(a, e)]
-        scale = np.abs(e)
-    bound = (TOLERANCE[name] if rtol is None else rtol) * np.where(np.isfinite(scale), scale, 0) + atol
+    scale = np.abs(e)
+    parts = [(a.real, e.real), (a.imag, e.imag)] if wide is np.complex128 else [(a, e)]
+    bound = (TOLERANCE[dtype.name] if rtol is None else rtol) * np.where(np.isfinite(scale), scale, 0) + atol
     # An engine may flush subnormal numbers to zero.
-    bound = bound + ua.finfo(expected.dtype).smallest_normal
+    bound = bound + ua.finfo(dtype).smallest_normal
     for one, other in parts:
-        np.testing.assert_array_equal(np.isnan(one), np.isnan(other), err_msg=f"{what}: NaN\n{actual}\n{expected}")
+        assert_equal(np.isnan(one), np.isnan(other), "NaN")
         infinite = np.isinf(other) | np.isinf(one)
-        message = f"{what}: infinities\n{actual}\n{expected}"
-        np.testing.assert_array_equal(one[infinite], other[infinite], err_msg=message)
+        assert_equal(one[infinite], other[infinite], "infinities")
         finite = np.isfinite(other)
-        assert np.all(np.abs(one[finite] - other[finite]) <= bound[finite]), f"{what}:\n{actual}\nNumPy has\n{expected}"
-        if not signed_zeros:
-            continue
-        zero = finite & (other == 0) & (one == 0)
-        np.testing.assert_array_equal(
-            np.signbit(one[zero]), np.signbit(other[zero]), err_msg=f"{what}: sign of zero\n{actual}\n{expected}"
-        )
+        near = np.all(np.abs(one[finite] - other[finite]) <= bound[finite])
+        assert near, f"{_shown(what)}:\n{actual}\nNumPy has\n{expected}"
+        if signed_zeros:
+            zero = finite & (other == 0) & (one == 0)
+            assert_equal(np.signbit(one[zero]), np.signbit(other[zero]), "sign of zero")
 
 
 def elements(dtype: str, *, special: bool = True, low: float = -100, high: float = 100) -> st.SearchStrategy[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import operator
 import pickle
@@ -72,7 +73,7 @@ def test_the_namespace(backend: str) -> None:
     xp = x.__array_namespace__()
     assert xp is y.__array_namespace__()
     assert xp is x.__array_namespace__(api_version="2025.12")
-    assert xp.__name__ == f"unifyarr.{backend}"
+    assert xp.__name__ == f"unifyarr.on.{backend}"
     assert {xp: 1}[xp] == 1
     assert xp.__array_api_version__ == "2025.12"
     assert xp.__array_namespace_info__().default_device() == "cpu"
@@ -252,6 +253,32 @@ def test_numpys_print_options_hold(backend: str) -> None:
 
 
 # -- copies and pickles ---------------------------------------------------------------------------------------------
+
+# What version 0.1 wrote of ``asarray([1.5, 2.0])``, and of a container of ``asarray([1.5])``.
+PICKLED = (
+    "gASVwwAAAAAAAACMDnVuaWZ5YXJyLmFycmF5lIwIX3JlYnVpbGSUk5SMFm51bXB5Ll9jb3JlLm11bHRpYXJyYXmUjAxfcmVjb25zdHJ1Y3SU"
+    "k5SMBW51bXB5lIwHbmRhcnJheZSTlEsAhZRDAWKUh5RSlChLAUsChZRoBowFZHR5cGWUk5SMAmY4lImIh5RSlChLA4wBPJROTk5K/////0r/"
+    "////SwB0lGKJQxAAAAAAAAD4PwAAAAAAAABAlHSUYmgGjANjcHWUh5RSlC4="
+)
+PICKLED_CONTAINER = (
+    "gASVFwEAAAAAAACMDnVuaWZ5YXJyLl90cmVllIwEbWFkZZSTlIwSdW5pZnlhcnIuY29udGFpbmVylIwJQ29udGFpbmVylJOUfZSMAWGUjA51"
+    "bmlmeWFyci5hcnJheZSMCF9yZWJ1aWxklJOUjBZudW1weS5fY29yZS5tdWx0aWFycmF5lIwMX3JlY29uc3RydWN0lJOUjAVudW1weZSMB25k"
+    "YXJyYXmUk5RLAIWUQwFilIeUUpQoSwFLAYWUaA6MBWR0eXBllJOUjAJmOJSJiIeUUpQoSwOMATyUTk5OSv////9K/////0sAdJRiiUMIAAAA"
+    "AAAA+D+UdJRiaA6MA2NwdZSHlFKUc4wIYnVpbHRpbnOUjARkaWN0lJOUh5RSlC4="
+)
+
+
+def test_pickles_of_version_0_1_are_read() -> None:
+    x = pickle.loads(base64.b64decode(PICKLED))
+    assert type(x) is ua.Array
+    assert x.tolist() == [1.5, 2.0]
+    assert pickle.loads(base64.b64decode(PICKLED_CONTAINER)).a.tolist() == [1.5]
+
+
+def test_pickles_name_no_private_module() -> None:
+    assert b"_core" not in pickle.dumps(ua.asarray([1.5, 2.0])).replace(b"numpy._core", b"")
+    assert ua.Array.__module__ == "unifyarr"
+
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copy.copy": copy.copy,

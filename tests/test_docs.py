@@ -10,6 +10,8 @@ import pytest
 
 import unifyarr as ua
 
+from .natives import TRANSFORMS, skip_without_derivatives
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md"))
 WITH_EXAMPLES = [page for page in PAGES if ">>>" in (ROOT / "docs" / page).read_text()]
@@ -18,6 +20,8 @@ WITH_EXAMPLES = [page for page in PAGES if ">>>" in (ROOT / "docs" / page).read_
 @pytest.mark.parametrize("page", WITH_EXAMPLES)
 def test_examples_run(backend: str, page: str) -> None:
     text = (ROOT / "docs" / page).read_text()
+    if TRANSFORMS.search(text):
+        skip_without_derivatives(backend)
     report: list[str] = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     with ua.use_backend(backend):

@@ -14,6 +14,8 @@ import pytest
 
 import unifyarr as ua
 
+from .natives import TRANSFORMS, skip_without_derivatives
+
 MODULES = sorted(
     info.name
     for info in pkgutil.walk_packages(ua.__path__, "unifyarr.")
@@ -57,6 +59,8 @@ def test_the_functions_have_examples() -> None:
 
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples(backend: str, module: str) -> None:
+    if any(TRANSFORMS.search(test.docstring or "") for test in examples(module)):
+        skip_without_derivatives(backend)
     report: list[str] = []
     # As at an interactive prompt: the backend is the process's default, no scope is open.
     before = ua.current_backend()

@@ -13,6 +13,7 @@ from PIL import ImageColor
 
 import unifyarr as ua
 
+from .natives import skip_without_derivatives
 from .transformations.through import engines
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -29,12 +30,13 @@ def load(name: str) -> ModuleType:
     return module
 
 
+# torch's optimizers import triton where it's installed, which dies in a process that has imported TensorFlow.
+@pytest.mark.alone("numpy", "torch", engines=("numpy", "torch", "jax"))
 def test_attention_gives_the_same_on_every_backend(backend: str) -> None:
+    skip_without_derivatives(backend)
     example = load("attention")
     example.BATCH, example.CONTEXT, example.WIDTH, example.LAYERS = 4, 16, 16, 1
     results = [example.run(backend, 10, length=5, through=engine) for engine in engines(backend)]
-    if not results:
-        pytest.skip("NumPy's gradients come from torch or JAX, neither of which is installed")
     if engines("numpy"):
         results.append(example.run("numpy", 10, length=5))
     for result in results:

@@ -8,34 +8,48 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import unifyarr as ua
+from unifyarr import functions
 
 ROOT = Path(ua.__file__).parent
 ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
 # What backends share.
-SHARED = ("unifyarr.backends.kernels", "unifyarr.backends.memory")
+CONTRACT = "unifyarr.backends.base"
+SHARED = ("unifyarr.backends.references", CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
-# From below to above: a module imports its own layer and those below.
-LAYERS = [
-    "errors",
-    "typing",
-    "_core",
-    "functions",
-    "_above",
-    "array",
-    "_tree",
-    "_storage",
-    "container",
-    "transformations",
-    "graph",
-    "random",
-    "unifyarr",
+# From below to above: a module imports from its own floor and from those below. A module belongs to the longest name.
+FLOORS = [
+    ("backends.references",),
+    ("errors",),
+    ("typing",),
+    ("backends",),
+    ("_core.values",),
+    ("_core.engines",),
+    ("_core.arrays",),
+    ("_core.declaring",),
+    ("_core.modes",),
+    ("_core.writing",),
+    ("_core.calling",),
+    ("_core",),
+    ("functions",),
+    # Namespaces, made of functions, and what returns them.
+    ("linalg", "fft", "nn", "on", "functions.backends"),
+    ("container",),
+    ("transformations",),
+    ("graph.core",),
+    ("graph.kernels",),
+    ("graph.tracing",),
+    ("graph.run",),
+    ("graph.show",),
+    ("graph",),
+    ("random",),
+    ("",),
 ]
-# Beside the array: operators and namespaces, made of functions.
-ABOVE = {"linalg", "fft", "nn", "_info", "_inplace_api", "_namespace", "_operators", "_selection_api"}
+ROOMS = {f"unifyarr.{name}".rstrip("."): floor for floor, names in enumerate(FLOORS) for name in names}
 
 
 def dotted(path: Path) -> str:
@@ -47,25 +61,25 @@ def is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what runs, in functions too, but not what only type checkers read."""
+def statements(node: ast.AST, types: bool = False) -> Iterator[ast.AST]:
+    """Yield what runs, in functions too; what only type checkers read too with ``types``."""
     for child in ast.iter_child_nodes(node):
-        if is_type_checking(child):
+        if is_type_checking(child) and not types:
             assert isinstance(child, ast.If)
             for each in child.orelse:
                 yield from statements(each)
             continue
         yield child
-        yield from statements(child)
+        yield from statements(child, types)
 
 
-def imports(path: Path) -> set[str]:
-    """Return the dotted names of the modules, and of what may be modules, that a file imports."""
+def imports(path: Path, types: bool = False) -> set[str]:
+    """Return the dotted names of the modules that a file imports; for type checkers alone too with ``types``."""
     package = dotted(path).split(".")
     if path.name != "__init__.py":
         package = package[:-1]
     found: set[str] = set()
-    for node in statements(ast.parse(path.read_text())):
+    for node in statements(ast.parse(path.read_text()), types):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -78,34 +92,93 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def layer(name: str) -> int:
-    parts = name.split(".")
-    top = parts[1] if len(parts) > 1 else "unifyarr"
-    return LAYERS.index("_above" if top in ABOVE else top)
+def floor(name: str) -> int:
+    while name not in ROOMS:
+        name = name.rpartition(".")[0]
+    return ROOMS[name]
 
 
 FRONTEND = [path for path in MODULES if "backends" not in path.relative_to(ROOT).parts and path.name != "__main__.py"]
-BACKENDS = [
-    path for path in MODULES if len(path.relative_to(ROOT).parts) > 2 and path.relative_to(ROOT).parts[0] == "backends"
-]
+OF_BACKENDS = [path for path in MODULES if path.relative_to(ROOT).parts[0] == "backends"]
+BACKENDS = [path for path in OF_BACKENDS if path.parent.name not in ("backends", "base")]
 
 
 def test_there_are_modules_to_look_at() -> None:
     assert len(FRONTEND) > 20
     assert {path.relative_to(ROOT).parts[1] for path in BACKENDS} == {"numpy", "torch", "jax", "tensorflow"}
-    assert "unifyarr._core.declare" in imports(ROOT / "functions" / "elementwise.py")
+    assert "unifyarr._core.declaring.declare" in imports(ROOT / "functions" / "elementwise.py")
     assert "unifyarr.errors" in imports(ROOT / "backends" / "kernels.py")
 
 
 @pytest.mark.parametrize("path", FRONTEND, ids=dotted)
 def test_imports_point_down(path: Path) -> None:
-    mine = layer(dotted(path))
-    for name in imports(path):
+    """Type-only imports and those in functions point down too."""
+    mine = floor(dotted(path))
+    for name in imports(path, types=True):
         if name.split(".")[0] == "unifyarr":
-            assert not name.startswith("unifyarr.backends"), (
+            is_contract = name in ("unifyarr.backends", SHARED[0]) or name.startswith(CONTRACT)
+            assert is_contract or not name.startswith("unifyarr.backends"), (
                 f"{dotted(path)} imports {name}: backends are loaded by name"
             )
-            assert layer(name) <= mine, f"{dotted(path)} imports {name}, which is above it"
+            assert floor(name) <= mine, f"{dotted(path)} imports {name}, which is above it"
+
+
+@pytest.mark.parametrize("path", [path for path in FRONTEND if path.parent.name == "core"], ids=dotted)
+def test_the_graphs_core_knows_nothing_of_arrays(path: Path) -> None:
+    allowed = ("unifyarr.graph.core", "unifyarr.errors", "unifyarr._core.values")
+    assert not [
+        name for name in imports(path, types=True) if name.startswith("unifyarr") and not name.startswith(allowed)
+    ]
+
+
+def test_every_room_has_modules() -> None:
+    """A room that was renamed would be checked no more."""
+    names = {dotted(path) for path in MODULES}
+    assert names >= set(ROOMS)
+
+
+def test_no_public_module_has_the_name_of_a_function() -> None:
+    for package in (ua, functions, ua.graph, ua.random, ua.linalg, ua.fft, ua.nn):
+        folder = Path(package.__file__ or "")
+        if folder.name == "__init__.py":
+            modules = {path.stem for path in folder.parent.iterdir() if not path.name.startswith("_")}
+            functions_of = {name for name in package.__all__ if not isinstance(getattr(package, name), ModuleType)}
+            assert not modules & functions_of
+
+
+def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """Return the modules that import each other, directly or not, in sets as large as they get."""
+
+    def reached(start: str) -> set[str]:
+        found, left = set(), [start]
+        while left:
+            new = graph[left.pop()] - found
+            found |= new
+            left.extend(new)
+        return found
+
+    above = {name: reached(name) for name in graph}
+    return {frozenset(other for other in above[name] if name in above[other]) for name in graph if name in above[name]}
+
+
+# Modules that import each other, in functions and for type checkers included, and why that is right.
+CIRCLES: dict[frozenset[str], str] = {
+    frozenset(f"unifyarr.graph.core.{name}" for name in ("checks", "feature", "fgraph", "order")): (
+        "a graph owns its order and calls its features, and both are told which graph that is"
+    ),
+    frozenset({"unifyarr.graph.core.basic", "unifyarr.graph.core.declarations"}): (
+        "what a class of operations declares is checked when the class is made, and speaks of its instances"
+    ),
+    frozenset({"unifyarr.graph.tracing.trace", "unifyarr.graph.tracing.transformed"}): (
+        "a transformation inside a trace becomes a node, whose function is traced too"
+    ),
+}
+
+
+def test_no_modules_import_each_other() -> None:
+    names = {dotted(path) for path in FRONTEND}
+    graph = {dotted(path): imports(path, types=True) & names - {dotted(path)} for path in FRONTEND}
+    assert circles(graph) == set(CIRCLES)
 
 
 @pytest.mark.parametrize("path", FRONTEND, ids=dotted)
@@ -126,9 +199,13 @@ def test_a_backend_imports_its_engine_and_its_own_files(path: Path) -> None:
             )
 
 
-def test_what_backends_share_imports_nothing_but_errors() -> None:
-    for name in imports(ROOT / "backends" / "kernels.py"):
-        assert not name.startswith("unifyarr") or name == "unifyarr.errors"
+@pytest.mark.parametrize("path", [path for path in OF_BACKENDS if path not in BACKENDS], ids=dotted)
+def test_what_backends_share_imports_nothing_but_errors(path: Path) -> None:
+    for name in imports(path):
+        assert not name.startswith("unifyarr") or name in ("unifyarr.errors", "unifyarr.typing", *CONTRACT_FILES)
+
+
+CONTRACT_FILES = {dotted(path) for path in OF_BACKENDS if path not in BACKENDS}
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -153,6 +230,34 @@ LOADED = (
 def test_importing_loads_no_engine_and_prints_nothing() -> None:
     result = run(f"import unifyarr; {LOADED}")
     assert (result.stdout, result.stderr, result.returncode) == ("[]\n", "", 0)
+
+
+def test_importing_leaves_for_later_what_no_import_needs() -> None:
+    code = (
+        "import numpy, sys; before = {*sys.modules}; import unifyarr; "
+        "print(sorted({'ml_dtypes', 'dataclasses', 'sysconfig', 'optree', 'scipy'} & ({*sys.modules} - before)))"
+    )
+    result = run(code)
+    assert (result.stdout, result.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "ua.result_type(np.dtype(ml_dtypes.bfloat16))",
+        "ua.asarray(np.ones(2, ml_dtypes.bfloat16)).dtype",
+        "ua.asarray(np.ones(2, ml_dtypes.bfloat16))[0].dtype",
+        "ua.asarray(ml_dtypes.bfloat16(1)).dtype",
+        "ua.finfo(ml_dtypes.bfloat16).dtype",
+        "{np.dtype(ml_dtypes.bfloat16): ua.bfloat16}[ua.bfloat16]",
+        "copy.deepcopy(ua.bfloat16)",
+        "pickle.loads(pickle.dumps(ua.bfloat16))",
+        "ua.zeros(2, dtype='bfloat16').dtype",
+    ],
+)
+def test_bfloat16_is_known_at_its_first_use(use: str) -> None:
+    result = run(f"import copy, pickle, ml_dtypes, numpy as np, unifyarr as ua; print({use} is ua.bfloat16)")
+    assert (result.stdout, result.stderr) == ("True\n", "")
 
 
 def test_using_numpy_loads_no_engine() -> None:

@@ -22,7 +22,7 @@ from unifyarr.errors import (
     ShapeError,
     TraceError,
 )
-from unifyarr.graph.compile import compile as compiled
+from unifyarr.graph.compiling import compile as compiled
 
 from .test_imports import run
 

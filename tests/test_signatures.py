@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.declare import DECLARATIONS
+from unifyarr._core.declaring.declare import DECLARATIONS
 
 from .oracle import words
 
@@ -263,6 +263,13 @@ def test_the_docstring_says_what_to_pass_and_shows_it(name: str) -> None:
     described = text.split("Parameters\n----------\n", 1)[1].split("\n\n")[0]
     named = set(described.replace(",", " ").replace("*", " ").split())
     assert set(inspect.signature(function).parameters) <= named
+
+
+@pytest.mark.parametrize("name", list(DECLARATIONS))
+def test_the_docstring_names_the_standard_if_the_function_is_in_it(name: str) -> None:
+    source = (inspect.getdoc(find(name)) or "").split("Source: ", 1)[1]
+    named = f"Array API standard 2025.12, ``{name}``" in source
+    assert named <= (name in STANDARD), "declare it with @elementwise(..., standard=False), or name another source"
 
 
 def test_annotations_resolve_to_types() -> None:

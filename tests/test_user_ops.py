@@ -25,7 +25,7 @@ from unifyarr.errors import (
     ReadOnlyError,
     ShapeError,
 )
-from unifyarr.graph.compile import compile
+from unifyarr.graph.compiling import compile
 
 from .natives import native, skip_unless
 from .oracle import as_numpy, assert_same
@@ -115,9 +115,11 @@ def test_a_wrong_out_is_refused_before_anything_is_written(backend: str, times: 
     assert_same(single, np.array([4, 6], np.float32))
 
 
-def test_arrays_of_two_backends_meet() -> None:
+def test_arrays_of_two_backends_meet(backend: str) -> None:
+    other = "torch" if backend == "numpy" else "numpy"
+    skip_unless(other, *ua.available_backends(), why="another engine")
     with pytest.raises(BackendMismatchError):
-        Axpy().op(1.0, ua.zeros(2, backend="numpy"), ua.zeros(2, backend="torch"))
+        Axpy().op(1.0, ua.zeros(2), ua.zeros(2, backend=other))
 
 
 def test_out_that_is_destroyed_is_written_by_the_twin(backend: str) -> None:
@@ -576,9 +578,7 @@ def test_wrong_registrations() -> None:
         op.inplace("numpy", destroy_map={0: (3,)})
     with pytest.raises(ValueError, match=r"names output 1, but it has one output"):
         op.inplace("numpy", destroy_map={1: (0,)})
-    with pytest.raises(ValueError, match="in 2 inputs"):
-        op.inplace("numpy", destroy_map={0: (0, 1)})
-    with pytest.raises(ValueError, match=r"scratch .* names input -1"):
+    with pytest.raises(ValueError, match=r"scratch .* from 0, so there is no -1"):
         op.inplace("numpy", scratch=(-1,))
     with pytest.raises(ValueError, match=r"tolerate_same .* names input 7"):
         op.inplace("numpy", destroy_map={0: (0,)}, tolerate_same=[(0, 7)])

@@ -10,12 +10,16 @@ array([0., 1., 1., 0.])
 
 from __future__ import annotations
 
+from sys import modules as _modules
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import errors, fft, functions, linalg, nn, typing
-from ._core.debugging import debug
-from ._core.dtypes import (
+from ._core.arrays import array as _array
+from ._core.arrays.array import Array
+from ._core.declaring.op import op
+from ._core.engines.current import set_backend, use_backend
+from ._core.engines.dtypes import (  # fmt: skip
     bfloat16,
     bool,
     complex64,
@@ -31,11 +35,15 @@ from ._core.dtypes import (
     uint16,
     uint32,
     uint64,
-)  # fmt: skip
-from ._core.op import op
-from ._core.selection import available_backends, set_backend, use_backend
-from ._info import Info
-from ._inplace_api import (
+)
+from ._core.engines.registry import available_backends
+from ._core.modes.debugging import debug
+from .container import tree as _tree
+from .container.container import Container
+from .functions import *  # noqa: F403
+from .functions.backends import current_backend, to_backend
+from .functions.constants import e, inf, nan, newaxis, pi
+from .functions.inplace import (
     assert_supports_inplace,
     inplace_arrays_supported,
     inplace_decrement,
@@ -45,16 +53,16 @@ from ._inplace_api import (
     supports_inplace_updates,
     variable,
 )
-from ._selection_api import current_backend, to_backend
-from .array import Array
-from .container import Container
-from .functions import *  # noqa: F403
-from .functions.constants import e, inf, nan, newaxis, pi
+from .functions.inspection import Info
 
 if _TYPE_CHECKING:
-    from . import graph, random
-    from .graph.compile import compile
+    from . import graph, on, random
+    from .graph.compiling import compile
     from .transformations import grad, hessian, jacobian, jvp, value_and_grad, vjp, vmap
+
+# Pickles of version 0.1 name these modules, which are found without being attributes: ``array`` is the function.
+_modules[f"{__name__}.array"] = _array
+_modules[f"{__name__}._tree"] = _tree
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -99,6 +107,7 @@ __all__ = [
     "nan",
     "newaxis",
     "nn",
+    "on",
     "op",
     "pi",
     "random",
@@ -119,10 +128,11 @@ __all__ = [
 # Every function, which its category's file declares and ``functions`` exports.
 __all__ += functions.__all__
 
-# What is loaded when it's asked for: who computes without it needn't wait for it. Modules, and what is in them.
+# Names that are imported when first used, so that ``import unifyarr`` stays fast: name -> module.
 _LATER = {
-    "compile": "graph.compile",
+    "compile": "graph.compiling",
     "graph": "graph",
+    "on": "on",
     "random": "random",
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"), "transformations"),
 }
@@ -152,6 +162,6 @@ def __array_namespace_info__() -> Info:
     >>> ua.__array_namespace_info__().default_dtypes()["integral"]
     unifyarr.int64
     """
-    from ._core.selection import current
+    from ._core.engines.current import current
 
     return Info(current())

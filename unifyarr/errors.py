@@ -14,11 +14,19 @@ class BackendNotFoundError(UnifyarrError, ImportError):
 
 
 class BackendMismatchError(UnifyarrError, TypeError):
-    """Arrays of two backends meet in one call."""
+    """Arrays of two backends were passed to one call."""
 
 
 class BackendFeatureError(UnifyarrError, NotImplementedError):
     """The engine can't do what was asked, and no workaround exists."""
+
+
+class EngineError(UnifyarrError, ValueError, RuntimeError):
+    """The engine refused a call with an error of a class of its own, which is the ``__cause__``."""
+
+
+class ProtocolError(UnifyarrError, TypeError, AttributeError):
+    """An object lacks the methods by which a function takes it."""
 
 
 class ShapeError(UnifyarrError, ValueError):
@@ -42,7 +50,7 @@ class DtypeError(UnifyarrError, TypeError):
 
 
 class DeviceError(UnifyarrError, ValueError):
-    """A device is unknown, or arrays of two devices meet in one call."""
+    """A device is unknown, or arrays of two devices were passed to one call."""
 
 
 class CopyError(UnifyarrError, ValueError):
@@ -62,26 +70,30 @@ class TracedMutationError(InplaceUpdateError):
 
 
 class TraceError(UnifyarrError, TypeError):
-    """Inside a trace something was asked for that depends on values, which aren't known there."""
+    """Code inside a trace depends on values of arrays, which aren't known there."""
+
+
+class LostDerivativeError(UnifyarrError, RuntimeError):
+    """A value whose derivative is being taken would leave its engine, where no derivative follows it."""
 
 
 class DebugModeError(UnifyarrError, AssertionError):
-    """A call inside ``debug()``, or a node of a graph in mode ``"debug"``, did something else than is declared of it.
+    """A call inside ``debug()``, or a node of a graph in mode ``"debug"``, didn't do what it declares.
 
-    The base of the errors that say what.
+    The base class of more specific errors.
     """
 
 
 class BadViewMap(DebugModeError):
-    """A result shares memory with something that the ``view_map`` doesn't allow: an argument, or another result."""
+    """A result shares memory with an argument or another result, which the ``view_map`` doesn't allow."""
 
 
 class BadDestroyMap(DebugModeError):
-    """A call or a node changed what it was not to write, or didn't write its result where it said."""
+    """A call or a node changed memory that it doesn't declare, or didn't write its result where it declares."""
 
 
 class BadOut(DebugModeError):
-    """A call with ``out=``, or a write, changed elements beside those that it was to write."""
+    """A call with ``out=``, or a write, changed other elements than those of its target."""
 
 
 class BadInplace(DebugModeError):
@@ -89,15 +101,15 @@ class BadInplace(DebugModeError):
 
 
 class BadThunkOutput(DebugModeError):
-    """An operation that takes a buffer for its result gives another result with one, or returns other memory."""
+    """A kernel computes other values than the body of its function, or other values when it's given a buffer."""
 
 
 class BadOptimization(DebugModeError):
-    """A rewritten graph computes another value than the graph that it was made of."""
+    """A rewritten graph computes another value than the traced graph."""
 
 
 class InvalidValueError(DebugModeError):
-    """A node's result is of another shape, dtype or device than its variable, or no array of the backend."""
+    """A node's result has another shape, dtype or device than its variable, or isn't an array of the backend."""
 
 
 class StochasticOrder(DebugModeError):
@@ -105,9 +117,9 @@ class StochasticOrder(DebugModeError):
 
 
 class InconsistencyError(UnifyarrError, ValueError):
-    """A graph can't be computed right as it stands: the base of the errors that say why.
+    """A graph can't be evaluated correctly. The base class of more specific errors.
 
-    ``variable`` is the one whose memory it's about, ``nodes`` are the operations that are in each other's way.
+    ``variable`` is the variable whose memory is concerned, ``nodes`` are the operations that conflict.
     """
 
     def __init__(self, message: str, *, variable: Any = None, nodes: tuple[Any, ...] = ()) -> None:
@@ -121,7 +133,7 @@ class CycleError(InconsistencyError):
 
 
 class SearchLimitError(InconsistencyError):
-    """Whether there's an order in which the nodes can run was not found out within a given number of steps."""
+    """The search for an order in which the nodes can run exceeded a given number of steps."""
 
 
 class MissingInputError(InconsistencyError):

@@ -49,7 +49,7 @@ def program(backend: str) -> None:
             assert isinstance(result, ua.Array), f"{name}: {type(result)}"
             assert result.backend == backend, name
             assert_same(result, call(POINTS), rtol=1e-8, atol=1e-12, signed_zeros=False, what=name)
-            assert_same(x, POINTS, what=f"the input of {name}")
+            assert_same(x, POINTS, what=("the input of", name))
 
 
 def test_scipy_computes_on_arrays(backend: str) -> None:

@@ -35,6 +35,7 @@ class Other:
 Call = Callable[..., ua.Array]
 # These can share memory with an array of ours: a call, and what it makes of NumPy's array.
 SHARING: dict[str, tuple[Call, Callable[[np.ndarray], np.ndarray]]] = {
+    "array": (lambda x, **options: ua.array(x, **options), lambda v: v),
     "asarray": (lambda x, **options: ua.asarray(x, **options), lambda v: v),
     "asarray in its dtype": (lambda x, **options: ua.asarray(x, dtype=x.dtype, **options), lambda v: v),
     "asarray on its backend": (lambda x, **options: ua.asarray(x, backend=x.backend, **options), lambda v: v),

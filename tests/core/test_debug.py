@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core import selection
-from unifyarr._core.declare import DECLARATIONS, Declaration
-from unifyarr._core.handle import LOADED, Handle
-from unifyarr._core.selection import load
+from unifyarr._core.declaring.declare import DECLARATIONS, Declaration
+from unifyarr._core.declaring.fast import install, install_all
+from unifyarr._core.engines import registry
+from unifyarr._core.engines.handle import LOADED
+from unifyarr._core.engines.registry import load
 from unifyarr.backends.kernels import support_native_out
 from unifyarr.errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeError
 
@@ -499,59 +500,78 @@ def test_gradients_are_recorded_through_out(backend: str) -> None:
 
 def test_a_write_in_place_stays_one(backend: str) -> None:
     skip_unless(backend, "jax", why="only JAX donates buffers")
-    x = ua.zeros(100)
-    x[0] = 1
+
+    def writes(x: ua.Array) -> None:
+        with ua.debug():
+            x[1] = 2
+            x[3:6] = 5
+            x += 1
+
+    x, other = ua.zeros(100), ua.zeros(100)
+    x[0] = other[0] = 1
+    # The first write of a kind uses up a copy.
+    writes(other)
     before = x._native.unsafe_buffer_pointer()
-    with ua.debug():
-        x[1] = 2
-        x[3:6] = 5
-        x += 1
+    writes(x)
     assert x._native.unsafe_buffer_pointer() == before
 
 
 # -- the scope --------------------------------------------------------------------------------------------------------
 
 
-def fast_paths(handle: Handle) -> dict[str, Any]:
-    return {name: value for name, value in vars(handle).items() if name.startswith("fast_")}
-
-
-def test_fast_paths_come_back_with_the_last_scope(backend: str) -> None:
+@pytest.fixture
+def served(backend: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
+    """Return what adds two arrays, and says whether a fast path served the call."""
     handle = load(backend)
-    before = fast_paths(handle)
     x = ua.asarray([1.0, 2.0])
-    assert handle.fast_add(x.native, x.native) is not NotImplemented
+    x + x
+    calls: list[Any] = []
+    fast = handle.fast_add
+    monkeypatch.setattr(handle, "fast_add", lambda *natives: calls.append(natives) or fast(*natives))
+
+    def add() -> bool:
+        calls.clear()
+        x + x
+        return bool(calls)
+
+    return add
+
+
+def test_fast_paths_serve_whoever_is_in_no_scope(served: Callable[[], bool]) -> None:
     # Two tasks, of which the first to come is the first to go.
     first, second = contextvars.copy_context(), contextvars.copy_context()
     scope, other = ua.debug(), ua.debug()
     first.run(scope.__enter__)
     second.run(other.__enter__)
+    assert (first.run(served), second.run(served), served()) == (False, False, True)
     first.run(scope.__exit__, None, None, None)
-    assert handle.fast_add(x.native, x.native) is NotImplemented
-    assert not handle.fast_set_item(x.native, 0, x.native)
+    assert (first.run(served), second.run(served), served()) == (True, False, True)
     second.run(other.__exit__, None, None, None)
-    assert fast_paths(handle) == before
+    assert (first.run(served), second.run(served), served()) == (True, True, True)
 
 
-def test_fast_paths_come_back_after_an_error(backend: str) -> None:
-    handle = load(backend)
-    before = fast_paths(handle)
+def test_fast_paths_come_back_after_an_error(served: Callable[[], bool]) -> None:
     with pytest.raises(RuntimeError, match="mine"), ua.debug():
         raise RuntimeError("mine")
-    assert fast_paths(handle) == before
+    assert served()
 
 
 def test_a_backend_loaded_inside_is_checked_too(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(LOADED, backend)
     # The engine's pytrees know our classes from the first time.
-    monkeypatch.setattr(selection, "_NODES", [])
+    monkeypatch.setattr(registry, "_WHEN_LOADED", [install_all])
+    calls: list[Any] = []
     with ua.debug():
         handle = load(backend)
-        handle.install(DECLARATIONS["add"])
+        install(handle, DECLARATIONS["add"])
+        fast = handle.fast_add  # type: ignore[attr-defined]
+        monkeypatch.setattr(handle, "fast_add", lambda *natives: calls.append(natives) or fast(*natives))
         x = ua.asarray([1.0, 2.0])
         assert x._backend is handle
-        assert handle.fast_add(x.native, x.native) is NotImplemented
-    assert handle.fast_add(x.native, x.native) is not NotImplemented
+        x + x
+        assert not calls
+    x + x
+    assert calls
 
 
 @pytest.fixture

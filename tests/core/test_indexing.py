@@ -107,7 +107,7 @@ def outcome(values: np.ndarray, key: Any) -> np.ndarray | None:
 def test_basic_keys_select_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
     values, x = pair(shape)
     key = data.draw(basic_keys(shape))
-    assert_same(x[key], values[key], what=f"{key}")
+    assert_same(x[key], values[key], what=key)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -120,7 +120,7 @@ def test_basic_keys_write_numpys_elements(backend: str, shape: tuple[int, ...], 
     form = data.draw(st.sampled_from(["array", "NumPy array", "list"]))
     values[key] = value
     x[key] = FORMS[form](value)
-    assert_same(x, values, what=f"{key}")
+    assert_same(x, values, what=key)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -134,7 +134,7 @@ def test_advanced_keys_select_numpys_elements(backend: str, shape: tuple[int, ..
             x[in_form(key, form)]
         return
     selected = x[in_form(key, form)]
-    assert_same(selected, expected, what=f"{key}")
+    assert_same(selected, expected, what=key)
     assert selected.base is None
     selected[...] = 0
     assert_same(x, numbered(shape), what="the selected elements are a copy")
@@ -154,7 +154,7 @@ def test_advanced_keys_write_numpys_elements(backend: str, shape: tuple[int, ...
         value = -numbered(data.draw(st.sampled_from([selected.shape, selected.shape[1:], ()])))
         values[key] = value
         x[in_form(key, form)] = ua.asarray(value, copy=True)
-    assert_same(x, values, what=f"{key}")
+    assert_same(x, values, what=key)
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -162,10 +162,10 @@ def test_every_dtype_is_read_and_written(backend: str, dtype: str) -> None:
     values, x = pair((2, 3), dtype)
     index, mask = np.array([2, 0]), numbered((2, 3)) % 2 == 0
     for key in (np.s_[0, 1:], np.s_[::-1, ::2], np.s_[:, index], (np.array([1, 0]), index), mask):
-        assert_same(x[key], values[key], what=f"{key}")
+        assert_same(x[key], values[key], what=key)
         values[key] = values[key][..., ::-1].copy()
         x[key] = x[key][..., ::-1]
-        assert_same(x, values, what=f"{key}")
+        assert_same(x, values, what=key)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_in_place_operators_on_indexed_parts(backend: str) -> None:
         x[key] += 5
         values[key] *= 2
         x[key] *= 2
-        assert_same(x, values, what=f"{key}")
+        assert_same(x, values, what=key)
 
 
 def test_a_mask_assignment_may_read_what_it_writes(backend: str) -> None:

@@ -282,6 +282,23 @@ def test_an_out_on_another_device_raises_and_is_left_as_it_was(backend: str) -> 
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+def test_one_device_under_two_names_is_one(backend: str) -> None:
+    skip_unless(backend, "tensorflow", why="an engine with several names for a device")
+    import tensorflow as tf
+
+    @tf.function
+    def function(native: Any) -> Any:
+        with tf.device("cpu"):
+            x = ua.asarray(tf.identity(native))
+        with tf.device("/job:localhost/replica:0/task:0/device:CPU:0"):
+            y = ua.asarray(tf.identity(native))
+        assert x.native.device != y.native.device
+        x += y
+        return (x * y).native
+
+    np.testing.assert_array_equal(function(tf.constant([1.0, 3.0])), [2.0, 18.0])
+
+
 def test_what_another_value_overwrites_gets_no_gradient(backend: str) -> None:
     skip_unless(backend, *ENGINES, why="an engine that records gradients")
     factors = ua.asarray([1.0, 10.0, 100.0])

@@ -27,7 +27,7 @@ def test_inputs_may_overlap_out(backend: str, data: st.DataObject) -> None:
     first, second, out = data.draw(pool), data.draw(pool), data.draw(pool)
     np.subtract(values[first], values[second], out=values[out])
     ua.subtract(x[first], x[second], out=x[out])
-    assert_same(x, values, what=f"{first} - {second} into {out}")
+    assert_same(x, values, what=(first, "-", second, "into", out))
 
 
 @pytest.mark.parametrize("second", WINDOWS, ids=repr)

@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
 import unifyarr as ua
-from unifyarr._core import inplace, ownership
+from unifyarr._core.arrays import ownership
+from unifyarr._core.arrays.array import owner
+from unifyarr._core.writing import inplace
 
 from ..natives import IMMUTABLE, skip_unless
-from .programs.machine import run
+from .programs.running import run
 
 # What takes about 20 seconds: JAX and TensorFlow compile for each shape and dtype.
 COUNTS = {"numpy": 500, "torch": 400, "jax": 40, "tensorflow": 200}
@@ -38,11 +42,29 @@ def test_programs_find_a_copy_that_shares_memory(backend: str, monkeypatch: pyte
     finds(backend)
 
 
+def test_programs_find_an_overlap_that_is_missed(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inplace, "overlapping", lambda arrays: iter(()))
+    # What is written all the same shows at the end.
+    finds(backend, "NumPy: ValueError|NumPy has")
+
+
+def test_programs_find_an_overlap_that_is_none(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Arrays of one owner, side by side or not.
+    def overlapping(arrays: Sequence[ua.Array]) -> Iterator[tuple[int, int]]:
+        for first, second in itertools.combinations(range(len(arrays)), 2):
+            if owner(arrays[first]) is owner(arrays[second]):
+                yield first, second
+
+    monkeypatch.setattr(inplace, "overlapping", overlapping)
+    finds(backend, "NumPy: None")
+
+
 def test_programs_find_a_stale_view(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_unless(backend, *IMMUTABLE, why="only recipes go stale")
 
-    def rebind(root: Any, native: Any, *, owned: bool = False) -> None:
+    def rebind(root: Any, native: Any, **options: Any) -> bool:
         root._native = native
+        return True
 
     monkeypatch.setattr(inplace, "rebind", rebind)
     finds(backend)
@@ -51,20 +73,28 @@ def test_programs_find_a_stale_view(backend: str, monkeypatch: pytest.MonkeyPatc
 def test_programs_find_a_native_that_was_given_away(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_unless(backend, "jax", why="only JAX destroys natives")
 
-    def release(root: Any) -> tuple[Any, bool]:
-        native = ownership.settled(root._native)
-        return native, not root._backend.can_write(native)
+    release = ownership.release
 
-    monkeypatch.setattr(inplace, "release", release)
-    finds(backend, "deleted|donated")
+    def careless(root: Any, writing: Any, number: int = 0) -> Any:
+        pending = release(root, writing, number)
+        if pending is not None and not root._backend.can_write(pending.native):
+            pending.number = number
+        return pending
+
+    monkeypatch.setattr(inplace, "release", careless)
+    # The first write of a kind uses up a copy, which would hide it once.
+    from unifyarr.backends.jax._donating import Donating
+
+    monkeypatch.setattr(Donating, "_copied", lambda self, natives: natives)
+    finds(backend, "deleted|donated|NumPy has")
 
 
 def test_programs_find_a_run_that_a_reader_misses(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_unless(backend, "tensorflow", why="only TensorFlow writes in runs")
-    finish = ownership.Run.finish
+    finish = ownership.RunOfWrites.finish
 
     def lag(run: Any) -> Any:
         return finish(run) * 0
 
-    monkeypatch.setattr(ownership.Run, "finish", lag)
+    monkeypatch.setattr(ownership.RunOfWrites, "finish", lag)
     finds(backend)

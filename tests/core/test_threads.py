@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.engines.registry import load
 
 from ..natives import variable
 from ..oracle import assert_same
+from ..transformations.through import engines
 
 ROUNDS = 1_000
 
@@ -172,7 +174,7 @@ def test_the_first_calls_of_a_function_may_come_from_several_threads(backend: st
         for name in declarations:
             getattr(fresh, name)(*arguments.get(name, (x,)), **keywords.get(name, {}))
 
-    from unifyarr._core.declare import DECLARATIONS
+    from unifyarr._core.declaring.declare import DECLARATIONS
 
     class Fresh:
         """The functions anew, whose dispatchers aren't compiled yet."""
@@ -183,3 +185,55 @@ def test_the_first_calls_of_a_function_may_come_from_several_threads(backend: st
     for _ in range(20):
         fresh: Any = Fresh()
         in_threads(*[body] * 4)
+
+
+def _debugged(x: ua.Array, inside: Callable[[], None]) -> None:
+    with ua.debug():
+        inside()
+
+
+def _compiled(x: ua.Array, inside: Callable[[], None]) -> None:
+    def function(x: ua.Array) -> ua.Array:
+        inside()
+        return x + 1
+
+    ua.compile(function)(x)
+
+
+def _differentiated(x: ua.Array, inside: Callable[[], None]) -> None:
+    def function(x: ua.Array) -> ua.Array:
+        inside()
+        return ua.sum(x * x)
+
+    for name in engines(x.backend):
+        ua.grad(function, backend=name)(x)
+
+
+@pytest.mark.parametrize("within", [_debugged, _compiled, _differentiated])
+def test_fast_paths_serve_the_other_threads(
+    backend: str, within: Callable[[ua.Array, Callable[[], None]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if within is _differentiated and not engines(backend):
+        pytest.skip("no engine that transforms is installed")
+    x = ua.asarray([1.0, 2.0])
+    x + x
+    handle, served = load(backend), list[int]()
+    fast = handle.fast_add
+
+    def counting(*natives: Any) -> Any:
+        served.append(threading.get_ident())
+        return fast(*natives)
+
+    monkeypatch.setattr(handle, "fast_add", counting)
+    own = threading.get_ident()
+
+    def inside() -> None:
+        # A thread that is started inside belongs to no scope of its starter's.
+        thread = threading.Thread(target=lambda: x + x)
+        x + x
+        thread.start()
+        thread.join()
+
+    within(ua.asarray([3.0, 4.0]), inside)
+    assert served
+    assert own not in served

@@ -208,13 +208,13 @@ def test_chains_of_views_write_through(backend: str, names: list[str], complex_:
         assume(np.shares_memory(after, values))
         chain.append((after, LINKS[name](ua, view)))
     for number, (expected, view) in enumerate(chain[::-1]):
-        assert_same(view, expected, what=f"{names}")
+        assert_same(view, expected, what=names)
         expected[...] = -number
         view[...] = -number
         expected[..., :1] += 100
         view[..., :1] += 100
         for other, same in chain:
-            assert_same(same, other, what=f"{names}")
+            assert_same(same, other, what=names)
 
 
 @some("x[1:]", "x[::-1]", "reshape", "T")

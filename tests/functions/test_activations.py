@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scipy import special
 
 import unifyarr as ua
-from unifyarr._core.selection import load
+from unifyarr._core.engines.registry import load
 
 from ..gradients import ENGINES, differences, gradient
+from ..kernels import leave_shortcuts
 from ..natives import skip_unless
 from ..oracle import (
     FLOATS,
@@ -100,7 +101,7 @@ def test_activations(backend: str, name: str, dtype: str, data: st.DataObject) -
     actual = of(name)(in_layout(values, data.draw(layouts(dtype))))
     # What is so small that a factor of it is subnormal may be lost, as engines flush these.
     lost = 128 * float(ua.finfo(dtype).smallest_normal) if dtype in ("bfloat16", *FLOATS) else 0.0
-    assert_same(actual, expected_of(name, rounded), signed_zeros=False, atol=lost, what=f"{values}")
+    assert_same(actual, expected_of(name, rounded), signed_zeros=False, atol=lost, what=values)
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -148,6 +149,7 @@ def test_gradients(backend: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["relu", "sigmoid"])
 def test_a_backend_needs_no_kernel(backend: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_shortcuts(monkeypatch)
     monkeypatch.delitem(load(backend).kernels, name, raising=False)
     for dtype in ("float64", "float16", "int64", "bool"):
         values = EXTREMES.astype(dtype) if dtype[0] == "f" else np.array([0, 1, 1]).astype(dtype)

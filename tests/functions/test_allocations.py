@@ -7,7 +7,7 @@ import pytest
 
 import unifyarr as ua
 
-from ..allocations import ENTRIES, MEASURES, Allocations, calls, of_numpy
+from ..allocations import ENTRIES, MEASURES, Allocations, calls, of_numpy, profiled
 from ..natives import skip_unless
 from ..oracle import as_numpy
 
@@ -17,6 +17,7 @@ SIZE = 64 * 4096 * 8
 BOOKKEEPING = SIZE // 32
 
 
+@profiled
 @pytest.mark.parametrize("name", ENTRIES)
 def test_no_more_arrays_than_by_hand(backend: str, name: str) -> None:
     skip_unless(backend, *MEASURES, why="an engine whose allocations can be counted")
@@ -56,8 +57,9 @@ def test_what_is_counted() -> None:
     assert of_numpy(lambda: [np.exp(x), np.exp(x)], x.nbytes).count == 2
 
 
+@profiled
 def test_what_is_counted_on_torch() -> None:
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not under test")
     x = torch.ones(100_000, dtype=torch.float64)
     out = torch.empty_like(x)
     made = MEASURES["torch"](lambda: torch.add((x * 2).exp(), x, out=out), x.nbytes)

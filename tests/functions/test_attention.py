@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
-from ..allocations import MEASURES
+from ..allocations import MEASURES, profiled
 from ..allocations import attention_on_numpy as by_hand
 from ..natives import skip_unless
 from ..oracle import BOOL, COMPLEX, FLOATS, HALVES, TOLERANCE, as_numpy, assert_raises, assert_same, few
@@ -72,7 +72,7 @@ def test_attention_is_torchs(backend: str, dtype: str, data: st.DataObject) -> N
     given = [ua.asarray(x) for x in (*arrays, *(() if mask is None else (mask,)))]
     result = attention(*given, is_causal=is_causal, scale=scale)
     atol = 8 * TOLERANCE.get(dtype, 1e-12)
-    assert_same(result, expected, atol=atol, signed_zeros=False, what=f"{shapes} {mask} {is_causal} {scale}")
+    assert_same(result, expected, atol=atol, signed_zeros=False, what=(shapes, mask, is_causal, scale))
 
 
 @pytest.mark.parametrize("mask", ["none", "bool", "number"])
@@ -246,6 +246,7 @@ def peak(backend: str, call: Callable[[], object]) -> int:
     return MEASURES[backend](call, 1).peak
 
 
+@profiled
 @pytest.mark.parametrize("mask", ["none", "bool", "number", "causal"])
 def test_the_memory_is_that_of_numpy_by_hand(backend: str, mask: str) -> None:
     skip_unless(backend, "numpy", "torch", why="memory that can be counted")
@@ -264,6 +265,7 @@ def test_the_memory_is_that_of_numpy_by_hand(backend: str, mask: str) -> None:
     assert ours <= hand + scores // 64 + (150_000 if mask == "causal" else 0)
 
 
+@profiled
 def test_torch_keeps_no_scores_without_a_mask(backend: str) -> None:
     skip_unless(backend, "torch", why="a kernel that goes through the scores in blocks")
     query, key, value = (ua.asarray(x) for x in operands("float64", ((4, 256, 16),) * 3, 0))

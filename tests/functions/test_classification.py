@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 
 from ..gradients import ENGINES, differences, gradient
-from ..natives import skip_unless
+from ..natives import skip_unless, skip_without_derivatives
 from ..oracle import TOLERANCE, as_numpy, assert_raises, assert_same, few
 
 SHAPES: list[tuple[int, ...]] = [(4, 5), (5,), (2, 5, 3)]
@@ -67,7 +67,7 @@ def test_cross_entropy(backend: str, dtype: str, data: st.DataObject) -> None:
     expected = torchs_own(x.astype("f8"), wide, **options).astype(x.dtype)
     given_options = {key: ua.asarray(each) if isinstance(each, np.ndarray) else each for key, each in options.items()}
     actual = ua.nn.cross_entropy(ua.asarray(x), ua.asarray(target), **given_options)
-    assert_same(actual, expected, atol=10 * TOLERANCE[dtype], what=f"{x} {target} {options}")
+    assert_same(actual, expected, atol=10 * TOLERANCE[dtype], what=(x, target, options))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
@@ -200,3 +200,25 @@ def test_errors(backend: str, case: str) -> None:
     arrays, options, error = ERRORS[case]
     arrays = [ua.asarray(each) if isinstance(each, np.ndarray) else each for each in arrays]
     assert_raises(error, ua.nn.cross_entropy, *arrays, **options, out=ua.ones(()))
+
+
+@pytest.mark.parametrize("wrong", [-0.5, 1.5, 3.0, -np.inf, np.inf])
+def test_targets_that_are_no_probabilities(backend: str, wrong: float) -> None:
+    skip_without_derivatives(backend)
+    truth, logits = ua.asarray([[0.25, 0.75], [1.0, 0.0]]), ua.asarray([[0.5, wrong], [0.25, 0.25]])
+    # The truth first, as elsewhere.
+    with pytest.raises(ValueError, match="logits come first"):
+        ua.nn.cross_entropy(truth, logits)
+    with pytest.raises(ValueError, match="logits come first"):
+        ua.grad(lambda x: ua.nn.cross_entropy(x, logits))(truth)
+
+
+def test_targets_that_are_nearly_probabilities(backend: str) -> None:
+    x = ua.zeros((2, 2))
+    # A row that doesn't count, and one that was rounded up.
+    target = ua.asarray([[0.0, 0.0], [1.0000001, 0.0]])
+    assert_same(ua.nn.cross_entropy(x, target, reduction="none"), np.array([0.0, 1.0000001 * np.log(2)]))
+    assert np.isnan(as_numpy(ua.nn.cross_entropy(x, ua.asarray([[np.nan, 0.0], [1.0, 0.0]]))))
+    assert_same(
+        ua.compile(lambda t: ua.nn.cross_entropy(x, t, reduction="none"))(target), np.array([0, 1.0000001 * np.log(2)])
+    )

@@ -83,7 +83,7 @@ def test_convolutions_are_torchs(backend: str, axes: int, dtype: str) -> None:
         result = CONVOLUTIONS[axes](*map(ua.asarray, arrays), **options)
         with np.errstate(all="ignore"):
             wrapped = expected.astype("i8").astype(dtype) if dtype in INTEGERS else expected.astype(arrays[0].dtype)
-        assert_same(result, wrapped, atol=TOLERANCE.get(dtype, 0) * scale, signed_zeros=False, what=str(options))
+        assert_same(result, wrapped, atol=TOLERANCE.get(dtype, 0) * scale, signed_zeros=False, what=options)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "uint8", "float64", "complex128"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr._core.arrays.array import Array
 
 from ..oracle import ALL, COMPLEX, FLOATS, HALVES, INTEGERS, SHAPES, assert_raises, assert_same, few, seeded
 
@@ -297,3 +299,22 @@ def test_both_of_cs_types_of_64_bits_are_taken(backend: str) -> None:
         values = np.arange(3).astype(name)
         assert_same(ua.asarray(values, copy=True), values)
     assert_same(ua.isin(ua.asarray([1], dtype="uint64"), 2**63), np.asarray([False]))
+
+
+def test_array_makes_memory_of_its_own(backend: str) -> None:
+    x = ua.asarray([1.0, 2.0])
+    y = ua.array(x)
+    y += 1
+    assert_same(x, [1.0, 2.0])
+    assert y.backend == ua.array(x.native).backend == backend
+    assert ua.array(x, copy=None) is x
+    assert_same(ua.array([1, 2]), np.array([1, 2]))
+    assert_same(ua.array([1, 2], dtype="float32"), np.array([1, 2], "float32"))
+    assert x.__array_namespace__().array([1]).backend == backend
+
+
+def test_the_module_of_the_class_has_another_place_than_the_function() -> None:
+
+    assert Array is ua.Array
+    assert callable(ua.array)
+    assert pickle.loads(pickle.dumps(ua.ones(2, backend="numpy"))).tolist() == [1, 1]

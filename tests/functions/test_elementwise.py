@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 
+from ..gradients import gradient
+from ..natives import skip_unless, skip_without_derivatives
 from ..oracle import (
     ALL,
     COMPLEX,
@@ -19,9 +21,11 @@ from ..oracle import (
     HALVES,
     INTEGERS,
     LAYOUTS,
+    as_numpy,
     assert_raises,
     assert_same,
     assert_unchanged,
+    assert_values,
     few,
     in_layout,
     reference,
@@ -32,9 +36,9 @@ from ..oracle import (
 UNARY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
     for name in words(
-        "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf "
-        "isnan log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt "
-        "square tan tanh trunc"
+        "abs acos acosh asin asinh atan atanh bitwise_invert cbrt ceil conj cos cosh exp expm1 floor imag isfinite "
+        "isinf isnan log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh "
+        "sqrt square tan tanh trunc"
     )
 }
 
@@ -100,7 +104,7 @@ def check(name: str, function: Callable[..., Any], inputs: list[Any], values: li
         return
     signed_zeros = name not in ANY_ZERO and expected.dtype.kind != "c"
     options = {"rtol": RTOL.get((name, expected.dtype.name)), "signed_zeros": signed_zeros, **options}
-    assert_same(ours(*inputs), expected, what=f"{name} of {values}", **options)
+    assert_same(ours(*inputs), expected, what=(name, "of", values), **options)
     for x, each in zip(inputs, values, strict=True):
         assert_unchanged(x, each)
 
@@ -311,3 +315,86 @@ def test_lists_and_numpy_arrays_are_operands(backend: str) -> None:
     for other in ([3, 4], np.array([3, 4]), np.float64(3), (1.5, 2)):
         assert_same(ua.add(x, other), np.add([1.0, 2.0], other))
         assert_same(ua.subtract(other, x), np.subtract(other, [1.0, 2.0]))
+
+
+def cubes(dtype: str) -> np.ndarray:
+    roots = np.arange(1, 2**17 if dtype == "float64" else 2**8, dtype=dtype)
+    return np.concatenate([-(roots**3), roots**3])
+
+
+def magnitudes(dtype: str) -> np.ndarray:
+    info = np.finfo(dtype)
+    numbers = np.geomspace(info.smallest_normal, info.max / 2, 4096, dtype=dtype)
+    return np.concatenate([-numbers, numbers, np.array([-info.max, info.max])])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_cube_roots_are_whole_where_they_can_be(backend: str, dtype: str) -> None:
+    values = cubes(dtype)
+    # NumPy's own miss some in float32.
+    expected = np.cbrt(values) if backend == "numpy" else np.rint(np.cbrt(values))
+    np.testing.assert_array_equal(as_numpy(ua.cbrt(ua.asarray(values))), expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_cube_roots_of_all_magnitudes(backend: str, dtype: str) -> None:
+    values = magnitudes(dtype)
+    np.testing.assert_array_max_ulp(as_numpy(ua.cbrt(ua.asarray(values))), np.cbrt(values), maxulp=2)
+
+
+def test_derivatives_of_cube_roots(backend: str) -> None:
+    skip_without_derivatives(backend)
+    values = np.array([-8.0, 27.0, 1e-300, -1e300, 0.0, -0.0, np.inf, -np.inf])
+    actual = as_numpy(ua.grad(lambda x: ua.sum(ua.cbrt(x)))(ua.asarray(values)))
+    expected = np.array([1 / 12, 1 / 27, 1e200 / 3, 1e-200 / 3, np.inf, np.inf, 0.0, 0.0])
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
+
+
+EXPONENTS = [-3, -2, -1, -0.5, 0, 0.5, 1, 2, 2.0, 2.5, 3, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("special", [True, False])
+def test_powers_to_numbers(backend: str, dtype: str, exponent: float, special: bool) -> None:
+    # So many elements that functions of a power's own pay.
+    values = np.linspace(0.1, 3.0, 5000).astype(dtype)
+    if special:
+        values[::7], values[1::7], values[2::7] = -0.0, -np.inf, np.nan
+        values[3::7], values[4::7] = -1.5, np.inf
+    if exponent == 0.5:
+        # NumPy has the square roots of these for a number, and the powers for an array of exponents.
+        values = values[~np.signbit(values) | (values == -1.5)]
+    with np.errstate(all="ignore"):
+        expected = np.pow(values, np.asarray(exponent, dtype))
+        x = ua.asarray(values)
+        for found in (x**exponent, ua.pow(x, exponent), ua.pow(x, ua.asarray(exponent, dtype=dtype))):
+            assert_same(found, expected, rtol=1e-5 if dtype == "float32" else 1e-13)
+
+
+def test_integers_to_the_power_of_a_number(backend: str) -> None:
+    values = np.array([-3, 0, 7, 2**40], "int64")
+    assert_same(ua.asarray(values) ** 2, values**2)
+    assert_same(ua.asarray(values) ** 0, values**0)
+    with pytest.raises(ValueError, match="negative"):
+        ua.asarray(values) ** -1
+    assert (ua.asarray(values) ** 2.0).dtype == ua.float64
+
+
+LIMITED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "clip": (
+        lambda x: ua.clip(x, 0.0, 1.0),
+        lambda x: ua.minimum(ua.maximum(x, ua.zeros_like(x)), ua.ones_like(x)),
+    ),
+    "maximum": (lambda x: ua.maximum(x, 0.0), lambda x: ua.maximum(x, ua.zeros_like(x))),
+    "minimum, reflected": (lambda x: ua.minimum(0.0, x), lambda x: ua.minimum(ua.zeros_like(x), x)),
+}
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_derivatives_where_a_number_is_met(backend: str, name: str) -> None:
+    by_number, by_array = LIMITED[name]
+    skip_unless(backend, "torch", "jax", "tensorflow", why="an engine that records gradients")
+    values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0])
+    found, expected = (gradient(backend, lambda x, f=f: ua.sum(f(x)), values) for f in (by_number, by_array))
+    assert_values(found, expected)

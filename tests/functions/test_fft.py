@@ -44,9 +44,7 @@ def check(name: str, values: np.ndarray, layout: str = "plain", **options: Any) 
     # Each element is a sum over all.
     scale = float(np.sum(np.abs(values.astype("c16")))) + 1
     tolerance = TOLERANCE[expected.dtype.name]
-    assert_same(
-        getattr(ua.fft, name)(x, **options), expected, atol=tolerance * scale, signed_zeros=False, what=f"{options}"
-    )
+    assert_same(getattr(ua.fft, name)(x, **options), expected, atol=tolerance * scale, signed_zeros=False, what=options)
     assert_unchanged(x, values)
 
 

@@ -40,7 +40,7 @@ def assert_histogram(values: np.ndarray, bins: Any, **options: Any) -> None:
         # The edges are rounded, and count what they then hold.
         wanted_edges = wanted_edges.astype(ua.bfloat16)
         wanted = np.histogram(wide(values), wide(wanted_edges), **options)[0]
-    assert_same(counts, wanted, rtol=1e-6, what=f"{values} {bins} {options}")
+    assert_same(counts, wanted, rtol=1e-6, what=(values, bins, options))
     assert edges.dtype == wanted_edges.dtype
     np.testing.assert_array_equal(as_numpy(edges), wanted_edges)
 

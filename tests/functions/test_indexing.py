@@ -26,7 +26,7 @@ def test_take(backend: str, dtype: str, data: st.DataObject) -> None:
     length = shape[axis]
     indices = data.draw(seeded("int64", data.draw(st.sampled_from(TAKEN)))) % (2 * length) - length
     x = in_layout(values, data.draw(layouts(dtype)))
-    assert_same(ua.take(x, ua.asarray(indices), axis=axis), np.take(values, indices, axis), what=f"{values} {indices}")
+    assert_same(ua.take(x, ua.asarray(indices), axis=axis), np.take(values, indices, axis), what=(values, indices))
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -42,7 +42,7 @@ def test_take_along_axis(backend: str, dtype: str, data: st.DataObject) -> None:
     axis = data.draw(st.sampled_from([axis, -1]))
     x = in_layout(values, data.draw(layouts(dtype)))
     expected = np.take_along_axis(values, indices, axis)
-    assert_same(ua.take_along_axis(x, ua.asarray(indices), axis=axis), expected, what=f"{values} {indices}")
+    assert_same(ua.take_along_axis(x, ua.asarray(indices), axis=axis), expected, what=(values, indices))
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -92,7 +92,7 @@ def test_losses(backend: str, name: str, dtype: str, data: st.DataObject) -> Non
     actual = of(name)(ua.asarray(x), ua.asarray(target), reduction=reduction)
     # Terms of both signs cancel in the divergence.
     atol = 10 * TOLERANCE[expected.dtype.name] if "kl" in name or reduction != "none" else 0.0
-    assert_same(actual, expected, atol=atol, signed_zeros=False, what=f"{x} {target} {reduction}")
+    assert_same(actual, expected, atol=atol, signed_zeros=False, what=(x, target, reduction))
 
 
 TORCHS = {

@@ -64,7 +64,7 @@ def check(name: str, dtype: str, data: st.DataObject) -> None:
     if name == "nanstd":
         atol = atol**0.5
     actual = getattr(ua, name)(x, **options, **({"correction": correction} if correction else {}))
-    assert_same(actual, expected, atol=atol, signed_zeros=False, what=f"{values} {options}")
+    assert_same(actual, expected, atol=atol, signed_zeros=False, what=(values, options))
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)

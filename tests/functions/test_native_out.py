@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core import call as calls
-from unifyarr._core import inplace
+from unifyarr._core.calling import invoke as calls
+from unifyarr._core.writing import inplace
 
+from ..cases.table import A, B, Q
 from ..gradients import gradient
 from ..kernels import watched
 from ..natives import skip_unless, values_of, variable
 from ..oracle import as_numpy, assert_same, assert_values
-from .calls import CALLS, UNSET, A, B, Q, lift, prepared
+from .calls import CALLS, UNSET, lift, prepared
 
 
 def memory(native: Any) -> int:
@@ -96,12 +97,19 @@ PATHS: dict[str, tuple[Callable[..., Any], str, str, tuple[str, ...]]] = {
     "mean": (lambda x, y, out: ua.mean(x, axis=0, out=out), "float64", "mean", M),
     "clip from below": (lambda x, y, out: ua.clip(x, min=0, out=out), "float64", "maximum", M),
     "clip from above": (lambda x, y, out: ua.clip(x, max=0, out=out), "float64", "minimum", M),
-    "clip": (lambda x, y, out: ua.clip(x, 0, 0.5, out=out), "float64", "minimum", M),
+    "clip to arrays": (lambda x, y, out: ua.clip(x, y - 1, y, out=out), "float64", "minimum", M),
     "where": (lambda x, y, out: ua.where(x > 0, x, y, out=out), "float64", "where", M),
     "where to another dtype": (lambda x, y, out: ua.where(x > 0, x, y, out=out), "float32", "where", ()),
     "concat": (lambda x, y, out: ua.concat([x, y], out=out), "float64", "concat", M),
     "stack": (lambda x, y, out: ua.stack([x, y], out=out), "float64", "stack", M),
     "take": (lambda x, y, out: ua.take(x, ua.asarray([1, 0]), axis=0, out=out), "float64", "take", ("numpy",)),
+    "roll": (lambda x, y, out: ua.roll(x, 1, axis=1, out=out), "float64", "roll", ("numpy",)),
+    "diff": (lambda x, y, out: ua.diff(x, axis=0, out=out), "float64", "subtract", M),
+    "tan": (lambda x, y, out: ua.tan(x, out=out), "float64", "tan", M),
+    "tanh": (lambda x, y, out: ua.tanh(x, out=out), "float64", "tanh", M),
+    "expm1": (lambda x, y, out: ua.expm1(x, out=out), "float64", "expm1", M),
+    "floor_divide": (lambda x, y, out: ua.floor_divide(x, y, out=out), "float64", "floor_divide", ("numpy",)),
+    "nextafter": (lambda x, y, out: ua.nextafter(x, y, out=out), "float64", "nextafter", M),
     "sort": (lambda x, y, out: ua.sort(x, out=out), "float64", "sort", ("numpy",)),
     "sort, descending": (lambda x, y, out: ua.sort(x, descending=True, out=out), "float64", "sort", ("numpy",)),
     "sort to another dtype": (lambda x, y, out: ua.sort(x, out=out), "float32", "sort", ()),
@@ -162,6 +170,17 @@ def test_out_is_written_by_the_engine_or_by_one_assignment(
     assert_same(out, expected, signed_zeros=False)
 
 
+def test_clip_to_numbers_is_one_kernel(backend: str) -> None:
+    skip_unless(backend, *M, why="engines that write into out")
+    x, out = ua.asarray(A, copy=True), ua.zeros(A.shape)
+    with watched(backend) as kernels:
+        assert ua.clip(x, 0, 0.5, out=out) is out
+        assert ua.clip(x, 0, 0.5, out=x) is x
+    assert kernels == [("clip", True), ("clip", True)]
+    assert_same(out, np.clip(A, 0, 0.5), signed_zeros=False)
+    assert_same(x, np.clip(A, 0, 0.5), signed_zeros=False)
+
+
 @pytest.mark.parametrize("name", ["add", "sum", "max", "where", "concat", "take", "sort", "matmul"])
 def test_the_engine_never_writes_to_an_out_that_overlaps_what_it_reads(backend: str, name: str) -> None:
     skip_unless(backend, *M, why="engines that write into out")
@@ -217,3 +236,20 @@ def test_gradients_are_recorded_through_out(backend: str, function: Callable[...
     expected = gradient(backend, lambda x: loss(x, False), Q)
     assert np.any(expected)
     assert_values(gradient(backend, lambda x: loss(x, True), Q), expected)
+
+
+@pytest.mark.parametrize("special", [-np.inf, np.inf, np.nan, -0.0, 0.0])
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "nextafter"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_special_values_are_mended_in_out_too(backend: str, name: str, dtype: str, special: float) -> None:
+    left, right = (
+        np.array([1.5, -2.0, 0.0, special] * 20, dtype)[order] for order in (slice(None), slice(None, None, -1))
+    )
+    with np.errstate(all="ignore"):
+        x, y = ua.asarray(left, copy=True), ua.asarray(right, copy=True)
+        expected, function = as_numpy(getattr(ua, name)(x, y)), getattr(ua, name)
+        assert function(x, y, out=x) is x
+        assert_same(x, expected)
+        x = ua.asarray(left, copy=True)
+        assert function(x, y, out=y) is y
+        assert_same(y, expected)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 
 from ..gradients import assert_gradients
+from ..natives import skip_without_derivatives
 from ..oracle import ALL, COMPLEX, TOLERANCE, as_numpy, assert_raises, assert_same, few, is_bfloat16, seeded
 
 Values = list[np.ndarray]
@@ -72,6 +73,42 @@ def test_interp_where_values_are_not_finite(backend: str) -> None:
     check_interp(places[1:], [-np.inf, 1, 2, 3], [1, 2, 3, 4])
     check_interp(places, [1], [5])
     check_interp(places, [1], [5], left=0, right=1)
+    # Points after a NaN are never used, not even at the last one.
+    check_interp([-np.inf, -2, 0], [-np.inf, -np.inf, np.nan, -2.0], [1, 2, 3, 4])
+    check_interp([-1, 0], [-1, np.nan, -1, -1], [1, 2, 3, 4])
+
+
+SPECIAL_PLACES = st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, np.inf, np.nan])
+SPECIAL_VALUES = st.sampled_from([-np.inf, -1.5, 0.0, 1.0, 1.0, 2.5, np.inf, np.nan])
+OF_PARTS = st.builds(complex, SPECIAL_VALUES, SPECIAL_VALUES)
+
+
+@given(data=st.data(), count=st.integers(1, 7), of_parts=st.booleans(), beyond=st.booleans())
+def test_interp_of_special_values(backend: str, data: st.DataObject, count: int, of_parts: bool, beyond: bool) -> None:
+    def draw(strategy: Any, length: int) -> list[Any]:
+        return data.draw(st.lists(strategy, min_size=length, max_size=length))
+
+    # Among more points what NumPy finds beside a NaN depends on the places that it was asked for before.
+    xp = np.sort(draw(SPECIAL_PLACES if count <= 4 else SPECIAL_PLACES.filter(lambda each: each == each), count))
+    if count <= 4 and data.draw(st.booleans()):
+        xp[data.draw(st.integers(0, count - 1))] = np.nan
+    x = draw(st.one_of(SPECIAL_PLACES, st.sampled_from([-1.5, 0.25, 1.5])), 5)
+    options: dict[str, Any] = {"left": -7.0, "right": np.inf} if beyond else {}
+    with np.errstate(all="ignore"):
+        check_interp(x, xp, draw(OF_PARTS if of_parts else SPECIAL_VALUES, count), **options)
+
+
+def test_interp_of_nan(backend: str) -> None:
+    check_interp([np.nan], [1, 2], [5, 5])
+    check_interp([np.nan], [1, 2], [5j, 5])
+    check_interp([0.5], [np.nan, 1.0], [0.0, 10.0])
+    check_interp([np.nan, 5.0], [1, 2], [5, 5], left=1, right=2)
+    check_interp([np.nan], [1, 2, 4], [5, 5, 6], period=3)
+
+
+def test_interp_between_equal_values_is_exact(backend: str) -> None:
+    x = np.linspace(0, 1, 29)
+    assert np.all(as_numpy(ua.interp(ua.asarray(x), ua.asarray([0.0, 1.0]), ua.asarray([0.1, 0.1]))) == 0.1)
 
 
 def test_interp_between_great_values(backend: str) -> None:
@@ -102,6 +139,21 @@ def test_interp_of_two_dtypes(backend: str) -> None:
 def test_gradients_of_interp(backend: str) -> None:
     x, xp, fp = np.array([0.3, 1.7, -1.0, 5.0]), np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0])
     assert_gradients(backend, ua.interp, x, xp, fp)
+    # Between equal values each has its share.
+    assert_gradients(backend, ua.interp, x[:2], xp, np.array([3.0, 3.0, 2.0]))
+
+
+def test_what_isnt_finite_spoils_no_gradient_of_interp(backend: str) -> None:
+    skip_without_derivatives(backend)
+    xp, fp = ua.asarray([0.0, 1.0, 2.0, np.inf]), ua.asarray([1.0, 3.0, np.inf, 3.0])
+    x = ua.asarray([0.25, 1.5, 0.75, 5.0, np.nan, np.inf])
+
+    def total(x: ua.Array, fp: ua.Array) -> ua.Array:
+        return ua.sum(ua.interp(x, xp, fp)[:3:2])
+
+    by_x, by_fp = ua.grad(total, argnums=(0, 1))(x, fp)
+    assert_same(by_x, np.array([2.0, 0, 2, 0, 0, 0]))
+    assert_same(by_fp, np.array([1.0, 1, 0, 0]))
 
 
 # -- trapezoid --------------------------------------------------------------------------------------------------------
@@ -158,7 +210,7 @@ def check_gradient(values: np.ndarray, *spacings: Any, **options: Any) -> None:
     dtype = values.dtype if values.dtype.name in TOLERANCE else np.dtype("float64")
     for mine, each in zip(*((x,) if not isinstance(x, tuple) else x for x in (actual, expected)), strict=True):
         atol = rounding(dtype, wide) * 8
-        assert_same(mine, each.astype(dtype), atol=atol, signed_zeros=False, what=f"{spacings} {options}")
+        assert_same(mine, each.astype(dtype), atol=atol, signed_zeros=False, what=(spacings, options))
 
 
 SPACINGS: list[tuple[tuple[int, ...], tuple[Any, ...], dict[str, Any]]] = [

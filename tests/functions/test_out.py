@@ -29,7 +29,7 @@ def test_out_is_written_and_returned(backend: str, name: str) -> None:
         result = function(*arguments, **options, out=out)
         assert result is out, dtype
         if name not in UNSET:
-            assert_same(out, expected.astype(dtype), signed_zeros=False, what=f"{name} to {dtype}")
+            assert_same(out, expected.astype(dtype), signed_zeros=False, what=(name, "to", dtype))
 
 
 @pytest.mark.parametrize("step", [2, -2])

@@ -32,7 +32,7 @@ def numpys(values: np.ndarray, *arguments: Any, **options: Any) -> np.ndarray:
 def test_every_width(backend: str, shape: tuple[int, ...], mode: str) -> None:
     values = np.random.default_rng(0).uniform(-1, 1, shape)
     for width in WIDTHS[shape]:
-        assert_same(ua.pad(ua.asarray(values), width, mode), numpys(values, width, mode), what=str(width))
+        assert_same(ua.pad(ua.asarray(values), width, mode), numpys(values, width, mode), what=width)
 
 
 @pytest.mark.parametrize("dtype", ALL)

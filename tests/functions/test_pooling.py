@@ -69,7 +69,7 @@ def test_max_pools_are_torchs(backend: str, axes: int, dtype: str) -> None:
         window, options = of_axes(window, axes), of_axes(options, axes)
         expected = torchs("max", axes, x, window, options).astype(x.dtype)
         result = MAX[axes](ua.asarray(x), window, **options)
-        assert_same(result, expected, rtol=0, signed_zeros=False, what=f"{window} {options}")
+        assert_same(result, expected, rtol=0, signed_zeros=False, what=(window, options))
 
 
 @pytest.mark.parametrize("dtype", [*BOOL, "int64", "uint8", *HALVES, *FLOATS, *COMPLEX])
@@ -82,7 +82,7 @@ def test_average_pools_are_torchs(backend: str, axes: int, dtype: str) -> None:
         expected = expected if dtype in BOOL + INTEGERS else expected.astype(x.dtype)
         atol = TOLERANCE.get(dtype, 1e-12)
         result = AVG[axes](ua.asarray(x), window, **options)
-        assert_same(result, expected, atol=atol, signed_zeros=False, what=f"{window} {options}")
+        assert_same(result, expected, atol=atol, signed_zeros=False, what=(window, options))
 
 
 def test_nan_and_infinities_reach_the_means_of_their_windows(backend: str) -> None:

@@ -42,7 +42,7 @@ def test_places_of_extrema(backend: str, name: str, dtype: str, data: st.DataObj
     except ValueError:
         assert_raises(ua.errors.ShapeError, getattr(ua, name), x, axis=axis, keepdims=keepdims)
         return
-    assert_same(getattr(ua, name)(x, axis=axis, keepdims=keepdims), expected, what=f"{values} {axis}")
+    assert_same(getattr(ua, name)(x, axis=axis, keepdims=keepdims), expected, what=(values, axis))
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])

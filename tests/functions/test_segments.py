@@ -70,7 +70,7 @@ def check(name: str, dtype: str, data: st.DataObject) -> None:
     expected = reduced(name, values, ids, 5)
     atol = 100 * TOLERANCE.get(expected.dtype.name, 0) if name in ("sum", "mean") else 0.0
     rtol = 10 * TOLERANCE.get(expected.dtype.name, 0)
-    assert_same(actual, expected, rtol=rtol, atol=atol, signed_zeros=False, what=f"{values} {ids}")
+    assert_same(actual, expected, rtol=rtol, atol=atol, signed_zeros=False, what=(values, ids))
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)

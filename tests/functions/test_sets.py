@@ -48,7 +48,7 @@ def test_unique(backend: str, dtype: str, data: st.DataObject) -> None:
         assert result._fields == fields[name]
         for field in fields[name]:
             # Which of -0.0 and 0.0 stands for both is the engine's choice.
-            assert_same(getattr(result, field), expected[field], signed_zeros=False, what=f"{field} of {values}")
+            assert_same(getattr(result, field), expected[field], signed_zeros=False, what=(field, "of", values))
     assert_same(ua.unique_values(x), expected["values"], signed_zeros=False)
     assert_unchanged(x, values)
 
@@ -84,7 +84,7 @@ def test_isin(backend: str, dtype: str, data: st.DataObject) -> None:
     invert = data.draw(st.booleans())
     wide = [x.astype("f4") if is_bfloat16(x) else x for x in (x1, x2)]
     expected = np.isin(*wide, invert=invert)
-    assert_same(ua.isin(ua.asarray(x1), ua.asarray(x2), invert=invert), expected, what=f"{x1} in {x2}")
+    assert_same(ua.isin(ua.asarray(x1), ua.asarray(x2), invert=invert), expected, what=(x1, "in", x2))
 
 
 def test_isin_promotes_and_takes_scalars(backend: str) -> None:

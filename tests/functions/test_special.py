@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -44,7 +46,7 @@ def test_error_functions(backend: str, name: str, dtype: str, data: st.DataObjec
     values = floating(data.draw(seeded(dtype, data.draw(shapes(dtype)))))
     expected = getattr(special, name)(values.astype("f8")).astype(values.dtype)
     x = in_layout(values, data.draw(layouts(dtype)))
-    assert_same(getattr(ua, name)(x), expected, rtol={"float64": 1e-13}.get(values.dtype.name), what=f"{values}")
+    assert_same(getattr(ua, name)(x), expected, rtol={"float64": 1e-13}.get(values.dtype.name), what=values)
 
 
 def complement(x: float) -> float:
@@ -100,3 +102,31 @@ def test_a_long_array_and_one_that_is_written_over(backend: str, name: str) -> N
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_complex_numbers_are_refused(backend: str, name: str, dtype: str) -> None:
     assert_raises(ua.errors.DtypeError, getattr(ua, name), ua.asarray([1j], dtype=dtype))
+
+
+def test_without_scipy_the_values_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from unifyarr.backends.numpy import special as kernels
+
+    grid = np.concatenate([np.linspace(-6.5, 6.5, 20_001), [-np.inf, -0.0, 0.0, np.inf, np.nan]])
+    for dtype in ("float32", "float64"):
+        values = grid.astype(dtype)
+        with ua.use_backend("numpy"):
+            by_scipy, out = ua.erf(ua.asarray(values)), ua.zeros(values.shape, dtype=dtype)
+            monkeypatch.setattr(kernels, "_scipy", lambda: None)
+            assert_same(ua.erf(ua.asarray(values)), as_numpy(by_scipy), rtol=1e-15 if dtype == "float64" else 2e-7)
+            assert_same(ua.erf(ua.asarray(values), out=out), as_numpy(by_scipy), rtol=2e-7)
+            monkeypatch.undo()
+
+
+def test_scipy_is_imported_by_the_first_call_that_needs_it() -> None:
+    run = "import sys, unifyarr as ua; ua.set_backend('numpy'); x = ua.ones(3); "
+    run += "before = 'scipy' in sys.modules; ua.erf(x); print(before, 'scipy.special' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
+def test_a_missing_scipy_is_no_error() -> None:
+    run = "import sys; sys.modules['scipy'] = None; import unifyarr as ua; ua.set_backend('numpy'); "
+    run += "print(float(ua.erf(ua.asarray(0.5))))"
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
+    assert abs(float(done.stdout) - special.erf(0.5)) < 1e-15

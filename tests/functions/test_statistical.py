@@ -67,7 +67,7 @@ def rounding(values: np.ndarray, power: int = 1) -> float:
 def test_sum(backend: str, dtype: str, data: st.DataObject) -> None:
     values, x, options = data.draw(reductions(dtype, **span(dtype)))
     expected = reference(np.sum, values, **options)
-    assert_same(ua.sum(x, **options), expected, atol=rounding(values), signed_zeros=False, what=f"{values} {options}")
+    assert_same(ua.sum(x, **options), expected, atol=rounding(values), signed_zeros=False, what=(values, options))
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -90,7 +90,7 @@ def test_extrema(backend: str, name: str, dtype: str, data: st.DataObject) -> No
     except ValueError:
         assert_raises(ua.errors.ShapeError, getattr(ua, name), x, **options)
         return
-    assert_same(getattr(ua, name)(x, **options), expected, signed_zeros=False, what=f"{values} {options}")
+    assert_same(getattr(ua, name)(x, **options), expected, signed_zeros=False, what=(values, options))
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -106,7 +106,7 @@ def test_mean(backend: str, dtype: str, data: st.DataObject) -> None:
     )
     atol = atol if np.isfinite(atol) else 0.0
     expected = reference(np.mean, wide, **options)
-    assert_same(ua.mean(x, **options), expected, atol=atol, signed_zeros=False, what=f"{values} {options}")
+    assert_same(ua.mean(x, **options), expected, atol=atol, signed_zeros=False, what=(values, options))
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -124,7 +124,7 @@ def test_spread(backend: str, name: str, dtype: str, data: st.DataObject) -> Non
     if name == "std":
         atol = np.where(np.abs(expected.astype("f8")) < 0.1, atol, 8 * noise)
     actual = getattr(ua, name)(x, correction=correction, **options)
-    assert_same(actual, expected, atol=atol, signed_zeros=False, what=f"{values} {options} {correction}")
+    assert_same(actual, expected, atol=atol, signed_zeros=False, what=(values, options, correction))
 
 
 REDUCTIONS = ["sum", "prod", "max", "min", "mean", "std", "var", "all", "any", "count_nonzero"]
@@ -138,7 +138,7 @@ def test_reductions_over_shapes_axes_and_layouts(backend: str, name: str, data: 
         return
     expected = reference(getattr(np, name), values, **options)
     actual = getattr(ua, name)(x, **options)
-    assert_same(actual, expected, atol=1e-8, rtol=1e-11, signed_zeros=False, what=f"{values} {options}")
+    assert_same(actual, expected, atol=1e-8, rtol=1e-11, signed_zeros=False, what=(values, options))
 
 
 @pytest.mark.parametrize("name", ["mean", "std", "var"])
@@ -193,7 +193,7 @@ def test_cumulative(backend: str, name: str, dtype: str, data: st.DataObject) ->
     actual = getattr(ua, name)(x, axis=axis, include_initial=include_initial)
     atol = rounding(values) if name == "cumulative_sum" else 0.0
     rtol = 5 * TOLERANCE.get(dtype, 0)
-    assert_same(actual, expected, atol=atol, rtol=rtol, signed_zeros=False, what=f"{values} {axis} {include_initial}")
+    assert_same(actual, expected, atol=atol, rtol=rtol, signed_zeros=False, what=(values, axis, include_initial))
 
 
 def test_a_cumulative_sum_of_one_dimension_needs_no_axis(backend: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 import unifyarr as ua
-from unifyarr.graph.compile import compile
+from unifyarr.graph.compiling import compile
 
 from ..oracle import as_numpy, assert_same
 
@@ -109,7 +109,7 @@ def compare(seed: int, mode: str = "fast") -> None:
     for _ in range(2):
         expected, result = run(*theirs), compiled(*mine)
         for x, y in zip([*result, *mine], [*expected, *theirs], strict=True):
-            assert_same(x, as_numpy(y), rtol=1e-9, atol=1e-9, signed_zeros=False, what=f"seed {seed}")
+            assert_same(x, as_numpy(y), rtol=1e-9, atol=1e-9, signed_zeros=False, what=("seed", seed))
 
 
 if __name__ == "__main__":

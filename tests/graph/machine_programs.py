@@ -8,6 +8,7 @@ NumPy's arrays, which decide what may be done next. The results and the argument
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 from collections.abc import Callable
@@ -19,10 +20,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import unifyarr as ua
-from unifyarr.errors import TraceError
+from unifyarr.errors import ReadOnlyError, TraceError
 
 from ..core.programs.catalogue import DTYPES, SHAPES
-from ..core.programs.machine import Pair, Programs, equal, outcome, peek
+from ..core.programs.containers import ContainerPrograms
+from ..core.programs.machine import Pair, equal, outcome, peek
+from ..core.programs.running import forget
 
 # What only eager arrays can do: hand out natives, and look.
 LEFT_OUT = {
@@ -40,7 +43,7 @@ LEFT_OUT = {
 }
 RULES = {
     name: vars(method)["hypothesis_stateful_rule"]
-    for name, method in vars(Programs).items()
+    for name, method in inspect.getmembers(ContainerPrograms, inspect.isfunction)
     if "hypothesis_stateful_rule" in getattr(method, "__dict__", {}) and name not in LEFT_OUT
 }
 
@@ -77,7 +80,7 @@ def _values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return values.astype(dtype)
 
 
-class Player(Programs):
+class Player(ContainerPrograms):
     """Plays a program on given arrays, with NumPy's twins of them."""
 
     def __init__(self, pairs: list[Pair]) -> None:
@@ -114,15 +117,45 @@ def compare(drawn: Drawn, mode: str, engine: str | None = None) -> None:
         return [pair.x for pair in player.pairs]
 
     compiled = ua.compile(play, mode=mode, backend=engine)
-    for call in (1, 2):
+    for call in ("call 1", "call 2"):
         arrays = [ua.asarray(values, copy=True) for values in drawn.arrays]
         results = compiled(*arrays)
         assert len(played) == 1, "it ran itself"
         arguments, expected = played[0]
-        for kind, found, wanted in (("argument", arrays, arguments), ("result", results, expected)):
-            for place, (x, values) in enumerate(zip(found, wanted, strict=True)):
-                what = f"call {call}, {kind} {place} of {drawn}"
-                assert equal(peek(x), values), f"{what}: {peek(x)!r}, NumPy has {values!r}"
+        check(Pairs(arrays, arguments), Pairs(results, expected), f"{call} of {drawn}")
+    write_to_each(Pairs(arrays, arguments), Pairs(results, expected), f"{drawn}")
+
+
+class Pairs(NamedTuple):
+    """Arrays of ours and their twins of NumPy's."""
+
+    found: list[ua.Array]
+    wanted: list[np.ndarray]
+
+
+def check(arguments: Pairs, results: Pairs, when: str) -> None:
+    """Assert that arrays equal their twins."""
+    for kind, (found, wanted) in (("argument", arguments), ("result", results)):
+        for place, (x, values) in enumerate(zip(found, wanted, strict=True)):
+            assert equal(peek(x), values), f"{kind} {place} at {when}: {peek(x)!r}, NumPy has {values!r}"
+
+
+def write_to_each(arguments: Pairs, results: Pairs, program: str) -> None:
+    """Assert that what a compiled function returned can be written, and shares memory with nothing but its arguments.
+
+    A view of an argument is one, be it read-only; of what the function made, each result is in memory of its own.
+    """
+    views = [any(np.shares_memory(values, each) for each in arguments.wanted) for values in results.wanted]
+    twins = [values if view else values.copy() for values, view in zip(results.wanted, views, strict=True)]
+    for place, (x, twin) in enumerate(zip(results.found, twins, strict=True)):
+        values = ~twin if twin.dtype == bool else twin + twin.dtype.type(1)
+        _, error = outcome(lambda x=x, values=values: x.__setitem__(..., values))
+        if twin.flags.writeable or not twin.size:
+            assert error is None, f"result {place} can't be written: {error!r}; {program}"
+            twin[...] = values
+        else:
+            assert isinstance(error, ReadOnlyError), f"result {place} is read-only in NumPy; {program}"
+        check(arguments, Pairs(results.found, twins), f"a write to result {place} of {program}")
 
 
 def run(
@@ -154,17 +187,9 @@ def main(backend: str, mode: str, count: int, seed: int, engine: str | None = No
         number = seed + first // batch
         print(f"{what}: {first} programs, {time.perf_counter() - start:.0f} s; now seed {number}", flush=True)
         if first % 2500 == 0:
-            _forget(engine or backend)
+            forget(engine or backend)
         run(backend, mode, min(batch, count - first), length, seed=number, engine=engine)
     print(f"{what}: {count} programs, {time.perf_counter() - start:.0f} s, no difference from NumPy")
-
-
-def _forget(backend: str) -> None:
-    # JAX keeps all that it has compiled.
-    if backend == "jax":
-        import jax
-
-        jax.clear_caches()
 
 
 if __name__ == "__main__":

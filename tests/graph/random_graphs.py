@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unifyarr.graph import Apply, Client, Constant, DestroyHandler, FunctionGraph, Op, Supervisor, Variable
-from unifyarr.graph.supervisor import handler_of
+from unifyarr.graph.core.supervisor import handler_of
 
 from .ops import (
     A2,

@@ -13,8 +13,8 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.errors import BackendMismatchError, ReadOnlyError, TraceError
-from unifyarr.graph.compile import Compiled, compile
-from unifyarr.graph.kernels import STORE
+from unifyarr.graph.compiling import Compiled, compile
+from unifyarr.graph.kernels.kernelop import STORE
 
 from ..natives import IMMUTABLE, skip_unless
 from ..oracle import as_numpy, assert_same
@@ -310,13 +310,14 @@ def test_what_cant_be_written_or_meet_raises(backend: str) -> None:
 
     with pytest.raises(ReadOnlyError):
         function(ua.broadcast_to(ua.ones(1), (3,)))
-    other = "torch" if backend == "numpy" else "numpy"
     add = compile(lambda x, y: x + y)
-    with pytest.raises(BackendMismatchError):
-        add(ua.ones(2), ua.ones(2, backend=other))
+    other = "torch" if backend == "numpy" else "numpy"
+    if other in ua.available_backends():
+        with pytest.raises(BackendMismatchError):
+            add(ua.ones(2), ua.ones(2, backend=other))
     with pytest.raises(TypeError, match=r"ua\.asarray"):
         add(ua.ones(2), ua.ones(2).native)
-    with pytest.raises(TypeError, match="hashed"):
+    with pytest.raises(TypeError, match="hashable"):
         add(ua.ones(2), {1, 2})
     with pytest.raises(ValueError, match="mode"):
         compile(lambda x: x, mode="quick")

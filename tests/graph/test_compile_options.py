@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.container import flatten
+from unifyarr.container.container import flatten
 from unifyarr.errors import BackendMismatchError, BackendNotFoundError, ReadOnlyError
-from unifyarr.graph import crossing
-from unifyarr.graph.compile import PROGRAMS
-from unifyarr.graph.kernels import COPY, STORE
+from unifyarr.graph.compiling import PROGRAMS
+from unifyarr.graph.kernels.kernelop import COPY, STORE
+from unifyarr.graph.tracing import crossing
 
 from ..natives import IMMUTABLE, skip_unless
 from ..oracle import as_numpy, assert_same
@@ -344,14 +344,16 @@ def test_each_array_is_updated_in_its_own_memory_beside_one_that_isnt(backend: s
         return second * spare
 
     step(*arrays)
-    for count in range(2, 5):
+    for count in range(2, 6):
         arrays[1] = ua.ones(1000)
         arrays[1] += 1
         # Somebody else has the first, and it moves. All are of one type, and might take each other's memory.
         taken = arrays[0].native
         places = [x._native.unsafe_buffer_pointer() for x in arrays[1:]]
         result = step(*arrays)
-        assert [x._native.unsafe_buffer_pointer() for x in (result, *arrays[2:])] == places
+        # The first call that gives these away uses up copies of them.
+        if count > 2:
+            assert [x._native.unsafe_buffer_pointer() for x in (result, *arrays[2:])] == places
         assert_same(ua.asarray(taken), np.full(1000, count - 1.0))
         assert_same(arrays[0], np.full(1000, float(count)))
 
@@ -379,7 +381,7 @@ def test_a_call_that_fails_gives_back_what_it_took(backend: str) -> None:
     step = ua.compile(lambda x: x.__imul__(2))
     step(x)
 
-    def fail(*natives: Any) -> Any:
+    def fail(*natives: Any, **options: Any) -> Any:
         raise RuntimeError("out of memory")
 
     only_program(step)._executors = dict.fromkeys([(), (0,)], fail)
@@ -688,6 +690,7 @@ def test_case_results_that_are_not_borrowed(backend: str) -> None:
 @pytest.mark.parametrize("offset", [0, 1])
 def test_what_jax_is_passed_is_read_where_it_lies_or_from_a_copy(backend: str, offset: int) -> None:
     skip_unless(backend, "numpy", why="NumPy's memory")
+    skip_unless("jax", *ua.available_backends(), why="JAX")
     compiled = ua.compile(lambda x, y: (x, y * 2.0, x + y), backend="jax")
     memory = np.arange(400.0)
     x, y = ua.asarray(memory[offset : offset + 8]), ua.asarray(memory[::50])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.selection import load
+from unifyarr._core.engines.registry import load
 from unifyarr.errors import (
     BadDestroyMap,
     BadInplace,
@@ -23,11 +24,23 @@ from unifyarr.errors import (
     InvalidValueError,
     StochasticOrder,
 )
-from unifyarr.graph import Apply, Constant, DestroyHandler, FunctionGraph, Op, Supervisor, Variable, inplace, merge
-from unifyarr.graph.backend import type_of
-from unifyarr.graph.compile import compile
-from unifyarr.graph.debugmode import DebugProgram
-from unifyarr.graph.kernels import ArrayType
+from unifyarr.graph import (
+    Apply,
+    Constant,
+    DestroyHandler,
+    FunctionGraph,
+    Op,
+    Supervisor,
+    Variable,
+    canonicalize,
+    fold_constants,
+    inplace,
+    merge,
+)
+from unifyarr.graph.compiling import compile
+from unifyarr.graph.kernels.kernelop import ArrayType
+from unifyarr.graph.run.debugmode import DebugProgram
+from unifyarr.graph.tracing.tracing_backend import type_of
 
 from ..natives import native, skip_unless, values_of
 from .compiled_programs import arguments, program
@@ -580,3 +593,69 @@ def test_compiled_programs_write_in_place_in_debug_mode(mutable: str) -> None:
     compiled(*arguments(5))
     [made] = compiled._programs.values()
     assert any(node.op.victims(node) for node in made.fgraph.apply_nodes)
+
+
+# -- which rewrite it was ---------------------------------------------------------------------------------------------
+
+
+def test_the_rewrite_that_changed_a_value_is_named(backend: str) -> None:
+    minus = Planted("minus", lambda x, y: x - y)
+
+    def subtract(fgraph: FunctionGraph, node: Apply) -> Any:
+        return [minus(*node.inputs)] if node.op == SUM else None
+
+    def nothing(fgraph: FunctionGraph, node: Apply) -> None:
+        return None
+
+    def rules(fgraph: FunctionGraph) -> None:
+        canonicalize(fgraph, [nothing, subtract])
+
+    def folds(fgraph: FunctionGraph) -> None:
+        fold_constants(fgraph, lambda node: [native(backend, np.zeros(4))])
+
+    def by_hand(fgraph: FunctionGraph) -> None:
+        fgraph.replace(fgraph.outputs[0], fgraph.inputs[0])
+
+    def back_and_forth(fgraph: FunctionGraph) -> None:
+        rules_taken_back(fgraph)
+        by_hand(fgraph)
+
+    def rules_taken_back(fgraph: FunctionGraph) -> None:
+        with contextlib.suppress(RuntimeError), fgraph.transaction():
+            rules(fgraph)
+            raise RuntimeError
+
+    def build(x: Variable, y: Variable) -> Variable:
+        return DOUBLE(SUM(x, y))
+
+    def constant(x: Variable, y: Variable) -> Variable:
+        value = Constant(native(backend, VALUES), x.type)
+        return SUM(DOUBLE(value), x)
+
+    # Unlike the two, an operation that counts is not the same each time.
+    counts = iter(range(100))
+    other = Planted("other", lambda x: x + next(counts))
+
+    for graph, rewrite, words in (
+        (build, rules, "look at what subtract did"),
+        (constant, folds, "look at what fold_constants did"),
+        (build, by_hand, "look at what by_hand did"),
+        (build, back_and_forth, "look at what back_and_forth did"),
+        (lambda x, y: [other(x)], as_it_is, "no rewrite put it there"),
+    ):
+        assert_found(BadOptimization, backend, graph, words, rewrite=rewrite)
+
+
+class Merged(Planted):
+    """An operation that takes itself for another one."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Merged)
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def test_a_merge_of_what_is_not_equal_is_named(backend: str) -> None:
+    first, second = Merged("first", lambda x: x + 1), Merged("second", lambda x: x + 2)
+    assert_found(BadOptimization, backend, lambda x, y: [first(x), second(x)], "look at what merge did", rewrite=merge)

@@ -11,11 +11,11 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.graph import Constant, DestroyHandler, FunctionGraph, Op, Supervisor, Variable, inplace
-from unifyarr.graph.compile import compile
-from unifyarr.graph.drawing import COLOURS, LIMIT, RED, picture
-from unifyarr.graph.layout import Edge, layered
+from unifyarr.graph.compiling import compile
+from unifyarr.graph.show.drawing import COLOURS, LIMIT, RED, picture
+from unifyarr.graph.show.placement import Edge, layered
 
-from .ops import ADD, DOT, SCALE_IN, SPLIT, A, S, T, constant, vectors
+from .ops import ADD, DOT, SPLIT, SQUARES_IN, A, S, T, constant, vectors
 from .random_graphs import random_graph
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -206,7 +206,7 @@ def test_an_inconsistent_graph_is_drawn_as_it_is() -> None:
     (x,) = vectors("x")
     fgraph = FunctionGraph([x], [DOT(S(x), S(x))], [DestroyHandler()])
     for node in list(fgraph.apply_nodes)[:2]:
-        fgraph.substitute(node, SCALE_IN)
+        fgraph.substitute(node, SQUARES_IN)
     assert fgraph.svg().count(f'stroke="{RED}"') > 2
     assert fgraph.dot().count(RED) > 2
 

@@ -51,7 +51,7 @@ def test_a_graph_is_cut_at_inputs_that_are_computed() -> None:
 
 def test_a_missing_input() -> None:
     x, y, z = vectors("x y z")
-    with pytest.raises(MissingInputError, match="y is used, but it's no input") as caught:
+    with pytest.raises(MissingInputError, match="y is used, but it isn't an input") as caught:
         FunctionGraph([x], [ADD(x, y)])
     assert caught.value.variable is y
     fgraph = FunctionGraph([x], [S(x)], clone=False)
@@ -115,7 +115,7 @@ def test_types_have_to_fit() -> None:
     unknown = Variable(name="unknown")
     fgraph = FunctionGraph([*x, *y, unknown], [S(*x)], clone=False)
     before = state(fgraph)
-    with pytest.raises(TypeError, match=r"y of type .* can't stand for x of type"):
+    with pytest.raises(TypeError, match=r"y of type .* can't replace x of type"):
         fgraph.replace(x[0], y[0])
     assert state(fgraph) == before
     fgraph.replace(x[0], unknown)

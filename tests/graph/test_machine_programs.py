@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import unifyarr as ua
-from unifyarr.graph import crossing
+from unifyarr.graph.tracing import crossing
 
 from ..natives import IMMUTABLE, skip_unless
 from .machine_programs import run

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.container import trees
+from unifyarr.container.container import trees
 from unifyarr.graph import Constant, Op, Variable
-from unifyarr.graph.compile import compile
-from unifyarr.graph.names import bytes_of, describe, leaf_names, name_of, title
+from unifyarr.graph.compiling import compile
+from unifyarr.graph.core.names import bytes_of, describe, leaf_names, name_of, title
 
 from .ops import Vector
 

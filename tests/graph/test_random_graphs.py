@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from unifyarr.errors import InconsistencyError
 from unifyarr.graph import Apply, Constant, DestroyHandler, FunctionGraph, Supervisor, inplace, memory_plan, merge
-from unifyarr.graph.memory import buffers
+from unifyarr.graph.core.memory import buffers
 
 from .naive import orderings, refusal
 from .ops import evaluate
@@ -64,7 +64,7 @@ def test_it_accepts_what_the_naive_one_accepts(block: int) -> None:
 
 
 def test_sorting_anew_accepts_what_the_naive_one_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unifyarr.graph.order.BULK", 0)
+    monkeypatch.setattr("unifyarr.graph.core.order.BULK", 0)
     found = Counter(decides(random.Random(f"anew {seed}")) for seed in range(500))
     assert found[None] > 20
     assert found["cycle"] > 2

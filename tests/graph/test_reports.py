@@ -13,10 +13,10 @@ import pytest
 import unifyarr as ua
 from unifyarr.errors import TraceError
 from unifyarr.graph import DestroyHandler, FunctionGraph, Supervisor, inplace, memory_plan
-from unifyarr.graph.compile import Compiled, compile
-from unifyarr.graph.executors import Schedule
-from unifyarr.graph.lifetimes import lifetimes, peak
-from unifyarr.graph.tables import bytes_text, seconds_text
+from unifyarr.graph.compiling import Compiled, compile
+from unifyarr.graph.core.lifetimes import lifetimes, peak
+from unifyarr.graph.kernels.executors import Schedule
+from unifyarr.graph.show.tables import bytes_text, seconds_text
 
 from ..natives import IMMUTABLE, skip_unless
 from ..oracle import as_numpy, assert_same

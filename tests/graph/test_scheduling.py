@@ -8,8 +8,8 @@ import numpy as np
 
 import unifyarr as ua
 from unifyarr.graph import DestroyHandler, FunctionGraph, Supervisor, inplace, memory_plan
-from unifyarr.graph.compile import compile
-from unifyarr.graph.scheduling import peak, settle_order, size
+from unifyarr.graph.compiling import compile
+from unifyarr.graph.core.scheduling import peak, settle_order, size
 
 from ..natives import skip_unless
 from .ops import A2, DOT, S, T, evaluate, vectors

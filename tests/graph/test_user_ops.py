@@ -12,7 +12,7 @@ from unifyarr import Array, compile
 from unifyarr.errors import (
     TraceError,
 )
-from unifyarr.graph.operations import UserOp
+from unifyarr.graph.kernels.operations import UserOp
 
 from ..natives import IMMUTABLE, native, skip_unless
 from ..oracle import as_numpy, assert_same

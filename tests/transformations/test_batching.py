@@ -157,7 +157,7 @@ def test_axes_that_do_not_fit(backend: str, in_axes: Any, arguments: Any, error:
 def test_what_is_mapped_and_returned_are_arrays(backend: str) -> None:
     with pytest.raises(TypeError, match="in_axes is None"):
         ua.vmap(lambda x, y: x)(fresh([1])[0], "text")
-    with pytest.raises(TypeError, match="returns arrays"):
+    with pytest.raises(TypeError, match="must return arrays"):
         ua.vmap(lambda x: "text")(fresh([1])[0])
     for out_axes in (None, "0", 0.5):
         with pytest.raises(ValueError, match="out_axes"):

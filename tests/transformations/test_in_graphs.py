@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.container import flatten
+from unifyarr.container.container import flatten
 from unifyarr.errors import (
     BackendMismatchError,
     DtypeError,
@@ -22,7 +22,7 @@ from unifyarr.errors import (
     TraceError,
     UnifyarrError,
 )
-from unifyarr.graph.compile import compile
+from unifyarr.graph.compiling import compile
 
 from ..natives import skip_unless
 from ..oracle import as_numpy

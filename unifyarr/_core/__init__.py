@@ -1,1 +1,11 @@
-"""The machinery under the functions; no engine is imported here but NumPy, for dtypes and geometry."""
+"""The machinery between functions and backends.
+
+These modules supply methods that classes below them declare (see ``supplying``). They are imported here, so that those
+classes are complete after the import of any part.
+"""
+
+from .arrays import recipes
+from .calling import dispatch, numpy_protocols
+from .writing import exporting, indexing, inplace
+
+__all__ = ["dispatch", "exporting", "indexing", "inplace", "numpy_protocols", "recipes"]

@@ -1,1 +1,5 @@
-"""The engines, one package each, loaded by name at first use (see ``README.md``)."""
+"""Engines: one package each, a class ``Backend`` and kernels on native arrays; ``base`` is the contract."""
+
+from .base import Backend
+
+__all__ = ["Backend"]

@@ -8,10 +8,13 @@ here attach what the dispatcher and the completeness table read: ``support_nativ
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ..errors import BackendFeatureError
+import numpy as np
+
+from ..errors import BackendFeatureError, EngineError
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -19,14 +22,51 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 EFFORT = 10_000
 
 
+# What a user of NumPy catches; what engines raise of these classes says what is wrong with an argument.
+_CLEAR = (TypeError, ValueError, LookupError, ArithmeticError, MemoryError, BufferError, Warning)
+
+
+def own_error(error: Exception, engines: tuple[str, ...], lack: str) -> type[Exception] | None:
+    """Return the class of error to raise for one of an engine's own, ``None`` for an error of anybody else.
+
+    ``engines`` are the modules that the engine's classes are from, beside Python's ``RuntimeError``; ``lack`` is a
+    regular expression for what the engine says where there's no memory.
+    """
+    kind = type(error)
+    own = kind in (RuntimeError, NotImplementedError, SystemError) or kind.__module__.split(".")[0] in engines
+    if not own or isinstance(error, _CLEAR):
+        return None
+    return MemoryError if re.search(lack, str(error)) else EngineError
+
+
+def described(device: object) -> str:
+    """Return what was passed for a device in words; only what names one is shown itself."""
+    return repr(device) if isinstance(device, str) else f"a {type(device).__name__}"
+
+
+def has_subnormals(values: np.ndarray) -> bool:
+    """Return whether an array holds numbers below the least normal one, which some engines take for zeros.
+
+    Half precision doesn't count: these engines compute it in single precision.
+    """
+    if values.dtype.kind == "c":
+        values = np.stack([values.real, values.imag])
+    elif values.dtype.kind == "V":
+        values = values.astype(np.float32)
+    if values.dtype.kind != "f" or values.dtype == np.float16:
+        return False
+    sizes = np.abs(values)
+    return bool(((sizes < np.finfo(values.dtype).smallest_normal) & (sizes > 0)).any())
+
+
 def support_native_out(kernel: Kernel) -> Kernel:
-    """Say that ``kernel(..., out=native)`` writes into ``native`` and returns it."""
+    """Declare that ``kernel(..., out=native)`` writes into ``native`` and returns it."""
     kernel.support_native_out = True  # type: ignore[attr-defined]
     return kernel
 
 
 def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kernel]:
-    """Say what returns a kernel for known static arguments, which is quicker than one that gets them each time."""
+    """Declare a function that returns a kernel for known static arguments: faster than passing them at each call."""
 
     def decorate(kernel: Kernel) -> Kernel:
         kernel.bind = bind  # type: ignore[attr-defined]
@@ -47,7 +87,7 @@ def not_implemented(reason: str) -> Callable[..., Any]:
 
 
 def worked_around(reason: str, *, origin: str = "worked around") -> Callable[[Kernel], Kernel]:
-    """Say that a kernel stands in for one that the engine lacks or gets wrong, and why."""
+    """Declare that a kernel stands in for one that the engine lacks or gets wrong, and why."""
 
     def decorate(kernel: Kernel) -> Kernel:
         kernel.origin = origin  # type: ignore[attr-defined]
@@ -58,7 +98,7 @@ def worked_around(reason: str, *, origin: str = "worked around") -> Callable[[Ke
 
 
 def by_host(reason: str) -> Callable[[Kernel], Kernel]:
-    """Say that a kernel computes with NumPy on the host, and why."""
+    """Declare that a kernel computes with NumPy on the host, and why."""
     return worked_around(reason, origin="host")
 
 

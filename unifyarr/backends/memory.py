@@ -1,4 +1,4 @@
-"""NumPy's memory at addresses that other engines use as they are."""
+"""NumPy's memory: at addresses that other engines use as they are, and on its way to them through DLPack."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def aligned_copy(array: np.ndarray) -> np.ndarray:
 
 
 def is_aligned(array: np.ndarray) -> bool:
-    """Say whether an array begins where every engine on the host can share its memory."""
+    """Return whether an array begins where every engine on the host can share its memory."""
     return array.ctypes.data % ALIGNMENT == 0
 
 
@@ -41,6 +41,47 @@ def aligned_part(memory: np.ndarray, nbytes: int) -> np.ndarray:
     """Return so many bytes of a memory that has ``ALIGNMENT`` more, from an address that can be shared on."""
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start : start + nbytes]
+
+
+def reads_marks(max_version: tuple[int, int] | None) -> bool:
+    """Return whether a consumer of that version of DLPack reads what says that memory must not be written."""
+    return max_version is not None and tuple(max_version) >= (1, 0)
+
+
+def export(
+    array: np.ndarray,
+    *,
+    writable: bool,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[Any, int] | None = None,
+    copy: bool | None = None,
+    read_only: bool = False,
+) -> object:
+    """Return a DLPack capsule of an array of NumPy's: of its memory if that may be written, else of a copy.
+
+    ``writable`` says that the memory is the engine's, which writes it in place; ``read_only`` says that nobody may
+    write to it all the same. A copy of what is read-only is marked, so that no write is lost silently. With
+    ``copy=False``, memory that must not be written is exported with a mark. Some consumers don't obey marks, so that
+    only those who insist on the memory get it.
+    """
+    shares = writable and not read_only
+    # A consumer that knows no negative strides may end the process.
+    backwards = any(stride < 0 for stride in array.strides)
+    obeys = reads_marks(max_version)
+    marked = read_only and obeys and copy is None
+    if copy is False:
+        if shares and backwards:
+            raise BufferError("copy=False, and only a copy can do: not all consumers know negative strides")
+        if not shares and not obeys:
+            raise BufferError("copy=False, and only a copy can do: the consumer reads no mark of read-only memory")
+        marked = not shares
+    elif copy is None and (backwards or not shares):
+        array = array.copy()
+    if marked:
+        array = array.view()
+        array.flags.writeable = False
+    return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
 
 def _aligned(make: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:

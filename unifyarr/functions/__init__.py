@@ -1,10 +1,12 @@
-"""The functions of the package, declared once each, one file for each category of the standard."""
+"""The functions of the package. Each is declared once; there's one file for each category of the standard."""
 
 from __future__ import annotations
 
+from .contraction import einsum
 from .covariance import corrcoef, cov
 from .creation import (
     arange,
+    array,
     asarray,
     empty,
     empty_like,
@@ -22,7 +24,6 @@ from .creation import (
     zeros_like,
 )
 from .data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
-from .einsum import einsum
 from .elementwise import (
     abs,
     acos,
@@ -39,6 +40,7 @@ from .elementwise import (
     bitwise_or,
     bitwise_right_shift,
     bitwise_xor,
+    cbrt,
     ceil,
     clip,
     conj,
@@ -117,6 +119,7 @@ from .manipulation import (
     tile,
     unstack,
 )
+from .memory import may_share_memory, shares_memory
 from .nan_reductions import (
     nanargmax,
     nanargmin,
@@ -134,7 +137,7 @@ from .numerical import gradient, trapezoid
 from .order_statistics import median, quantile
 from .padding import pad
 from .products import convolve, kron
-from .scatter import gather, scatter
+from .scattering import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
@@ -154,6 +157,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "array",
     "asarray",
     "asin",
     "asinh",
@@ -172,6 +176,7 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to",
     "can_cast",
+    "cbrt",
     "ceil",
     "clip",
     "concat",
@@ -235,6 +240,7 @@ __all__ = [
     "matrix_transpose",
     "max",
     "maximum",
+    "may_share_memory",
     "mean",
     "median",
     "meshgrid",
@@ -281,6 +287,7 @@ __all__ = [
     "segment_min",
     "segment_prod",
     "segment_sum",
+    "shares_memory",
     "sign",
     "signbit",
     "sin",

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from .._core import dtypes
-from .._core.call import attempt
-from .._core.convert import as_floating, as_index, has_dtype
-from .._core.scratch import reuse
-from .._core.shapes import as_axes, reduced
-from .._core.wrapper import is_array, read
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_floating, as_index, has_dtype
+from .._core.arrays.ownership import read
+from .._core.arrays.scratch import reuse
+from .._core.calling.invoke import attempt
+from .._core.engines import dtypes
+from .._core.engines.tracing import unrepeatable
+from .._core.values.shapes import as_axes, reduced
 from ..errors import DtypeError, ShapeError
 from .creation import full_beside
 from .elementwise import add, clip, floor, greater, isnan, less, logical_not, multiply, round, subtract
@@ -25,12 +27,11 @@ from .sorting import sort
 from .statistical import sum
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import Scalar
 
 Axis = int | tuple[int, ...] | None
 
-# alpha and beta; for the others both are 1, which puts the ends of the array at the quantiles 0 and 1.
+# The parameters (alpha, beta). For all other methods both are 1: the quantiles 0 and 1 are the ends of the array.
 _PARAMETERS = {
     "inverted_cdf": (0.0, 1.0),
     "averaged_inverted_cdf": (0.0, 1.0),
@@ -41,10 +42,10 @@ _PARAMETERS = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-# These choose one of the elements, and so keep the dtype.
+# Methods that choose one of the elements, and so keep the dtype.
 CHOOSING = frozenset({"inverted_cdf", "closest_observation", "lower", "higher", "nearest"})
 METHODS = (*_PARAMETERS, "linear", "lower", "higher", "midpoint", "nearest")
-# For so many quantiles a part of the array is sorted only.
+# For at most this many quantiles the array is only partitioned.
 _FEW = 8
 
 
@@ -64,7 +65,7 @@ def _weight(place: Array, below: Array, method: str) -> Array:
     if method == "averaged_inverted_cdf":
         return 0.5 + 0.5 * between
     if method == "closest_observation":
-        # In the middle between two, the one that is even when counted from 1.
+        # Halfway between two elements, take the one whose position, counted from 1, is even.
         return where(greater(beyond, 0), between, 1 - below % 2)
     if method == "lower":
         return 0 * between
@@ -75,20 +76,21 @@ def _weight(place: Array, below: Array, method: str) -> Array:
 
 def known_values(x: Array) -> list[Any] | None:
     """Return the elements of an array as Python numbers, ``None`` inside a trace."""
+    unrepeatable()
     native = read(x)
     return None if x._backend.is_traced(native) else x._backend.to_numpy(native).ravel().tolist()
 
 
 def _as_quantiles(q: Array | Scalar, x: Array, name: str) -> tuple[Array, list[float] | None]:
-    # In as many digits as there are, and as Python numbers where they are known.
+    # In the widest floating-point dtype, and as Python numbers if the values are known.
     wide = dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32
-    if dtypes.rank(q.dtype if is_array(q) else type(q)) > 2:
-        raise DtypeError(f"q of {name}() is real, not {q.dtype if is_array(q) else type(q).__name__}")
-    values = known_values(q) if is_array(q) else [float(q)]  # type: ignore[arg-type]
+    if dtypes.rank(q.dtype if isinstance(q, Array) else type(q)) > 2:
+        raise DtypeError(f"q of {name}() is real, not {q.dtype if isinstance(q, Array) else type(q).__name__}")
+    values = known_values(q) if isinstance(q, Array) else [float(q)]  # type: ignore[arg-type]
     outside = [each for each in values or () if not 0 <= each <= 1]
     if outside:
         raise ValueError(f"q of {name}() lies in [0, 1], unlike {outside[0]}")
-    array = q.astype(wide, copy=False) if is_array(q) else full_beside(x, (), float(q), wide)  # type: ignore[arg-type]
+    array = q.astype(wide, copy=False) if isinstance(q, Array) else full_beside(x, (), float(q), wide)  # type: ignore[arg-type]
     return array, values
 
 
@@ -100,7 +102,7 @@ def _sorted_rows(x: Array, axes: tuple[int, ...], values: list[float] | None) ->
     rows = reshape(rows, (*(x.shape[axis] for axis in kept), count))
     found = None
     if values is not None and len(values) <= _FEW:
-        # Every method chooses from these; NaN is last.
+        # The positions that any method may choose from, and the last one, where NaN is.
         near = (math.floor(count * each) + step for each in values for step in range(-3, 2))
         places = {min(max(place, 0), count - 1) for place in near} | {count - 1}
         found = attempt("partition", rows, places=tuple(sorted(places)))
@@ -108,7 +110,7 @@ def _sorted_rows(x: Array, axes: tuple[int, ...], values: list[float] | None) ->
 
 
 def _chosen(rows: Array, index: Array) -> Array:
-    # Indices of their own for each place beside the first axis, or one for all.
+    # The indices differ along the other axes, or are the same for all of them.
     index = as_index(index)
     return take_along_axis(rows, index, axis=0) if index.ndim == rows.ndim > 1 else take(rows, index, axis=0)
 
@@ -151,7 +153,7 @@ def _between(rows: Array, below: Array, weight: Array, number: Any, *, choosing:
     last = number - 1
     if choosing:
         return _chosen(rows, _within(below + weight, last))
-    # An element alone is twice itself: what is above it, perhaps infinite, doesn't count.
+    # With a weight of 0, take the mean of the element with itself: the next one may be infinite, and 0 * inf is NaN.
     alone = weight == 0
     above = where(alone, below, below + 1)
     weight = where(alone, 0.5, weight)
@@ -160,7 +162,7 @@ def _between(rows: Array, below: Array, weight: Array, number: Any, *, choosing:
     low, high, weight = (each.astype(working, copy=False) for each in (low, high, weight))
     if weight.ndim < low.ndim:
         weight = reshape(weight, weight.shape + (1,) * (low.ndim - weight.ndim))
-    # Nothing overflows in this order; rounding leads out of the two by a bit at most.
+    # This order can't overflow. Rounding may leave the interval by a bit, which is clipped.
     share = multiply(low, 1 - weight)
     result = add(share, multiply(high, weight), out=reuse(share))
     result = where(less(result, low), low, result)
@@ -168,5 +170,5 @@ def _between(rows: Array, below: Array, weight: Array, number: Any, *, choosing:
 
 
 def _within(place: Array, last: Any) -> Array:
-    # Where there are no numbers at all, the first element is NaN.
+    # If there are no numbers at all, the first element is taken, which is NaN.
     return clip(clip(place, max=last), 0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._core import dtypes
-from .._core.call import attempt
-from .._core.convert import as_real_floating, as_single, check_real
-from .._core.declare import compositional, mixed
-from .._core.scratch import reuse, room
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_real_floating, as_single, check_real
+from .._core.arrays.numbers import as_number
+from .._core.arrays.scratch import reuse, room
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import compositional, mixed
+from .._core.engines import dtypes
 from .data_type import finfo
 from .elementwise import (
     abs,
@@ -31,14 +33,12 @@ from .searching import where
 from .special import erfc
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
-    from ..array import Array
+    from .._core.engines.dtypes import DType
 
-# From here down sigmoid(x) and erfc(-x) are 0. A number that is kept from going below makes no NaN with them, as
-# infinity times zero would.
+# At and below these numbers sigmoid(x) and erfc(-x) are 0. Arguments are clipped there, since -inf * 0 would be NaN.
 _NO_SIGMOID = -1000.0
 _NO_ERFC = -40.0
-# The fixed point of mean 0 and variance 1.
+# The constants for which mean 0 and variance 1 are a fixed point.
 _SELU_ALPHA = 1.6732632423543772
 _SELU_SCALE = 1.0507009873554805
 
@@ -49,16 +49,16 @@ def _operand(x: Array, name: str) -> tuple[Array, DType]:
     return as_single(x), x.dtype
 
 
-def _elu(x: Array, alpha: float, out: Array | None) -> Array:
+def _elu(x: Array, alpha: float | Array, out: Array | None) -> Array:
     positive = greater(x, 0)
-    # Where the exponential isn't chosen it's that of zero, so that no gradient is NaN for its overflow.
+    # For positive elements, whose exponential isn't used, take exp(0): an overflow would make the gradient NaN.
     exponents = where(positive, 0, x, out=room(out, x.shape, x.dtype, x))
     powers = expm1(exponents, out=reuse(exponents))
-    return where(positive, x, multiply(powers, alpha, out=reuse(powers)), out=reuse(powers))
+    return where(positive, x, multiply(powers, alpha, out=reuse(powers, alpha)), out=reuse(powers, alpha))
 
 
 @compositional(namespace="nn", scratch=True)
-def elu(x: Array, /, *, alpha: float = 1.0, out: Array | None = None) -> Array:
+def elu(x: Array, /, *, alpha: float | Array = 1.0, out: Array | None = None) -> Array:
     """Keep positive elements, and bend the others towards ``-alpha``: alpha (exp(x) - 1).
 
     Parameters
@@ -89,7 +89,7 @@ def elu(x: Array, /, *, alpha: float = 1.0, out: Array | None = None) -> Array:
     Source: Clevert et al., "Fast and Accurate Deep Network Learning by Exponential Linear Units" (2015).
     """
     x, dtype = _operand(x, "elu")
-    return _elu(x, alpha, out).astype(dtype, copy=False)
+    return _elu(x, as_number(alpha, "alpha").value, out).astype(dtype, copy=False)
 
 
 @compositional(namespace="nn", scratch=True)
@@ -132,7 +132,7 @@ def gelu(x: Array, /, *, approximate: str = "none", out: Array | None = None) ->
         raise ValueError(f"approximate of gelu() is 'none' or 'tanh', not {approximate!r}")
     bounded = maximum(x, _NO_ERFC, out=room(out, x.shape, x.dtype))
     if approximate == "tanh":
-        # (1 + tanh(t)) / 2 is sigmoid(2t); farther from zero it doesn't change, but the cube would overflow.
+        # (1 + tanh(t)) / 2 is sigmoid(2t). It's constant beyond these bounds, where the cube would overflow.
         near = clip(bounded, _NO_ERFC, -_NO_ERFC)
         cubic = multiply(near, add(multiply(multiply(near, near), 0.044715), 1.0))
         probability = sigmoid(multiply(cubic, 2 * math.sqrt(2 / math.pi), out=reuse(cubic)), out=reuse(cubic))
@@ -180,7 +180,7 @@ def hardswish(x: Array, /, *, out: Array | None = None) -> Array:
 
 
 @compositional(namespace="nn", scratch=True)
-def leaky_relu(x: Array, /, *, negative_slope: float = 0.01, out: Array | None = None) -> Array:
+def leaky_relu(x: Array, /, *, negative_slope: float | Array = 0.01, out: Array | None = None) -> Array:
     """Keep positive elements, and multiply the others by a slope.
 
     Parameters
@@ -211,7 +211,8 @@ def leaky_relu(x: Array, /, *, negative_slope: float = 0.01, out: Array | None =
     Source: Maas et al., "Rectifier Nonlinearities Improve Neural Network Acoustic Models" (2013).
     """
     x, dtype = _operand(x, "leaky_relu")
-    sloping = multiply(x, negative_slope, out=room(out, x.shape, x.dtype, x))
+    slope = as_number(negative_slope, "negative_slope").value
+    sloping = multiply(x, slope, out=room(out, x.shape, x.dtype, x))
     return where(greater(x, 0), x, sloping, out=reuse(sloping)).astype(dtype, copy=False)
 
 
@@ -396,7 +397,7 @@ def silu(x: Array, /, *, out: Array | None = None) -> Array:
 
 
 @compositional(namespace="nn", scratch=True)
-def softplus(x: Array, /, *, beta: float = 1.0, out: Array | None = None) -> Array:
+def softplus(x: Array, /, *, beta: float | Array = 1.0, out: Array | None = None) -> Array:
     """Compute log(1 + exp(beta x)) / beta, which is smooth and close to relu().
 
     Parameters
@@ -427,9 +428,11 @@ def softplus(x: Array, /, *, beta: float = 1.0, out: Array | None = None) -> Arr
     Source: Dugas et al., "Incorporating Second-Order Functional Knowledge for Better Option Pricing" (2000).
     """
     x, dtype = _operand(x, "softplus")
-    scaled = x if beta == 1 else multiply(x, beta, out=room(out, x.shape, x.dtype))
+    number = as_number(beta, "beta")
+    is_one, beta = not number.stays and number.value == 1, number.value
+    scaled = x if is_one else multiply(x, beta, out=room(out, x.shape, x.dtype))
     result = logaddexp(scaled, 0, out=room(out, x.shape, x.dtype) if scaled is x else reuse(scaled))
-    return (result if beta == 1 else divide(result, beta, out=reuse(result))).astype(dtype, copy=False)
+    return (result if is_one else divide(result, beta, out=reuse(result))).astype(dtype, copy=False)
 
 
 @compositional(namespace="nn", scratch=True)

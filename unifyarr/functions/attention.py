@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from .._core import dtypes
-from .._core.call import attempt, check_result
-from .._core.convert import as_array, as_floating, as_single
-from .._core.declare import compositional, mixed
-from .._core.scratch import reuse, room
-from .._core.shapes import broadcast
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_array, as_floating, as_single
+from .._core.arrays.scratch import reuse, room
+from .._core.calling.invoke import attempt, check_result
+from .._core.declaring.declare import compositional, mixed
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integer, check_callable
+from .._core.values.shapes import broadcast
 from ..errors import DtypeError, ShapeError
 from ..typing import Shape
 from .creation import arange
@@ -21,9 +21,6 @@ from .linalg import matmul, promoted
 from .manipulation import broadcast_to, expand_dims, reshape, swapaxes
 from .searching import where
 from .statistical import max, sum
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 Projection = Callable[["Array"], "Array"]
 
@@ -96,6 +93,8 @@ def scaled_dot_product_attention(
 
     Source: Vaswani et al., "Attention is all you need" (2017), section 3.2.1.
     """
+    # Converted first: if an array has no truth value, this raises before ``out`` is written.
+    is_causal = bool(is_causal)
     mask = None if mask is None else as_array(mask, query._backend)
     for x in (query, key, value, *(() if mask is None else (mask,))):
         if x.dtype.kind == "c":
@@ -108,13 +107,13 @@ def scaled_dot_product_attention(
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else float(scale)
     if mask is None and query.size and key.size:
         found = attempt(
-            "attention", query, key, value, is_causal=bool(is_causal), scale=factor, out=out, result=(result, dtype)
+            "attention", query, key, value, is_causal=is_causal, scale=factor, out=out, result=(result, dtype)
         )
         if found is not None:
             return found
     if dtype not in dtypes.HALVES:
         return _attend(query, key, value, mask, is_causal, factor, out)
-    # Sums of weights lose most of the few bits of a half.
+    # float16 and bfloat16 have too few bits for sums of weights.
     query, key, value = (as_single(x) for x in (query, key, value))
     return _attend(query, key, value, mask, is_causal, factor, None).astype(dtype)
 
@@ -122,20 +121,20 @@ def scaled_dot_product_attention(
 def _attend(
     query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool, scale: float, out: Array | None
 ) -> Array:
-    # Scaled before they are multiplied, queries don't make products overflow that are finite when scaled.
+    # The queries are scaled before the product, so that it doesn't overflow where the scaled product is finite.
     later = (key, value) if mask is None else (key, value, mask)
     scaled = multiply(query, scale, out=room(out, query.shape, query.dtype, *later))
     scores = matmul(scaled, swapaxes(key, -1, -2))
     del scaled
     if mask is not None and broadcast(scores.shape, mask.shape) != scores.shape:
-        # The mask differs along an axis that only the values have.
+        # The mask has an axis that the scores don't have, only the values.
         scores = broadcast_to(scores, broadcast(scores.shape, mask.shape)).copy()
     _exclude(scores, mask, is_causal)
     return matmul(_softmax(scores) if scores.size else scores, value, out=out)
 
 
 def _exclude(scores: Array, mask: Array | None, is_causal: bool) -> None:
-    # Writes to the scores what the mask says.
+    # Apply the mask to the scores, in place.
     if mask is not None and mask.dtype == dtypes.bool:
         scores[broadcast_to(logical_not(mask), scores.shape)] = -math.inf
     elif mask is not None:
@@ -146,7 +145,7 @@ def _exclude(scores: Array, mask: Array | None, is_causal: bool) -> None:
 
 
 def _softmax(scores: Array) -> Array:
-    # In the memory of the scores; zero where all of them are infinitely small.
+    # Computed in the memory of the scores; 0 where all scores are -inf.
     peak = max(scores, axis=-1, keepdims=True)
     exponents = subtract(scores, where(equal(peak, -math.inf), 0, peak), out=reuse(scores))
     powers = exp(exponents, out=reuse(exponents))
@@ -226,12 +225,15 @@ def multi_head_attention(
 
     Source: Vaswani et al., "Attention is all you need" (2017), section 3.2.2.
     """
-    heads = operator.index(num_heads)
+    heads = as_integer(num_heads, "num_heads")
     if heads < 1:
         raise ShapeError(f"multi_head_attention() has at least one head, not {num_heads}")
     key = query if key is None else as_array(key, query._backend)
     value = key if value is None else as_array(value, query._backend)
     projections = query_projection, key_projection, value_projection
+    for project in (*projections, output_projection):
+        if project is not None:
+            check_callable(project, "a projection of multi_head_attention()")
     queries, keys, values = (
         _heads(name, x if project is None else project(x), heads)
         for name, x, project in zip(("query", "key", "value"), (query, key, value), projections, strict=True)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core import dtypes
-from .._core.call import attempt, check_result, store_several
-from .._core.convert import as_real_floating
-from .._core.declare import mixed
-from .._core.inplace import check_device, check_target
-from .._core.scratch import room
-from .._core.shapes import as_axis, size
-from .._core.views import may_share_memory
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_real_floating
+from .._core.arrays.overlap import overlap
+from .._core.arrays.scratch import room
+from .._core.calling.invoke import attempt, check_result, store_several
+from .._core.declaring.declare import mixed
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axis, size
+from .._core.writing.inplace import check_device, check_target
 from ..errors import ShapeError
 from .elementwise import add, multiply, sqrt, square, subtract
 from .manipulation import broadcast_to, reshape
 from .normalization import given, operands, rescale, root_mean_square
 from .statistical import mean
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 @mixed(
@@ -110,7 +106,7 @@ def batch_norm(
     if out is not None:
         check_result("batch_norm", out, shape, dtype)
         check_device(out, x, "out of batch_norm()")
-        if any(may_share_memory(out, each) for each in running):
+        if any(overlap(out, each) for each in running):
             raise ValueError("out of batch_norm() overlaps running statistics, which are written too")
     others = tuple(each for each in range(x.ndim) if each != axis)
     center = mean(x, axis=others, keepdims=True)
@@ -129,7 +125,7 @@ def batch_norm(
 def _check_running(
     name: str, x: Array, axis: int, mean: Array | None, var: Array | None, training: bool
 ) -> list[Array]:
-    """Return the running statistics, both or none, if they can be used as they are to be."""
+    """Return the running statistics, both or none, after checking them."""
     running = given(mean, var)
     if len(running) == 1 or not (running or training):
         raise ValueError(f"{name}() takes running_mean and running_var together, and needs them unless training=True")
@@ -144,13 +140,13 @@ def _check_running(
         for each in running:
             check_target(each)
             dtypes.check_cast(x.dtype, each.dtype, f"a running statistic of {name}()")
-        if may_share_memory(running[0], running[1]):
+        if overlap(running[0], running[1]):
             raise ValueError(f"running_mean and running_var of {name}() overlap, and are written both")
     return running
 
 
 def _statistics(center: Array, centred: Array, axis: int, others: tuple[int, ...]) -> list[Array]:
-    """Return mean and unbiased variance of channels, which no gradient goes through."""
+    """Return mean and unbiased variance of channels, without gradients."""
     found = attempt("detach", centred), attempt("detach", center)
     centred, center = (old if new is None else new for old, new in zip((centred, center), found, strict=True))
     channels = (centred.shape[axis],)
@@ -223,7 +219,7 @@ def group_norm(
     axes = tuple(each for each in range(1, len(grouped)) if each != axis)
 
     def to_channels(statistic: Array) -> Array:
-        # Of shape (examples, 1, ..., groups, 1, ..., 1): small beside x.
+        # Shape (examples, 1, ..., groups, 1, ..., 1), much smaller than x.
         repeated = (*statistic.shape[: axis + 1], grouped[axis + 1], *statistic.shape[axis + 2 :])
         whole = (*statistic.shape[:axis], x.shape[axis], *statistic.shape[axis + 2 :])
         return reshape(broadcast_to(statistic, repeated), whole)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core import dtypes
-from .._core.call import attempt
-from .._core.declare import mixed
-from .._core.scratch import reuse
-from .._core.shapes import as_axis
-from .._core.wrapper import is_array
+from .._core.arrays.array import Array
+from .._core.arrays.scratch import reuse
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import mixed
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axis
 from ..errors import DtypeError, ShapeError
+from ._quantiles import known_values
 from .elementwise import (
     add,
     divide,
@@ -24,10 +23,7 @@ from .indexing import take, take_along_axis
 from .losses import cast, operands, reduce, weigh
 from .manipulation import expand_dims, squeeze
 from .searching import where
-from .statistical import sum
-
-if TYPE_CHECKING:
-    from ..array import Array
+from .statistical import max, min, sum
 
 
 @mixed(kernels=("log_softmax",), namespace="nn")
@@ -44,6 +40,10 @@ def cross_entropy(
     out: Array | None = None,
 ) -> Array:
     """Compute -log of the probability that softmax() of logits gives to the right classes.
+
+    The predictions come first, as logits, and the truth second, as in torch. Ivy and Keras have the truth first, and
+    probabilities for predictions: pass ``log(p)`` for those. Logits in place of the truth are an error where a value
+    shows that they are no probabilities; probabilities in both places look alike.
 
     A class that was masked, with minus infinity for its logit, costs nothing where its probability is zero.
 
@@ -84,7 +84,8 @@ def cross_entropy(
     ShapeError
         If ``target`` or ``weight`` have another shape than the logits want.
     ValueError
-        If there's no such reduction, or the label smoothing isn't between 0 and 1.
+        If there's no such reduction, the label smoothing isn't between 0 and 1, or, outside of traces, a probability in
+        ``target`` isn't.
 
     Examples
     --------
@@ -100,6 +101,7 @@ def cross_entropy(
     axis = as_axis(axis, x.ndim)
     _check_classes(x, target, weight, axis, label_smoothing)
     if dtypes.rank(target.dtype) > 1:
+        _check_probabilities(target)
         dtype, (x, target) = operands("cross_entropy", reduction, x, target)
         return reduce(_of_probabilities(x, target, _along(weight, x, axis), axis, label_smoothing), reduction, dtype)
     dtype, (x,) = operands("cross_entropy", reduction, x)
@@ -123,11 +125,30 @@ def _check_classes(x: Array, target: Array, weight: object, axis: int, label_smo
             f"target of cross_entropy() has shape {target.shape}, but for logits of shape {x.shape} with the classes "
             f"on axis {axis} one of {target.dtype} has {wanted}"
         )
-    if weight is not None and (not is_array(weight) or weight.shape != (x.shape[axis],)):
-        given = f"shape {weight.shape}" if is_array(weight) else f"{weight!r}"
+    if weight is not None and (not isinstance(weight, Array) or weight.shape != (x.shape[axis],)):
+        given = f"shape {weight.shape}" if isinstance(weight, Array) else f"{weight!r}"
         raise ShapeError(f"weight of cross_entropy() has a number for each of {x.shape[axis]} classes, not {given}")
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"label_smoothing of cross_entropy() is between 0 and 1, not {label_smoothing!r}")
+
+
+# How far a probability may be outside of [0, 1]: because of rounding in bfloat16, or a step of finite differences.
+_ROUNDING = 0.01
+
+
+def _check_probabilities(target: Array) -> None:
+    """Raise ``ValueError`` for values that can't be probabilities, if they are known; a row of zeros is allowed."""
+    if not target.size:
+        return
+    least, greatest = known_values(min(target)), known_values(max(target))
+    if least is None or greatest is None:
+        return
+    if least[0] < -_ROUNDING or greatest[0] > 1 + _ROUNDING:
+        wrong = least[0] if least[0] < -_ROUNDING else greatest[0]
+        raise ValueError(
+            f"target of cross_entropy() holds probabilities of classes, which {wrong} is not: the logits come first, "
+            "cross_entropy(logits, target)"
+        )
 
 
 def _along(weight: Array | None, x: Array, axis: int) -> Array | None:
@@ -141,16 +162,16 @@ def _of_probabilities(x: Array, target: Array, weight: Array | None, axis: int, 
         target = add(target, label_smoothing / x.shape[axis], out=reuse(target))
     if weight is not None:
         target = multiply(target, weight)
-    # No term is negative where the targets aren't: nothing cancels.
+    # If no target is negative, no term is, so that no digits cancel.
     return subtract(0, sum(weigh(target, log_softmax(x, axis=axis)), axis=axis))
 
 
 def _picked(x: Array, index: Array, axis: int) -> Array:
-    """Return the logarithms of the probabilities of one class each; ``index`` has an axis of length one for it."""
+    """Return the log-probability of the class at each index; ``index`` has an axis of length one for the classes."""
     found = attempt("log_softmax", x, axis=axis, result=(x.shape, x.dtype))
     if found is not None:
         return take_along_axis(found, index, axis=axis)
-    # What isn't picked needs no logarithm.
+    # Compute the logarithms only of the picked classes.
     greatest, total = total_of(x, axis)
     return subtract(subtract(take_along_axis(x, index, axis=axis), greatest), total)
 
@@ -158,14 +179,14 @@ def _picked(x: Array, index: Array, axis: int) -> Array:
 def _of_indices(
     x: Array, target: Array, weight: Array | None, axis: int, ignore_index: int, label_smoothing: float
 ) -> tuple[Array, Array]:
-    """Return the losses, and how much each counts in their mean."""
+    """Return the losses, and their weights in the mean."""
     classes = x.shape[axis]
     kept = not_equal(target, ignore_index)
     if target.dtype in dtypes.SIGNED:
         target = target.astype(dtypes.promote(target.dtype, dtypes.int32), copy=False)
     places = where(kept, target, 0)
     if target.dtype in dtypes.SIGNED:
-        # An index from the end would be none that was meant.
+        # A negative index is an error here, not one that counts from the end: put it out of bounds.
         places = where(less(places, 0), classes, places)
     index = expand_dims(places, axis)
     if label_smoothing:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core import dtypes
-from .._core.call import attempt, check_result
-from .._core.convert import as_array, as_single
-from .._core.declare import mixed
-from .._core.scratch import room
-from .._core.shapes import size
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_array, as_single
+from .._core.arrays.scratch import room
+from .._core.calling.invoke import attempt, check_result
+from .._core.declaring.declare import mixed
+from .._core.engines import dtypes
+from .._core.values.shapes import size
 from ..errors import ShapeError
 from ..typing import Shape
 from .creation import full
 from .linalg import matmul, promoted
 from .manipulation import expand_dims, reshape
 from .windows import Lengths, Padding, Windows, as_lengths, as_padding
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 def _check_shapes(name: str, axes: int, x: Array, weight: Array, bias: Array | None, groups: int) -> None:
@@ -69,7 +65,7 @@ def _convolve(
     options = {"stride": strides, "padding": windows.padding, "dilation": dilations, "groups": groups}
     result = None
     if size(whole) and weight.size:
-        # Of nothing, engines make errors and wrong shapes.
+        # Engines raise errors, or give wrong shapes, for arrays without elements.
         result = attempt("convolution", images, weight, *biases, **options, out=target, result=(whole, x.dtype))
     if result is None:
         result = _in_single(images, weight, biases, windows, groups, whole, target)
@@ -84,7 +80,7 @@ def _in_single(
     dtype = x.dtype
     if dtype not in dtypes.HALVES:
         return _accumulate(x, weight, biases, windows, groups, shape, out)
-    # A sum of many products loses most of the few bits of a half.
+    # float16 and bfloat16 have too few bits for a sum of many products.
     x, weight, *biases = (as_single(each) for each in (x, weight, *biases))
     return _accumulate(x, weight, biases, windows, groups, shape, None).astype(dtype)
 
@@ -92,8 +88,8 @@ def _in_single(
 def _accumulate(
     x: Array, weight: Array, biases: list[Array], windows: Windows, groups: int, shape: Shape, out: Array | None
 ) -> Array:
-    # One product of matrices for each place of the kernel: beside the result there are the elements of the input at
-    # that place of all windows, and that product.
+    # One matrix product for each position of the kernel. Memory: the result, the input's elements at that position of
+    # all windows, and the product.
     images, outputs, *count = shape
     inputs = weight.shape[1]
     padded = windows.pad(x, 0)

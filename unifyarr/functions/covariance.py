@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core import dtypes
-from .._core.convert import as_floating, as_single
-from .._core.declare import compositional
-from .._core.scratch import reuse
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_floating, as_single
+from .._core.arrays.scratch import reuse
+from .._core.declaring.declare import compositional
+from .._core.engines import dtypes
 from ..errors import DtypeError, ShapeError
 from ._quantiles import known_values
 from .elementwise import abs, clip, conj, divide, maximum, multiply, sqrt, subtract
@@ -16,12 +15,9 @@ from .manipulation import concat, reshape
 from .nan_reductions import per_number, squared_magnitude
 from .statistical import max, mean, min, sum
 
-if TYPE_CHECKING:
-    from ..array import Array
-
 
 def _variables(x: Array, y: Array | None, rowvar: bool, name: str) -> Array:
-    """Return the variables as rows, in float32 where they are of half precision."""
+    """Return the variables as rows, in float32 if they have half precision."""
     rows = []
     for each in (x, y):
         if each is None:
@@ -51,7 +47,7 @@ def _weights(given: Array | None, count: int, kinds: tuple[int, ...], name: str)
 
 
 def _result(matrix: Array, x: Array, y: Array | None) -> Array:
-    # One variable has a variance, which is no matrix.
+    # For one variable the result is its variance, a 0-d array.
     given = x.dtype if y is None else dtypes.promote(x.dtype, y.dtype)
     dtype = given if dtypes.rank(given) > 1 else matrix.dtype
     return (reshape(matrix, ()) if matrix.shape == (1, 1) else matrix).astype(dtype, copy=False)
@@ -99,12 +95,17 @@ def corrcoef(x: Array, y: Array | None = None, /, *, rowvar: bool = True, out: A
         rows = per_number(rows.copy(), max(abs(rows), axis=1, keepdims=True))
     deviation = subtract(rows, mean(rows, axis=1, keepdims=True))
     unit = per_number(deviation, sqrt(sum(squared_magnitude(deviation), axis=1, keepdims=True)))
-    result = _limited(matmul(unit, conj(unit).T))
+    result = _limited(matmul(unit, _conjugate(unit)))
     return _result(result, x, y)
 
 
+def _conjugate(x: Array) -> Array:
+    # The product of a real matrix and its own transpose takes half of the time.
+    return conj(x).T if dtypes.rank(x.dtype) == 3 else x.T
+
+
 def _limited(x: Array) -> Array:
-    # Rounding leads out of what is possible by a bit.
+    # Rounding may leave [-1, 1] by a bit.
     if dtypes.rank(x.dtype) < 3:
         return clip(x, -1.0, 1.0)
     size = abs(x)
@@ -174,15 +175,15 @@ def cov(
     parts = [each.astype(real_dtype) for each in (often, heavy) if each is not None]
     if not parts:
         deviation = weighted = subtract(rows, mean(rows, axis=1, keepdims=True))
-        product = matmul(weighted, conj(deviation).T)
+        product = matmul(weighted, _conjugate(deviation))
         divisor: Array | float = count - correction if count > correction else 0.0
     else:
         weights = parts[0] if len(parts) == 1 else multiply(*parts)
         total = sum(weights)
         center = divide(sum(multiply(rows, weights), axis=1, keepdims=True), total)
         deviation = subtract(rows, center)
-        product = matmul(multiply(deviation, weights), conj(deviation).T)
-        # Of weights that aren't counts the correction is worth as much as the average weight.
+        product = matmul(multiply(deviation, weights), _conjugate(deviation))
+        # For weights that aren't counts the correction is multiplied by the average weight.
         share = 1.0 if heavy is None else divide(sum(multiply(weights, parts[-1])), total)
         divisor = maximum(subtract(total, multiply(share, correction)), 0.0)
     result = divide(product, divisor, out=reuse(product))

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import convert, dtypes
-from .._core.call import invoke
-from .._core.declare import compositional, creation, primary
-from .._core.handle import Handle
-from .._core.selection import backend_of_native, current, load
-from .._core.shapes import as_shape
-from .._core.tracing import capture
-from .._core.views import Broadcast, Window, make_view
-from .._core.wrapper import is_array, wrap
-from ..errors import CopyError, DtypeError, ShapeError
+from .._core.arrays import convert
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.numbers import as_number
+from .._core.arrays.recipes import make_view
+from .._core.arrays.views import Broadcast, Window
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import compositional, creation, primary
+from .._core.engines import dtypes
+from .._core.engines.current import current
+from .._core.engines.handle import Handle
+from .._core.engines.natives import backend_of_native
+from .._core.engines.registry import load
+from .._core.engines.tracing import capture, recording
+from .._core.values.arguments import as_integer
+from .._core.values.shapes import as_offset, as_shape, check_memory
+from ..errors import CopyError, DtypeError, ProtocolError, ShapeError
 from ..typing import Shape
+from ._from_numbers import between, counted, filled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._core.dtypes import DType
-    from ..array import Array
-    from ..typing import DTypeLike, Scalar
+    from .._core.engines.dtypes import DType
+    from ..typing import ArrayLike, DTypeLike, Scalar
 
 
 def _default(kind: type, backend: Handle) -> DType:
-    # The default dtype for Python numbers, of 32 bits where the backend has no 64.
+    # The default dtype for Python numbers; of 32 bits if the backend has no 64-bit dtypes.
     wide, narrow = {
         bool: (dtypes.bool, dtypes.bool),
         int: (dtypes.int64, dtypes.int32),
@@ -39,28 +44,31 @@ def _default(kind: type, backend: Handle) -> DType:
     return wide if convert.has_dtype(backend, wide) else narrow
 
 
+def _native_device(device: object, backend: Any) -> Any:
+    return None if device is None else backend.as_device(device)
+
+
 def _filled(kernel: str, shape: object, dtype: object, device: object, backend: Any, **static: Any) -> Array:
     native_device = None if device is None else backend.as_device(device)
     wanted = _default(float, backend) if dtype is None else dtypes.as_dtype(dtype)
     convert.check_dtype(backend, wanted, native_device)
-    native = backend.kernel(kernel)(shape=as_shape(shape), dtype=wanted.dtype, device=native_device, **static)
-    return wrap(native, backend)
-
-
-def from_host(array: np.ndarray, dtype: object, device: object, backend: Any) -> Array:
-    """Return an array of values that NumPy computed, moved once: the same bits on every backend."""
-    native_device = None if device is None else backend.as_device(device)
-    wanted = dtypes.as_dtype(array.dtype if dtype is None else dtype)
-    convert.check_dtype(backend, wanted, native_device)
-    return wrap(backend.from_numpy(array.astype(wanted.dtype, copy=False), device=native_device, copy=True), backend)
+    lengths = as_shape(shape)
+    check_memory(lengths, wanted)
+    static |= {"shape": lengths, "dtype": wanted.dtype, "device": native_device}
+    make = backend.kernel(kernel)
+    made = wrap(make(**static), backend)
+    notes = recording()
+    if notes is not None:
+        notes.call(make, (), static, made)
+    return made
 
 
 @creation()
 def arange(
-    start: int | float,
+    start: float | Array,
     /,
-    stop: int | float | None = None,
-    step: int | float = 1,
+    stop: float | Array | None = None,
+    step: float | Array = 1,
     *,
     dtype: DTypeLike | None = None,
     device: object = None,
@@ -76,7 +84,7 @@ def arange(
     stop
         The end.
     step
-        The distance, not zero.
+        The distance, not zero. All three are numbers or 0-d arrays, through which derivatives are taken.
     dtype
         The dtype; int64 where all three are integers, else float64.
     device, backend
@@ -102,21 +110,81 @@ def arange(
 
     Source: Array API standard 2025.12, ``arange``.
     """
-    begin, end = (0, start) if stop is None else (start, stop)
-    if step == 0:
+    first, last = (0, start) if stop is None else (start, stop)
+    numbers = as_number(first, "start"), as_number(last, "stop"), as_number(step, "step")
+    begin, end, distance = (each.known for each in numbers)
+    if distance == 0:
         raise ValueError("arange() takes a step that isn't zero")
-    integral = all(isinstance(each, (int, np.integer)) for each in (begin, end, step))
+    integral = all(dtypes.rank(each.kind) <= 1 for each in numbers)
     wanted = _default(int if integral else float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
-    # The length follows from the arguments, whatever the dtype makes of them.
-    count = max(-((begin - end) // step) if integral else math.ceil((end - begin) / step), 0)
+    # The length follows from the arguments as they were passed, before they are rounded to the dtype.
+    count = max(-((begin - end) // distance) if integral else math.ceil((end - begin) / distance), 0)
+    if numbers[0].stays or numbers[2].stays:
+        there = _native_device(device, backend)
+        return counted((numbers[0], numbers[2]), count, wanted, there, backend)  # type: ignore[arg-type]
     exact = wanted.dtype if integral and dtypes.rank(wanted) == 1 else None
-    values = np.arange(begin, end, step, dtype=exact) if count else np.empty(0, wanted.dtype)
-    return from_host(values[:count], wanted, device, backend)
+    values = np.arange(begin, end, distance, dtype=exact) if count else np.empty(0, wanted.dtype)
+    return convert.from_host(values if values.size == count else values[:count], wanted, device, backend)
+
+
+@creation(view_map={0: (0,)})
+def array(
+    obj: ArrayLike,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: object = None,
+    copy: bool | None = True,
+    backend: str | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Make an array of memory of its own, as NumPy's ``array`` does; ``asarray`` shares memory where it can.
+
+    Parameters
+    ----------
+    obj
+        What to make an array of: as ``asarray`` takes it.
+    dtype
+        The dtype; by default that of ``obj``.
+    device
+        The device; by default that of ``obj`` or of the backend.
+    copy
+        ``None`` and ``False`` mean what they mean to ``asarray``.
+    backend
+        The backend, by name.
+    out
+        An array of the same shape for the values.
+
+    Returns
+    -------
+    Array
+        A new array, or ``out``.
+
+    Raises
+    ------
+    DtypeError
+        If there's no dtype for the data.
+    CopyError
+        If ``copy=False`` and only a copy will do.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.zeros(2)
+    >>> y = ua.array(x)
+    >>> y += 1
+    >>> x, ua.array([1, 2])
+    (array([0., 0.]), array([1, 2]))
+
+    Source: NumPy's ``array``; ``backend`` is our own.
+    """
+    name = None if backend is None else backend.name  # type: ignore[attr-defined]
+    return asarray(obj, dtype=dtype, device=device, copy=copy, backend=name)
 
 
 @creation(view_map={0: (0,)})
 def asarray(
-    obj: Any,
+    obj: ArrayLike,
     /,
     *,
     dtype: DTypeLike | None = None,
@@ -171,13 +239,15 @@ def asarray(
     named: Handle | None = backend  # type: ignore[assignment]
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     x: Array | None = None
-    if is_array(obj):
+    if isinstance(obj, Array):
         x = obj
     elif (own := backend_of_native(obj)) is not None:
-        x = wrap(obj, own)
-    elif type(obj) is np.ndarray and obj.dtype in dtypes.BY_NUMPY and (named or current()).name == "numpy":
-        x = wrap(obj, load("numpy"))
-    capture(x)
+        x = convert.lift(obj, own)
+    elif isinstance(obj, np.ndarray) and obj.dtype in dtypes.BY_NUMPY:
+        # A backend whose natives are NumPy arrays takes subclasses too, such as np.memmap.
+        chosen = load((named or current()).name)
+        x = wrap(np.asarray(obj), chosen) if isinstance(obj, chosen.native_types) else None
+    x = None if x is None else capture(x)
     if x is None:
         target = convert.common_backend([obj], named)
         if copy is False:
@@ -201,7 +271,7 @@ def asarray(
 
 
 def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
-    # Python numbers of no given dtype get the backend's defaults, where it has no 64-bit dtypes.
+    # Python numbers without a given dtype get the backend's defaults, if it has no 64-bit dtypes.
     if (
         wanted is None
         and not isinstance(obj, (np.ndarray, np.generic))
@@ -334,12 +404,15 @@ def eye(
     Source: Array API standard 2025.12, ``eye``.
     """
     wanted = _default(float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
-    return from_host(np.eye(n_rows, n_cols, operator.index(k), dtype=wanted.dtype), wanted, device, backend)
+    rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
+    check_memory((rows, columns), wanted)
+    offset = as_offset(k, (rows, columns))
+    return convert.from_host(np.eye(rows, columns, offset, dtype=wanted.dtype), wanted, device, backend)
 
 
 @creation(view_map={0: (0,)})
 def from_dlpack(
-    x: object,
+    x: ArrayLike,
     /,
     *,
     device: object = None,
@@ -382,13 +455,22 @@ def from_dlpack(
     Source: Array API standard 2025.12, ``from_dlpack``.
     """
     named: Any = backend
-    if is_array(x):
+    if isinstance(x, Array):
         named = named or x._backend
         there = device is None or device == x.device
         if named is x._backend and there:
-            # As NumPy: another array over the same memory.
+            # As in NumPy, the result is another array over the same memory.
             return x.copy() if copy else make_view(x, Window.of_order(x.shape, range(x.ndim)))
-    target: Handle = named or backend_of_native(x) or current()
+    if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
+        raise ProtocolError(
+            f"from_dlpack() takes an object with __dlpack__ and __dlpack_device__, not {type(x).__name__}: "
+            "use asarray()"
+        )
+    own = backend_of_native(x)
+    if own is not None:
+        # TensorFlow aborts the process for elements of a dtype that it doesn't know.
+        convert.lift(x, own)
+    target: Handle = named or own or current()
     native_device = None if device is None else target.as_device(device)
     return wrap(target.from_dlpack(x, device=native_device, copy=copy), target)
 
@@ -431,34 +513,33 @@ def full(
 
     Source: Array API standard 2025.12, ``full``.
     """
-    value, wanted = _fill(fill_value, dtype, backend)  # type: ignore[arg-type]
-    return _filled("full", shape, wanted, device, backend, fill_value=value)
+    return _full(fill_value, shape, dtype, device, backend)  # type: ignore[arg-type]
 
 
-def _fill(value: Any, dtype: object, backend: Handle) -> tuple[Scalar, DType]:
-    # The Python scalar to fill with, range-checked, and the dtype.
-    if type(value) in dtypes.SCALARS:
-        wanted = _default(type(value), backend) if dtype is None else dtypes.as_dtype(dtype)
-    else:
-        data = np.asarray(value)
-        if data.ndim:
-            raise ShapeError(f"fill_value is a scalar or a 0-d array, not one of shape {data.shape}")
-        wanted = dtypes.as_dtype(data.dtype if dtype is None else dtype)
-        value = data.item()
-    if dtypes.rank(type(value)) == 3 and dtypes.rank(wanted) < 3:
+def _full(given: Any, shape: object, dtype: object, device: object, backend: Handle) -> Array:
+    number = as_number(given, "fill_value")
+    value, kind = number.value, number.kind
+    default = _default(kind, backend) if isinstance(kind, type) else kind
+    wanted = default if dtype is None else dtypes.as_dtype(dtype)
+    if dtypes.rank(kind) == 3 and dtypes.rank(wanted) < 3:
         raise DtypeError(f"fill_value is complex, which {wanted} can't hold")
+    if number.stays:
+        there = _native_device(device, backend)
+        convert.check_dtype(backend, wanted, there)
+        return filled(number, as_shape(shape), wanted, there, backend)
+    # Raises for values beyond the range of the dtype.
     with np.errstate(over="ignore"):
         np.asarray(value).astype(wanted.dtype) if dtypes.rank(type(value)) > dtypes.rank(wanted) else np.asarray(
             value, wanted
         )
-    return value, wanted
+    return _filled("full", shape, wanted, device, backend, fill_value=value)
 
 
 @primary(kernels=("full",))
 def full_like(
     x: Array,
     /,
-    fill_value: Scalar,
+    fill_value: Scalar | Array,
     *,
     dtype: DTypeLike | None = None,
     device: object = None,
@@ -490,14 +571,14 @@ def full_like(
 
     Source: Array API standard 2025.12, ``full_like``.
     """
-    value, wanted = _fill(fill_value, x.dtype if dtype is None else dtype, x._backend)
-    return _like("full", x, wanted, device, fill_value=value)
+    there = x.device if device is None else device
+    return _full(fill_value, x.shape, x.dtype if dtype is None else dtype, there, x._backend)
 
 
 @creation()
 def linspace(
-    start: complex,
-    stop: complex,
+    start: complex | Array,
+    stop: complex | Array,
     /,
     num: int,
     *,
@@ -512,11 +593,12 @@ def linspace(
     Parameters
     ----------
     start, stop
-        The first and the last value.
+        The first and the last value: numbers, or 0-d arrays, through which derivatives are taken.
     num
         How many values.
     dtype
-        The dtype; float64, or complex128 for complex ends, by default.
+        The dtype; by default float64, or complex128 for complex ends, for Python numbers. Floating-point and complex
+        0-d arrays, and scalars of NumPy, keep theirs.
     device, backend
         Where the array is made.
     endpoint
@@ -542,11 +624,20 @@ def linspace(
 
     Source: Array API standard 2025.12, ``linspace``.
     """
-    is_complex = any(isinstance(each, (complex, np.complexfloating)) for each in (start, stop))
-    wanted = _default(complex if is_complex else float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
+    numbers = as_number(start, "start"), as_number(stop, "stop")
+    kinds = [each.kind for each in numbers]
+    # NumPy's promotion, except for the defaults of a backend without 64-bit dtypes.
+    typed = any(not isinstance(each, type) and dtypes.rank(each) > 1 for each in kinds)
+    default = complex if any(dtypes.rank(each) == 3 for each in kinds) else float
+    wanted = dtypes.promote(*kinds, float) if typed else _default(default, backend)  # type: ignore[arg-type]
+    wanted = wanted if dtype is None else dtypes.as_dtype(dtype)
+    count = as_integer(num, "num")
+    if any(each.stays for each in numbers):
+        there = _native_device(device, backend)
+        return between(numbers, count, endpoint, wanted, there, backend)  # type: ignore[arg-type]
     with np.errstate(invalid="ignore", over="ignore"):
-        values = np.linspace(start, stop, operator.index(num), endpoint=endpoint)
-        return from_host(values, wanted, device, backend)
+        values = np.linspace(numbers[0].typed, numbers[1].typed, count, endpoint=endpoint)
+        return convert.from_host(values, wanted, device, backend)
 
 
 @compositional()
@@ -740,7 +831,7 @@ def triu(x: Array, /, *, k: int = 0, out: Array | None = None) -> Array:
 def _triangle(kernel: str, x: Array, k: int, out: Array | None) -> Array:
     if x.ndim < 2:
         raise ShapeError(f"{kernel}() takes matrices, of two dimensions or more, not an array of shape {x.shape}")
-    return invoke(kernel, x, k=operator.index(k), out=out, result=(x.shape, x.dtype))
+    return invoke(kernel, x, k=as_offset(k, x.shape), out=out, result=(x.shape, x.dtype))
 
 
 @creation(kernels=("zeros",))

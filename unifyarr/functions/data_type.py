@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.convert import check_dtype
-from .._core.declare import primary
-from .._core.wrapper import is_array
+from .._core.arrays.array import Array
+from .._core.arrays.convert import check_dtype
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import primary
+from .._core.engines import dtypes
 from ..errors import DtypeError
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
-    from ..array import Array
+    from .._core.engines.dtypes import DType
     from ..typing import DTypeLike
 
 
@@ -31,8 +29,8 @@ def astype(
     x
         An array.
     dtype
-        The dtype, in any spelling. Complex numbers lose their imaginary part in real dtypes, floating-point numbers
-        what stands after the point in integers.
+        The dtype, in any spelling. Floating-point numbers lose what stands after the point in integers; complex numbers
+        that aren't zero are true.
     copy
         ``True`` copies always; ``False`` and ``None`` return ``x`` itself where it has the dtype already.
     device
@@ -49,6 +47,8 @@ def astype(
     ------
     DtypeError
         If there's no such dtype.
+    CastingError
+        If complex numbers would lose their imaginary part: take ``real(x)`` first.
 
     Examples
     --------
@@ -59,6 +59,7 @@ def astype(
     Source: Array API standard 2025.12, ``astype``.
     """
     dtype = dtypes.as_dtype(dtype)
+    dtypes.check_keeps_imaginary(x.dtype, dtype)
     if device is not None:
         x = x.to_device(device)
     if x.dtype == dtype:
@@ -68,7 +69,7 @@ def astype(
 
 
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
-    """Say whether promotion would turn one dtype into another.
+    """Return whether promotion would turn one dtype into another.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
 
     Source: Array API standard 2025.12, ``can_cast``.
     """
-    source = from_.dtype if is_array(from_) else dtypes.as_dtype(from_)
+    source = from_.dtype if isinstance(from_, Array) else dtypes.as_dtype(from_)
     target = dtypes.as_dtype(to)
     if dtypes.bfloat16 in (source, target):
         return dtypes.promote(source, target) == target
@@ -140,10 +141,10 @@ class finfo:
     dtype: DType
 
     def __init__(self, type: DTypeLike | Array, /) -> None:
-        dtype = type.dtype if is_array(type) else dtypes.as_dtype(type)
+        dtype = type.dtype if isinstance(type, Array) else dtypes.as_dtype(type)
         if dtypes.rank(dtype) < 2:
             raise DtypeError(f"finfo() takes a floating-point dtype, not {dtype}: use iinfo() for integers")
-        info: Any = ml_dtypes.finfo(dtype.dtype) if dtype == dtypes.bfloat16 else np.finfo(dtype.dtype)
+        info: Any = _bfloat16_info() if dtype is dtypes.bfloat16 else np.finfo(dtype.dtype)
         self.bits = int(info.bits)
         self.eps = float(info.eps)
         self.max = float(info.max)
@@ -153,6 +154,12 @@ class finfo:
 
     def __repr__(self) -> str:
         return f"finfo(dtype={self.dtype}, bits={self.bits}, eps={self.eps}, min={self.min}, max={self.max})"
+
+
+def _bfloat16_info() -> Any:
+    from ml_dtypes import finfo
+
+    return finfo(dtypes.bfloat16.dtype)
 
 
 class iinfo:
@@ -192,7 +199,7 @@ class iinfo:
     dtype: DType
 
     def __init__(self, type: DTypeLike | Array, /) -> None:
-        dtype = type.dtype if is_array(type) else dtypes.as_dtype(type)
+        dtype = type.dtype if isinstance(type, Array) else dtypes.as_dtype(type)
         if dtypes.rank(dtype) != 1:
             raise DtypeError(f"iinfo() takes an integer dtype, not {dtype}: use finfo() for floating-point ones")
         info = np.iinfo(dtype.dtype)
@@ -203,7 +210,7 @@ class iinfo:
 
 
 def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
-    """Say whether a dtype is of a kind.
+    """Return whether a dtype is of a kind.
 
     Parameters
     ----------
@@ -261,7 +268,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     for each in arrays_and_dtypes:
         if type(each) in dtypes.SCALARS:
             operands.append(type(each))
-        elif is_array(each) or isinstance(each, (np.ndarray, np.generic)):
+        elif isinstance(each, (Array, np.ndarray, np.generic)):
             operands.append(dtypes.as_dtype(each.dtype))
         else:
             operands.append(

@@ -1,8 +1,8 @@
 """Elementwise functions; their dtypes are those of NumPy's ufunc loops.
 
 Operands broadcast. Python scalars are weak: they take the other operand's dtype. Integers become floating-point
-where the result has to, as in NumPy. Most declarations say all with their signature and the ufunc, and
-``@elementwise`` adds to their docstrings what all of them share.
+where the result has to, as in NumPy. For most declarations the signature and the ufunc are enough;
+``@elementwise`` completes their docstrings with the parts that are common to all.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.call import elementwise as compute
-from .._core.call import invoke
-from .._core.declare import compositional, elementwise, primary, view
-from .._core.views import Part, Window, make_view
+from .._core.arrays.array import Array
+from .._core.arrays.recipes import make_view
+from .._core.arrays.views import Part, Window
+from .._core.calling.invoke import attempt, invoke
+from .._core.calling.invoke import elementwise as compute
+from .._core.declaring.declare import elementwise, mixed, primary, view
+from .._core.engines import dtypes
 from ..typing import Scalar
 from .creation import zeros_like
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import ArrayLike
 
 
@@ -117,6 +118,18 @@ def bitwise_invert(x: ArrayLike, /, *, out: Array | None = None) -> Array:
     >>> import unifyarr as ua
     >>> ua.bitwise_invert(ua.asarray([0, 1, -8]))
     array([-1, -2,  7])
+    """
+
+
+@elementwise(np.cbrt, standard=False)
+def cbrt(x: ArrayLike, /, *, out: Array | None = None) -> Array:
+    """Compute the real cube root, which is negative for negative numbers.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.cbrt(ua.asarray([-8.0, 0.0, 27.0]))
+    array([-2.,  0.,  3.])
     """
 
 
@@ -833,7 +846,11 @@ def round(x: Array, /, *, out: Array | None = None) -> Array:
     return invoke("round", x, out=out, result=(x.shape, x.dtype), aligned=True)
 
 
-@compositional()
+# Numbers that a kernel may take as they are; it declines those that change the dtype.
+_NUMBERS = (int, float)
+
+
+@mixed()
 def clip(
     x: Array,
     /,
@@ -873,6 +890,10 @@ def clip(
         return minimum(x, max, out=out)
     if max is None:
         return maximum(x, min, out=out)
+    if type(min) in _NUMBERS and type(max) in _NUMBERS:
+        found = attempt("clip", x, min=min, max=max, out=out, result=(x.shape, x.dtype), aligned=True)
+        if found is not None:
+            return found
     return minimum(maximum(x, min), max, out=out)
 
 

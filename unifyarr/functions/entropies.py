@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core.declare import compositional
-from .._core.scratch import reuse
+from .._core.arrays.array import Array
+from .._core.arrays.scratch import reuse
+from .._core.declaring.declare import compositional
 from .elementwise import (
     add,
     equal,
@@ -22,7 +23,6 @@ from .losses import operands, reduce, weigh, weighted
 from .searching import where
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import Scalar
 
 
@@ -37,6 +37,9 @@ def binary_cross_entropy(
     out: Array | None = None,
 ) -> Array:
     """Compute -log of the probability that was predicted for an event to be as it was.
+
+    The predictions come first and the truth second, as in torch; Ivy and Keras have them the other way round, which no
+    value shows.
 
     The loss of an outcome that was predicted to be impossible is infinite. From logits,
     ``binary_cross_entropy_with_logits`` computes it without loss of digits.
@@ -79,7 +82,7 @@ def binary_cross_entropy(
     """
     dtype, (x, target) = operands("binary_cross_entropy", reduction, x, target)
     missed = subtract(1, target)
-    # Of what didn't occur and couldn't the logarithm isn't taken: neither it nor its gradient are finite.
+    # If an outcome neither occurred nor was possible, use log(1): log(0) and its gradient aren't finite.
     possible = where(logical_and(equal(target, 0), equal(x, 0)), 1, x)
     avoidable = where(logical_and(equal(missed, 0), equal(x, 1)), 0, x)
     loss = multiply(target, log(possible, out=reuse(possible)))
@@ -100,6 +103,8 @@ def binary_cross_entropy_with_logits(
     out: Array | None = None,
 ) -> Array:
     """Compute binary_cross_entropy() of the probabilities sigmoid(x), precisely however great the logits are.
+
+    The logits come first and the truth second, as in torch; Ivy and Keras have them the other way round.
 
     Parameters
     ----------
@@ -141,7 +146,7 @@ def binary_cross_entropy_with_logits(
     Source: Good, "Rational Decisions" (1952).
     """
     dtype, (x, target) = operands("binary_cross_entropy_with_logits", reduction, x, target)
-    # Both terms are positive: nothing cancels.
+    # Both terms are positive, so that no digits cancel.
     occurred = weigh(target, logaddexp(negative(x), 0))
     missed = weigh(subtract(1, target), logaddexp(x, 0))
     loss = add(weighted(occurred, pos_weight), missed)
@@ -159,6 +164,9 @@ def kl_divergence(
     out: Array | None = None,
 ) -> Array:
     """Compute the parts of the Kullback-Leibler divergence of predicted probabilities from the true ones.
+
+    The predictions come first, as logarithms, and the truth second, as in torch; SciPy and Keras have the truth first,
+    and probabilities for both.
 
     An outcome whose true probability is zero adds nothing. The mean is over all elements: the divergence itself is the
     sum over the outcomes.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core.call import attempt
-from .._core.convert import as_real_floating, as_single
-from .._core.declare import compositional, mixed
-from .._core.scratch import reuse, room
-from .._core.shapes import as_axes, as_axis, reduced
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_real_floating, as_single
+from .._core.arrays.scratch import reuse, room
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import compositional, mixed
+from .._core.values.shapes import as_axes, as_axis, reduced
 from .data_type import finfo
 from .elementwise import add, clip, divide, exp, greater, log, subtract
 from .searching import where
 from .statistical import max, sum
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 @mixed(namespace="nn", scratch=True)
@@ -99,24 +95,24 @@ def logsumexp(
     """
     axes, x = as_axes(axis, x.ndim), as_real_floating(x, "logsumexp")
     if any(x.shape[each] == 0 for each in axes):
-        # The sum of nothing is zero.
+        # The sum of no elements is 0, whose logarithm is -inf.
         return subtract(sum(x, axis=axes, keepdims=keepdims), float("inf"))
     dtype, x = x.dtype, as_single(x)
     greatest = max(x, axis=axes, keepdims=True)
-    # An infinity can't be subtracted from itself: the greatest number leaves it infinite, and all others vanish.
+    # inf - inf would be NaN: subtract the greatest finite number instead, which leaves an infinity infinite.
     bound = float(finfo(x.dtype).max)
     powers = subtract(x, clip(greatest, -bound, bound))
     powers = exp(powers, out=reuse(powers))
     total = sum(powers, axis=axes, keepdims=True)
-    # Zero is the sum where all elements are minus infinity, as the result is then, whatever is added.
+    # The sum is 0 if all elements are -inf. Then ``greatest`` is -inf, and so is the result.
     result = add(log(where(greater(total, 0), total, 1)), greatest)
     return result.reshape(reduced(x.shape, axes, keepdims)).astype(dtype, copy=False)
 
 
 def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
-    """Return ``x`` less its maximum along an axis, and the logarithm of the sum of that one's exponentials.
+    """Return ``x`` minus its maximum along an axis, and the logarithm of the sum of the exponentials of that.
 
-    The first is kept in ``out`` if that's given, which shares no memory with ``x``; it takes one array of that size.
+    The first is written to ``out`` if that's given, which must share no memory with ``x``.
     """
     if x.size == 0:
         # No maximum to subtract.
@@ -125,7 +121,7 @@ def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
     shifted = subtract(x, greatest, out=out)
     powers = exp(shifted, out=reuse(shifted))
     total = log(sum(powers, axis=axis, keepdims=True))
-    # To subtract once more is cheaper than memory for the exponentials.
+    # Subtracting a second time is cheaper than separate memory for the exponentials.
     return (subtract(x, greatest, out=shifted) if powers is shifted else shifted), total
 
 

@@ -6,21 +6,21 @@ Real input is transformed as complex; the precision of the result is that of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.convert import as_single
-from .._core.declare import compositional, creation, primary
-from .._core.shapes import as_axes, as_axis
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_single, from_host
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import compositional, creation, primary
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integer, as_real
+from .._core.values.shapes import as_axes, as_axis, check_memory
 from ..errors import DtypeError, ShapeError
-from .creation import from_host
 from .manipulation import roll
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import DTypeLike
 
 _NORMS = ("backward", "ortho", "forward")
@@ -45,9 +45,10 @@ def _complex(x: Array) -> Array:
 
 def _one(kernel: str, x: Array, n: int | None, axis: int, norm: str, *, halved: bool = False) -> Array:
     axis = as_axis(axis, x.ndim)
-    count = (2 * (x.shape[axis] - 1) if halved else x.shape[axis]) if n is None else int(n)
+    count = (2 * (x.shape[axis] - 1) if halved else x.shape[axis]) if n is None else as_integer(n, "n")
     if count < 1:
         raise ShapeError(f"a transform has at least one point along its axis, not {count}")
+    check_memory((*x.shape[:axis], count, *x.shape[axis + 1 :]), dtypes.complex128)
     return invoke(kernel, x, n=count, axis=axis, norm=norm)
 
 
@@ -65,9 +66,12 @@ def _several(
     if s is not None:
         if len(s) != len(places):
             raise ShapeError(f"s has {len(s)} lengths for {len(places)} axes")
-        counts = [old if new is None or new == -1 else int(new) for old, new in zip(counts, s, strict=True)]
+        given = [-1 if new is None else as_integer(new, "a length in s") for new in s]
+        counts = [old if new == -1 else new for old, new in zip(counts, given, strict=True)]
     if not places or any(count < 1 for count in counts):
         raise ShapeError(f"a transform has at least one axis, and at least one point along each, not {tuple(counts)}")
+    lengths = dict(zip(places, counts, strict=True))
+    check_memory(tuple(lengths.get(axis, length) for axis, length in enumerate(x.shape)), dtypes.complex128)
     return invoke(kernel, x, s=tuple(counts), axes=places, norm=norm)
 
 
@@ -455,6 +459,14 @@ def ihfft(
     return _one("ihfft", _checked(x, norm, real=True), n, axis, norm)
 
 
+def _samples(n: Any, d: Any) -> tuple[int, float]:
+    count, distance = as_integer(n, "the number of points"), as_real(d, "the distance between samples")
+    if count < 1 or not distance:
+        raise ValueError(f"frequencies are those of at least one point, at a distance that isn't 0, not {n} and {d}")
+    check_memory((count,), dtypes.float64)
+    return count, distance
+
+
 @creation(namespace="fft")
 def fftfreq(
     n: int,
@@ -494,7 +506,7 @@ def fftfreq(
 
     Source: Array API standard 2025.12, ``fft.fftfreq``.
     """
-    return from_host(np.fft.fftfreq(n, d), dtype, device, backend)
+    return from_host(np.fft.fftfreq(*_samples(n, d)), dtype, device, backend)
 
 
 @creation(namespace="fft")
@@ -536,7 +548,7 @@ def rfftfreq(
 
     Source: Array API standard 2025.12, ``fft.rfftfreq``.
     """
-    return from_host(np.fft.rfftfreq(n, d), dtype, device, backend)
+    return from_host(np.fft.rfftfreq(*_samples(n, d)), dtype, device, backend)
 
 
 @compositional(namespace="fft")

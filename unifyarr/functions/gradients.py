@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core.call import invoke
-from .._core.declare import primary
-
-if TYPE_CHECKING:
-    from ..array import Array
+from .._core.arrays.array import Array
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import primary
 
 
 @primary()

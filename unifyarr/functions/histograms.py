@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import operator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.convert import as_floating, as_index, has_dtype
-from .._core.declare import compositional
-from .._core.wrapper import is_array, read
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_floating, as_index, device_of, from_host, has_dtype
+from .._core.arrays.leaving import must_stay
+from .._core.arrays.numbers import as_number
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import mixed
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integer, shown
+from .._core.values.shapes import check_memory
 from ..errors import DtypeError, ShapeError
+from ._from_numbers import entered
 from ._quantiles import known_values
-from .creation import from_host, full_beside, ones_like
+from .creation import full_beside, ones_like
 from .elementwise import clip, divide, equal, greater_equal, less, logical_and, subtract
 from .manipulation import reshape
 from .searching import searchsorted, where
 from .segments import combine_segments
 from .statistical import max, min, sum
 from .utility import diff
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 def _check_weights(x: Array, weights: Array | None, name: str) -> None:
@@ -33,7 +35,7 @@ def _check_weights(x: Array, weights: Array | None, name: str) -> None:
         )
 
 
-@compositional(scratch=True)
+@mixed(scratch=True)
 def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, out: Array | None = None) -> Array:
     """Count how often each of the integers from 0 on occurs, or add up the weights of its occurrences.
 
@@ -80,7 +82,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
     if x.ndim != 1:
         raise ShapeError(f"bincount() counts the elements of a 1-d array, not of one of shape {x.shape}: flatten it")
     _check_weights(x, weights, "bincount")
-    length = operator.index(minlength)
+    length = as_integer(minlength, "minlength")
     if length < 0:
         raise ValueError(f"minlength is not negative, unlike {length}")
     ids = as_index(x)
@@ -94,11 +96,16 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
         if low[0] < 0:
             raise ValueError(f"bincount() counts integers that aren't negative, unlike {low[0]}")
         length = length if length > high[0] else high[0] + 1
-    values = ones_like(ids) if weights is None else as_floating(weights)
+    given = [] if weights is None else [as_floating(weights)]
+    check_memory((length,), given[0].dtype if given else ids.dtype)
+    counted = attempt("bincount", ids, *given, length=length, out=out)
+    if counted is not None:
+        return counted
+    values = given[0] if given else ones_like(ids)
     return combine_segments(values, ids, length, "add", values.dtype, out)
 
 
-@compositional()
+@mixed(kernels=("count_between",))
 def histogram(
     x: Array,
     /,
@@ -161,20 +168,29 @@ def histogram(
         raise DtypeError(f"histogram() takes real numbers, which have an order, not {x.dtype}")
     _check_weights(x, weights, "histogram")
     x = reshape(x, (-1,)) if x.size else reshape(x, (0,))
-    if is_array(bins) and bins.ndim:
-        edges = _given_edges(bins)
-    else:
-        edges = _equal_edges(x, operator.index(bins), range)
-    count = edges.shape[0] - 1
-    place = subtract(searchsorted(edges, x, side="right"), 1)
-    place = where(equal(x, edges[-1]), count - 1, place)
-    inside = logical_and(greater_equal(place, 0), less(place, count))
-    values = as_index(inside) if weights is None else _within(inside, reshape(weights, x.shape))
-    counts = combine_segments(values, clip(place, 0, count - 1), count, "add", values.dtype)
+    uniform = not (isinstance(bins, Array) and bins.ndim)
+    edges = _equal_edges(x, as_integer(bins, "bins"), range) if uniform else _given_edges(bins)  # type: ignore[arg-type]
+    weights = None if weights is None else reshape(weights, x.shape)
+    counts = _counted(x, edges, weights, uniform)
     if density:
         width = diff(edges.astype(dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32))
         counts = divide(divide(counts, width), sum(counts))
     return counts, edges
+
+
+def _counted(x: Array, edges: Array, weights: Array | None, uniform: bool) -> Array:
+    dtype = dtypes.promote(x.dtype, edges.dtype)
+    operands = [x.astype(dtype, copy=False), edges.astype(dtype, copy=False)]
+    operands += [] if weights is None else [weights]
+    counted = attempt("count_between", *operands, uniform=uniform)
+    if counted is not None:
+        return counted
+    count = edges.shape[0] - 1
+    place = subtract(searchsorted(edges, x, side="right"), 1)
+    place = where(equal(x, edges[-1]), count - 1, place)
+    inside = logical_and(greater_equal(place, 0), less(place, count))
+    values = as_index(inside) if weights is None else _within(inside, weights)
+    return combine_segments(values, clip(place, 0, count - 1), count, "add", values.dtype)
 
 
 def _within(inside: Array, weights: Array) -> Array:
@@ -198,17 +214,25 @@ def _equal_edges(x: Array, count: int, range: tuple[float, float] | None) -> Arr
     dtype = x.dtype if dtypes.rank(x.dtype) > 1 else dtypes.float64
     ends: tuple[Any, Any] = (0.0, 1.0)
     if range is not None:
-        ends = (float(range[0]), float(range[1]))
+        try:
+            first, last = (as_number(each, "range of histogram()") for each in range)
+        except (TypeError, ValueError):
+            raise TypeError(f"the range of a histogram is a pair of numbers, not {shown(range)}") from None
+        ends = (float(first.known), float(last.known))
         if not ends[0] <= ends[1] or not np.isfinite(ends).all():
             raise ValueError(f"the range of a histogram is finite and doesn't descend, unlike {range}")
+        if first.stays or last.stays:
+            device = device_of([x], x._backend)
+            least, most = (entered(each, x._backend, device, dtype) for each in (first, last))
+            return _composed_edges(least, most, count)
     elif x.size:
         x = x.astype(dtypes.uint8) if x.dtype == dtypes.bool else x
         least, most = min(x), max(x)
-        if x._backend.is_traced(read(least)):
-            return _traced_edges(as_floating(least), as_floating(most), count)
-        # NumPy rounds to the dtype at each step, which for bfloat16 it doesn't know.
+        if must_stay(least):
+            return _composed_edges(as_floating(least), as_floating(most), count)
+        # NumPy rounds to the dtype at each step, but it doesn't know bfloat16.
         working = dtypes.float32.dtype if x.dtype == dtypes.bfloat16 else x.dtype.dtype
-        ends = tuple(x._backend.to_numpy(read(each)).astype(working)[()] for each in (least, most))
+        ends = (_value(least, working), _value(most, working))
         if not np.isfinite(ends).all():
             raise ValueError(f"bins from {ends[0]} to {ends[1]} have no width: give a finite range=(first, last)")
     if ends[0] == ends[1]:
@@ -216,7 +240,11 @@ def _equal_edges(x: Array, count: int, range: tuple[float, float] | None) -> Arr
     return from_host(np.linspace(*ends, count + 1), dtype, x.device, x._backend)
 
 
-def _traced_edges(least: Array, most: Array, count: int) -> Array:
+def _value(x: Array, dtype: np.dtype[Any]) -> Any:
+    return x._values().astype(dtype)[()]
+
+
+def _composed_edges(least: Array, most: Array, count: int) -> Array:
     same = equal(least, most)
     least, most = where(same, least - 0.5, least), where(same, most + 0.5, most)
     step = from_host(np.arange(count + 1), least.dtype, least.device, least._backend)

@@ -1,19 +1,15 @@
-"""Functions that select elements by integer arrays; ``x[...]`` itself is in ``unifyarr/_core/indexing.py``."""
+"""Functions that select elements by integer arrays; ``x[...]`` itself is in ``unifyarr/_core/writing/indexing.py``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.convert import as_index
-from .._core.declare import primary
-from .._core.shapes import as_axis, broadcast
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_index
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import primary
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axis, broadcast
 from ..errors import DtypeError, ShapeError
 from .manipulation import broadcast_to, reshape
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 def _as_indices(indices: Array, name: str) -> Array:
@@ -57,9 +53,10 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | N
     """
     indices = _as_indices(indices, "take")
     if axis is None:
-        x, axis = reshape(x, (-1,)), 0
-    axis = as_axis(axis, x.ndim)
-    shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+        x, axis = x if x.ndim == 1 else reshape(x, (-1,)), 0
+    given = x.shape
+    axis = as_axis(axis, len(given))
+    shape = (*given[:axis], *indices.shape, *given[axis + 1 :])
     return invoke("take", x, indices, axis=axis, out=out, result=(shape, x.dtype))
 
 
@@ -106,5 +103,6 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1, out: Array |
     beside = broadcast(one, (*indices.shape[:axis], 1, *indices.shape[axis + 1 :]), name="take_along_axis")
     shape = (*beside[:axis], indices.shape[axis], *beside[axis + 1 :])
     source = (*beside[:axis], x.shape[axis], *beside[axis + 1 :])
-    x, indices = broadcast_to(x, source), broadcast_to(indices, shape)
+    x = x if x.shape == source else broadcast_to(x, source)
+    indices = indices if indices.shape == shape else broadcast_to(indices, shape)
     return invoke("take_along_axis", x, indices, axis=axis, out=out)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from .._core import dtypes
-from .._core.call import attempt
-from .._core.declare import mixed
+from .._core.arrays.array import Array
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import mixed
+from .._core.engines import dtypes
 from ..errors import DtypeError, ShapeError
 from .elementwise import (
     add,
-    clip,
     divide,
     equal,
     greater,
+    imag,
+    isfinite,
+    isinf,
     isnan,
     less,
     logical_and,
     logical_or,
+    minimum,
     multiply,
+    not_equal,
+    real,
     remainder,
     subtract,
 )
@@ -26,9 +33,9 @@ from .linalg_extension import narrowed, widened
 from .manipulation import concat
 from .searching import searchsorted, where
 from .sorting import argsort
+from .statistical import cumulative_sum
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import Scalar
 
 
@@ -51,7 +58,8 @@ def interp(
     x
         Where to evaluate it: a real array of any shape.
     xp
-        The places of the points: a real 1-d array, ascending unless there's a period.
+        The places of the points: a real 1-d array, ascending unless there's a period, with NaN at its end. Between a
+        point and one at NaN the value is NaN.
     fp
         The values at the points: a 1-d array of the same length, real or complex.
     left, right
@@ -98,8 +106,7 @@ def interp(
         return narrowed(found, dtype)
     within = _between(x, xp, values)
     before = where(less(x, xp[0, ...]), values[0, ...] if left is None else left, within)
-    last = where(equal(x, xp[-1, ...]), values[-1, ...], before)
-    return narrowed(where(greater(x, xp[-1, ...]), values[-1, ...] if right is None else right, last), dtype)
+    return narrowed(where(greater(x, xp[-1, ...]), values[-1, ...] if right is None else right, before), dtype)
 
 
 def _check_points(x: Array, xp: Array, fp: Array, period: float | None) -> None:
@@ -112,12 +119,12 @@ def _check_points(x: Array, xp: Array, fp: Array, period: float | None) -> None:
 
 
 def _of(out: Array | None, dtype: dtypes.DType, values: Array) -> Array | None:
-    # What is computed in another dtype than the result's is cast to it first.
+    # ``out`` takes only values of the result's dtype: other ones are cast first.
     return out if dtypes.rank(dtype) < 2 or dtype == values.dtype else None
 
 
 def _periodic(x: Array, xp: Array, fp: Array, period: float) -> tuple[Array, Array, Array]:
-    # All within one period, and the points next to it on both sides.
+    # Reduce all points to one period, and add the next point on both sides.
     x, xp = remainder(x, period), remainder(xp, period)
     order = argsort(xp)
     xp, fp = xp[order], fp[order]
@@ -125,17 +132,48 @@ def _periodic(x: Array, xp: Array, fp: Array, period: float) -> tuple[Array, Arr
 
 
 def _between(x: Array, xp: Array, fp: Array) -> Array:
-    # The values between the points next to each place; of none before the first and after the last point.
+    # Interpolate between the two points around each element of ``x``, which lies between the first and the last point.
     if xp.size == 1:
         return fp[0, ...]
-    after = clip(searchsorted(xp, x, side="right"), 1, xp.size - 1)
-    before = after - 1
-    x0, x1, y0, y1 = xp[before], xp[after], fp[before], fp[after]
-    width = subtract(x1, x0)
-    # No division by zero, which would spoil gradients even where its result isn't chosen.
-    share = divide(subtract(x, x0), where(equal(width, 0), 1, width))
-    # Infinitely far from the point before is at the point after.
-    share = where(logical_and(isnan(share), equal(x, x)), 1, share)
-    mixture = add(multiply(y0, subtract(1, share)), multiply(y1, share))
-    # At a point, and between two equal values, not even an infinite value beside it counts.
-    return where(logical_or(equal(x, x0), equal(y0, y1)), y0, mixture)
+    inner = xp[1:]
+    # NaN is sorted last, so that points after a NaN are never used.
+    reached = equal(cumulative_sum(isnan(inner)), 0)
+    passed = searchsorted(where(reached, inner, math.nan), x, side="right")
+    before = minimum(passed, xp.size - 2)
+    place = x, xp[before], xp[before + 1]
+    if dtypes.rank(fp.dtype) < 3:
+        found = _on_line(*place, fp[before], fp[before + 1])
+    else:
+        # The product of an infinity with a complex number would have NaN in both parts.
+        parts = [_on_line(*place, part[before], part[before + 1]) for part in (real(fp), imag(fp))]
+        found = parts[0].astype(fp.dtype)
+        imag(found)[...] = parts[1]
+    found = where(equal(passed, xp.size - 1), fp[-1, ...], found)
+    return where(isnan(x), x, found)
+
+
+def _on_line(x: Array, x0: Array, x1: Array, y0: Array, y1: Array) -> Array:
+    """Return the ordinates of real points between two others.
+
+    For infinite points the result is the limit, if there is one: halfway to a point with an infinite abscissa the
+    ordinate is that of the other point.
+    """
+    width, offset = subtract(x1, x0), subtract(x, x0)
+    ordinary = isfinite(add(width, offset))
+    for each in (y0, y1):
+        ordinary = logical_and(ordinary, isfinite(each))
+    ordinary = logical_and(ordinary, not_equal(width, 0))
+    # Replace numbers that aren't ordinary: their gradients aren't finite, and would make all of them NaN.
+    share = divide(where(ordinary, offset, 0), where(ordinary, width, 1))
+    half0, half1 = multiply(y0, 0.5), multiply(y1, 0.5)
+    # The difference of the halves is finite where that of the values might overflow.
+    mixture = multiply(add(half0, multiply(share, subtract(half1, half0))), 2)
+    infinities = [isinf(each) for each in (x0, x1, y0, y1)]
+    count = add(*(add(*(each.astype(dtypes.int8) for each in pair)) for pair in (infinities[:2], infinities[2:])))
+    limit = where(logical_or(infinities[0], infinities[3]), y1, y0)
+    # With two infinities there's no limit.
+    unknown = logical_or(greater(count, 1), isnan(add(width, add(y0, y1))))
+    limit = where(unknown, math.nan, limit)
+    # At a point, and between two equal values, an infinity or NaN beside it has no effect.
+    limit = where(logical_or(equal(x, x0), equal(y0, y1)), y0, limit)
+    return where(ordinary, mixture, limit)

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.call import check_result
-from .._core.convert import as_array, as_floating
-from .._core.declare import compositional
-from .._core.scratch import reuse, room
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_array, as_floating, from_host
+from .._core.arrays.scratch import reuse, room
+from .._core.calling.invoke import check_result
+from .._core.declaring.declare import compositional
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integer, as_real
+from .._core.values.shapes import check_memory
 from ..errors import ShapeError
-from .creation import arange, from_host
+from .creation import arange
 from .data_type import astype
 from .elementwise import add, divide, equal, positive
 from .indexing import take
 from .linalg import matmul, promoted
-from .manipulation import expand_dims, permute_dims
+from .manipulation import expand_dims
 from .searching import where
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import DTypeLike
 
 
-class Generator(Protocol):
-    """What draws numbers from [0, 1): a ``numpy.random.Generator``, say."""
+class UniformGenerator(Protocol):
+    """Draws numbers from [0, 1), as ``numpy.random.Generator`` does."""
 
     def random(self, size: Any) -> Any:
-        """Return so many numbers."""
+        """Return an array of numbers of a shape."""
 
 
 @compositional(namespace="nn", scratch=True)
@@ -67,18 +68,19 @@ def linear(x: Array, weight: Array, bias: Array | None = None, *, out: Array | N
 
     Source: Rosenblatt, "The perceptron" (1958); the layout is that of ``torch.nn.functional.linear``.
     """
-    if weight.ndim != 2 or x.ndim == 0 or x.shape[-1] != weight.shape[1]:
-        raise ShapeError(f"linear() takes x of shape (..., I) and weight (O, I), not {x.shape} and {weight.shape}")
-    shape = (*x.shape[:-1], weight.shape[0])
+    given, matrix = x.shape, weight.shape
+    if len(matrix) != 2 or not given or given[-1] != matrix[1]:
+        raise ShapeError(f"linear() takes x of shape (..., I) and weight (O, I), not {given} and {matrix}")
+    shape = (*given[:-1], matrix[0])
     if bias is None:
-        return matmul(x, permute_dims(weight, (1, 0)), out=out)
+        return matmul(x, weight.T, out=out)
     bias = as_array(bias, x._backend)
     if bias.shape != shape[-1:]:
-        raise ShapeError(f"linear(): bias has shape {bias.shape}, but weight gives {weight.shape[0]} elements")
+        raise ShapeError(f"linear(): bias has shape {bias.shape}, but weight gives {matrix[0]} elements")
     x, weight, bias = promoted(x, weight, bias)
     if out is not None:
         check_result("linear", out, shape, x.dtype)
-    product = matmul(x, permute_dims(weight, (1, 0)), out=room(out, shape, x.dtype, bias))
+    product = matmul(x, weight.T, out=room(out, shape, x.dtype, bias))
     return add(product, bias, out=reuse(product))
 
 
@@ -157,21 +159,29 @@ def one_hot(indices: Array, /, num_classes: int, *, dtype: DTypeLike = "int64", 
 
     Source: ``torch.nn.functional.one_hot``.
     """
-    wanted, length = dtypes.as_dtype(dtype), operator.index(num_classes)
+    wanted, length = dtypes.as_dtype(dtype), as_integer(num_classes, "num_classes")
     if length < 0:
         raise ShapeError(f"one_hot() takes a number of classes that isn't negative, not {length}")
     shape = (*indices.shape, length)
     if out is not None:
         check_result("one_hot", out, shape, wanted)
+    # The classes are int64.
+    check_memory(shape, dtypes.int64 if wanted.itemsize < 8 else wanted)
     classes = arange(length, device=indices.device, backend=indices.backend)
-    # Looks to the bounds, and counts negative indices from the end.
+    # ``take`` checks the bounds, and counts negative indices from the end.
     found = expand_dims(take(classes, indices), -1)
     return astype(equal(found, classes), wanted, copy=False, out=room(out, shape, wanted))
 
 
 @compositional(namespace="nn", scratch=True)
 def dropout(
-    x: Array, /, rate: float, *, generator: Generator | None = None, training: bool = True, out: Array | None = None
+    x: Array,
+    /,
+    rate: float,
+    *,
+    generator: UniformGenerator | None = None,
+    training: bool = True,
+    out: Array | None = None,
 ) -> Array:
     """Set elements to zero at random, and divide the others by the probability that they stay.
 
@@ -182,7 +192,7 @@ def dropout(
     rate
         The probability of an element to become zero.
     generator
-        What draws: anything with the method ``random(size)`` of ``numpy.random.Generator``. An element becomes zero
+        An object with the method ``random(size)`` of ``numpy.random.Generator``. An element becomes zero
         where the number drawn is less than ``rate``. The host draws, so that it's the same elements on every backend;
         inside a trace it draws once, for all runs of what is traced. Needed for training.
     training
@@ -211,9 +221,10 @@ def dropout(
 
     Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
     """
+    rate = as_real(rate, "the rate of dropout()")
     if not 0 <= rate <= 1:
         raise ValueError(f"the rate of dropout() is a probability, from 0 to 1, not {rate!r}")
-    if training and not hasattr(generator, "random"):
+    if training and not callable(getattr(generator, "random", None)):
         raise TypeError(
             "dropout() draws from no hidden state: give generator=numpy.random.default_rng(seed), or training=False"
         )
@@ -224,6 +235,6 @@ def dropout(
         return positive(x, out=out)
     assert generator is not None
     dropped = np.asarray(generator.random(x.shape)) < rate
-    # Where nothing stays, there's no probability to divide by.
+    # If the rate is 1 nothing is kept, and the division would be by zero.
     kept = divide(x, 1 - rate if rate < 1 else 1, out=room(out, x.shape, x.dtype))
     return where(from_host(dropped, None, x.device, x._backend), 0, kept, out=reuse(kept))

@@ -6,24 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.declare import compositional, primary, view
-from .._core.shapes import as_axes, as_axis, broadcast, size
-from .._core.views import Window, make_view
+from .._core.arrays.array import Array
+from .._core.arrays.recipes import make_view
+from .._core.arrays.views import Window
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import compositional, primary, view
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axes, as_axis, broadcast, size
 from ..errors import AxisError, ShapeError
 from .manipulation import permute_dims, reshape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..array import Array
-
 
 def promoted(*arrays: Array) -> tuple[Array, ...]:
     """Return arrays cast to the dtype that all of them promote to."""
-    dtype = dtypes.promote(*(x.dtype for x in arrays))
-    return tuple(x.astype(dtype, copy=False) for x in arrays)
+    found = [x.dtype for x in arrays]
+    if found.count(found[0]) == len(found):
+        return arrays
+    dtype = dtypes.promote(*found)
+    return tuple([x.astype(dtype, copy=False) for x in arrays])
 
 
 @primary(fast=True)
@@ -57,11 +60,11 @@ def matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``matmul``.
     """
-    shapes = x1.shape, x2.shape
-    if x1.ndim == 0 or x2.ndim == 0 or x1.shape[-1] != x2.shape[-2 if x2.ndim > 1 else 0]:
-        raise ShapeError(f"matmul() takes shapes (..., M, K) and (..., K, N), not {shapes[0]} and {shapes[1]}")
-    leading = broadcast(x1.shape[:-2], x2.shape[:-2], name="matmul")
-    shape = leading + (x1.shape[-2:-1] if x1.ndim > 1 else ()) + (x2.shape[-1:] if x2.ndim > 1 else ())
+    first, second = x1.shape, x2.shape
+    if not first or not second or first[-1] != second[-2 if len(second) > 1 else 0]:
+        raise ShapeError(f"matmul() takes shapes (..., M, K) and (..., K, N), not {first} and {second}")
+    leading = broadcast(first[:-2], second[:-2], name="matmul")
+    shape = leading + first[-2:-1] + (second[-1:] if len(second) > 1 else ())
     x1, x2 = promoted(x1, x2)
     return invoke("matmul", x1, x2, out=out, result=(shape, x1.dtype))
 

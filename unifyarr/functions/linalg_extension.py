@@ -7,23 +7,24 @@ has succeeded, since they can fail on values.
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._core import dtypes
-from .._core.call import invoke, invoke_several
-from .._core.declare import compositional, primary, view
-from .._core.shapes import as_axes, broadcast
-from .._core.views import Diagonal, make_view
-from .._core.wrapper import is_array
+from .._core.arrays.array import Array
+from .._core.arrays.ownership import read
+from .._core.arrays.recipes import make_view
+from .._core.arrays.views import Diagonal
+from .._core.calling.invoke import invoke, invoke_several
+from .._core.declaring.declare import compositional, primary, view
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integer
+from .._core.values.shapes import as_axes, as_offset, broadcast
 from ..errors import ShapeError
 from .elementwise import multiply
 from .linalg import promoted
 from .statistical import sum
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
-    from ..array import Array
+    from .._core.engines.dtypes import DType
     from ..typing import DTypeLike
 
 
@@ -161,9 +162,9 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None) 
     Source: Array API standard 2025.12, ``linalg.cross``.
     """
     ndim = min(x1.ndim, x2.ndim)
-    axis = operator.index(axis)
+    axis = as_integer(axis, "an axis")
     if axis >= 0 and x1.ndim == x2.ndim:
-        # As NumPy, a non-negative axis too, where it can only mean one thing.
+        # As in NumPy, a non-negative axis is allowed where it's unambiguous.
         axis -= ndim
     if not -ndim <= axis < 0 or x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ShapeError(f"cross() takes three elements along axis {axis}, unlike shapes {x1.shape} and {x2.shape}")
@@ -236,7 +237,7 @@ def diagonal(x: Array, /, *, offset: int = 0, out: Array | None = None) -> Array
     Source: Array API standard 2025.12, ``linalg.diagonal``.
     """
     _check_matrix("diagonal", x)
-    offset = operator.index(offset)
+    offset = as_offset(offset, x.shape)
     rows, columns = x.shape[-2:]
     length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
     return make_view(x, Diagonal(offset, (*x.shape[:-2], length)))
@@ -500,9 +501,12 @@ def matrix_power(x: Array, n: int, /, *, out: Array | None = None) -> Array:
     Source: Array API standard 2025.12, ``linalg.matrix_power``.
     """
     _check_matrix("matrix_power", x, square=True)
-    n = operator.index(n)
+    n = as_integer(n, "n")
+    if abs(n) >= 2**63:
+        # Beyond this NumPy has no result for some arguments, and torch doesn't terminate.
+        raise OverflowError(f"matrix_power() takes powers below 2**63, not {n}")
     if n == 1:
-        # NumPy would return its very input.
+        # NumPy would return its input itself.
         return x.copy()
     if n < 0 and dtypes.rank(x.dtype) < 2:
         x = x.astype(dtypes.float64)
@@ -891,5 +895,8 @@ def vector_norm(
 
 
 def _native(rtol: Any) -> Any:
-    # A tolerance for each matrix stands beside their leading axes, as a native array.
-    return rtol._native if is_array(rtol) else rtol
+    # An array of tolerances, one for each matrix, is passed as a native array.
+    if not isinstance(rtol, Array):
+        return rtol
+    # The rank is piecewise constant in the tolerance, so that no gradient goes through it.
+    return rtol._backend.handed_out(read(invoke("stop_gradient", rtol)))

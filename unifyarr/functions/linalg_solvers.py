@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import factorial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.call import attempt
-from .._core.declare import compositional, mixed
+from .._core.arrays.array import Array
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import compositional, mixed
+from .._core.engines import dtypes
 from ..errors import ShapeError
 from .creation import eye, zeros
 from .elementwise import abs, add, ceil, conj, divide, greater, isfinite, log2, maximum, multiply, pow, square, subtract
@@ -17,9 +18,6 @@ from .linalg import matmul
 from .linalg_extension import narrowed, solve, svd, widened
 from .searching import where
 from .statistical import max, sum
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 class LstsqResult(NamedTuple):
@@ -148,7 +146,7 @@ def expm(x: Array, /, *, out: Array | None = None) -> Array:
 def _expm(x: Array) -> Array:
     norm = max(sum(abs(x), axis=-2, keepdims=True), axis=-1, keepdims=True)
     finite = isfinite(norm)
-    # How often the matrix is halved to be within reach, and the result is squared.
+    # The number of times that the matrix is halved to be within REACH, and the result squared.
     counts = ceil(log2(maximum(where(finite, norm, 0), REACH) / REACH))
     result = _approximant(multiply(where(finite, x, 0), pow(2.0, -counts)))
     found = attempt("square_repeatedly", result, counts)

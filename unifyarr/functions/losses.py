@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core import dtypes
-from .._core.convert import as_real_floating, as_single
-from .._core.declare import compositional
-from .._core.scratch import reuse, room
-from .._core.shapes import broadcast
-from .._core.wrapper import is_array
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_real_floating, as_single
+from .._core.arrays.numbers import as_number
+from .._core.arrays.scratch import reuse, room
+from .._core.declaring.declare import compositional
+from .._core.engines import dtypes
+from .._core.values.shapes import broadcast
 from .elementwise import (
     abs,
     equal,
@@ -24,8 +25,7 @@ from .searching import where
 from .statistical import mean, sum
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
-    from ..array import Array
+    from .._core.engines.dtypes import DType
     from ..typing import Scalar
 
 
@@ -50,14 +50,14 @@ def reduce(loss: Array, reduction: str, dtype: DType) -> Array:
 
 
 def _room(out: Array | None, reduction: str, x: Array, target: Array) -> Array | None:
-    """Return ``out`` if it is to hold the losses of all elements."""
+    """Return ``out`` if it gets the losses of all elements."""
     return room(out, broadcast(x.shape, target.shape), x.dtype) if reduction == "none" else None
 
 
 def weigh(weight: Array, values: Array) -> Array:
-    """Return products of which those with a weight of zero are zero, whatever is weighed, over own values if possible.
+    """Return products of weights and values; a weight of zero gives zero, even for an infinite value.
 
-    ``values`` is a temporary array of the caller's.
+    ``values`` is a temporary array of the caller's, which may be overwritten.
     """
     nothing = logical_and(equal(weight, 0), isinf(values))
     own = reuse(values, weight) if nothing.shape == values.shape else None
@@ -68,7 +68,7 @@ def weighted(loss: Array, weight: Array | Scalar | None) -> Array:
     """Return the losses times their weights, if there are any."""
     if weight is None:
         return loss
-    return multiply(loss, cast(weight, loss) if is_array(weight) else weight)
+    return multiply(loss, cast(weight, loss) if isinstance(weight, Array) else weight)
 
 
 @compositional(namespace="nn", scratch=True)
@@ -77,7 +77,7 @@ def huber_loss(
     target: Array,
     /,
     *,
-    delta: float = 1.0,
+    delta: float | Array = 1.0,
     reduction: str = "mean",
     out: Array | None = None,
 ) -> Array:
@@ -119,14 +119,16 @@ def huber_loss(
 
     Source: Huber, "Robust Estimation of a Location Parameter" (1964).
     """
-    if not delta > 0:
+    number = as_number(delta, "delta")
+    delta = number.value
+    if not number.stays and not delta > 0:
         raise ValueError(f"delta of huber_loss() is positive, not {delta!r}")
     dtype, (x, target) = operands("huber_loss", reduction, x, target)
     difference = subtract(x, target, out=_room(out, reduction, x, target))
     distance = abs(difference, out=reuse(difference))
     near = minimum(distance, delta)
-    # near (distance - near / 2): no branch of it overflows where the other is the loss.
-    beyond = subtract(distance, multiply(near, 0.5), out=reuse(distance))
+    # near * (distance - near / 2), for both branches: neither overflows where the other is the loss.
+    beyond = subtract(distance, multiply(near, 0.5), out=reuse(distance, near))
     return reduce(multiply(beyond, near, out=reuse(beyond)), reduction, dtype)
 
 

@@ -5,21 +5,19 @@ Those of the first kind return views wherever NumPy does: writing to the result 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.declare import compositional, primary, view
-from .._core.shapes import as_axes, as_axis, as_shape, broadcast, resolve_unknown
-from .._core.views import Broadcast, Reshape, Window, geometry, make_view
-from .._core.wrapper import is_array, read, wrap
+from .._core.arrays.array import Array
+from .._core.arrays.recipes import geometry, is_contiguous, make_view
+from .._core.arrays.views import Broadcast, Reshape, Window
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import compositional, primary, view
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integer, as_integers
+from .._core.values.shapes import ADDRESSES, as_axes, as_axis, as_shape, broadcast, check_memory, resolve_unknown, size
 from ..errors import AxisError, ShapeError
 from ..typing import Shape
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 @view(lambda output: (output,))
@@ -120,6 +118,7 @@ def broadcast_to(x: Array, /, shape: Shape, *, out: Array | None = None) -> Arra
     shape = as_shape(shape)
     if len(shape) < x.ndim or broadcast(x.shape, shape, name="broadcast_to") != shape:
         raise ShapeError(f"an array of shape {x.shape} doesn't broadcast to {shape}")
+    check_memory(shape, x.dtype, ADDRESSES)
     return make_view(x, Broadcast(shape))
 
 
@@ -158,24 +157,25 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | Non
     if axis is None:
         arrays = tuple(reshape(x, (-1,)) for x in arrays)
         axis = 0
-    first = arrays[0].shape
+    shapes = [x.shape for x in arrays]
+    first = shapes[0]
     axis = as_axis(axis, len(first))
-    if any(
-        x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :] or x.ndim != len(first) for x in arrays
-    ):
-        shapes = ", ".join(str(x.shape) for x in arrays)
-        raise ShapeError(f"concat() joins shapes that differ along axis {axis} only, unlike {shapes}")
-    length = sum(x.shape[axis] for x in arrays)
+    length = 0
+    for shape in shapes:
+        if len(shape) != len(first) or (*shape[:axis], first[axis], *shape[axis + 1 :]) != first:
+            listed = ", ".join(map(str, shapes))
+            raise ShapeError(f"concat() joins shapes that differ along axis {axis} only, unlike {listed}")
+        length += shape[axis]
     shape = (*first[:axis], length, *first[axis + 1 :])
     return invoke("concat", *arrays, axis=axis, out=out, result=(shape, arrays[0].dtype))
 
 
 def _joined(arrays: Sequence[Array], name: str) -> tuple[Array, ...]:
-    # Arrays of the dtype that all of them promote to.
+    # Cast the arrays to the dtype that all of them promote to.
     if not arrays:
         raise ShapeError(f"{name}() needs at least one array")
-    dtype = dtypes.promote(*(x.dtype for x in arrays))
-    return tuple(x if x.dtype == dtype else x.astype(dtype) for x in arrays)
+    dtype = dtypes.promote(*[x.dtype for x in arrays])
+    return tuple([x.astype(dtype, copy=False) for x in arrays])
 
 
 @view()
@@ -209,8 +209,9 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...], *, out: Array | None =
 
     Source: Array API standard 2025.12, ``expand_dims``.
     """
-    count = len(axis) if isinstance(axis, Sequence) else 1
-    axes = as_axes(axis, x.ndim + count)
+    places = as_integers(axis, "an axis")
+    count = len(places)
+    axes = as_axes(places, x.ndim + count)
     remaining = iter(range(x.ndim))
     order = [None if place in axes else next(remaining) for place in range(x.ndim + count)]
     return make_view(x, Window.of_order(x.shape, order))
@@ -327,10 +328,11 @@ def permute_dims(x: Array, /, axes: tuple[int, ...], *, out: Array | None = None
 
     Source: Array API standard 2025.12, ``permute_dims``.
     """
-    order = as_axes(axes, x.ndim)
-    if len(order) != x.ndim:
-        raise AxisError(f"permute_dims() of an array of {x.ndim} dimensions takes as many axes, not {axes!r}")
-    return make_view(x, Window.of_order(x.shape, order))
+    shape = x.shape
+    order = as_axes(axes, len(shape))
+    if len(order) != len(shape):
+        raise AxisError(f"permute_dims() of an array of {len(shape)} dimensions takes as many axes, not {axes!r}")
+    return make_view(x, Window.of_order(shape, order))
 
 
 @primary()
@@ -370,7 +372,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
         x = reshape(x, (-1,))
         axis = 0
     axis = as_axis(axis, x.ndim)
-    if is_array(repeats):
+    if isinstance(repeats, Array):
         if dtypes.rank(repeats.dtype) > 1 or repeats.ndim > 1:
             raise TypeError(
                 f"repeats is an integer or a 1-d array of integers, not {repeats.dtype} of shape {repeats.shape}"
@@ -384,7 +386,9 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
             return invoke("repeat", x, counts, count=None, axis=axis, out=out)
     if repeats < 0:
         raise ValueError(f"repeats is not negative, unlike {repeats}")
-    return invoke("repeat", x, count=int(repeats), axis=axis, out=out)
+    repeats = int(repeats)
+    check_memory((*x.shape[:axis], (x.shape[axis] or 1) * repeats, *x.shape[axis + 1 :]), x.dtype)
+    return invoke("repeat", x, count=repeats, axis=axis, out=out)
 
 
 @view()
@@ -424,13 +428,14 @@ def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, out: Array |
 
     Source: Array API standard 2025.12, ``reshape``.
     """
-    shape = resolve_unknown(shape, x.size)
-    try:
-        geometry(x).reshape(shape, copy=False)
-    except ValueError:
-        backend = x._backend
-        return wrap(backend.kernel("reshape")(read(x), shape=shape), backend)
-    return make_view(x, Reshape(x.shape, shape))
+    before = x.shape
+    shape = resolve_unknown(shape, size(before))
+    if not is_contiguous(x):
+        try:
+            geometry(x).reshape(shape, copy=False)
+        except ValueError:
+            return invoke("reshape", x, shape=shape)
+    return make_view(x, Reshape(before, shape))
 
 
 @primary()
@@ -472,14 +477,17 @@ def roll(
         flat = roll(reshape(x, (-1,)), shift, axis=0)
         return reshape(flat, x.shape)
     axes = tuple(as_axis(each, x.ndim) for each in (axis if isinstance(axis, Iterable) else (axis,)))
-    shifts = tuple(map(int, shift)) if isinstance(shift, Iterable) else (int(shift),) * len(axes)
+    several = isinstance(shift, Iterable) and getattr(shift, "ndim", 1) > 0
+    shifts = as_integers(shift, "shift") if several else (as_integer(shift, "shift"),) * len(axes)
     if len(shifts) == 1:
         shifts *= len(axes)
     if len(axes) == 1:
         axes *= len(shifts)
     if len(shifts) != len(axes):
         raise ValueError(f"roll() got {len(shifts)} shifts for {len(axes)} axes")
-    return invoke("roll", x, shift=shifts, axis=axes, out=out)
+    # Reduce the shifts here: engines take them modulo a power of two before they take them modulo the length.
+    shifts = tuple(each % (x.shape[along] or 1) for each, along in zip(shifts, axes, strict=True))
+    return invoke("roll", x, shift=shifts, axis=axes, out=out, result=(x.shape, x.dtype))
 
 
 @view()
@@ -520,8 +528,8 @@ def rot90(x: Array, /, k: int = 1, *, axes: tuple[int, int] = (0, 1), out: Array
     if len(plane) != 2:
         raise AxisError(f"rot90() turns in the plane of two axes, not of {axes!r}")
     first, second = plane
-    turns = int(k) % 4
-    # The turned axes, and where they come from in a result with the axes swapped.
+    turns = as_integer(k, "the number of turns") % 4
+    # The axes to flip; for an odd number of turns the two axes are also swapped.
     reversed_axes = ((), (second,), plane, (first,))[turns]
     order = list(range(x.ndim))
     if turns % 2:
@@ -569,14 +577,17 @@ def split(
     axis = as_axis(axis, x.ndim)
     length = x.shape[axis]
     if isinstance(sections, Iterable):
-        places = [int(place) for place in sections]
+        if isinstance(sections, Sized):
+            check_memory((len(sections),), dtypes.int64)
+        places = [as_integer(place, "where split() cuts") for place in sections]
     else:
+        sections = as_integer(sections, "the number of sections")
         if sections < 1 or length % sections:
             raise ShapeError(f"split() can't make {sections} parts of equal length of axis {axis} of length {length}")
         places = [part * length // sections for part in range(1, sections)]
     whole = tuple((0, 1, each) for each in x.shape)
     order = tuple(range(x.ndim))
-    # As slices, places may be out of bounds or in any order.
+    # Like slices, the positions may be out of bounds or in any order.
     bounds = [slice(*ends).indices(length) for ends in pairwise([0, *places, None])]
     boxes = ((*whole[:axis], (start, 1, max(0, stop - start)), *whole[axis + 1 :]) for start, stop, _ in bounds)
     return tuple(make_view(x, Window(box, order)) for box in boxes)
@@ -731,9 +742,10 @@ def tile(x: Array, repetitions: tuple[int, ...], /, *, out: Array | None = None)
     ndim = max(x.ndim, len(counts))
     counts = (1,) * (ndim - len(counts)) + counts
     shape = (1,) * (ndim - x.ndim) + x.shape
-    # Each axis becomes a pair: the copies, which broadcast, and the elements.
+    # Each axis becomes a pair of axes: the copies, which broadcast, and the elements.
     split = tuple(length for each in shape for length in (1, each))
     spread = tuple(length for pair in zip(counts, shape, strict=True) for length in pair)
+    check_memory(spread, x.dtype)
     repeated = broadcast_to(reshape(x, split), spread)
     result = tuple(count * length for count, length in zip(counts, shape, strict=True))
     return reshape(repeated, result, copy=True)
@@ -782,5 +794,5 @@ def _whole(x: Array) -> Array:
 
 
 def _reversed(shape: Shape, axes: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
-    # The axes of a window of an array of that shape, some of them reversed.
+    # The window that is a whole array of that shape with some axes reversed.
     return tuple((length - 1, -1, length) if place in axes else (0, 1, length) for place, length in enumerate(shape))

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._core import dtypes
-from .._core.convert import as_single
-from .._core.declare import compositional, mixed
-from .._core.scratch import reuse
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_single
+from .._core.arrays.scratch import reuse
+from .._core.declaring.declare import compositional, mixed
+from .._core.engines import dtypes
 from ._quantiles import Axis, known_values, quantiles
 from .creation import full_beside
 from .elementwise import divide, equal, greater, imag, isnan, logical_and, logical_not, real, sqrt, square, subtract
@@ -20,7 +21,6 @@ from .statistical import max, mean, min, prod, std, sum, var
 from .utility import all, any
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import DTypeLike, Scalar
 
 
@@ -73,7 +73,7 @@ def _extremum(x: Array, axis: Axis, keepdims: bool, out: Array | None, sign: int
 
 
 def _beyond(x: Array, sign: int) -> Scalar:
-    # What no element is beyond.
+    # The number that no element is less than (or greater than).
     return complex(sign * math.inf, sign * math.inf) if dtypes.rank(x.dtype) == 3 else sign * math.inf
 
 
@@ -82,7 +82,7 @@ def _arg_extremum(x: Array, axis: int | None, keepdims: bool, out: Array | None,
         return (argmax if sign < 0 else argmin)(x, axis=axis, keepdims=keepdims, out=out)
     nan = isnan(x)
     filled = _replaced(x, nan, _beyond(x, sign))
-    # An infinity is no worse than what stands for NaN, but it is a number.
+    # An infinity is equal to the replacement of NaN, but it's a number: prefer it.
     found = logical_and(equal(filled, (max if sign < 0 else min)(filled, axis=axis, keepdims=True)), logical_not(nan))
     place = argmax(found, axis=axis, keepdims=keepdims)
     exists = any(found, axis=axis, keepdims=keepdims)

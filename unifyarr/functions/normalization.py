@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core import dtypes
-from .._core.call import attempt
-from .._core.convert import as_floating, as_real_floating, as_single
-from .._core.declare import compositional, mixed
-from .._core.scratch import reuse, room
-from .._core.shapes import as_axes
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_floating, as_real_floating, as_single
+from .._core.arrays.scratch import reuse, room
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import compositional, mixed
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axes
 from ..errors import ShapeError
 from .data_type import finfo
 from .elementwise import abs, add, divide, maximum, multiply, negative, sqrt, square, subtract
@@ -18,8 +19,7 @@ from .manipulation import expand_dims
 from .statistical import max, mean, min, sum
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
-    from ..array import Array
+    from .._core.engines.dtypes import DType
 
 Axis = int | tuple[int, ...]
 
@@ -27,7 +27,7 @@ Axis = int | tuple[int, ...]
 def operands(
     name: str, x: Array, weight: Array | None, bias: Array | None, axes: tuple[int, ...]
 ) -> tuple[Array, Array | None, Array | None, DType]:
-    """Return what is computed with, weight and bias along their axes of ``x``, and the dtype of the result."""
+    """Return the array to compute with, weight and bias aligned with the axes of ``x``, and the dtype of the result."""
     dtype = dtypes.promote(*(as_real_floating(each, name).dtype for each in given(x, weight, bias)))
     wanted = tuple(x.shape[axis] for axis in axes)
     along = tuple(length if axis in axes else 1 for axis, length in enumerate(x.shape))
@@ -112,13 +112,13 @@ def l2_normalize(x: Array, /, *, axis: Axis | None = -1, eps: float = 1e-12, out
     scale = maximum(_greatest(x, axes), 1)
     scaled = divide(x, scale, out=room(out, x.shape, x.dtype))
     least = square(divide(eps, scale))
-    # The root is taken of no zero, where it has no gradient.
+    # The root of 0 isn't taken, since it has no gradient there.
     length = sqrt(maximum(_sum_of_squares(scaled, axes), least))
     return divide(scaled, length, out=reuse(scaled)).astype(dtype, copy=False)
 
 
 def _greatest(x: Array, axes: tuple[int, ...]) -> Array:
-    """Return the greatest magnitude along axes, which stay."""
+    """Return the greatest magnitude along axes, which are kept."""
     if dtypes.rank(x.dtype) > 2:
         return max(abs(x), axis=axes, keepdims=True)
     return maximum(max(x, axis=axes, keepdims=True), negative(min(x, axis=axes, keepdims=True)))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._core import dtypes
-from .._core.convert import as_floating
-from .._core.declare import compositional
-from .._core.scratch import reuse, room
-from .._core.shapes import as_axes, as_axis, broadcast
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_floating
+from .._core.arrays.numbers import as_number
+from .._core.arrays.scratch import reuse, room
+from .._core.declaring.declare import compositional
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axes, as_axis, broadcast
 from ..errors import ShapeError
 from .creation import empty_like
 from .elementwise import (
@@ -22,16 +24,12 @@ from .manipulation import reshape
 from .statistical import sum
 from .utility import diff
 
-if TYPE_CHECKING:
-    from ..array import Array
-
-
 # -- integrals --------------------------------------------------------------------------------------------------------
 
 
 @compositional()
 def trapezoid(
-    y: Array, /, x: Array | None = None, *, dx: float = 1.0, axis: int = -1, out: Array | None = None
+    y: Array, /, x: Array | None = None, *, dx: float | Array = 1.0, axis: int = -1, out: Array | None = None
 ) -> Array:
     """Integrate along an axis by the trapezoidal rule.
 
@@ -70,7 +68,7 @@ def trapezoid(
     """
     axis = as_axis(axis, y.ndim)
     dtype, (y, *places) = widened(y, *([] if x is None else [x]))
-    steps: Any = dx
+    steps: Any = as_number(dx, "dx").value
     if places:
         [x] = places
         along = axis if x.ndim > 1 else 0
@@ -79,7 +77,7 @@ def trapezoid(
         steps = diff(x, axis=along)
         steps = _along(steps, axis, y.ndim) if x.ndim == 1 else steps
         broadcast(x.shape if x.ndim > 1 else (), y.shape, name="trapezoid")
-    # Halves first: the sum of two great numbers may be too great.
+    # Halve first: the sum of two large numbers might overflow.
     half = steps * 0.5
     areas = multiply(y[_part(axis, 1, None)], half)
     after = sum(areas, axis=axis)
@@ -158,7 +156,7 @@ def gradient(
 
 
 def _spread(spacings: tuple[Any, ...], axes: tuple[int, ...]) -> tuple[Any, ...]:
-    # One for each axis.
+    # One spacing for each axis.
     if not spacings:
         return (None,) * len(axes)
     if len(spacings) == 1 and spacings[0].ndim == 0:
@@ -169,7 +167,7 @@ def _spread(spacings: tuple[Any, ...], axes: tuple[int, ...]) -> tuple[Any, ...]
 
 
 def _steps(spacing: Array | None, f: Array, axis: int) -> Array | None:
-    # A distance, or those of neighbours along the axis; None where it is 1.
+    # A distance, or the distances of neighbours along the axis; None for the distance 1.
     if spacing is None:
         return None
     if spacing.ndim > 1 or (spacing.ndim == 1 and spacing.shape[0] != f.shape[axis]):
@@ -203,7 +201,7 @@ def _slope(f: Array, step: Array | None, axis: int, edge_order: int, result: Arr
         divide(part(-1, None) - part(-2, -1), ends[3], out=last)
     else:
         _edge(part(0, 1), part(1, 2), part(2, 3), ends[0], ends[1], first)
-        # From behind, the distances are negative.
+        # Counted from the end, the distances are negative.
         _edge(part(-1, None), part(-2, -1), part(-3, -2), -ends[3], -ends[2], last)
     return result
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core.declare import mixed
+from .._core.arrays.array import Array
+from .._core.declaring.declare import mixed
 from ._quantiles import Axis, quantiles
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import Scalar
 
 

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.call import attempt
-from .._core.declare import mixed
-from .._core.scratch import room
-from .._core.shapes import as_axis
+from .._core.arrays.array import Array
+from .._core.arrays.convert import from_host
+from .._core.arrays.numbers import as_number
+from .._core.arrays.scratch import room
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import mixed
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axis, check_memory
 from ..errors import ShapeError
-from .creation import empty, from_host
+from .creation import empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..array import Array
-    from ..typing import Scalar
 
 MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
-# What stands before and after the elements along each axis.
+# A pair for each axis: the width, or the constant, before and after the elements.
 Pairs = tuple[tuple[Any, Any], ...]
 
 
@@ -33,7 +34,7 @@ def pad(
     pad_width: int | Sequence[Any] | Mapping[int, Any],
     mode: str = "constant",
     *,
-    constant_values: Scalar | Sequence[Any] = 0,
+    constant_values: Any = 0,
     out: Array | None = None,
 ) -> Array:
     """Add elements before and after those of an array, along each axis.
@@ -49,7 +50,8 @@ def pad(
         Which elements: ``"constant"`` ones; those at the ``"edge"``; those beyond the edge as a mirror shows them that
         stands on the last element (``"reflect"``) or behind it (``"symmetric"``); those of the other end (``"wrap"``).
     constant_values
-        The constants, in one of the forms of ``pad_width``. They cast to the dtype of ``x`` under ``same_kind``.
+        The constants, in one of the forms of ``pad_width``: numbers, or 0-d arrays, through which derivatives may be
+        taken. They cast to the dtype of ``x`` under ``same_kind``.
     out
         An array of the result's shape for the result.
 
@@ -78,30 +80,32 @@ def pad(
     widths = _widths(pad_width, x.ndim)
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
-    values = _values(constant_values, x) if mode == "constant" else ()
+    values, arrays = _values(constant_values, x) if mode == "constant" else ((), [])
     for axis, length in enumerate(x.shape):
         if mode != "constant" and length == 0 and any(widths[axis]):
             raise ShapeError(f"pad() has no elements along axis {axis} of shape {x.shape} for mode {mode!r}")
     if x.ndim == 0:
         return x.copy()
     shape = tuple(before + length + after for (before, after), length in zip(widths, x.shape, strict=True))
-    found = attempt("pad", x, widths=widths, mode=mode, values=values, out=out, result=(shape, x.dtype))
-    if found is not None:
-        return found
-    result = room(out, shape, x.dtype, x)
+    check_memory(shape, x.dtype)
+    if not arrays:
+        found = attempt("pad", x, widths=widths, mode=mode, values=values, out=out, result=(shape, x.dtype))
+        if found is not None:
+            return found
+    result = room(out, shape, x.dtype, x, *arrays)
     if result is None:
         result = empty(shape, dtype=x.dtype, device=x.device, backend=x._backend.name)
     centre = tuple(slice(before, before + length) for (before, _), length in zip(widths, x.shape, strict=True))
     result[(*centre, ...)] = x
     for axis, (before, after) in enumerate(widths):
-        # The edges of the axes that were before are full, those of the axes that follow aren't yet.
+        # The edges of the previous axes are filled already, those of the next axes aren't.
         ends = slice(before), slice(before + x.shape[axis], None)
         first, last = ((*(slice(None),) * axis, end, *centre[axis + 1 :]) for end in ends)
         if mode == "constant":
             result[first], result[last] = values[axis]
         elif before or after:
             inner = result[(*(slice(None),) * axis, *centre[axis:])]
-            # NumPy pads the positions, and here they select the elements.
+            # NumPy pads an array of positions, which then select the elements.
             places = from_host(np.pad(np.arange(x.shape[axis]), (before, after), mode), None, x.device, x._backend)  # type: ignore[call-overload]
             before_axis = (slice(None),) * axis
             result[first], result[last] = (inner[(*before_axis, places[end], ...)] for end in ends)
@@ -128,14 +132,31 @@ def _pairs(given: Any, ndim: int, name: str) -> Pairs:
         raise ShapeError(f"{name} is a number, a pair, or a pair for each of the {ndim} axes, not {given!r}") from None
 
 
-def _values(given: Any, x: Array) -> Pairs:
-    pairs = _pairs(given, x.ndim, "constant_values")
+def _values(given: Any, x: Array) -> tuple[Pairs, list[Array]]:
+    # The constants of each axis, and those of them that are arrays.
+    numbers: list[Any] = []
+
+    def place_of(each: Any) -> Any:
+        # NumPy broadcasts the positions.
+        if isinstance(each, (list, tuple)) or getattr(each, "ndim", None):
+            return [place_of(one) for one in each]
+        numbers.append(as_number(each, "constant_values").value)
+        return len(numbers) - 1
+
+    places = place_of(given)
+    try:
+        pairs = tuple(tuple(numbers[place] for place in pair) for pair in _pairs(places, x.ndim, "constant_values"))
+    except ShapeError as error:
+        raise ShapeError(f"{error}".replace(repr(places), repr(given))) from None
     if x.dtype == dtypes.bool:
         # The default is a number.
-        pairs = tuple(tuple(bool(each) if each in (0, 1) else each for each in pair) for pair in pairs)  # type: ignore[misc]
+        pairs = tuple(
+            tuple(bool(each) if type(each) is int and each in (0, 1) else each for each in pair) for pair in pairs
+        )
+    arrays = [each for each in numbers if isinstance(each, Array)]
     for each in (value for pair in pairs for value in pair):
-        dtypes.check_cast(type(each), x.dtype, "the padded array")
+        dtypes.check_cast(each.dtype if isinstance(each, Array) else type(each), x.dtype, "the padded array")
         if type(each) is int:
-            # Raises for what's beyond the range of the dtype.
+            # Raises for values beyond the range of the dtype.
             np.asarray(each, x.dtype.dtype)
-    return pairs
+    return pairs, arrays

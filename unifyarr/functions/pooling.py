@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.call import check_result
-from .._core.convert import as_floating, as_single
-from .._core.declare import compositional
-from .._core.scratch import reuse, room
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_floating, as_single, from_host
+from .._core.arrays.scratch import reuse, room
+from .._core.calling.invoke import check_result
+from .._core.declaring.declare import compositional
+from .._core.engines import dtypes
 from ..errors import DtypeError, ShapeError
 from ..typing import Shape
-from .creation import from_host
 from .elementwise import divide, maximum
-from .scatter import identity
+from .scattering import identity
 from .windows import Lengths, Padding, Windows, as_lengths, as_padding
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 def _windows(
@@ -62,7 +58,7 @@ def _max_pool(
 
 
 def _begun(part: Array, target: Array | None) -> Array:
-    # A total that begins with a part, in the memory of ``target`` if there's any.
+    # A running total that begins with a part; in the memory of ``target`` if there is one.
     if target is None:
         return part.copy()
     target[...] = part
@@ -84,7 +80,7 @@ def _avg_pool(
     shape, dtype = (*x.shape[:-axes], *count), x.dtype
     if out is not None:
         check_result(name, out, shape, dtype)
-    # A sum of many elements loses most of the few bits of a half.
+    # float16 and bfloat16 have too few bits for a sum of many elements.
     padded = windows.pad(as_single(x), 0)
     (_, first), *others = windows.taps(count)
     start = room(out, shape, padded.dtype, padded)
@@ -97,7 +93,7 @@ def _avg_pool(
 
 
 def _sizes(windows: Windows, spatial: Shape, count: Shape, with_padding: bool) -> np.ndarray:
-    """Return how many elements count in each window."""
+    """Return the number of elements by which the sum of each window is divided."""
     if with_padding:
         return np.full((1,) * len(count), np.prod(windows.window, dtype=np.int64))
     each = []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core import dtypes
-from .._core.call import attempt
-from .._core.declare import compositional, mixed
-from .._core.scratch import room
+from .._core.arrays.array import Array
+from .._core.arrays.scratch import room
+from .._core.calling.invoke import attempt
+from .._core.declaring.declare import compositional, mixed
+from .._core.engines import dtypes
 from ..errors import ShapeError
 from .creation import zeros_like
 from .elementwise import multiply
@@ -17,17 +16,14 @@ from .manipulation import concat, reshape
 from .statistical import sum
 from .utility import any
 
-if TYPE_CHECKING:
-    from ..array import Array
-
 MODES = ("full", "same", "valid")
-# So many products are in memory at once.
+# The most products that are in memory at a time.
 BLOCK = 2**22
 
 
 @mixed()
 def convolve(x1: Array, x2: Array, /, mode: str = "full", *, out: Array | None = None) -> Array:
-    """Convolve two vectors: sum the products of elements whose places have one sum.
+    """Convolve two vectors: sum the products of elements whose positions have the same sum.
 
     Parameters
     ----------
@@ -94,8 +90,8 @@ def _convolved(longer: Array, shorter: Array) -> Array:
 
 
 def _shifted(longer: Array, shorter: Array) -> Array:
-    # A row of products for each element of the shorter one. With as many zeros behind each row as there are rows, read
-    # as rows that are shorter by one, each stands a place further to the right than the one before.
+    # A row of products for each element of the shorter vector, followed by as many zeros as there are rows. Read as
+    # rows that are shorter by one, each row is shifted one place to the right of the one before.
     rows = shorter.size
     products = shorter[:, None] * longer
     spaced = reshape(concat([products, zeros_like(products[:, :rows])], axis=1), (-1,))

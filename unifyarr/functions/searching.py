@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._core import dtypes
-from .._core.call import invoke, invoke_several
-from .._core.convert import device_of, scalar
-from .._core.declare import compositional, primary
-from .._core.shapes import as_axis, broadcast, reduced
-from .._core.wrapper import is_array, wrap
+from .._core.arrays.array import Array
+from .._core.arrays.convert import device_of, scalar_array
+from .._core.calling.invoke import attempt, invoke, invoke_several
+from .._core.declaring.declare import mixed, primary
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axes, as_axis, broadcast, reduced
 from ..errors import DtypeError, ShapeError
 from .creation import full_like
 from .elementwise import not_equal
 from .statistical import sum
 
 if TYPE_CHECKING:
-    from ..array import Array
+    from .._core.engines.dtypes import DType
     from ..typing import ArrayLike, Scalar
+
+
+def _as_choice(x: ArrayLike | Scalar, dtype: DType, beside: Array) -> Array:
+    """Return an array or a scalar as an array of a dtype, where another array is."""
+    if isinstance(x, Array):
+        return x.astype(dtype, copy=False)
+    backend = beside._backend
+    return scalar_array(x, dtype, backend, device_of([beside], backend))
 
 
 def _extremum(name: str, x: Array, axis: int | None, keepdims: bool, out: Array | None) -> Array:
@@ -102,7 +110,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False, out:
     return _extremum("argmin", x, axis, keepdims, out)
 
 
-@compositional()
+@mixed()
 def count_nonzero(
     x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, out: Array | None = None
 ) -> Array:
@@ -132,7 +140,12 @@ def count_nonzero(
 
     Source: Array API standard 2025.12, ``count_nonzero``.
     """
-    return sum(not_equal(x, 0), axis=axis, dtype=dtypes.int64, keepdims=keepdims, out=out)
+    axes = as_axes(axis, x.ndim)
+    result = (reduced(x.shape, axes, keepdims), dtypes.int64)
+    found = attempt("count_nonzero", x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
+    if found is not None:
+        return found
+    return sum(not_equal(x, 0), axis=axes, dtype=dtypes.int64, keepdims=keepdims, out=out)
 
 
 @primary()
@@ -216,9 +229,9 @@ def searchsorted(
         raise ShapeError(f"searchsorted() searches a 1-d array, not one of shape {x1.shape}")
     if side not in ("left", "right"):
         raise ValueError(f"side is 'left' or 'right', not {side!r}")
-    dtype = dtypes.promote(x1.dtype, x2.dtype if is_array(x2) else type(x2))
-    if not is_array(x2):
-        x2 = full_like(x1[:1].sum(), x2, dtype=dtype)  # type: ignore[arg-type]
+    dtype = dtypes.promote(x1.dtype, x2.dtype if isinstance(x2, Array) else type(x2))
+    if not isinstance(x2, Array):
+        x2 = full_like(x1[:1].sum(), x2, dtype=dtype)
     operands = [x1.astype(dtype, copy=False), x2.astype(dtype, copy=False)]
     if sorter is not None:
         if dtypes.rank(sorter.dtype) != 1 or sorter.shape != x1.shape:
@@ -260,13 +273,9 @@ def where(condition: Array, x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *
 
     Source: Array API standard 2025.12, ``where``.
     """
-    if condition.dtype != dtypes.bool:
+    if condition.dtype is not dtypes.bool:
         raise DtypeError(f"the condition of where() is bool, not {condition.dtype}: compare it with zero first")
-    dtype = dtypes.promote(*(x.dtype if is_array(x) else type(x) for x in (x1, x2)))
-    backend, device = condition._backend, device_of([condition], condition._backend)
-    choices = [
-        x.astype(dtype, copy=False) if is_array(x) else wrap(scalar(x, dtype, backend, device), backend)
-        for x in (x1, x2)
-    ]
-    shape = broadcast(condition.shape, *(x.shape for x in choices), name="where")
+    dtype = dtypes.promote(*[x.dtype if isinstance(x, Array) else type(x) for x in (x1, x2)])
+    choices = [_as_choice(x, dtype, condition) for x in (x1, x2)]
+    shape = broadcast(condition.shape, *[x.shape for x in choices], name="where")
     return invoke("where", condition, *choices, out=out, result=(shape, dtype), aligned=True)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, SupportsIndex
 
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.convert import as_floating, as_index
-from .._core.declare import compositional
-from .._core.scratch import room
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_floating, as_index
+from .._core.arrays.scratch import room
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import compositional
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integer
+from .._core.values.shapes import check_memory
 from ..errors import DtypeError, ShapeError
 from ._quantiles import known_values
 from .creation import full_beside, ones_like
 from .manipulation import reshape
 from .nan_reductions import per_number
-from .scatter import check_mode, identity, working_dtype
+from .scattering import check_mode, identity, working_dtype
 from .statistical import accumulator, max, min
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
-    from ..array import Array
+    from .._core.engines.dtypes import DType
 
 
 def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, name: str) -> tuple[Array, int]:
@@ -32,7 +33,7 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
             f"{ids.shape} and x has {x.shape}"
         )
     ids = as_index(ids)
-    count = None if num_segments is None else operator.index(num_segments)
+    count = None if num_segments is None else as_integer(num_segments, "num_segments")
     if count is not None and count < 0:
         raise ValueError(f"num_segments is not negative, unlike {count}")
     if ids.size == 0:
@@ -51,6 +52,7 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
 def combine_segments(x: Array, ids: Array, count: int, mode: str, dtype: DType, out: Array | None = None) -> Array:
     """Reduce the segments of ``x``, whose ``ids`` are int64 and in bounds, to an array of ``dtype``."""
     shape, working = (count, *x.shape[1:]), working_dtype(dtype, mode)
+    check_memory(shape, working)
     x = x.astype(working, copy=False)
     total = room(out, shape, working, x, ids)
     nothing = identity(mode, working)
@@ -58,7 +60,7 @@ def combine_segments(x: Array, ids: Array, count: int, mode: str, dtype: DType, 
         total = full_beside(x, shape, nothing, working)
     else:
         total[...] = nothing
-    # Where gradients of the values are recorded, the engine may need what the total was.
+    # If gradients are recorded, the engine may need the old values of the total: then it isn't overwritten.
     target = room(total, shape, working, x, ids)
     result = invoke("scatter_reduce", total, x, ids, reduction=mode, out=target, result=(shape, working), aligned=True)
     return result.astype(dtype, copy=False)

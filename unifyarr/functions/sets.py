@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._core import dtypes
-from .._core.call import invoke, invoke_several
-from .._core.convert import as_array
-from .._core.declare import primary
-from .._core.wrapper import is_array
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_array
+from .._core.calling.invoke import attempt_several, invoke, invoke_several
+from .._core.declaring.declare import mixed, primary
+from .._core.engines import dtypes
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import Scalar
 
 
@@ -64,10 +63,19 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False, out
 
     Source: Array API standard 2025.12, ``isin``.
     """
-    backend = next(x._backend for x in (x1, x2) if is_array(x))
-    dtype = dtypes.promote(*(x.dtype if is_array(x) else type(x) for x in (x1, x2)))
+    backend = next(x._backend for x in (x1, x2) if isinstance(x, Array))
+    dtype = dtypes.promote(*(x.dtype if isinstance(x, Array) else type(x) for x in (x1, x2)))
     first, second = (as_array(x, backend).astype(dtype, copy=False) for x in (x1, x2))
     return invoke("isin", first, second, invert=bool(invert), out=out, result=(first.shape, dtypes.bool))
+
+
+def _of_kernel(name: str, x: Array, *places: int) -> tuple[Array, ...]:
+    """Return what a kernel of a backend's own gives, which need not be there and may decline, or of ``unique_all``."""
+    found = attempt_several(name, x)
+    if found is None:
+        whole = invoke_several("unique_all", x)
+        found = tuple([whole[place] for place in places])
+    return found
 
 
 @primary()
@@ -98,7 +106,7 @@ def unique_all(x: Array, /, *, out: tuple[Array, ...] | None = None) -> UniqueAl
     return UniqueAll(*invoke_several("unique_all", x))
 
 
-@primary(kernels=("unique_all",))
+@mixed(kernels=("unique_counts", "unique_all"))
 def unique_counts(x: Array, /, *, out: tuple[Array, ...] | None = None) -> UniqueCounts:
     """Return the distinct elements and how often they occur.
 
@@ -122,11 +130,10 @@ def unique_counts(x: Array, /, *, out: tuple[Array, ...] | None = None) -> Uniqu
 
     Source: Array API standard 2025.12, ``unique_counts``.
     """
-    values, _, _, counts = invoke_several("unique_all", x)
-    return UniqueCounts(values, counts)
+    return UniqueCounts(*_of_kernel("unique_counts", x, 0, 3))
 
 
-@primary(kernels=("unique_all",))
+@mixed(kernels=("unique_inverse", "unique_all"))
 def unique_inverse(x: Array, /, *, out: tuple[Array, ...] | None = None) -> UniqueInverse:
     """Return the distinct elements and the indices that rebuild the array from them.
 
@@ -150,8 +157,7 @@ def unique_inverse(x: Array, /, *, out: tuple[Array, ...] | None = None) -> Uniq
 
     Source: Array API standard 2025.12, ``unique_inverse``.
     """
-    values, _, inverse, _ = invoke_several("unique_all", x)
-    return UniqueInverse(values, inverse)
+    return UniqueInverse(*_of_kernel("unique_inverse", x, 0, 2))
 
 
 @primary()

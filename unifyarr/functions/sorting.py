@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.declare import primary
-from .._core.shapes import as_axis
-
-if TYPE_CHECKING:
-    from ..array import Array
+from .._core.arrays.array import Array
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import primary
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axis
 
 
 @primary()

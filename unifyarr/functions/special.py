@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core.call import invoke
-from .._core.convert import as_real_floating
-from .._core.declare import primary
-
-if TYPE_CHECKING:
-    from ..array import Array
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_real_floating
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import primary
 
 
 @primary()

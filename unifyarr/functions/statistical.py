@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.convert import as_floating, check_dtype, has_dtype
-from .._core.declare import primary
-from .._core.shapes import as_axes, as_axis, reduced
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_floating, check_dtype, has_dtype
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import primary
+from .._core.engines import dtypes
+from .._core.values.arguments import as_real
+from .._core.values.shapes import as_axes, as_axis, reduced
 from ..errors import ShapeError
 
 if TYPE_CHECKING:
-    from .._core.dtypes import DType
-    from ..array import Array
+    from .._core.engines.dtypes import DType
     from ..typing import DTypeLike
 
 Axis = int | tuple[int, ...] | None
@@ -21,31 +22,32 @@ Axis = int | tuple[int, ...] | None
 
 def accumulator(x: Array, dtype: Any) -> DType:
     """Return the dtype of a sum or product: for small integers the default integer of their kind, if none is given."""
-    wanted: DType
-    if dtype is not None:
-        wanted = dtypes.as_dtype(dtype)
-    elif x.dtype in dtypes.UNSIGNED:
-        wanted = dtypes.uint64
-    else:
-        wanted = dtypes.int64 if dtypes.rank(x.dtype) < 2 else x.dtype
-    if dtype is None and not has_dtype(x._backend, wanted):
-        return dtypes.uint32 if wanted == dtypes.uint64 else dtypes.int32
+    own = x.dtype
+    if dtype is None:
+        if own.kind in "fc":
+            return own
+        wanted, narrow = (dtypes.uint64, dtypes.uint32) if own.kind == "u" else (dtypes.int64, dtypes.int32)
+        return wanted if has_dtype(x._backend, wanted) else narrow
+    wanted = dtypes.as_dtype(dtype)
+    dtypes.check_keeps_imaginary(own, wanted)
     check_dtype(x._backend, wanted)
     return wanted
 
 
 def _total(name: str, x: Array, axis: Axis, dtype: object, keepdims: bool, out: Array | None) -> Array:
-    axes = as_axes(axis, x.ndim)
+    shape = x.shape
+    axes = as_axes(axis, len(shape))
     wanted = accumulator(x, dtype)
-    result = (reduced(x.shape, axes, keepdims), wanted)
+    result = (reduced(shape, axes, keepdims), wanted)
     return invoke(name, x, axis=axes, dtype=wanted, keepdims=bool(keepdims), out=out, result=result)
 
 
 def _extremum(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None) -> Array:
-    axes = as_axes(axis, x.ndim)
-    if any(x.shape[each] == 0 for each in axes):
-        raise ShapeError(f"{name}() of an array of shape {x.shape} has no elements along axis {axis} to choose from")
-    result = (reduced(x.shape, axes, keepdims), x.dtype)
+    shape = x.shape
+    axes = as_axes(axis, len(shape))
+    if 0 in shape and any(shape[each] == 0 for each in axes):
+        raise ShapeError(f"{name}() of an array of shape {shape} has no elements along axis {axis} to choose from")
+    result = (reduced(shape, axes, keepdims), x.dtype)
     return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
 
 
@@ -54,7 +56,15 @@ def _spread(name: str, x: Array, axis: Axis, correction: float, keepdims: bool, 
     axes = as_axes(axis, x.ndim)
     dtype = dtypes.real_of(x.dtype)
     result = (reduced(x.shape, axes, keepdims), dtype)
-    return invoke(name, x, axis=axes, correction=correction, keepdims=bool(keepdims), out=out, result=result)
+    return invoke(
+        name,
+        x,
+        axis=axes,
+        correction=as_real(correction, "correction"),
+        keepdims=bool(keepdims),
+        out=out,
+        result=result,
+    )
 
 
 def _cumulative(

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .._core import dtypes
-from .._core.call import invoke
-from .._core.declare import compositional, primary
-from .._core.shapes import as_axes, as_axis, reduced
+from .._core.arrays.array import Array
+from .._core.calling.invoke import invoke
+from .._core.declaring.declare import compositional, primary
+from .._core.engines import dtypes
+from .._core.values.shapes import as_axes, as_axis, reduced
 from .elementwise import not_equal, subtract
 from .manipulation import concat
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 Axis = int | tuple[int, ...] | None
 
@@ -136,6 +132,9 @@ def diff(
         x = concat([each for each in (prepend, x, append) if each is not None], axis=axis)
     before = (slice(None),) * axis
     difference = not_equal if x.dtype == dtypes.bool else subtract
-    for _ in range(n):
-        x = difference(x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
+    # Taking as many differences as there are elements leaves none.
+    times = min(n, x.shape[axis])
+    for left in range(times, 0, -1):
+        target = out if left == 1 else None
+        x = difference(x[(*before, slice(1, None))], x[(*before, slice(None, -1))], out=target)
     return x if n else x.copy()

@@ -1,19 +1,15 @@
-"""Windows that slide over the last axes of an array: what convolutions and pools have in common."""
+"""Windows that slide over the last axes of an array, for convolutions and pools."""
 
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from .._core.arrays.array import Array
+from .._core.values.arguments import as_integer, as_integers
 from ..errors import ShapeError
 from ..typing import Scalar, Shape
 from .creation import full
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 Lengths = int | Sequence[int]
 Padding = str | int | Sequence[int | tuple[int, int]]
@@ -22,7 +18,8 @@ Pairs = tuple[tuple[int, int], ...]
 
 def as_lengths(what: str, given: Lengths, axes: int, *, least: int = 1) -> Shape:
     """Return a number for each of the axes: one number is meant for all of them."""
-    lengths = tuple(map(operator.index, given)) if isinstance(given, Iterable) else (operator.index(given),) * axes
+    lengths = as_integers(given, what)
+    lengths = lengths if isinstance(given, Iterable) else lengths * axes
     if len(lengths) != axes or any(length < least for length in lengths):
         raise ShapeError(f"{what} is an integer, or {axes} of them, of at least {least}, not {given!r}")
     return lengths
@@ -46,20 +43,17 @@ def as_padding(given: Padding, window: Shape, stride: Shape, dilation: Shape) ->
 
 
 def _as_pair(one: int | tuple[int, int], given: object) -> tuple[int, int]:
-    pair = tuple(map(operator.index, one)) if isinstance(one, Iterable) else (operator.index(one),) * 2
+    pair = as_integers(one, "padding") if isinstance(one, Iterable) else (as_integer(one, "padding"),) * 2
     if len(pair) != 2 or min(pair) < 0:
         raise ShapeError(f"padding is how many elements to put before and behind an axis, not {given!r}")
     return pair[0], pair[1]
 
 
-@dataclass(frozen=True)
 class Windows:
     """Windows over the last axes: their shape, how they move, how far apart their elements lie, and the padding."""
 
-    window: Shape
-    stride: Shape
-    dilation: Shape
-    padding: Pairs
+    def __init__(self, window: Shape, stride: Shape, dilation: Shape, padding: Pairs) -> None:
+        self.window, self.stride, self.dilation, self.padding = window, stride, dilation, padding
 
     def extents(self) -> Shape:
         """Return how many elements there are from the first of a window to its last."""

@@ -1,14 +1,16 @@
-"""Graphs of operations, and what may be overwritten in them."""
+"""Graphs of operations, rewritten to work in place."""
 
-from .basic import Apply, Constant, Op, Region, Type, Variable
-from .compile import Compiled, compile
-from .destroyhandler import DestroyHandler
-from .feature import Client, Feature
-from .fgraph import FunctionGraph
-from .memory import memory_plan
-from .rewriting import canonicalize, dead_code, fold_constants, inplace, merge
-from .supervisor import Supervisor, fast_inplace_check
-from .trace import trace
+# ``drawing`` supplies methods of graphs.
+from .compiling import Compiled, compile
+from .core.basic import Apply, Constant, Op, Region, Type, Variable
+from .core.destroyhandler import DestroyHandler
+from .core.feature import Client, Feature
+from .core.fgraph import FunctionGraph
+from .core.memory import memory_plan
+from .core.rewriting import canonicalize, dead_code, fold_constants, inplace, merge
+from .core.supervisor import Supervisor, fast_inplace_check
+from .show import drawing  # noqa: F401
+from .tracing.trace import trace
 
 __all__ = [
     "Apply",

@@ -17,12 +17,12 @@ from ._discrete import Discrete
 from ._families import Families
 from ._integers import Integers
 from ._multivariate import Multivariate
-from ._order import Order
+from ._order import Ordering
 
 __all__ = ["Generator"]
 
 
-class Generator(Continuous, Integers, Discrete, Multivariate, Order, Families):
+class Generator(Continuous, Integers, Discrete, Multivariate, Ordering, Families):
     """A stream of random numbers, determined by its seed.
 
     With ``engine="host"`` NumPy's Philox draws, and the numbers are moved to where they are wanted: the same seed gives
@@ -33,8 +33,8 @@ class Generator(Continuous, Integers, Discrete, Multivariate, Order, Families):
     The methods are those of ``numpy.random.Generator``. The shape of a result is named ``size``, as there, since
     ``shape`` is a parameter of the gamma distribution. Where results go, ``dtype``, ``device``, ``backend`` and ``out``
     say, as for functions that create arrays. A call that fails leaves the state, and ``out``, as they were. Several
-    threads may draw from one generator; who gets which numbers then depends on their pace, unless each has its own,
-    from ``spawn``.
+    threads may draw from one generator; the order of their calls then decides which numbers each of them gets. Give
+    each thread its own generator, from ``spawn``, to avoid that.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the methods of a generator are passed: parameters, sizes and places, checked before anything is drawn."""
+"""Arguments of a generator's methods: parameters, sizes and targets, which are checked before anything is drawn."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._core import convert, dtypes
-from .._core.call import check_result, store_out, store_several
-from .._core.dtypes import DType
-from .._core.handle import Handle, loaded_backends
-from .._core.inplace import as_target, at, check_backend, check_target
-from .._core.nests import Nest, check_leaves
-from .._core.selection import backend_of_native, current, load
-from .._core.shapes import as_shape, broadcast
-from .._core.tracing import inside, running
-from .._core.views import is_recipe
-from .._core.wrapper import is_array, read, wrap
-from ..array import Array
+from .._core.arrays import convert
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.leaving import to_host
+from .._core.arrays.nest import Nest
+from .._core.arrays.recipes import is_recipe
+from .._core.calling.invoke import check_result, store_out, store_several
+from .._core.calling.mapping import check_leaves
+from .._core.engines import dtypes
+from .._core.engines.current import current
+from .._core.engines.dtypes import DType
+from .._core.engines.handle import Handle, loaded_backends
+from .._core.engines.natives import backend_of_native
+from .._core.engines.registry import load
+from .._core.engines.tracing import inside, running, unrepeatable
+from .._core.values.shapes import as_shape, broadcast, check_memory
+from .._core.writing.inplace import as_target, at, check_backend, check_target
 from ..errors import DeviceError, DtypeError, ShapeError, TraceError
 from ..typing import Shape
 
@@ -27,7 +31,7 @@ Size = int | Sequence[int] | None
 
 
 class Constraint(NamedTuple):
-    """What the values of a parameter have to be, in words and as a predicate."""
+    """The condition on the values of a parameter, in words and as a predicate."""
 
     wanted: str
     holds: Callable[[Any], Any]
@@ -45,7 +49,7 @@ CONSTRAINTS: dict[str, dict[str, Constraint]] = {}
 
 
 def distribution(**constraints: Constraint) -> Callable[[Method], Method]:
-    """Say what a method demands of its parameters."""
+    """Register the constraints of a method's parameters."""
 
     def decorate(method: Method) -> Method:
         CONSTRAINTS[method.__name__] = constraints
@@ -55,7 +59,7 @@ def distribution(**constraints: Constraint) -> Callable[[Method], Method]:
 
 
 class Where(NamedTuple):
-    """What a method was asked for beside its parameters."""
+    """The other arguments of a method, which say where its result goes."""
 
     size: Any = None
     dtype: Any = None
@@ -64,13 +68,14 @@ class Where(NamedTuple):
     out: Any = None
 
     def handle(self) -> Handle:
-        """Return the backend of the result where there's no ``out``."""
+        """Return the backend of the result if there's no ``out``."""
         return inside(load(self.backend)) if self.backend is not None else current()
 
 
 def refuse_inside_trace(name: str) -> None:
-    """Raise inside a trace, where numbers from the host would be the same at each run of what is traced."""
-    if running.get() is not None or any(backend.stages() for backend in loaded_backends()):
+    """Raise inside a trace, where numbers from the host would be the same at each run of the compiled function."""
+    unrepeatable()
+    if running() is not None or any(backend.stages() for backend in loaded_backends()):
         raise TraceError(
             f"{name}() draws on the host, and inside a trace its numbers would become constants: draw before and pass "
             "the array, or pass a Generator(seed, engine='native')"
@@ -81,10 +86,10 @@ def as_host(value: Any) -> Any:
     """Return a parameter as a Python number or a NumPy array."""
     if type(value) in dtypes.SCALARS or isinstance(value, np.generic):
         return value
-    if is_array(value):
-        value = value._backend.to_numpy(read(value))
-    elif (own := backend_of_native(value)) is not None:
-        value = own.to_numpy(own.read(value))
+    if not isinstance(value, Array) and (own := backend_of_native(value)) is not None:
+        value = convert.lift(value, own)
+    if isinstance(value, Array):
+        value = to_host(value, "what draws on the host")
     array = convert.to_numpy(value)
     return array.astype(np.float64) if array.dtype == dtypes.bfloat16.dtype else array
 
@@ -110,7 +115,7 @@ def check(name: str, parameters: Mapping[str, Any]) -> None:
 
 
 def fill(name: str, size: Any, *shapes: Shape) -> Shape:
-    """Return the shape of the result: ``size``, which shapes of parameters must broadcast to, or what they do to."""
+    """Return the shape of the result: ``size``, to which the parameters must broadcast, or the shape that they have."""
     own = broadcast(*shapes, name=name)
     if size is None:
         return own
@@ -121,7 +126,7 @@ def fill(name: str, size: Any, *shapes: Shape) -> Shape:
 
 
 def result_dtype(name: str, dtype: Any, backend: Handle, device: Any, kind: type, kinds: str) -> DType:
-    """Return the dtype of a result, of NumPy's ``kinds``: by default that of a Python number of ``kind``."""
+    """Return the dtype of a result, one of NumPy's ``kinds``; by default that of a Python number of ``kind``."""
     from ..functions.creation import _default
 
     wanted = _default(kind, backend) if dtype is None else dtypes.as_dtype(dtype)
@@ -142,12 +147,12 @@ class Place(NamedTuple):
     out: Array | None
 
     def made(self, values: np.ndarray) -> Array:
-        """Return an array of values that nobody else has."""
+        """Return an array of values; their memory becomes the array's."""
         values = np.ascontiguousarray(values).reshape(values.shape)
         return wrap(self.backend.adopt(values, device=self.device), self.backend)
 
     def memory(self) -> np.ndarray | None:
-        """Return the memory of the target, if NumPy can write values of this very dtype there one after the other."""
+        """Return the memory of the target, if it's contiguous and NumPy can write values of this dtype there."""
         if self.out is None or is_recipe(self.out) or self.out.dtype != self.dtype:
             return None
         memory = self.backend.host_memory(self.out._native)
@@ -166,7 +171,9 @@ def places(name: str, where: Where, kind: type, kinds: str, shapes: Sequence[Sha
         backend = where.handle()
         device = None if where.device is None else backend.as_device(where.device)
         dtype = result_dtype(name, where.dtype, backend, device, kind, kinds)
-        return [Place((*fill(name, where.size, *shapes), *event), dtype, backend, device, None)]
+        shape = (*fill(name, where.size, *shapes), *event)
+        check_memory(shape, dtype)
+        return [Place(shape, dtype, backend, device, None)]
     found = []
     for place, leaf in enumerate(nest.leaves() if nest is not None else [where.out]):
         with at(nest, place):

@@ -1,26 +1,30 @@
-"""What a generator is beside its distributions: a seed, a state, and how both are copied, kept and split."""
+"""The base of generators: the seed, the state, and how they are copied, pickled and split."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._core.selection import Node, register_node
+from .._core.arrays.array import Array
+from .._core.engines import dtypes
+from .._core.engines.registry import Node, register_node
+from .._core.values.arguments import as_integer, shown
+from .._core.values.shapes import check_memory
 from ..errors import BackendFeatureError
 from ._arguments import Place, Where, as_host, check, places, refuse_inside_trace, store
 from ._host import sample
 from ._native import Native
 
 if TYPE_CHECKING:
-    from .._core.handle import Handle
-    from ..array import Array
+    from .._core.engines.handle import Handle
     from ..typing import Shape
 
-# A seed, or what NumPy makes of seeds.
+# A seed, or one of NumPy's objects made from seeds.
 Seed = int | Sequence[int] | np.random.SeedSequence | None
 ENGINES = ("host", "native")
 
@@ -31,18 +35,18 @@ class Base:
     __slots__ = ("__weakref__", "_engine", "_host", "_lock", "_native", "_seeds")
 
     _engine: str
-    # One of both is there.
+    # One of the two is set.
     _host: np.random.Generator | None
     _native: Native | None
     _lock: threading.RLock
     _seeds: np.random.SeedSequence | None
 
     def __init__(self, seed: Seed, *, engine: str = "host", backend: str | None = None, device: object = None) -> None:
-        if engine not in ENGINES:
-            raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
+        if not isinstance(engine, str) or engine not in ENGINES:
+            raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, not {shown(engine)}")
         if engine == "host" and not (backend is None and device is None):
             raise ValueError("a generator with engine='host' serves all backends: name backend and device when drawing")
-        seeds = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+        seeds = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(_entropy(seed))
         native = None if engine == "host" else Native.seeded(seeds, backend, device)
         self._set(engine, native, seeds)
 
@@ -51,11 +55,11 @@ class Base:
         self._lock = threading.RLock()
         self._host = np.random.Generator(np.random.Philox(seeds)) if native is None else None
 
-    # -- what it is -------------------------------------------------------------------------------------------------
+    # -- engine and state -------------------------------------------------------------------------------------------
 
     @property
     def engine(self) -> str:
-        """What draws: ``"host"``, NumPy's Philox, or ``"native"``, the generator of a backend's engine.
+        """The engine: ``"host"`` is NumPy's Philox, ``"native"`` the generator of a backend's engine.
 
         Examples
         --------
@@ -67,7 +71,7 @@ class Base:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Where the stream of numbers is: a dictionary that may be kept, and set again.
+        """The position in the stream of numbers: a dictionary that can be saved, and set again.
 
         With ``engine="host"`` it's the one of ``numpy.random.Philox``, which takes it too.
 
@@ -99,7 +103,7 @@ class Base:
     def spawn(self, n: int) -> list[Self]:
         """Return new generators whose streams are independent of this one and of each other.
 
-        Give each thread, worker or device one of its own: what it draws then doesn't depend on the others' pace.
+        Give each thread, worker or device one of them: its numbers then don't depend on the order of the others' calls.
 
         Parameters
         ----------
@@ -126,8 +130,11 @@ class Base:
         >>> first.integers(100, size=3), second.integers(100, size=3)
         (array([14, 72,  0]), array([65, 67, 99]))
         """
+        n = as_integer(n, "the number of generators")
+        # A generator takes a kilobyte.
+        check_memory((n, 128), dtypes.float64)
         if n < 0:
-            raise ValueError(f"spawn() makes n generators, which {n} can't be")
+            raise ValueError(f"spawn() takes a number of generators from 0 on, not {n}")
         refuse_inside_trace("spawn")
         with self._lock:
             if self._native is None:
@@ -142,7 +149,7 @@ class Base:
         return f"Generator(engine={self._engine!r}{where})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies and pickles go on from the same state, independently.
+        # Copies and pickles continue from the same state, independently.
         with self._lock:
             seeds = self._seeds
             made = (
@@ -152,7 +159,7 @@ class Base:
             return _restored, (type(self), self._engine, made, native, self.state)
 
     def __copy__(self) -> Self:
-        """Return an independent generator of the same state."""
+        """Return an independent generator with the same state."""
         rebuild, arguments = self.__reduce__()
         return rebuild(*arguments)  # type: ignore[no-any-return]
 
@@ -163,7 +170,7 @@ class Base:
 
     @contextlib.contextmanager
     def _rollback(self) -> Iterator[np.random.Generator | None]:
-        """Keep other threads out, and take back the state where what's inside the block fails."""
+        """Hold the lock, and restore the state if the block fails."""
         with self._lock:
             if self._host is None:
                 yield None
@@ -182,7 +189,7 @@ class Base:
         found: Sequence[Place],
         draw: Callable[[np.random.Generator, Place], np.ndarray | None],
     ) -> Array:
-        """Draw on the host for each place and put it there, or change nothing."""
+        """Draw on the host for each place and write there; if anything fails, change nothing."""
         with self._rollback() as host:
             assert host is not None
             results = []
@@ -202,7 +209,7 @@ class Base:
         event: Shape = (),
         **parameters: Any,
     ) -> Array:
-        """Draw from the distribution of a name, which is NumPy's; ``event`` is the shape of one element."""
+        """Draw from the distribution of NumPy's with a name; ``event`` is the shape of one element."""
         kind = {"f": float, "i": int, "b": bool}[kinds[0]]
         if self._native is not None:
             with self._lock:
@@ -213,7 +220,7 @@ class Base:
         if shapes is None:
             shapes = [np.shape(value) for value in given.values()]
         found = places(name, where, kind, kinds, shapes, event)
-        # What is drawn right into its target can't be taken back.
+        # Numbers drawn directly into their target can't be taken back.
         alone = len(found) == 1
 
         def draw(host: np.random.Generator, place: Place) -> np.ndarray | None:
@@ -229,6 +236,20 @@ class Base:
         refuse_inside_trace(name)
 
 
+# More integers than any seed has.
+_MOST = 2**16
+
+
+def _entropy(seed: Any) -> Any:
+    # NumPy takes nested sequences, and crashes if one contains itself.
+    if not isinstance(seed, Iterable) or isinstance(seed, (str, bytes)):
+        return seed
+    parts = [as_integer(each, "each part of a seed") for each in islice(seed, _MOST + 1)]
+    if len(parts) > _MOST:
+        raise ValueError(f"a seed is an integer, or at most {_MOST} of them")
+    return parts
+
+
 def _restored(cls: Any, engine: str, seeds: Any, native: Any, state: dict[str, Any]) -> Any:
     generator = object.__new__(cls)
     sequence = None
@@ -241,7 +262,7 @@ def _restored(cls: Any, engine: str, seeds: Any, native: Any, state: dict[str, A
 
 
 def register(cls: type[Base]) -> None:
-    """Make a generator a node of the engines' pytrees: with ``engine="native"`` its state is the leaf."""
+    """Register generators with the engines' pytrees. With ``engine="native"`` the state is the leaf."""
 
     def flatten(generator: Base) -> tuple[list[Any], Any]:
         native = generator._native

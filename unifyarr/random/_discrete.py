@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._core.arrays.array import Array
 from ._arguments import (
     ABOVE_ONE,
     BELOW_ONE,
@@ -17,7 +18,6 @@ from ._arguments import (
 from ._base import Base
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import ArrayLike, DTypeLike
     from ._arguments import Size
 

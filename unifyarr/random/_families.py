@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._core.arrays.array import Array
 from ._arguments import NOT_NEGATIVE, POSITIVE, Where, distribution
 from ._base import Base
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import ArrayLike, DTypeLike
     from ._arguments import Size
 

@@ -1,4 +1,4 @@
-"""Drawing on the host: NumPy's own generator, in the dtype that was asked for."""
+"""Drawing on the host: NumPy's own generator, in the requested dtype."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.dtypes import DType
+from .._core.engines import dtypes
+from .._core.engines.dtypes import DType
 from ._arguments import Place
 
 Parameters = Mapping[str, Any]
-# What NumPy draws in float32 by itself, and writes to memory that it's given.
+# Distributions that NumPy draws in float32 itself, and with ``out``.
 _STANDARD = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
 
 
 def sample(host: np.random.Generator, name: str, given: Parameters, place: Place, event: int) -> np.ndarray | None:
-    """Return new values, or ``None`` where they were drawn right into the memory of the target."""
+    """Return new values, or ``None`` if they were drawn directly into the memory of the target."""
     dtype, size = place.dtype, place.shape[: len(place.shape) - event]
     if name in _STANDARD and dtype in (dtypes.float32, dtypes.float64) and not any(map(np.ndim, given.values())):
         memory = place.memory()
@@ -34,7 +34,7 @@ def sample(host: np.random.Generator, name: str, given: Parameters, place: Place
 
 
 def cast(name: str, values: np.ndarray, dtype: DType) -> np.ndarray:
-    """Return values in another dtype: rounded if it's floating, as they are or an error if it holds integers."""
+    """Return values in another dtype: rounded if it's floating; for integers unchanged, or an error."""
     if dtype.kind in "iu" and values.size:
         limits = np.iinfo(dtype.dtype)
         worst = values.max() if values.max() > limits.max else values.min()
@@ -54,7 +54,7 @@ def _single(value: Any) -> Any:
 def _random(host: np.random.Generator, size: Any, dtype: DType) -> np.ndarray:
     values = _standard(host, "random", size)
     if dtype in dtypes.HALVES:
-        # Rounded they could become one: as many bits as the dtype has stay.
+        # Rounding could give 1: keep only as many bits as the dtype has.
         steps = np.float32(2**11 if dtype == dtypes.float16 else 2**8)
         values = np.floor(values * steps) / steps
     return np.asarray(values, dtype.dtype)
@@ -81,7 +81,7 @@ def _scaled(standard: str) -> Callable[..., np.ndarray]:
     return draw
 
 
-# What has a stream of float32 of its own.
+# Distributions with a separate float32 stream.
 _SCALED: dict[str, Callable[..., np.ndarray]] = {
     "random": _random,
     "uniform": _uniform,

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core.arrays.array import Array
 from ..errors import BackendFeatureError, DtypeError
 from ._arguments import Where, as_host, check_range, places, refuse_inside_trace
 from ._base import Base
 from ._native import is_native
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import ArrayLike, DTypeLike
     from ._arguments import Place, Size
 

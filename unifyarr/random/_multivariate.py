@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._core import dtypes
+from .._core.arrays.array import Array
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integer
 from ..errors import DtypeError, ShapeError
 from ._arguments import NOT_NEGATIVE, POSITIVE, Where, as_host, check, distribution, places
 from ._base import Base
 from ._host import cast
 
 if TYPE_CHECKING:
-    from ..array import Array
     from ..typing import ArrayLike, DTypeLike, Shape
     from ._arguments import Place, Size
 
@@ -111,6 +112,7 @@ class Multivariate(Base):
         Source: ``numpy.random.Generator.multivariate_hypergeometric``.
         """
         self._only_host("multivariate_hypergeometric")
+        nsample = as_integer(nsample, "nsample")
         urn = np.asarray(as_host(colors))
         check("multivariate_hypergeometric", {"colors": urn, "nsample": nsample})
         last = _last_axis("multivariate_hypergeometric", "colors", urn, ndim=1)
@@ -207,6 +209,8 @@ class Multivariate(Base):
                 f"multivariate_normal() of a mean of shape {last} takes a cov of shape {(*last, *last)}, not "
                 f"{covariance.shape}"
             )
+        if not isinstance(method, str):
+            raise TypeError(f"method of multivariate_normal() is a string, not {type(method).__name__}")
         options = {"mean": center, "cov": covariance, "check_valid": check_valid, "tol": tol, "method": method}
         where = Where(size, dtype, device, backend, out)
         return self._vectors("multivariate_normal", where, "f", (), last, **options)

@@ -1,33 +1,32 @@
 """Drawing on the device: the engine's own generator, as pure functions of a state that is an array.
 
-A kernel ``draw_NAME(state, ...)`` returns the next state and the numbers. So a trace that has the state as an input has
-the next one as an output, and everything else is made of a few kernels by functions of the package, through which
-gradients for the parameters flow.
+A kernel ``draw_NAME(state, ...)`` returns the next state and the numbers. So a trace has the state as an input and the
+next state as an output. All other distributions are computed from a few kernels by functions of the package, so that
+gradients flow to the parameters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import functions
-from .._core import dtypes
-from .._core.call import invoke_several
-from .._core.dtypes import DType
-from .._core.handle import Handle
-from .._core.inplace import assign
-from .._core.nests import Nest
-from .._core.selection import current_name, load
-from .._core.tracing import capture, running
-from .._core.wrapper import is_array, read, wrap
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.nest import Nest
+from .._core.arrays.ownership import read
+from .._core.calling.invoke import invoke_several
+from .._core.engines import dtypes
+from .._core.engines.current import current_name
+from .._core.engines.dtypes import DType
+from .._core.engines.handle import Handle
+from .._core.engines.registry import load
+from .._core.engines.tracing import capture, running
+from .._core.writing.inplace import assign
 from ..errors import BackendFeatureError, BackendMismatchError, TraceError
 from ..typing import Shape
 from ._arguments import Where, check, check_range, places, store
-
-if TYPE_CHECKING:
-    from ..array import Array
 
 
 class Native:
@@ -40,12 +39,12 @@ class Native:
 
     @classmethod
     def seeded(cls, seeds: np.random.SeedSequence, name: str | None, device: object) -> Native | None:
-        """Return what a seed gives, ``None`` on NumPy, whose own generator is the host's."""
-        if running.get() is not None:
+        """Return the generator for a seed; ``None`` where natives are NumPy arrays, which use the host's generator."""
+        if running() is not None:
             raise TraceError("a generator with engine='native' is made outside of what is compiled: pass it in")
         backend = load(name or current_name())
         own = None if device is None else backend.as_device(device)
-        if backend.name == "numpy":
+        if np.ndarray in backend.native_types:
             return None
         if "random_state" not in backend.kernels:
             raise BackendFeatureError(f"backend {backend.name!r} has no generator of its own: use engine='host'")
@@ -60,7 +59,7 @@ class Native:
 
     @classmethod
     def of_leaf(cls, name: str, device: Any, native: Any) -> Native:
-        """Return a generator around what an engine's pytree puts in the place of a state."""
+        """Return a generator whose state is the leaf of an engine's pytree."""
         backend = load(name)
         return cls(backend, device, wrap(native, backend))
 
@@ -70,13 +69,13 @@ class Native:
         return None if self.device is None else str(self.backend.device(self.empty()._native))
 
     def empty(self) -> Array:
-        """Return an array without elements where results go."""
+        """Return an array without elements, on the backend and device of the results."""
         return functions.empty(0, device=self.device, backend=self.backend.name)
 
     @property
     def state(self) -> dict[str, Any]:
-        """The state, with the backend that it's a state of."""
-        if self.backend.stages() or running.get() is not None:
+        """The state, and the name of its backend."""
+        if self.backend.stages() or running() is not None:
             raise TraceError("the state of a generator isn't known inside a trace: read it outside")
         return {"backend": self.backend.name, "state": np.array(self.backend.to_numpy(read(self.array)))}
 
@@ -87,7 +86,7 @@ class Native:
         values = np.asarray(state["state"])
         if values.shape != self.array.shape or values.dtype != self.array.dtype:
             raise ValueError(f"a state has shape {self.array.shape} and dtype {self.array.dtype}, not {values!r:.60}")
-        # A state lives where the engine wants it.
+        # Written into the old state, which stays on the device that the engine has it on.
         functions.asarray(values, backend=self.backend.name, device=self.array.device, out=self.array)
 
     def words(self, n: int) -> np.ndarray:
@@ -98,7 +97,7 @@ class Native:
         return np.asarray(self.backend.to_numpy(read(words)))
 
     def draw(self, name: str, where: Where, kind: type, kinds: str, parameters: Mapping[str, Any]) -> Array:
-        """Draw from a distribution, in one step: nothing changes where it fails."""
+        """Draw from a distribution; if it fails, nothing changes."""
         recipe = RECIPES.get(name)
         if recipe is None:
             raise BackendFeatureError(
@@ -118,7 +117,7 @@ class Native:
         return stored
 
     def placed(self, where: Where) -> Where:
-        """Return where results go, which is this very backend and device."""
+        """Return where results go, which must be this backend and device."""
         if where.backend not in (None, self.backend.name):
             raise BackendMismatchError(
                 f"a native generator of backend {self.backend.name!r} draws there, not on {where.backend!r}"
@@ -128,21 +127,20 @@ class Native:
 
 
 def is_native(value: Any) -> bool:
-    """Say whether a parameter is an array of the package or of an engine, whose values aren't looked at."""
-    from .._core.convert import backend_of
+    """Return whether a parameter is an array of the package or of an engine, whose values aren't checked."""
+    from .._core.arrays.convert import backend_of
 
-    return is_array(value) or backend_of(value) is not None
+    return isinstance(value, Array) or backend_of(value) is not None
 
 
 class Stream:
-    """The draws of one call, each from the state that the one before left."""
+    """The draws of one call. Each starts from the state after the one before."""
 
     def __init__(self, native: Native) -> None:
         self.native = native
-        root = native.array
-        capture(root)
+        root = capture(native.array)
         backend = root._backend
-        if backend.trace() is not None and running.get() is None and backend.stages():
+        if backend.trace() is not None and running() is None and backend.stages():
             inside = getattr(root, "_born", None) == backend.trace() or backend.can_write(root._native)
             if not inside:
                 raise TraceError(
@@ -153,27 +151,29 @@ class Stream:
 
     def draw(self, name: str, *operands: Any, **static: Any) -> Array:
         """Draw from a kernel."""
-        self.state, values = invoke_several(f"draw_{name}", self.state, *operands, device=self.native.device, **static)
+        arrays = map(capture, operands)
+        self.state, values = invoke_several(f"draw_{name}", self.state, *arrays, device=self.native.device, **static)
         return values
 
     def commit(self) -> None:
-        """Leave the generator in the state that the last draw left."""
-        if self.state is not self.native.array:
-            assign(self.native.array, read(self.state))
+        """Set the generator to the state after the last draw."""
+        array = capture(self.native.array)
+        if self.state is not array:
+            assign(array, read(self.state))
 
     def parameter(self, value: Any, dtype: DType) -> Array:
-        """Return a parameter as a Python number, or as an array of a dtype where the generator is."""
+        """Return a parameter as a Python number, or as an array of a dtype on the generator's device."""
         if type(value) in dtypes.SCALARS:
             number: Array = value
             return number
         native = self.native
-        device = native.device if not is_array(value) else None
+        device = native.device if not isinstance(value, Array) else None
         return functions.asarray(value, dtype=dtype, device=device, backend=native.backend.name)
 
     def operand(self, value: Any, shape: Shape, dtype: DType) -> Array:
         """Return a parameter as an array of the result's shape."""
         array = self.parameter(value, dtype)
-        if not is_array(array):
+        if not isinstance(array, Array):
             array = functions.asarray(array, dtype=dtype, device=self.native.device, backend=self.native.backend.name)
         return functions.broadcast_to(array, shape)
 
@@ -190,7 +190,10 @@ class Stream:
         return self.draw("normal", shape=shape, dtype=dtype.dtype)
 
     def normal(self, shape: Shape, dtype: DType, loc: Any, scale: Any) -> Array:
-        return self.standard_normal(shape, dtype) * self.parameter(scale, dtype) + self.parameter(loc, dtype)
+        drawn = self.standard_normal(shape, dtype)
+        if type(scale) is float is type(loc) and scale == 1 and loc == 0:
+            return drawn
+        return drawn * self.parameter(scale, dtype) + self.parameter(loc, dtype)
 
     def lognormal(self, shape: Shape, dtype: DType, mean: Any, sigma: Any) -> Array:
         return functions.exp(self.normal(shape, dtype, mean, sigma))
@@ -218,7 +221,7 @@ class Stream:
         return functions.exp(first - functions.logaddexp(first, second))
 
     def log_gamma(self, shape: Shape, dtype: DType, alpha: Any) -> Array:
-        # Of small shapes, nearly all numbers of the gamma distribution itself would be zero.
+        # For small shapes nearly all numbers of the gamma distribution would underflow to zero: draw their logarithms.
         wide = dtypes.single_of(dtype)
         operand = self.operand(alpha, shape, wide)
         return functions.log(self.draw("gamma", operand + 1)) - self.standard_exponential(shape, wide) / operand
@@ -234,7 +237,7 @@ class Stream:
         return self.draw("binomial", self.operand(n, shape, wide), self.operand(p, shape, wide))
 
     def geometric(self, shape: Shape, dtype: DType, p: Any) -> Array:
-        # How many times an exponential has the length that a failure is worth.
+        # A geometric variable is an exponential one, divided by the rate -log(1 - p) and rounded up.
         wide = self.wide()
         rate = -functions.log1p(-self.operand(p, shape, wide))
         return functions.floor(self.standard_exponential(shape, wide) / rate) + 1

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import functions
-from .._core import convert, dtypes
-from .._core.call import check_result
-from .._core.handle import Handle
-from .._core.inplace import as_target, check_backend, check_target, update
-from .._core.shapes import as_axis, as_shape
-from .._core.wrapper import is_array
+from .._core.arrays import convert
+from .._core.arrays.array import Array
+from .._core.arrays.nest import Nest
+from .._core.calling.invoke import check_result
+from .._core.engines import dtypes
+from .._core.engines.handle import Handle
+from .._core.engines.tracing import capture
+from .._core.values.arguments import as_integer
+from .._core.values.shapes import as_axis, as_shape, check_memory
+from .._core.writing.inplace import as_target, check_backend, check_target, update
 from ..errors import BackendFeatureError, ShapeError
 from ._arguments import Place, Where, as_host, places, refuse_inside_trace, store
 from ._base import Base
@@ -23,12 +26,11 @@ from ._native import Stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..array import Array
     from ..typing import ArrayLike, Shape
     from ._arguments import Size
 
 
-class Order(Base):
+class Ordering(Base):
     """Choosing elements, and putting them in another order."""
 
     __slots__ = ()
@@ -92,6 +94,7 @@ class Order(Base):
         """
         where = Where(None, None, device, backend, out)
         shape = () if size is None else as_shape(size)
+        check_memory(shape, dtypes.int64)
         items, length, axis = self._items("choice", a, axis, where)
         count = math.prod(shape)
         if count and not length:
@@ -254,8 +257,8 @@ class Order(Base):
 
     def _items(self, name: str, x: Any, axis: int, where: Where) -> tuple[Array | None, int, int]:
         # What is taken from, none for integers from 0, and how much there is along the axis.
-        if (not is_array(x) and np.ndim(x) == 0 and not hasattr(x, "ndim")) or isinstance(x, np.integer):
-            length = operator.index(x)
+        if isinstance(x, np.integer) or not any(hasattr(x, name) for name in ("ndim", "__len__", "__array__")):
+            length = as_integer(x, f"what {name}() takes without an array")
             if length < 0:
                 raise ValueError(f"{name}() takes an array or how many integers there are, not {length}")
             return None, length, 0
@@ -310,12 +313,14 @@ class Order(Base):
 
 
 def _as_array(x: Any, where: Where) -> Array:
-    if is_array(x):
-        return x
+    if isinstance(x, Array):
+        return capture(x)
+    if isinstance(x, Nest):
+        raise TypeError("a container has no order of its own: shuffle its leaves, or take what an index array says")
     # An engine's own array stays where it is, data goes where the result does.
     backend: Handle | None = convert.backend_of(x)
     if backend is None:
-        backend = where.out._backend if is_array(where.out) else where.handle()
+        backend = where.out._backend if isinstance(where.out, Array) else where.handle()
     return functions.asarray(x, backend=backend.name, device=where.device)
 
 

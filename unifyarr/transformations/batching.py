@@ -1,40 +1,37 @@
-"""One call of a function for a whole batch."""
+"""Calling a function once for a whole batch."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._core.handle import Handle
-from .._core.shapes import as_axis
-from .._core.wrapper import is_array, wrap
-from ..container import flatten, trees, unflatten
+from .._core.arrays.array import Array, wrap
+from .._core.engines.handle import Handle
+from .._core.values.shapes import as_axis
+from ..container.container import flatten, trees, unflatten
 from ..errors import ShapeError
-from .run import Run, from_values, is_data, recorded
-
-if TYPE_CHECKING:
-    from ..array import Array
+from .run import TransformedCall, from_values, is_data, recorded
 
 
 @recorded
 def vmap(
     function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, backend: str | None = None
 ) -> Callable[..., Any]:
-    """Return a function that calls another one once for all elements along axes of its arguments.
+    """Return a function that applies another one to all elements along an axis of its arguments, in one call.
 
     Parameters
     ----------
     function
         A function of arrays, containers and other nests of arrays. It sees arrays without the mapped axis.
     in_axes
-        The axis that is mapped of each argument: one integer for all of them, or a tuple with an integer, ``None`` for
-        what goes to each call as it is, or a nest of these like the argument. Negative axes count from the end.
-        Keyword arguments go to each call as they are.
+        The axis to map: one integer for all arguments, or a tuple with an item for each argument. An item is an
+        integer, ``None`` for an argument that each call gets whole, or a nest of these with the argument's structure.
+        Negative axes count from the end. Keyword arguments aren't mapped.
     out_axes
-        Where the axis of the batch is in the results: an integer, or a nest of integers like the result.
+        The position of the batch axis in the results: an integer, or a nest of integers with the result's structure.
     backend
         The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
         if not given.
@@ -42,8 +39,8 @@ def vmap(
     Returns
     -------
     Callable
-        A function that returns new arrays. What the function writes to an argument that is mapped is written to that
-        argument's part.
+        A function that returns new arrays. A write of ``function`` to a mapped argument changes that element's part of
+        the argument.
 
     Raises
     ------
@@ -75,9 +72,9 @@ def vmap(
     @functools.wraps(function)
     def batched(*args: Any, **kwargs: Any) -> Any:
         axes = _axes_of_arguments(in_axes, args)
-        # An argument of which nothing is mapped is none of the transformation's.
+        # An argument that isn't mapped isn't passed through the transformation.
         chosen = [number for number, each in enumerate(axes) if any(axis is not None for axis in each)]
-        run = Run(function, args, kwargs, chosen, backend=backend, batch=True)
+        run = TransformedCall(function, args, kwargs, chosen, backend=backend, batch=True)
         mapped = dict(enumerate(axis for each in axes for axis in each))
         run.places = [place for place in run.places if mapped[place] is not None]
         handle, arrays = run.handle, run.arrays()
@@ -101,22 +98,22 @@ def _axes_of_arguments(in_axes: Any, args: Sequence[Any]) -> list[list[int | Non
         raise ValueError(
             f"in_axes is an integer or a tuple with one for each of {len(args)} arguments, not {in_axes!r}"
         )
-    axes = [_prefix(each, arg, "in_axes") for each, arg in zip(in_axes, args, strict=True)]
+    axes = [_prefix(each, arg, "in_axes", "its argument") for each, arg in zip(in_axes, args, strict=True)]
     for each, arg in zip(axes, args, strict=True):
         for axis, leaf in zip(each, flatten(arg)[0], strict=True):
-            if axis is not None and not (is_array(leaf) or is_data(leaf)):
+            if axis is not None and not (isinstance(leaf, Array) or is_data(leaf)):
                 raise TypeError(f"vmap() maps arrays, not {leaf!r:.80}: in_axes is None for what isn't mapped")
     return axes
 
 
-def _prefix(prefix: Any, tree: Any, what: str) -> list[Any]:
-    # What is said of a nest is said of each of its leaves.
+def _prefix(prefix: Any, tree: Any, name: str, described: str) -> list[Any]:
+    # One axis given for a nest counts for each of its leaves.
     if prefix is None or isinstance(prefix, int):
         return [prefix] * len(flatten(tree)[0])
     try:
         found: list[Any] = trees().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace="unifyarr")
-    except ValueError as error:
-        raise ValueError(f"{what} isn't like what it's said of: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} doesn't match the structure of {described}: {error}") from error
     return found
 
 
@@ -130,7 +127,7 @@ def _length(arrays: Sequence[Array], axes: Sequence[int]) -> int:
     return lengths.pop()
 
 
-def _call(run: Run, natives: list[Any], length: int) -> tuple[list[Any], list[Any]]:
+def _call(run: TransformedCall, natives: list[Any], length: int) -> tuple[list[Any], list[Any]]:
     handle = run.handle
     counts: list[int] = []
 
@@ -142,7 +139,7 @@ def _call(run: Run, natives: list[Any], length: int) -> tuple[list[Any], list[An
     if length:
         found = handle.vmap(each, natives)
     else:
-        # One element says which shapes the results have.
+        # One element gives the shapes of the results.
         one = [from_values(np.zeros((1, *handle.shape(x)[1:])), wrap(x, handle)) for x in natives]
         found = [_cut(handle, x) for x in handle.vmap(each, one)]
     return found[: counts[0]], found[counts[0] :]
@@ -153,10 +150,10 @@ def _cut(handle: Handle, native: Any) -> Any:
     return handle.kernel("get_window")(native, window=((0, 1, 0), *((0, 1, length) for length in shape[1:])))
 
 
-def _axes_of_results(out_axes: Any, run: Run, results: Sequence[Any]) -> list[int]:
-    axes = _prefix(out_axes, unflatten(run.spec, results), "out_axes")
+def _axes_of_results(out_axes: Any, run: TransformedCall, results: Sequence[Any]) -> list[int]:
+    axes = _prefix(out_axes, unflatten(run.spec, results), "out_axes", "the results")
     if not all(type(axis) is int for axis in axes):
-        raise ValueError(f"out_axes is an integer, or a nest of integers like the result, not {out_axes!r}")
+        raise ValueError(f"out_axes is an integer, or a nest of integers with the result's structure, not {out_axes!r}")
     return [as_axis(axis, len(run.handle.shape(x))) for axis, x in zip(axes, results, strict=True)]
 
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import functions as ua
-from .._core import dtypes
-from .._core.convert import backend_of
-from .._core.wrapper import is_array, wrap
-from ..container import flatten, unflatten
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.convert import backend_of
+from .._core.engines import dtypes
+from .._core.values.arguments import as_integers, shown
+from ..container.container import flatten, unflatten
 from ..errors import DtypeError, ShapeError, StructureError
-from .run import Run, from_values, graph_trace, recorded
-
-if TYPE_CHECKING:
-    from ..array import Array
+from .run import TransformedCall, from_values, graph_trace, recorded
 
 Function = Callable[..., Any]
 Argnums = int | Sequence[int]
@@ -26,7 +23,7 @@ Check = Callable[[list["Array"]], None]
 
 
 def check_floating(arrays: list[Array]) -> None:
-    """Raise where a result has no derivatives."""
+    """Raise if a result has no derivatives because of its dtype."""
     for x in arrays:
         if dtypes.rank(x.dtype) < 2:
             raise DtypeError(
@@ -38,11 +35,11 @@ def _check_value(arrays: list[Array]) -> None:
     if len(arrays) != 1 or arrays[0].shape != ():
         found = f"{len(arrays)} arrays" if len(arrays) != 1 else f"one of shape {arrays[0].shape}"
         raise ShapeError(
-            f"a gradient is that of a function that returns one 0-d array, not {found}: sum it, or use jacobian()"
+            f"a gradient needs a function that returns one 0-d array, not {found}: sum it, or use jacobian()"
         )
     dtype = arrays[0].dtype
     if dtypes.rank(dtype) != 2:
-        raise DtypeError(f"a gradient is that of a function that returns a real floating-point number, not {dtype}")
+        raise DtypeError(f"a gradient needs a function that returns a real floating-point number, not {dtype}: cast it")
 
 
 @recorded
@@ -54,13 +51,13 @@ def value_and_grad(
     Parameters
     ----------
     function
-        A function of arrays, containers and other nests of arrays that returns a real 0-d array. It runs once, and may
-        write to arrays as it likes: what it writes to its arguments and to arrays from outside is written to them when
-        all is done, as after a call of the function itself. The gradient is that at the arguments' values before.
+        A function of arrays, containers and other nests of arrays that returns a real 0-d array. It runs once. It may
+        write to its arguments and to arrays from outside; they have their new values when the call returns. The
+        gradient is taken at the arguments' old values.
     argnums
-        By which positional argument the derivative is, or several.
+        The position of the argument to differentiate by, or several positions.
     has_aux
-        Whether the function returns a pair, of its value and of something else, which is passed on.
+        Whether the function returns a pair: its value, and anything else, which is returned too.
     backend
         The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
         if not given.
@@ -142,7 +139,7 @@ def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, bac
 
 
 def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str | None = None) -> tuple[Any, ...]:
-    """Call a function, and return its result and what multiplies vectors with its Jacobian from the left.
+    """Call a function, and return its result and a function that computes vector-Jacobian products.
 
     Parameters
     ----------
@@ -183,7 +180,7 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
     aux = run.finish(others)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
-        """Return the product of a cotangent, which is like the result, with the Jacobian: like each argument."""
+        """Return the product of a cotangent, which has the result's structure, with the Jacobian, for each argument."""
         given = _alike(cotangent, run.spec, arrays, "the cotangent", "the result")
         found = run.outside(gradients([run.native(x) for x in given]), *given)
         return tuple(run.like_argument(number, found) for number in numbers)
@@ -192,7 +189,7 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
 
 
 def _recorded_vjp(recording: Function, primals: tuple[Any, ...], **options: Any) -> tuple[Any, ...]:
-    """Do the same where a graph is traced: one operation gives the result, and another one the pullback's."""
+    """Do the same in the trace of a graph: one operation computes the result, another one the pullback."""
 
     def forward(function: Function) -> Function:
         return lambda *args: vjp(function, *args, **options)[::2]
@@ -201,8 +198,8 @@ def _recorded_vjp(recording: Function, primals: tuple[Any, ...], **options: Any)
         return lambda *args: vjp(function, *args[:-1], **options)[1](args[-1])
 
     leaves, spec = flatten(primals)
-    # Whatever is written to the arguments meanwhile.
-    kept = unflatten(spec, [x.copy() if is_array(x) else x for x in leaves])
+    # A copy, since the arguments may be written before the pullback is called.
+    kept = unflatten(spec, [x.copy() if isinstance(x, Array) else x for x in leaves])
     result, *aux = recording("vjp", forward, primals, {})
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
@@ -248,6 +245,9 @@ def jvp(
 
     Source: ``jax.jvp``.
     """
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(f"{name} is a tuple, with one for each argument, not {shown(given)}")
     found: tuple[Any, ...] = _pushed(function, has_aux, backend)(tuple(primals), tuple(tangents))
     return found
 
@@ -276,17 +276,17 @@ def _run(
     numbers: Sequence[int],
     check: Check = check_floating,
     **options: Any,
-) -> Run:
-    run = Run(function, args, kwargs, numbers, check=check, **options)
+) -> TransformedCall:
+    run = TransformedCall(function, args, kwargs, numbers, check=check, **options)
     for number in numbers:
         what = f"argument {number} of {getattr(function, '__name__', 'the function')}()"
         for x in (run.leaves[place] for place in run.of_argument[number]):
-            if x is not None and not is_array(x):
-                raise TypeError(f"{what} is differentiated: it's an array, or a nest of them, not {x!r:.80}")
+            if x is not None and not isinstance(x, Array):
+                raise TypeError(f"{what} is differentiated: it must be an array or a nest of arrays, not {x!r:.80}")
             if x is not None and dtypes.rank(x.dtype) < 2:
                 raise DtypeError(f"{what} is differentiated: cast it from {x.dtype} to a floating-point dtype")
     if not run.places:
-        raise TypeError("there's no array in what is differentiated")
+        raise TypeError("the arguments to differentiate by contain no array: pass one, or other argnums")
     return run
 
 
@@ -298,24 +298,24 @@ def prepare(
     has_aux: bool,
     backend: str | None,
     check: Check,
-) -> tuple[list[int], Run]:
-    """Return which arguments are differentiated, and the run of a function."""
-    numbers = [operator.index(each) for each in ([argnums] if isinstance(argnums, int) else argnums)]
+) -> tuple[list[int], TransformedCall]:
+    """Return the positions of the differentiated arguments, and the function with its arguments."""
+    numbers = list(as_integers(argnums, "argnums"))
     count = len(args)
     if any(not -count <= number < count for number in numbers) or len({n % count for n in numbers}) < len(numbers):
-        raise ValueError(f"argnums says which of {count} positional arguments are differentiated, not {argnums!r}")
+        raise ValueError(f"argnums has positions of the {count} positional arguments, not {argnums!r}")
     numbers = [number % count for number in numbers]
     return numbers, _run(function, args, kwargs, numbers, has_aux=has_aux, backend=backend, check=check)
 
 
-def by_argument(run: Run, argnums: Argnums, numbers: Sequence[int], arrays: Sequence[Any]) -> Any:
-    """Return arrays in the structure of the arguments that are differentiated, of the one or of each."""
+def by_argument(run: TransformedCall, argnums: Argnums, numbers: Sequence[int], arrays: Sequence[Any]) -> Any:
+    """Return arrays in the structure of the differentiated argument, or a tuple of these if there are several."""
     found = tuple(run.like_argument(number, arrays) for number in numbers)
     return found[0] if isinstance(argnums, int) else found
 
 
 def _alike(tree: Any, spec: Any, like: Sequence[Array], what: str, model: str) -> list[Array]:
-    # The arrays of a nest that is like another one; ``None`` stands where that has none.
+    # The arrays of a nest with the structure of another one; ``None`` where that has no array.
     leaves, found = flatten(tree)
     if found != spec:
         raise StructureError(f"{what} has the structure of {model}, {spec}, not {found}")
@@ -324,7 +324,7 @@ def _alike(tree: Any, spec: Any, like: Sequence[Array], what: str, model: str) -
         raise StructureError(f"{what} has {len(given)} arrays, but {model} {len(like)}")
     arrays = []
     for x, model_array in zip(given, like, strict=True):
-        array = x if is_array(x) else ua.asarray(x, backend=None if backend_of(x) else model_array.backend)
+        array = x if isinstance(x, Array) else ua.asarray(x, backend=None if backend_of(x) else model_array.backend)
         if array.shape != model_array.shape:
             raise ShapeError(f"{what} has shape {array.shape} where {model} has {model_array.shape}")
         dtypes.check_cast(array.dtype, model_array.dtype, what)

@@ -1,21 +1,18 @@
-"""All derivatives of all results: Jacobians, and those of gradients."""
+"""Jacobians, and Hessians, the Jacobians of gradients."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.wrapper import wrap
+from .._core.arrays.array import Array, wrap
+from .._core.engines import dtypes
 from ..errors import DtypeError
 from .gradients import Argnums, Function, by_argument, check_floating, grad, prepare
-from .run import Run, from_values, recorded
-
-if TYPE_CHECKING:
-    from ..array import Array
+from .run import TransformedCall, from_values, recorded
 
 
 @recorded
@@ -27,7 +24,7 @@ def jacobian(
     mode: Literal["reverse", "forward"] = "reverse",
     backend: str | None = None,
 ) -> Function:
-    """Return a function that gives the derivative of each element of a result by each element of an argument.
+    """Return a function that computes the derivative of each element of a result by each element of an argument.
 
     Parameters
     ----------
@@ -85,7 +82,7 @@ def jacobian(
 
 @recorded
 def hessian(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, backend: str | None = None) -> Function:
-    """Return a function that gives the second derivatives of a function.
+    """Return a function that computes the second derivatives of a function.
 
     Parameters
     ----------
@@ -114,14 +111,14 @@ def _check_real(arrays: list[Array]) -> None:
     check_floating(arrays)
     for x in arrays:
         if dtypes.rank(x.dtype) > 2:
-            raise DtypeError(f"a Jacobian is of real functions of real arrays, not of {x.dtype}: take its parts apart")
+            raise DtypeError(f"a Jacobian takes real functions of real arrays, not {x.dtype}: take its parts apart")
 
 
 Blocks = tuple[list[list[Any]], list[Any]]
 
 
-def _by_rows(run: Run) -> Blocks:
-    """Return the blocks of the Jacobian by result and argument, and what goes along: a row for each cotangent."""
+def _by_rows(run: TransformedCall) -> Blocks:
+    """Return the Jacobian's blocks by result and argument, computed row by row, and the function's other outputs."""
     natives = [run.native(x) for x in run.arrays()]
     results, others, pullback = run.handle.vjp(run, natives, False)
     models = [wrap(native, run.handle) for native in results]
@@ -133,8 +130,8 @@ def _by_rows(run: Run) -> Blocks:
     ], others
 
 
-def _by_columns(run: Run) -> Blocks:
-    """Return the same, a column for each tangent."""
+def _by_columns(run: TransformedCall) -> Blocks:
+    """Return the same, computed column by column."""
     handle, natives = run.handle, [run.native(x) for x in run.arrays()]
     arguments = [wrap(native, handle) for native in natives]
     counts: list[int] = []
@@ -157,7 +154,7 @@ def _by_columns(run: Run) -> Blocks:
                 for x, begin in zip(arguments, _begins(arguments), strict=True)
             ]
         )
-    # What doesn't depend on the tangents is the same for all of them.
+    # The other outputs don't depend on the tangents: take those of the first.
     return blocks, [_rows(run, x, 0, 1, handle.shape(x)[1:]) for x in found[2 * count :]]
 
 
@@ -170,7 +167,7 @@ def _begins(arrays: Sequence[Array]) -> list[int]:
 
 
 def _basis(arrays: Sequence[Array]) -> list[Any]:
-    # For each array a batch of arrays like it, in each of which one element of all arrays is one.
+    # For each array a batch of arrays of its shape. In each element of the batch one number of all arrays is 1.
     total = _total(arrays)
     return [
         from_values(np.eye(total, x.size, -begin).reshape(total, *x.shape), x)
@@ -178,8 +175,8 @@ def _basis(arrays: Sequence[Array]) -> list[Any]:
     ]
 
 
-def _rows(run: Run, native: Any, begin: int, count: int, shape: tuple[int, ...], axis: int = 0) -> Any:
-    # A part along an axis, in another shape.
+def _rows(run: TransformedCall, native: Any, begin: int, count: int, shape: tuple[int, ...], axis: int = 0) -> Any:
+    # A slice along an axis, reshaped.
     kernel, whole = run.handle.kernel, run.handle.shape(native)
     window = tuple((begin, 1, count) if place == axis else (0, 1, length) for place, length in enumerate(whole))
     return kernel("reshape")(kernel("get_window")(native, window=window), shape=shape)

@@ -1,26 +1,30 @@
-"""One run of a function by a transformation of an engine: arrays in, natives for the engine, arrays out."""
+"""One call of a function by an engine's transformation: arrays are unwrapped for the engine, and results wrapped."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .. import functions
-from .._core.convert import backend_of
-from .._core.dtypes import SCALARS
-from .._core.handle import Handle
-from .._core.inplace import as_target, assign, check_target
-from .._core.selection import available_backends, current, load, mismatch
-from .._core.tracing import running
-from .._core.transforming import Scope, inside_of, value_inside
-from .._core.views import overlapping
-from .._core.wrapper import is_array, read, wrap
-from .._tree import as_item
-from ..container import Container, flatten, unflatten
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.convert import backend_of
+from .._core.arrays.overlap import overlapping
+from .._core.arrays.ownership import read
+from .._core.engines.current import current
+from .._core.engines.dtypes import SCALARS
+from .._core.engines.handle import Handle
+from .._core.engines.natives import mismatch
+from .._core.engines.registry import available_backends, load
+from .._core.engines.tracing import capture, running
+from .._core.modes.transforming import Scope, inside_of, value_inside
+from .._core.values.arguments import check_callable, shown
+from .._core.writing.inplace import as_target, assign, check_target
+from ..container.container import Container, flatten, unflatten
+from ..container.tree import as_item
 from ..errors import (
     BackendFeatureError,
     BackendMismatchError,
@@ -29,11 +33,8 @@ from ..errors import (
     TracedMutationError,
 )
 
-if TYPE_CHECKING:
-    from ..array import Array
-
-# Who transforms functions of NumPy's arrays, in the order in which they're asked: torch takes a fraction of JAX's time
-# for small functions, as it compiles nothing.
+# The engines that transform functions of arrays whose backend can't, such as NumPy's, by preference: torch takes a
+# fraction of JAX's time for small functions, as it compiles nothing.
 ENGINES = ("torch", "jax")
 
 
@@ -41,7 +42,7 @@ Transformation = TypeVar("Transformation", bound=Callable[..., Any])
 
 
 def recorded(transformation: Transformation, name: str | None = None) -> Transformation:
-    """Let functions that a transformation returns be one operation each where a graph is traced."""
+    """Make each function that a transformation returns one operation in the trace of a graph."""
 
     @functools.wraps(transformation)
     def transform(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
@@ -65,13 +66,13 @@ def recorded(transformation: Transformation, name: str | None = None) -> Transfo
 
 
 def graph_trace() -> Any:
-    """Return the trace of a graph, if that is what is running."""
-    trace = running.get()
+    """Return the running trace if it's that of a graph, else ``None``."""
+    trace = running()
     return None if isinstance(trace, Scope) else trace
 
 
 def from_values(values: np.ndarray, like: Array) -> Any:
-    """Return a native with the values, and the dtype and the device of an array."""
+    """Return a native with these values, and with the dtype and the device of an array."""
     dtype = like.dtype.dtype
     native = like._native
     device = None if like._backend.is_traced(native) else like._backend.device_named(like.device)
@@ -79,16 +80,16 @@ def from_values(values: np.ndarray, like: Array) -> Any:
 
 
 def is_data(x: Any) -> bool:
-    """Say whether something that is no array of ours stands for one."""
+    """Return whether something that isn't our array can be converted to one."""
     return type(x) in SCALARS or isinstance(x, (np.ndarray, np.generic)) or backend_of(x) is not None
 
 
-class Run:
-    """A function with its arguments, of which some are given by a transformation as natives.
+class TransformedCall:
+    """A function with its arguments; a transformation calls it with natives for some of them.
 
-    What it writes to its arguments, and to arrays from outside, is written to them by ``finish``. ``check`` raises
-    where its results aren't what the transformation takes. ``keeps`` says that the arguments are read after ``finish``
-    too, and ``batch`` that there's a result for each element of a batch.
+    ``finish`` makes the function's writes to its arguments and to arrays from outside. ``check`` raises for results
+    that the transformation doesn't take. ``keeps`` says that the arguments are still read after ``finish``, and
+    ``batch`` that there's a result for each element of a batch.
     """
 
     def __init__(
@@ -104,9 +105,11 @@ class Run:
         batch: bool = False,
         check: Callable[[list[Array]], None] | None = None,
     ) -> None:
+        check_callable(function, "a transformation")
         self._function, self._has_aux, self._check = function, has_aux, check
         self._keeps, self._batch = keeps, batch
         leaves, self._spec = flatten((tuple(args), kwargs))
+        leaves = [capture(x) if isinstance(x, Array) else x for x in leaves]
         self.given, self._backend, self.handle = _backends(leaves, backend)
         # The places of the leaves of each argument.
         ends = [0, *accumulate(len(flatten(each)[0]) for each in args)]
@@ -114,15 +117,15 @@ class Run:
         self.leaves: list[Any] = leaves
         for number in chosen:
             for place in self.of_argument[number]:
-                if not is_array(leaves[place]) and is_data(leaves[place]):
+                if not isinstance(leaves[place], Array) and is_data(leaves[place]):
                     leaves[place] = functions.asarray(leaves[place], backend=self.given.name)
-        # What the transformation gives.
-        self.places = [place for i in chosen for place in self.of_argument[i] if is_array(leaves[place])]
+        # The arrays for which the transformation passes natives.
+        self.places = [place for i in chosen for place in self.of_argument[i] if isinstance(leaves[place], Array)]
         self.targets: list[Array] = []
         self._met: list[Array] = []
 
     def arrays(self) -> list[Array]:
-        """Return the arrays that the transformation gives."""
+        """Return the arrays for which the transformation passes natives."""
         return [self.leaves[place] for place in self.places]
 
     def native(self, x: Array) -> Any:
@@ -132,14 +135,14 @@ class Run:
     # -- inside the transformation ------------------------------------------------------------------------------------
 
     def __call__(self, *natives: Any) -> tuple[list[Any], list[Any]]:
-        """Call the function; return its results, and what goes along: the rest of them, and what was written."""
+        """Call the function; return its results and its other outputs: auxiliary ones, and the written values."""
         scope = Scope(self._backend, self.handle, keeps=self._keeps)
         with scope.running():
             given = dict(zip(self.places, natives, strict=True))
             inside = {
                 place: wrap(given[place] if place in given else self.native(x), self.handle)
                 for place, x in enumerate(self.leaves)
-                if is_array(x)
+                if isinstance(x, Array)
             }
             before = {place: x._native for place, x in inside.items()}
             args, kwargs = unflatten(self._spec, [inside.get(place, x) for place, x in enumerate(self.leaves)])
@@ -147,35 +150,33 @@ class Run:
             results, others = self._read_result(result, scope), self._read_aux(aux, scope)
             written = {place: x._native for place, x in inside.items() if x._native is not before[place]}
             captured = scope.written()
+            self._met = [each.array for each in scope.captured]
         if self._batch and (captured or not written.keys() <= given.keys()):
             raise TracedMutationError(
                 f"{'an array from outside' if captured else 'an argument that has no mapped axis'} is written inside "
                 "vmap(), where each element of the batch has a value for it: map it, with in_axes, or return the values"
             )
         self.targets = [*(self.leaves[place] for place in written), *(x for x, _ in captured)]
-        self._met = [x for x, _ in scope.captured]
         return results, [*others, *written.values(), *(native for _, native in captured)]
 
     def _parts(self, found: Any) -> tuple[Any, Any]:
         if not self._has_aux:
             return found, None
         if not (isinstance(found, tuple) and len(found) == 2):
-            raise TypeError(
-                f"with has_aux=True a function returns a pair, of a result and what else, not {found!r:.80}"
-            )
+            raise TypeError(f"with has_aux=True a function returns a pair (result, other values), not {found!r:.80}")
         return found
 
     def _read_result(self, result: Any, scope: Scope) -> list[Any]:
         leaves, self.spec = flatten(result)
         for x in leaves:
-            # A number is the same for each element of a batch.
-            if not is_array(x) and backend_of(x) is None and not (self._batch and is_data(x)):
+            # In a batch a number is allowed: it's the same for each element.
+            if not isinstance(x, Array) and backend_of(x) is None and not (self._batch and is_data(x)):
                 raise TypeError(
-                    f"the function returns arrays, or a nest of them, not {x!r:.80}: what else it returns goes beside "
-                    "the result with has_aux=True"
+                    f"the function must return arrays, or a nest of them, not {x!r:.80}: return other values beside "
+                    "the result, with has_aux=True"
                 )
         if not leaves:
-            raise TypeError("the function returns arrays, or a nest of them, but there's none in what it returned")
+            raise TypeError("the function must return arrays, or a nest of them, but its result contains none")
         arrays = [_entered(x, scope) for x in leaves]
         if self._check is not None:
             self._check(arrays)
@@ -183,18 +184,21 @@ class Run:
 
     def _read_aux(self, aux: Any, scope: Scope) -> list[Any]:
         leaves, self._aux_spec = flatten(aux)
-        # What's no array is returned as it is.
-        self._aux = [None if is_array(x) or backend_of(x) is not None else (x,) for x in leaves]
+        # Values that aren't arrays are returned as they are.
+        self._aux = [None if isinstance(x, Array) or backend_of(x) is not None else (x,) for x in leaves]
         return [read(_entered(x, scope)) for x, known in zip(leaves, self._aux, strict=True) if known is None]
 
-    # -- outside again ------------------------------------------------------------------------------------------------
+    def _known(self) -> list[Array]:
+        return [*(x for x in self.leaves if isinstance(x, Array)), *self._met]
+
+    # -- after the transformation -------------------------------------------------------------------------------------
 
     def finish(self, others: Sequence[Any]) -> Any:
-        """Write what the function wrote, all of it or nothing, and return what it returned beside its result."""
+        """Make the function's writes, all or none, and return its auxiliary values."""
         count = len(others) - len(self.targets)
         aux = iter(self.outside(others[:count]))
         values = self.outside(others[count:])
-        write(self.targets, [read(x) for x in values], [*filter(is_array, self.leaves), *self._met])
+        write(self.targets, [read(x) for x in values], self._known())
         return unflatten(self._aux_spec, [next(aux) if each is None else each[0] for each in self._aux])
 
     def outside(self, natives: Sequence[Any], *others: Array) -> list[Array]:
@@ -202,34 +206,36 @@ class Run:
         given, handle = self.given, self.handle
         arrays = [wrap(_native_outside(native, given, handle), given) for native in natives]
         if given.mutable:
-            # The engine may return what it was given, or one memory for several results.
-            known = [*filter(is_array, self.leaves), *self._met, *others]
+            # The engine may return its arguments, or several results in the same memory.
+            known = [*self._known(), *others]
             for _, second in list(overlapping([*known, *arrays])):
                 if second >= len(known):
                     arrays[second - len(known)] = arrays[second - len(known)].copy()
         return arrays
 
     def result(self, arrays: Sequence[Any]) -> Any:
-        """Return arrays, or nests of them, in the structure of the function's result; in a container all are one."""
+        """Return arrays in the structure of the function's result; nests inside a container become containers."""
         in_container = self.spec.type is Container
-        leaves = [x if is_array(x) or not in_container else as_item(x, "the result", Container) for x in arrays]
+        leaves = [
+            x if isinstance(x, Array) or not in_container else as_item(x, "the result", Container) for x in arrays
+        ]
         return unflatten(self.spec, leaves)
 
     def like_argument(self, number: int, arrays: Sequence[Array]) -> Any:
-        """Return arrays in the structure of an argument, in the place of what the transformation gave."""
+        """Return arrays in the structure of an argument, in place of the arrays that the transformation passed."""
         found = dict(zip(self.places, arrays, strict=True))
         argument = self._spec.child(0).child(number)
         return unflatten(argument, [found.get(place) for place in self.of_argument[number]])
 
 
 def write(targets: Sequence[Array], natives: Sequence[Any], arrays: Sequence[Array]) -> None:
-    """Write what a function wrote, all of it or nothing, to some of the arrays that it was passed or met."""
+    """Make a function's writes, all or none; ``arrays`` are its arguments and the arrays that it captured."""
     written = {id(x) for x in targets}
     for first, second in overlapping(arrays) if targets else ():
         if id(arrays[first]) in written or id(arrays[second]) in written:
             raise InplaceUpdateError(
-                "the function writes to an array that shares memory with another one it was passed or met, which "
-                "wouldn't see it in there: pass a copy of one of them, or make views of one inside the function"
+                "the function writes to an array that shares memory with another argument or captured array, which "
+                "wouldn't see the write: pass a copy of one of them, or make views of one inside the function"
             )
     targets = [as_target(x) for x in targets]
     for target in targets:
@@ -239,9 +245,8 @@ def write(targets: Sequence[Array], natives: Sequence[Any], arrays: Sequence[Arr
 
 
 def _entered(x: Any, scope: Scope) -> Array:
-    array: Array = x if is_array(x) else functions.asarray(x)
-    scope.capture(array)
-    return array
+    array: Array = x if isinstance(x, Array) else functions.asarray(x)
+    return scope.capture(array)
 
 
 def _native_outside(native: Any, given: Handle, handle: Handle) -> Any:
@@ -252,26 +257,38 @@ def _native_outside(native: Any, given: Handle, handle: Handle) -> Any:
 
 
 def _backends(leaves: Sequence[Any], name: str | None) -> tuple[Handle, Handle, Handle]:
-    """Return the backend that results have, the one that arrays outside have, and what stands for it inside."""
-    scope = running.get()
+    """Return the backend of the results, the backend of the arrays outside, and its stand-in inside."""
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"backend is the name of a backend, not {shown(name)}")
+    scope = running()
     found = {backend.name: backend for x in leaves if (backend := backend_of(x)) is not None}
     if isinstance(scope, Scope) and found.keys() <= {scope.backend.name, scope.handle.name}:
         if name not in (None, scope.handle.name):
-            raise BackendMismatchError(f"backend={name!r} inside a transformation by {scope.handle.name!r}")
+            raise BackendMismatchError(
+                f"backend={name!r} inside a transformation by {scope.handle.name!r}: leave it out"
+            )
         return scope.handle, scope.backend, scope.handle
     if len(found) > 1:
         raise mismatch(*found.values())
     given = next(iter(found.values()), None) or current()
-    if given.name == "numpy":
-        return given, given, inside_of(load(name or _engine()))
+    if not given.can_transform:
+        return given, given, inside_of(_transforming(given, name or _engine()))
     if name not in (None, given.name):
         raise BackendMismatchError(
-            f"backend={name!r} says which engine transforms functions of NumPy's arrays, but these are of backend "
-            f"{given.name!r}: move them, with to_backend()"
+            f"backend={name!r} names an engine for arrays whose backend has no transformations, such as NumPy's, but "
+            f"these are of backend {given.name!r}: move them, with to_backend()"
         )
-    if not hasattr(given.engine, "vjp"):
-        raise BackendFeatureError(f"backend {given.name!r} has no transformations: move the arrays, with to_backend()")
     return given, given, inside_of(given)
+
+
+def _transforming(given: Handle, name: str) -> Handle:
+    """Return the backend of that name, which transforms functions of another one's arrays."""
+    found = load(name)
+    if not found.can_transform:
+        raise BackendFeatureError(
+            f"neither backend {given.name!r} nor {name!r} has transformations: pass backend={ENGINES[0]!r}, for example"
+        )
+    return found
 
 
 def _engine() -> str:
@@ -280,6 +297,6 @@ def _engine() -> str:
         if name in installed:
             return name
     raise BackendNotFoundError(
-        f"NumPy has no derivatives, nor batches of functions: they run through {' or '.join(ENGINES)}, of which none "
-        f"is installed: pip install 'unifyarr[{ENGINES[0]}]'"
+        f"the backend can't transform functions; {' or '.join(ENGINES)} would do it, but none is installed: "
+        f"pip install 'unifyarr[{ENGINES[0]}]'"
     )

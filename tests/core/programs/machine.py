@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from unittest import mock
 
-import hypothesis
 import numpy as np
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import unifyarr as ua
-from unifyarr._core.selection import backend_of_native
-from unifyarr._core.views import is_recipe
-from unifyarr._core.wrapper import read, wrap
+from unifyarr._core.arrays.array import wrap
+from unifyarr._core.arrays.ownership import read
+from unifyarr._core.arrays.recipes import is_recipe
+from unifyarr._core.engines.natives import backend_of_native
 
 from .catalogue import (
     ADVANCED,
@@ -161,8 +160,8 @@ class Programs(RuleBasedStateMachine):
         ] or self.pairs
         return values[number % len(values)]
 
-    def out(self, number: int, result: Callable[[], Any]) -> Pair:
-        """Return an array that can take a result, any if there is none."""
+    def out(self, number: int, result: Callable[[], Any], beside: Sequence[Pair] = ()) -> Pair:
+        """Return an array that can take a result, and overlaps none of some others, any if there is none."""
         computed, _ = outcome(lambda: np.asarray(result()))
         outs = [
             pair
@@ -171,6 +170,7 @@ class Programs(RuleBasedStateMachine):
             and pair.values.shape == computed.shape
             and pair.values.flags.writeable
             and casts(computed, pair.values.dtype)
+            and not any(np.shares_memory(pair.values, other.values) for other in beside)
         ] or self.pairs
         return outs[number % len(outs)]
 
@@ -514,7 +514,9 @@ class Programs(RuleBasedStateMachine):
         if not x._backend.mutable:
             self.keep(taken, [values.copy()], False)
         elif not is_recipe(x):
-            self.keep(taken, [values], True)
+            # Not all consumers of DLPack know negative strides.
+            shares = how is np.asarray or all(step >= 0 for step in values.strides)
+            self.keep(taken, [values if shares else values.copy()], shares)
         elif how is np.asarray:
             self.keep(taken, [values.copy()], False)
         else:
@@ -584,19 +586,3 @@ def lifted(native: Any) -> ua.Array:
     backend = backend_of_native(native)
     assert backend is not None
     return wrap(native, backend)
-
-
-def run(backend: str, count: int, steps: int, *, seed: int, shrinks: bool = True) -> None:
-    """Run so many programs of so many steps on a backend, and raise the first difference with a short program."""
-    machine = hypothesis.seed(seed)(type("Programs", (Programs,), {"backend": backend}))
-    options = settings(
-        max_examples=count,
-        stateful_step_count=steps,
-        phases=[Phase.generate, *([Phase.shrink] if shrinks else [])],
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-    )
-    with np.errstate(all="ignore"):
-        run_state_machine_as_test(machine, settings=options)

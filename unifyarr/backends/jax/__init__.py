@@ -7,14 +7,25 @@ import os
 import warnings
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, final
 
 import jax
-import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
 from ...errors import BackendFeatureError, DeviceError, InplaceUpdateError
+from .. import base
+from ..kernels import described, own_error
+from ..memory import export, reads_marks
+from ._private import (
+    ARRAYS,
+    NO_TRACE,
+    JVPTracer,
+    LinearizeTracer,
+    backends_are_initialized,
+    find_top_trace,
+    known_value,
+)
 
 
 def _enable_64_bit() -> None:
@@ -22,7 +33,7 @@ def _enable_64_bit() -> None:
     if "JAX_ENABLE_X64" in os.environ or jax.config.jax_enable_x64:
         return
     # Only the making of a first array, or a question for devices, initialises a backend of JAX.
-    if jax._src.xla_bridge.backends_are_initialized():
+    if backends_are_initialized():
         warnings.warn(
             "unifyarr's JAX backend switches JAX to 64 bits now, but JAX was used before, with 32 bits: arrays made so "
             "far keep their dtypes, functions compiled so far are compiled again. Load the backend first, call "
@@ -37,11 +48,12 @@ _enable_64_bit()
 
 from . import (  # noqa: E402
     activations,
+    contraction,
     convolution,
     creation,
     data_type,
-    einsum,
     elementwise,
+    exponentials,
     fft,
     gradients,
     indexing,
@@ -51,7 +63,7 @@ from . import (  # noqa: E402
     padding,
     products,
     random,
-    scatter,
+    scattering,
     searching,
     sets,
     sorting,
@@ -60,27 +72,25 @@ from . import (  # noqa: E402
     transformations,
     utility,
 )
-from ._compiled import ARRAYS, REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
-from ._memory import adopted, aligned  # noqa: E402
+from ._compiled import REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
+from ._donating import Donating  # noqa: E402
+from ._memory import adopted, aligned, entered  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
 
-with jax.core.eval_context():
-    _NO_TRACE = jax.extend.core.find_top_trace(())
+# What derivatives are taken through.
+_DERIVED = (JVPTracer, LinearizeTracer)
 
 # DLPack's number of the kind of device.
 CPU = 1
 
 _ONE = np.ones((), np.int32)
-_current_trace = jax.extend.core.find_top_trace
-# Passing NumPy's memory to a compiled function is several times faster than ``jax.device_put``.
-_enter = jax.jit(lambda array: array)
 _copy = compiled(lambda native: jnp.array(native, copy=True))
 
 
 @functools.lru_cache
 def _destructive_twin(kernel: Any) -> Callable[..., Any]:
-    return jax.jit(kernel.__wrapped__, donate_argnums=0)
+    return Donating(kernel.__wrapped__, (0,), static=("casts",))
 
 
 @functools.lru_cache
@@ -92,7 +102,8 @@ def _device_name(device: jax.Device | jax.sharding.Sharding) -> str:
     return f"{device.platform}:{device.id}"
 
 
-class Backend:
+@final
+class Backend(base.Backend[Any]):
     """JAX, as the frontend sees an engine."""
 
     name = "jax"
@@ -100,24 +111,29 @@ class Backend:
     # ``jax.Ref``.
     native_types: tuple[type, ...] = (*ARRAYS, jax.Array, *REFERENCES)
     mutable = False
+    # Calls return before their results are there.
+    computes_later = True
     # ``jax.Ref``.
     has_variables = True
     # These take a Python number beside an array, and treat it as NumPy does a weak scalar.
     takes_scalars = frozenset({"add", "subtract", "multiply"})
+    # One compiled function casts and computes.
+    takes_casts = True
     modules = (
         convolution,
         activations,
         creation,
         data_type,
-        einsum,
+        contraction,
         elementwise,
+        exponentials,
         fft,
         gradients,
         indexing,
         linalg,
         linalg_solvers,
         manipulation,
-        scatter,
+        scattering,
         padding,
         products,
         random,
@@ -129,6 +145,7 @@ class Backend:
         utility,
     )
 
+    can_compile = can_transform = True
     vjp = staticmethod(transformations.vjp)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
@@ -169,8 +186,8 @@ class Backend:
         if not is_concrete(native):
             # What is being traced lives nowhere yet.
             return self.devices()[0]
-        if is_reference(native):
-            # Without reading it, which a write in another thread would forbid.
+        if is_reference(native) or native.is_deleted():
+            # Without reading it, which a write in another thread, or the one that is under way, would forbid.
             devices = native.sharding.device_set
             return _device_name(next(iter(devices)) if len(devices) == 1 else native.sharding)
         return _device_name(native.device)
@@ -179,20 +196,25 @@ class Backend:
         """Return JAX's own device for a name, or a device or sharding of JAX itself."""
         if isinstance(device, jax.Device | jax.sharding.Sharding):
             return device
-        for candidate in (*jax.devices(), *jax.devices("cpu")):
+        for candidate in (*jax.devices(), *jax.devices("cpu")) if isinstance(device, str) else ():
             if device in (_device_name(candidate), candidate.platform, f"{candidate.platform}:{candidate.id}"):
                 return candidate
-        raise DeviceError(f"device {device!r} is not one of JAX's, which are {self.devices()}")
+        if isinstance(device, str) and "Sharding(" in device:
+            raise DeviceError(
+                f"an array over several devices, {device}, isn't taken here: put it on one of {self.devices()}, by "
+                "x.to_device(name), or compute with JAX itself on x.native"
+            )
+        raise DeviceError(f"device {described(device)} is not one of JAX's, which are {self.devices()}")
 
     def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:
-        """Say whether arrays of ``dtype`` exist on ``device``: those of 64 bits only where JAX has them enabled."""
+        """Return whether arrays of ``dtype`` exist on ``device``: those of 64 bits only where JAX has them enabled."""
         return dtype not in _64_BIT or bool(jax.config.jax_enable_x64)
 
     # -- values in and out ------------------------------------------------------------------------------------------
 
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> jax.Array:
         """Return a native array with the values of ``array``, always a copy of them."""
-        # JAX may use NumPy's memory as its own, even when asked not to: it gets memory that nobody else has.
+        # JAX may use NumPy's memory as its own, even when asked not to: pass memory that nothing else refers to.
         array = array.copy(order="C")
         if not array.dtype.isnative:
             # A compiled function reads swapped bytes as they are.
@@ -200,32 +222,24 @@ class Backend:
         return self.adopt(array, device=device)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> jax.Array:
-        """Return a native array of an ``array`` that nobody else has, in its memory if that is aligned."""
-        if not self.trace():
-            return _enter(array) if device is None else jax.device_put(array, device)
-        # Outside of the trace the values stay known.
-        with jax.core.eval_context():
-            return _enter(array) if device is None else jax.device_put(array, device)
-
-    def host_memory(self, native: Any) -> None:
-        """Return ``None``: an array is immutable, a reference is written by JAX."""
-        return
+        """Return a native array of an ``array`` that nothing else refers to, in its memory if that is aligned."""
+        return entered(array, device)
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a read-only NumPy array, which shares the memory of an array on the CPU."""
-        known = _known(native)
+        known = known_value(native)
         return np.asarray(self.read(native if known is None else known))
 
-    def lend(self, array: np.ndarray) -> jax.Array:
+    def borrow_numpy(self, array: np.ndarray) -> jax.Array:
         """Return a native array of NumPy's values for as long as nobody writes to them: it may share their memory."""
-        return jax.device_put(self.passed(array), may_alias=True)
+        return jax.device_put(self.compiled_argument(array), may_alias=True)
 
-    def passed(self, array: np.ndarray) -> np.ndarray:
-        """Return the array of NumPy that a compiled function works on as it is, which takes a fifth of lending it."""
+    def compiled_argument(self, array: np.ndarray) -> np.ndarray:
+        """Return the NumPy array for a compiled function: JAX takes it in a fifth of the time of a conversion."""
         return aligned(array)
 
-    def give(self, native: jax.Array) -> np.ndarray:
-        """Return the values as a NumPy array that may be written, of a native that nobody else has or will have."""
+    def release_to_numpy(self, native: jax.Array) -> np.ndarray:
+        """Return the values as a writable NumPy array; nothing else refers, or will refer, to the native."""
         return adopted(native)
 
     def copy(self, native: Any) -> jax.Array:
@@ -264,17 +278,24 @@ class Backend:
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
+        read_only: bool = False,
     ) -> object:
-        """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, flagged if flags are read."""
+        """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, marked if marks are read."""
         native = self.read(native)
-        if copy is False and (max_version is None or max_version < (1, 0)):
-            # Who insists on the memory and reads no flags gets it as JAX itself hands it out.
+        if copy is False and not reads_marks(max_version):
+            # Who insists on the memory and reads no marks gets it as JAX itself hands it out.
             return native.__dlpack__(stream=stream, dl_device=dl_device, copy=False)
         if native.__dlpack_device__()[0] == CPU and native.dtype != "bfloat16":
-            # JAX can't flag a capsule, NumPy's view of its memory can, and refuses where a consumer reads no flags.
-            # Not all consumers obey them, so only those that insist get the memory itself.
-            export = np.asarray(native).__dlpack__
-            return export(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy is not False)
+            # JAX can't mark a capsule, NumPy's view of its memory can.
+            return export(
+                np.asarray(native),
+                writable=False,
+                stream=stream,
+                max_version=max_version,
+                dl_device=dl_device,
+                copy=copy,
+                read_only=read_only,
+            )
         if copy is False:
             raise BufferError("this memory of JAX can't be exported as read-only: pass copy=None")
         return _copy(native).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
@@ -287,7 +308,7 @@ class Backend:
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def can_write(self, native: Any) -> bool:
-        """Say whether this native is a mutable reference: arrays can't be written."""
+        """Return whether this native is a mutable reference: arrays can't be written."""
         return is_reference(native)
 
     def check_writable(self, native: Any) -> None:
@@ -296,11 +317,11 @@ class Backend:
             raise InplaceUpdateError("a JAX array can't be written in place: use a mutable reference, jax.new_ref(x)")
 
     def is_read_only(self, native: Any) -> bool:
-        """Say no: an array is immutable rather than read-only, writes make a new one."""
+        """Return False: an array is immutable rather than read-only, writes make a new one."""
         return False
 
     def may_share_memory(self, first: Any, second: Any) -> bool:
-        """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
+        """Return whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
         if first is second:
             return True
         if any(is_reference(native) or not is_concrete(native) for native in (first, second)):
@@ -317,24 +338,25 @@ class Backend:
     ) -> Callable[..., Any]:
         """Return a function of natives, which returns new natives, compiled as a whole.
 
-        ``donate`` says for arguments that may be used up which result is for the memory of each.
+        ``donate`` says for arguments that may be used up which result is for the memory of each. With such, a call
+        takes an empty list ``results`` too, which gets the results in the step that uses up the arguments: those for
+        their memory first, in the order of the arguments.
         """
-        donate = donate or {}
+        if not donate:
+            return jax.jit(function)
         taking = [donate[place] for place in sorted(donate)]
-        if taking == list(range(len(taking))):
-            return jax.jit(function, donate_argnums=tuple(donate))
 
-        # Of one type, JAX gives the first result the memory of the first that is donated: any other order costs copies.
-        def ordered(*natives: Any) -> tuple[list[Any], dict[int, Any]]:
-            results = dict(enumerate(function(*natives)))
-            return [results.pop(number) for number in taking], results
+        # JAX pairs donated buffers with results of the same type in order. Any other order of the results costs copies.
+        def ordered(*natives: Any) -> list[Any]:
+            found = list(function(*natives))
+            return [found[number] for number in taking] + [x for number, x in enumerate(found) if number not in taking]
 
-        whole = jax.jit(ordered, donate_argnums=tuple(donate))
+        whole = Donating(ordered, sorted(donate), several=True)
 
-        def run(*natives: Any) -> list[Any]:
-            first, results = whole(*natives)
-            results.update(zip(taking, first, strict=True))
-            return [results[number] for number in range(len(results))]
+        def run(*natives: Any, results: list[Any]) -> list[Any]:
+            whole(*natives, results=results)
+            given, rest = dict(zip(taking, results, strict=False)), iter(results[len(taking) :])
+            return [given[number] if number in given else next(rest) for number in range(len(results))]
 
         return run
 
@@ -370,7 +392,7 @@ class Backend:
 
         jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
 
-    def kind(self, native: Any) -> Hashable:
+    def cache_key(self, native: Any) -> Hashable:
         """Return what two arrays have equal if one can stand for the other: shape, dtype and where they live."""
         return (native.aval, native.sharding) if type(native) is ARRAYS[0] else (native.shape, native.dtype)
 
@@ -389,41 +411,60 @@ class Backend:
 
     def trace(self) -> object | None:
         """Return a token of the trace that is running in this thread, ``None`` if none is."""
-        trace = _current_trace(())
+        trace = find_top_trace(())
         # Weak references without callbacks to one object are one object; a strong one would keep the trace alive.
-        return None if trace is _NO_TRACE else weakref.ref(trace)
+        return None if trace is NO_TRACE else weakref.ref(trace)
 
     def stages(self) -> bool:
-        """Say whether JAX compiles what is computed now: transformations such as ``grad`` by themselves don't."""
+        """Return whether JAX compiles what is computed now: transformations such as ``grad`` by themselves don't."""
         # Of known numbers only a trace that compiles makes one that isn't known.
         return self.trace() is not None and not is_concrete(jax.lax.add(_ONE, _ONE))
 
     def is_traced(self, native: Any) -> bool:
-        """Say whether a native array stands for values that are not known yet."""
+        """Return whether a native array stands for values that are not known yet."""
         return isinstance(native, jax.core.Tracer)
 
     def hides_values(self, native: Any) -> bool:
-        """Say whether the values of a tracer aren't known: inside ``jax.grad`` they are, inside ``jax.jit`` not."""
-        return self.is_traced(native) and _known(native) is None
+        """Return whether the values of a tracer aren't known: inside ``jax.grad`` they are, inside ``jax.jit`` not."""
+        return self.is_traced(native) and known_value(native) is None
 
     def records_gradient(self, native: Any) -> bool:
-        """Say whether gradients may be recorded through this native: any trace may be part of one that does so."""
+        """Return whether gradients may be recorded through this native: any trace may be part of one that does so."""
         return isinstance(native, jax.core.Tracer)
+
+    def carries_derivative(self, native: Any) -> bool:
+        """Return whether a derivative is being taken through this native, as far as known: not inside ``jax.jit``."""
+        while isinstance(native, jax.core.Tracer):
+            if isinstance(native, _DERIVED):
+                return True
+            # One of a batch may have one around it.
+            native = getattr(native, "val", None)
+        return False
+
+    # -- what it refuses --------------------------------------------------------------------------------------------
+
+    def check_plain(self, native: Any) -> None:
+        """Raise for an array whose buffer is deleted."""
+        if type(native) is ARRAYS[0] and native.is_deleted():
+            raise ValueError("the JAX array has been deleted, or donated to a compiled function: copy it before")
+
+    def own_error(self, error: Exception) -> type[Exception] | None:
+        """Return the class of error to raise for one of JAX's own, ``None`` for any other."""
+        return own_error(error, ("jax", "jaxlib"), "RESOURCE_EXHAUSTED|[Oo]ut of memory")
 
     # -- kernels ----------------------------------------------------------------------------------------------------
 
     def destructive(self, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
-        """Return the twin of a compiled kernel of arrays whose result takes the memory of the first, if there's one."""
-        return _destructive_twin(kernel) if isinstance(kernel, type(_enter)) else None
+        """Return the twin of a compiled kernel of arrays whose result takes the memory of the first, if there's one.
+
+        Beside what the kernel takes, it takes a list ``results``, to which it adds the result in the very step that
+        uses up the array: an interrupt finds either the array or the result.
+        """
+        return _destructive_twin(kernel) if isinstance(kernel, type(_copy)) else None
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
-        """Say whether ``kernel(..., out=native)`` writes into ``native``: arrays are immutable, so none does."""
+        """Return whether ``kernel(..., out=native)`` writes into ``native``: arrays are immutable, so none does."""
         return False
-
-
-def _known(native: Any) -> Any:
-    # The value of a tracer through which gradients are taken outside of any other trace.
-    return native.to_concrete_value() if hasattr(native, "to_concrete_value") else None
 
 
 def _extent(native: Any) -> tuple[int, int]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 from jax import lax
 
+from ._donating import Donating
+from ._private import ARRAYS
+
 Kernel = Callable[..., Any]
 
-# The concrete classes: an instance check of ``jax.Array`` itself, or of ``jax.Ref``, runs through Python.
-ARRAYS = tuple(jax.Array.__subclasses__())
 # Older versions of JAX have no mutable references.
 REFERENCES: tuple[type, ...] = (jax.Ref,) if hasattr(jax, "Ref") else ()
 
@@ -36,24 +37,39 @@ def strong(native: Any) -> Any:
     return lax.convert_element_type(native, native.dtype)
 
 
+def cast(x: jax.Array, dtype: np.dtype[Any]) -> jax.Array:
+    """Return the array in a dtype that holds each of its values, or as truth values."""
+    if dtype.kind == "b":
+        return x != 0
+    exact = lax.convert_element_type(x, dtype)
+    # XLA selects where it sees a product with truth values, but 0 * inf is NaN.
+    return lax.optimization_barrier(exact) if x.dtype.kind == "b" and dtype not in INTEGER else exact
+
+
+_CASTS = inspect.Parameter("casts", inspect.Parameter.KEYWORD_ONLY, default=())
+
+
 def compiled(function: Kernel, *, destructive: bool = False) -> Kernel:
     """Compile a kernel of the signature ``(*natives, /, *, static)``; its results are never weakly typed.
 
-    A destructive one uses up the first array: the result takes its memory.
+    Every one takes ``casts`` too, the dtypes to cast the arrays to first. A destructive one uses up the first array:
+    the result takes its memory, and goes to the list ``results`` as well.
     """
-    static = [
-        name
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    ]
+    parameters = [*inspect.signature(function).parameters.values(), _CASTS]
+    static = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
 
     @functools.wraps(function)
-    def kernel(*arrays: Any, **arguments: Any) -> Any:
+    def kernel(*arrays: Any, casts: Sequence[np.dtype[Any]] = (), **arguments: Any) -> Any:
+        if casts:
+            arrays = tuple(map(cast, arrays, casts))
         # By default products of matrices have few bits on accelerators.
         with jax.default_matmul_precision("highest"):
             return jax.tree.map(strong, function(*arrays, **arguments))
 
-    return jax.jit(kernel, static_argnames=static, inline=True, donate_argnums=0 if destructive else ())
+    kernel.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    if destructive:
+        return Donating(kernel, (0,), static=static)
+    return jax.jit(kernel, static_argnames=static, inline=True)
 
 
 def engine(function: Kernel) -> Kernel:
@@ -67,12 +83,12 @@ def engine(function: Kernel) -> Kernel:
 
 
 def is_concrete(native: Any) -> bool:
-    """Say whether the values of a native array are known, that is, whether no trace computes it."""
+    """Return whether the values of a native array are known, that is, whether no trace computes it."""
     return not isinstance(native, jax.core.Tracer)
 
 
 def is_reference(native: Any) -> bool:
-    """Say whether a native is a mutable reference, which writes change in place."""
+    """Return whether a native is a mutable reference, which writes change in place."""
     return type(native) not in ARRAYS and isinstance(native, REFERENCES)
 
 

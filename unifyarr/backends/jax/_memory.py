@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..memory import ALIGNMENT, aligned_part, is_aligned
+from ..references import COUNTED
+from ._private import NO_TRACE, eval_context, find_top_trace
 
 # Pieces of at most so many bytes are kept for later calls, and so many at all: of larger ones NumPy's own come in huge
 # pages, which take less time to get than to fill.
 KEPT, LIMIT = 2**22, 2**26
+
+# From so many arrays of one shape and dtype on, what takes them from NumPy is compiled: that costs 10 ms once, and
+# saves 10 us each time.
+OFTEN = 512
+
+_enter = jax.jit(lambda array: array)
+_entered: dict[Any, int] = {}
 
 _rooms: dict[int, list[np.ndarray]] = {}
 _held = 0
@@ -21,7 +32,10 @@ _lock = threading.Lock()
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
-    """Return an array whose memory JAX uses as it is: the array itself, or a copy as long as who gets it has it."""
+    """Return an array whose memory JAX uses as it is: the array itself, or an aligned copy.
+
+    The memory of a copy comes from a pool, to which it returns when the caller drops the copy.
+    """
     if array.flags.c_contiguous and array.dtype.isnative and is_aligned(array):
         return array
     # JAX would copy by itself what isn't aligned, to memory that takes several times as long to get.
@@ -31,7 +45,7 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 
 def adopted(native: jax.Array) -> np.ndarray:
-    """Return NumPy's array over the memory of an array of JAX that nobody else has or will have."""
+    """Return a NumPy array over the memory of a JAX array; nothing else refers, or will refer, to that."""
     values = np.asarray(native)
     if not values.flags.c_contiguous or values.flags.owndata or native.nbytes == 0:
         return np.array(values)
@@ -39,8 +53,53 @@ def adopted(native: jax.Array) -> np.ndarray:
     return np.asarray(_Adopted(native, values, bits)).view(values.dtype)
 
 
+def entered(array: np.ndarray, device: Any = None) -> jax.Array:
+    """Return a JAX array of an array that nothing else refers to, in its memory if that is aligned."""
+    if find_top_trace(()) is NO_TRACE:
+        return _put(array, device)
+    # Outside of the trace the values stay known.
+    with eval_context():
+        return _put(array, device)
+
+
+def beside(x: jax.Array, *arrays: np.ndarray) -> tuple[jax.Array, ...]:
+    """Return JAX arrays of arrays that nothing else refers to, where another array is."""
+    device = x.device if getattr(x, "committed", True) else None
+    return tuple([entered(np.asarray(array, order="C"), device) for array in arrays])
+
+
+@functools.lru_cache(maxsize=1024)
+def _number(text: str, value: Any, dtype: np.dtype[Any]) -> jax.Array:
+    # What is beyond the range of the dtype is infinite, as where NumPy casts.
+    with np.errstate(over="ignore"):
+        return entered(np.array(value, dtype))
+
+
+def number(value: float, dtype: Any) -> jax.Array:
+    """Return a number as an operand: as a static argument, each would compile anew.
+
+    JAX takes an array that it has sooner than a number, so that those of the last calls are kept. A text tells -0.0
+    from 0.0.
+    """
+    return _number(repr(value), value, np.dtype(dtype))
+
+
+def _put(array: np.ndarray, device: Any) -> jax.Array:
+    if device is not None:
+        return jax.device_put(array, device)
+    kind = array.shape, array.dtype
+    count = _entered.get(kind, 0)
+    if count >= OFTEN:
+        # Several times faster than ``jax.device_put``.
+        return _enter(array)
+    if len(_entered) >= 4096:
+        _entered.clear()
+    _entered[kind] = count + 1
+    return jnp.asarray(array)
+
+
 class _Adopted:
-    """What lets NumPy write to the memory of an array that nobody else has, and keeps that alive."""
+    """Gives NumPy write access to the memory of an array that nothing else refers to, and keeps it alive."""
 
     def __init__(self, native: jax.Array, values: np.ndarray, bits: np.dtype[Any]) -> None:
         self.native = native
@@ -52,14 +111,15 @@ class _Adopted:
 
 
 def _room_for(nbytes: int) -> np.ndarray:
-    # Aligned bytes that nobody else uses as long as the caller, or who got them from it, has them.
+    # Aligned bytes that are the caller's as long as anything refers to them. They are used again only if the count of
+    # references shows that nothing does.
     global _held
-    if nbytes > KEPT:
+    if nbytes > KEPT or not COUNTED:
         return aligned_part(np.empty(nbytes + ALIGNMENT, np.uint8), nbytes)
     with _lock:
         rooms = _rooms.setdefault(nbytes, [])
         for place in range(len(rooms)):
-            # Only the list has it, and this call: who uses a room has a view of it.
+            # Only the list refers to it, and this call: a room in use has a view.
             if sys.getrefcount(rooms[place]) == _ALONE:
                 return aligned_part(rooms[place], nbytes)
         room = np.empty(nbytes + ALIGNMENT, np.uint8)

@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 
 from ._compiled import INDEX, compiled
+from ._memory import number
 
 
 @functools.lru_cache
@@ -57,10 +58,9 @@ def _triu(x: jax.Array, k: Any, /) -> jax.Array:
     return jnp.where(column - row >= k, x, np.zeros((), x.dtype))
 
 
-# The diagonal is an operand, so that another one compiles nothing anew.
 def tril(x: jax.Array, /, *, k: int) -> jax.Array:
-    return _tril(x, k)
+    return _tril(x, number(k, INDEX))
 
 
 def triu(x: jax.Array, /, *, k: int) -> jax.Array:
-    return _triu(x, k)
+    return _triu(x, number(k, INDEX))

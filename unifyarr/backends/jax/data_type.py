@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..kernels import worked_around
-from ._compiled import HALF, compiled
+from ._compiled import HALF, cast, compiled
 
 
 def _truncate(x: jax.Array, dtype: Any) -> jax.Array:
@@ -40,4 +40,4 @@ def astype(x: jax.Array, /, *, dtype: np.dtype[Any]) -> jax.Array:
         x = x.real
     if dtype.kind in "iu" and jnp.issubdtype(x.dtype, jnp.floating):
         return _to_integer(x, dtype)
-    return x.astype(dtype)
+    return cast(x, dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,8 +11,9 @@ from jax import lax
 
 from ..kernels import worked_around
 from . import _complex
-from ._compiled import COMPLEX, INTEGER, Kernel, compiled, engine, in_single, is_concrete
+from ._compiled import COMPLEX, INEXACT_REAL, INTEGER, Kernel, compiled, engine, in_single, is_concrete
 from ._complex import differentiated_as
+from ._memory import number
 
 
 def _as_in_c99(native: Kernel, exact: Kernel, real: Kernel | None = None) -> Kernel:
@@ -131,6 +134,29 @@ maximum = _extreme(jnp.maximum, greater_equal)
 minimum = _extreme(jnp.minimum, less_equal)
 
 
+@compiled
+def _clip(x: jax.Array, low: jax.Array, high: jax.Array, /) -> jax.Array:
+    return jnp.minimum(jnp.maximum(x, low), high)
+
+
+def clip(x: jax.Array, /, *, min: float, max: float) -> Any:
+    """Limit an array to a range of Python numbers, in its own dtype; any other call declines."""
+    if not (_holds(x.dtype, min) and _holds(x.dtype, max)):
+        return NotImplemented
+    return _clip(x, number(min, x.dtype), number(max, x.dtype))
+
+
+def _holds(dtype: np.dtype[Any], value: float) -> bool:
+    kind = type(value)
+    if dtype in INEXACT_REAL:
+        return kind is float or (kind is int and -_SMALL <= value <= _SMALL)
+    return dtype in INTEGER and kind is int and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+
+
+# Integers up to this are the same numbers in half precision.
+_SMALL = 128
+
+
 # -- division ---------------------------------------------------------------------------------------------------------
 
 
@@ -212,12 +238,23 @@ def _integer_power(x1: jax.Array, x2: jax.Array) -> jax.Array:
     return lax.while_loop(lambda state: jnp.any(state[2] > 0), step, start)[0]
 
 
+def _cube_root(x: jax.Array) -> jax.Array:
+    # One step of Newton's method; of infinities and zeros it would make NaN.
+    root = jnp.cbrt(x)
+    regular = jnp.isfinite(x) & (x != 0)
+    number, guess = (jnp.where(regular, each, np.ones((), x.dtype)) for each in (x, root))
+    return root - (guess - number / (guess * guess)) / 3
+
+
+cbrt = worked_around("JAX raises to a third that is rounded, and misses whole cube roots")(
+    compiled(in_single(differentiated_as(jnp.cbrt, _cube_root)))
+)
 sign = _as_in_c99(jnp.sign, _complex.sign, _real_sign)
 _power = _as_in_c99(jnp.pow, _complex.power, _real_power)
 
 
 @worked_around("JAX reads six bits of integer exponents, takes negative ones, and differs from C99 on complex numbers")
-def pow(x1: jax.Array, x2: jax.Array, /) -> jax.Array:
+def pow(x1: jax.Array, x2: jax.Array, /, **casts: Any) -> jax.Array:
     if x2.dtype.kind == "i" and is_concrete(x2) and (np.asarray(x2) < 0).any():
         raise ValueError("Integers to negative integer powers are not allowed.")
-    return _power(x1, x2)
+    return _power(x1, x2, **casts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,30 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ._compiled import compiled, is_concrete, is_reference
+from ._bounds import check_all_bounds, check_bounds
+from ._compiled import compiled
+from ._writing import with_twin
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]
-
-
-def writes(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Write the result of a kernel into its first argument, where that is a mutable reference."""
-
-    @functools.wraps(kernel)
-    def write(x: Any, *arrays: Any, **arguments: Any) -> Any:
-        if not is_reference(x):
-            return kernel(x, *arrays, **arguments)
-        x[...] = kernel(x[...], *arrays, **arguments)
-        return x
-
-    return write
-
-
-def with_twin(pure: Callable[..., Any], destructive: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that writes, with its destructive twin for arrays that nobody else has."""
-    kernel = writes(pure)
-    kernel.destructive = destructive  # type: ignore[attr-defined]
-    return kernel
 
 
 # -- windows ----------------------------------------------------------------------------------------------------------
@@ -91,9 +72,9 @@ def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
 
 
 def _window_writer(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-    def set_window(x: jax.Array, value: jax.Array, /, *, window: Window) -> jax.Array:
+    def set_window(x: jax.Array, value: jax.Array, /, *, window: Window, **results: list[Any]) -> jax.Array:
         _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-        return write(x, value, *_block_starts(window), steps=steps, lengths=lengths)
+        return write(x, value, *_block_starts(window), steps=steps, lengths=lengths, **results)
 
     return set_window
 
@@ -102,22 +83,6 @@ set_window = with_twin(_window_writer(_set_window), _window_writer(_destroy_wind
 
 
 # -- integer and boolean indices --------------------------------------------------------------------------------------
-
-
-def _check_bounds(indices: Any, size: int, axis: int) -> None:
-    """Raise what NumPy raises; JAX clamps reads and drops writes that are out of bounds."""
-    if not is_concrete(indices) or not indices.size:
-        return
-    values = np.asarray(indices)
-    low, high = values.min(), values.max()
-    if low < -size or high >= size:
-        wrong = low if low < -size else high
-        raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
-
-
-def check_all_bounds(x: jax.Array, indices: tuple[Any, ...]) -> None:
-    for axis, index in enumerate(indices):
-        _check_bounds(index, x.shape[axis], axis)
 
 
 @compiled
@@ -135,9 +100,9 @@ def _write_elements(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> j
 
 
 def _within_bounds(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-    def scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> jax.Array:
+    def scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array, **results: list[Any]) -> jax.Array:
         check_all_bounds(x, indices)
-        return write(x, value, *indices)
+        return write(x, value, *indices, **results)
 
     return scatter
 
@@ -160,7 +125,7 @@ def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array
 
 
 def take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array:
-    _check_bounds(indices, x.size if axis is None else x.shape[axis], axis or 0)
+    check_bounds(indices, x.size if axis is None else x.shape[axis], axis or 0)
     return _take(x, indices, axis=axis)
 
 
@@ -170,5 +135,5 @@ def _take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int) -> jax.A
 
 
 def take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int) -> jax.Array:
-    _check_bounds(indices, x.shape[axis], axis)
+    check_bounds(indices, x.shape[axis], axis)
     return _take_along_axis(x, indices, axis=axis)

@@ -7,8 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ._compiled import compiled, engine
-from .indexing import take, writes
+from ._compiled import INDEX, compiled, engine
+from ._memory import number
+from ._writing import writes
+from .indexing import take
 
 
 @compiled
@@ -60,5 +62,15 @@ def repeat(x: jax.Array, /, *repeats: jax.Array, count: int | None, axis: int | 
 
 
 @compiled
+def _roll(x: jax.Array, /, *starts: jax.Array, axis: tuple[int, ...]) -> jax.Array:
+    for start, each in zip(starts, axis, strict=True):
+        x = lax.dynamic_slice_in_dim(
+            lax.concatenate([x, x], each), start, x.shape[each], each, allow_negative_indices=False
+        )
+    return x
+
+
 def roll(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> jax.Array:
-    return jnp.roll(x, shift, axis)
+    # Where the result begins in two copies of the array, one after the other.
+    starts = [number(-count % (x.shape[each] or 1), INDEX) for count, each in zip(shift, axis, strict=True)]
+    return _roll(x, *starts, axis=axis)

@@ -6,10 +6,17 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from ._compiled import compiled
+from ._memory import number
 
 Pairs = tuple[tuple[Any, Any], ...]
+
+
+@compiled
+def _pad_with(x: jax.Array, value: jax.Array, /, *, widths: Pairs) -> jax.Array:
+    return lax.pad(x, value, [(*pair, 0) for pair in widths])
 
 
 @compiled
@@ -18,4 +25,8 @@ def _pad(x: jax.Array, /, *, widths: Pairs, mode: str, values: Pairs) -> jax.Arr
 
 
 def pad(x: jax.Array, /, *, widths: Pairs, mode: str, values: Pairs) -> jax.Array:
+    constants = {repr(value): value for pair in values for value in pair}
+    if mode == "constant" and len(constants) == 1:
+        [constant] = constants.values()
+        return _pad_with(x, number(constant, x.dtype), widths=widths)
     return _pad(x, widths=widths, mode=mode, values=values)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._compiled import INDEX, compiled
+from ._memory import number
 
 
 def random_state(seed: np.ndarray, device: Any) -> jax.Array:
@@ -45,9 +46,14 @@ def draw_normal(state: jax.Array, /, *, shape: Any, dtype: Any) -> Any:
 
 
 @_on_device
-def draw_integers(state: jax.Array, /, *, low: int, high: int, shape: Any, dtype: Any) -> Any:
+def _draw_integers(state: jax.Array, low: jax.Array, high: jax.Array, /, *, shape: Any, dtype: Any) -> Any:
     following, key = _split(state)
     return following, jax.random.randint(key, shape, low, high, dtype)
+
+
+def draw_integers(state: jax.Array, /, *, low: int, high: int, shape: Any, dtype: Any, device: Any) -> Any:
+    bounds = (number(int(bound), dtype) for bound in (low, high))
+    return _draw_integers(state, *bounds, shape=shape, dtype=dtype, device=device)
 
 
 @_on_device

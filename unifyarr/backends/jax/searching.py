@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ..kernels import worked_around
+from ..kernels import by_host, has_subnormals, worked_around
 from . import _ordering
-from ._compiled import COMPLEX, INDEX, Kernel, compiled, engine
+from ._compiled import COMPLEX, INDEX, Kernel, compiled, engine, is_concrete
+from ._memory import beside
 
 where = engine(jnp.where)
 
@@ -28,8 +30,16 @@ argmax = _index_of(jnp.argmax, _ordering.argmax_complex)
 argmin = _index_of(jnp.argmin, _ordering.argmin_complex)
 
 
+@by_host("how many there are depends on values: JAX compiles for each number")
 def nonzero(x: jax.Array, /) -> tuple[jax.Array, ...]:
-    return jnp.nonzero(x)
+    if not is_concrete(x) or has_subnormals(np.asarray(x)):
+        return jnp.nonzero(x)
+    return beside(x, *np.nonzero(np.asarray(x)))
+
+
+@compiled
+def count_nonzero(x: jax.Array, /, *, axis: tuple[int, ...], keepdims: bool) -> jax.Array:
+    return jnp.sum(x != 0, axis, dtype=INDEX, keepdims=keepdims)
 
 
 @worked_around("JAX misplaces complex numbers with NaN, and answers in 32 bits")

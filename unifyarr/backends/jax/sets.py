@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..kernels import worked_around
+from ..kernels import by_host, has_subnormals
 from . import _ordering
-from ._compiled import INDEX, compiled
+from ._compiled import INDEX, compiled, is_concrete
+from ._memory import beside
 
 
 @compiled
@@ -32,15 +35,34 @@ def _inverse(order: jax.Array, begins: jax.Array, /, *, shape: tuple[int, ...]) 
     return jnp.zeros_like(number).at[order].set(number, unique_indices=True).reshape(shape)
 
 
-@worked_around("jax.numpy.unique changes complex numbers with NaN")
-def unique_all(x: jax.Array, /) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+def _on_host(x: jax.Array) -> bool:
+    # NumPy sorts no bfloat16 with NaN, and tells subnormal numbers from zeros.
+    return is_concrete(x) and x.dtype.kind != "V" and not has_subnormals(np.asarray(x))
+
+
+@by_host("how many values there are depends on the values: JAX compiles for each number")
+def unique_all(x: jax.Array, /) -> tuple[jax.Array, ...]:
+    if _on_host(x):
+        return beside(x, *np.unique_all(np.asarray(x)))
     values, order, begins = _sorted(x)
     (first,) = jnp.nonzero(begins)
     counts = jnp.diff(first, append=np.full(1, x.size, INDEX))
     return values[first], order[first], _inverse(order, begins, shape=x.shape), counts
 
 
-@worked_around("jax.numpy.unique changes complex numbers with NaN")
+@by_host("how many values there are depends on the values: JAX compiles for each number")
+def unique_counts(x: jax.Array, /) -> Any:
+    return beside(x, *np.unique_counts(np.asarray(x))) if _on_host(x) else NotImplemented
+
+
+@by_host("how many values there are depends on the values: JAX compiles for each number")
+def unique_inverse(x: jax.Array, /) -> Any:
+    return beside(x, *np.unique_inverse(np.asarray(x))) if _on_host(x) else NotImplemented
+
+
+@by_host("how many values there are depends on the values: JAX compiles for each number")
 def unique_values(x: jax.Array, /) -> jax.Array:
+    if _on_host(x):
+        return beside(x, np.unique(np.asarray(x), equal_nan=False))[0]
     values, _, begins = _sorted(x)
     return values[jnp.nonzero(begins)]

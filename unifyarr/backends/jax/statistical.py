@@ -14,9 +14,11 @@ from jax import lax
 from ..kernels import worked_around
 from . import _ordering
 from ._compiled import COMPLEX, Kernel, compiled, in_single
+from ._memory import number
 from .data_type import astype
 
 Axis = tuple[int, ...]
+_FLOAT = np.dtype(jax.dtypes.canonicalize_dtype(np.float64))
 
 
 def _constant(value: float, dtype: Any) -> jax.Array:
@@ -27,11 +29,12 @@ def _constant(value: float, dtype: Any) -> jax.Array:
 
 
 def _is_trivial(x: jax.Array, axis: Axis) -> bool:
-    """Say whether nothing is reduced: there XLA leaves out the first step, from 0 or from 1, which NumPy takes."""
+    """Return whether nothing is reduced: there XLA leaves out the first step, from 0 or from 1, which NumPy takes."""
     return jnp.issubdtype(x.dtype, jnp.inexact) and builtins.all(x.shape[i] == 1 for i in axis)
 
 
-def _sum(x: jax.Array, axis: Axis, keepdims: bool) -> jax.Array:
+@in_single
+def _sum(x: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
     result = jnp.sum(x, axis, dtype=x.dtype, keepdims=keepdims)
     # So that the sum of -0.0 is 0.0.
     return result + _constant(0, x.dtype) if _is_trivial(x, axis) else result
@@ -39,14 +42,18 @@ def _sum(x: jax.Array, axis: Axis, keepdims: bool) -> jax.Array:
 
 @compiled
 def sum(x: jax.Array, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> jax.Array:
-    return _sum(astype(x, dtype=dtype), axis, keepdims)
+    return _sum(astype(x, dtype=dtype), axis=axis, keepdims=keepdims)
+
+
+@in_single
+def _prod(x: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
+    result = jnp.prod(x, axis, dtype=x.dtype, keepdims=keepdims)
+    return result * _constant(1, x.dtype) if _is_trivial(x, axis) else result
 
 
 @compiled
 def prod(x: jax.Array, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> jax.Array:
-    x = astype(x, dtype=dtype)
-    result = jnp.prod(x, axis, dtype=dtype, keepdims=keepdims)
-    return result * _constant(1, dtype) if _is_trivial(x, axis) else result
+    return _prod(astype(x, dtype=dtype), axis=axis, keepdims=keepdims)
 
 
 def _extreme(native: Kernel, argextreme: Kernel) -> Kernel:
@@ -71,19 +78,22 @@ min = _extreme(jnp.min, _ordering.argmin_complex)
 
 @in_single
 def _mean(x: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
-    return _sum(x, axis, keepdims) / np.array(math.prod(x.shape[i] for i in axis), x.dtype)
+    return _sum(x, axis=axis, keepdims=keepdims) / np.array(math.prod(x.shape[i] for i in axis), x.dtype)
+
+
+def _divisor(x: jax.Array, axis: Axis, correction: float) -> jax.Array:
+    return number(float(builtins.max(math.prod(x.shape[i] for i in axis) - correction, 0)), _FLOAT)
 
 
 @in_single
-def _var(x: jax.Array, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
+def _var_of(x: jax.Array, divisor: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
     deviation = x - _mean(x, axis=axis, keepdims=True)
     if x.dtype in COMPLEX:
         deviation = jnp.stack([lax.real(deviation), lax.imag(deviation)])
         squares = jnp.sum(deviation**2, 0)
     else:
         squares = deviation**2
-    count = builtins.max(math.prod(x.shape[i] for i in axis) - correction, 0)
-    return _sum(squares, axis, keepdims) / np.array(count, squares.dtype)
+    return _sum(squares, axis=axis, keepdims=keepdims) / divisor.astype(squares.dtype)
 
 
 @compiled
@@ -92,17 +102,27 @@ def mean(x: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
 
 
 @compiled
-def var(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
-    return _var(x, axis=axis, correction=correction, keepdims=keepdims)
+def _var(x: jax.Array, divisor: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
+    return _var_of(x, divisor, axis=axis, keepdims=keepdims)
 
 
 @compiled
+@in_single
+def _std(x: jax.Array, divisor: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
+    return jnp.sqrt(_var_of(x, divisor, axis=axis, keepdims=keepdims))
+
+
+# What is divided by is an operand, so that another correction compiles nothing anew.
+def var(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
+    return _var(x, _divisor(x, axis, correction), axis=axis, keepdims=keepdims)
+
+
 def std(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
-    return jnp.sqrt(_var(x, axis=axis, correction=correction, keepdims=keepdims))
+    return _std(x, _divisor(x, axis, correction), axis=axis, keepdims=keepdims)
 
 
 def _cumulative(scan: Kernel, start: int, x: jax.Array, axis: int, include_initial: bool) -> jax.Array:
-    result = scan(x, axis)
+    result = in_single(scan)(x, axis=axis)
     if include_initial:
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
         result = lax.concatenate([jnp.full(shape, start, x.dtype), result], axis)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from ...errors import DeviceError, ReadOnlyError
-from ..kernels import EFFORT
-from ..memory import aligned_copy
+from .. import base
+from ..kernels import EFFORT, described
+from ..memory import aligned_copy, export
 from . import (
     activations,
     convolution,
@@ -19,13 +20,14 @@ from . import (
     fast,
     fft,
     gradients,
+    histograms,
     indexing,
     interpolation,
     linalg,
     manipulation,
     normalization,
     products,
-    scatter,
+    scattering,
     searching,
     sets,
     sorting,
@@ -33,9 +35,11 @@ from . import (
     statistical,
     utility,
 )
+from ._pool import COUNTS, LARGE
 
 
-class Backend:
+@final
+class Backend(base.Backend[np.ndarray]):
     """NumPy, as the frontend sees an engine."""
 
     name = "numpy"
@@ -43,9 +47,13 @@ class Backend:
     native_types: tuple[type, ...] = (np.ndarray,)
     # Whether natives are written in place, unless ``can_write`` says no for a single one.
     mutable = True
+    has_read_only_views = True
     differentiates = False
+    # It warns of 1 / 0 and the like, or raises, as ``np.errstate`` says.
+    warns = True
     # Ufuncs promote and check overlaps by themselves, and take Python scalars.
     fast_forms = fast.FORMS
+    large = LARGE if COUNTS else 0
     fast = fast.PATHS
     modules = (
         convolution,
@@ -55,11 +63,12 @@ class Backend:
         elementwise,
         fft,
         gradients,
+        histograms,
         indexing,
         interpolation,
         linalg,
         manipulation,
-        scatter,
+        scattering,
         products,
         normalization,
         searching,
@@ -108,12 +117,12 @@ class Backend:
 
     def as_device(self, device: object) -> str:
         """Return the engine's own device for a name or for the engine's own object."""
-        if device != "cpu":
-            raise DeviceError(f"device {device!r} is not one of NumPy's, which are ['cpu']")
+        if not isinstance(device, str) or device != "cpu":
+            raise DeviceError(f"device {described(device)} is not one of NumPy's, which are ['cpu']")
         return "cpu"
 
     def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:
-        """Say whether arrays of ``dtype`` exist on ``device``."""
+        """Return whether arrays of ``dtype`` exist on ``device``."""
         return True
 
     # -- values in and out ------------------------------------------------------------------------------------------
@@ -123,7 +132,7 @@ class Backend:
         return aligned_copy(array) if copy else array
 
     def adopt(self, array: np.ndarray, *, device: object = None) -> np.ndarray:
-        """Return a native array of a C-contiguous ``array`` that nobody else has, in its memory where that can be."""
+        """Return a native array of a C-contiguous ``array`` that nothing else refers to, in its memory if possible."""
         return array
 
     def host_memory(self, native: np.ndarray) -> np.ndarray | None:
@@ -134,8 +143,8 @@ class Backend:
         """Return the values as a NumPy array, which may share memory and must not be written."""
         return native
 
-    def give(self, native: np.ndarray) -> np.ndarray:
-        """Return the values as a NumPy array that may be written, of a native that nobody else has or will have."""
+    def release_to_numpy(self, native: np.ndarray) -> np.ndarray:
+        """Return the values as a writable NumPy array; nothing else refers, or will refer, to the native."""
         return native
 
     def copy(self, native: np.ndarray) -> np.ndarray:
@@ -160,9 +169,23 @@ class Backend:
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
+        read_only: bool = False,
     ) -> object:
-        """Return a DLPack capsule of the array."""
-        return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        """Return a DLPack capsule of the array: of its memory, unless nobody may write to it or it runs backwards.
+
+        ``read_only`` says that it is a view that must not be written, whatever its memory.
+        """
+        if stream is not None:
+            raise ValueError("NumPy's memory has no streams: leave stream out")
+        return export(
+            native,
+            writable=True,
+            stream=stream,
+            max_version=max_version,
+            dl_device=dl_device,
+            copy=copy,
+            read_only=read_only,
+        )
 
     def dlpack_device(self, native: np.ndarray) -> tuple[int, int]:
         """Return the DLPack device type and number."""
@@ -171,7 +194,7 @@ class Backend:
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def can_write(self, native: np.ndarray) -> bool:
-        """Say whether the engine can write this native array in place at all."""
+        """Return whether the engine can write this native array in place at all."""
         return True
 
     def check_writable(self, native: np.ndarray) -> None:
@@ -180,14 +203,14 @@ class Backend:
             raise ReadOnlyError("the native NumPy array is read-only: update a copy of it, x.copy()")
 
     def is_read_only(self, native: np.ndarray) -> bool:
-        """Say whether the engine marks this native array as read-only."""
+        """Return whether the engine marks this native array as read-only."""
         return not native.flags.writeable
 
     def may_share_memory(self, first: np.ndarray, second: np.ndarray) -> bool:
-        """Say whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
+        """Return whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
         return np.may_share_memory(first, second, EFFORT)  # type: ignore[arg-type]
 
-    def kind(self, native: np.ndarray) -> Hashable:
+    def cache_key(self, native: np.ndarray) -> Hashable:
         """Return what two arrays have equal if one can stand for the other: dtype, shape and strides."""
         return (native.dtype, native.shape, native.strides)
 
@@ -197,6 +220,10 @@ class Backend:
         if base is None:
             return native
         return base if type(base) is np.ndarray and base.base is None else None
+
+    def layout(self, native: np.ndarray) -> np.ndarray:
+        """Return an array of NumPy's that lies where a native array does; it's never read."""
+        return native
 
     def extent(self, native: np.ndarray) -> tuple[int, int]:
         """Return the first address of a native array that is written in place, and the one after its last."""
@@ -212,20 +239,16 @@ class Backend:
         """Return a token of the trace that is running in this thread, ``None`` if none is."""
         return None
 
-    def stages(self) -> bool:
-        """Say whether what is computed now becomes part of a program that runs later, and more than once."""
-        return False
-
     def is_traced(self, native: np.ndarray) -> bool:
-        """Say whether a native array stands for values that are not known yet."""
+        """Return whether a native array stands for values that are not known yet."""
         return False
 
     def records_gradient(self, native: np.ndarray) -> bool:
-        """Say whether the engine records gradients through this native array."""
+        """Return whether the engine records gradients through this native array."""
         return False
 
     # -- kernels ----------------------------------------------------------------------------------------------------
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
-        """Say whether ``kernel(..., out=native)`` writes into ``native``."""
+        """Return whether ``kernel(..., out=native)`` writes into ``native``."""
         return isinstance(kernel, np.ufunc) or getattr(kernel, "support_native_out", False)

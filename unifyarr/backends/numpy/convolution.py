@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from ..kernels import support_native_out, worked_around
 from ._bfloat16 import BFLOAT16
@@ -63,7 +62,7 @@ def _windows(
         padded[(..., *inner)] = x
         x = padded
     extents = tuple(step * (length - 1) + 1 for length, step in zip(kernel, dilation, strict=True))
-    windows = sliding_window_view(x, extents, tuple(range(2, axes + 2)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, extents, tuple(range(2, axes + 2)))
     windows = windows[(slice(None), slice(None), *(slice(None, None, step) for step in (*stride, *dilation)))]
     return np.moveaxis(windows, range(-axes, 0), range(2, axes + 2))
 

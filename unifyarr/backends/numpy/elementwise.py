@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..kernels import support_native_out, worked_around
 from ._bfloat16 import in_float32
+from ._powers import is_root
 
 
 def _ufunc(function: np.ufunc) -> Callable[..., np.ndarray]:
@@ -32,6 +34,7 @@ bitwise_left_shift = _ufunc(np.bitwise_left_shift)
 bitwise_or = _ufunc(np.bitwise_or)
 bitwise_right_shift = _ufunc(np.bitwise_right_shift)
 bitwise_xor = _ufunc(np.bitwise_xor)
+cbrt = _ufunc(np.cbrt)
 ceil = _ufunc(np.ceil)
 conj = _ufunc(np.conj)
 copysign = _ufunc(np.copysign)
@@ -86,64 +89,102 @@ def round(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
 
 @support_native_out
 def pow(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
-    # Integers refuse negative exponents where they meet the first one: what is before it would be in ``out`` by then.
-    return np.pow(x1, x2, out=... if x1.dtype.kind in "iu" else out)
+    if x1.dtype.kind in "iu":
+        # Integers refuse negative exponents where they meet the first one: what is before it would be in ``out``.
+        return np.pow(x1, x2, out=...)
+    if x2.ndim == 0 and is_root(x1, x2):
+        return np.sqrt(x1, out=out)
+    return np.pow(x1, x2, out=out)
 
 
 pow.native = np.pow  # type: ignore[attr-defined]
 
 
+_HALF = np.dtype(np.float16)
+# Python numbers beyond may be infinite as an array's dtype.
+_GREATEST = float(np.finfo(np.float16).max)
+
+
+def _may_be_infinite(x: Any) -> bool:
+    if type(x) is not np.ndarray:
+        return not -_GREATEST <= x <= _GREATEST
+    if x.dtype.char in "fd" and math.isfinite(np.vdot(x, x)):
+        # Squares may overflow, but a finite sum of them has no infinite one.
+        return False
+    return x.dtype.kind in "fV" and bool(np.isinf(x).any())
+
+
 @worked_around("NumPy answers NaN for infinite dividends and -1 for finite ones by infinities, as Python does")
-def floor_divide(x1: Any, x2: Any) -> np.ndarray:
+@support_native_out
+def floor_divide(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
+    if not (_may_be_infinite(x1) or _may_be_infinite(x2)):
+        return np.floor_divide(x1, x2, out=out)
     with np.errstate(invalid="ignore"):
         result = np.floor_divide(x1, x2, out=...)
     if result.dtype.kind not in "fV":
         return result
-    # A Python number may be infinite in the result's dtype only.
     x1, x2 = (np.asarray(x, result.dtype) for x in (x1, x2))
     infinite = np.isinf(x1) | np.isinf(x2)
-    if not infinite.any():
-        return result
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(infinite, np.floor(np.divide(x1, x2)), result)
 
 
 @worked_around("NumPy's complex special values of expm1 aren't those of exp(x) - 1")
-def expm1(x: Any) -> np.ndarray:
+@support_native_out
+def expm1(x: Any, /, *, out: Any = ...) -> np.ndarray:
+    if x.dtype.kind != "c":
+        return np.expm1(x, out=out)
     with np.errstate(invalid="ignore"):
         result = np.expm1(x, out=...)
-    if result.dtype.kind != "c":
-        return result
     special = ~np.isfinite(x) | (x == 0)
     return np.where(special, np.exp(x) - result.dtype.type(1), result) if special.any() else result
 
 
 @worked_around("NumPy loses the sign of a zero imaginary part where the real part is infinite")
-def tanh(x: Any) -> np.ndarray:
+@support_native_out
+def tanh(x: Any, /, *, out: Any = ...) -> np.ndarray:
+    if x.dtype.kind != "c":
+        return np.tanh(x, out=out)
     result = np.tanh(x, out=...)
-    if result.dtype.kind == "c":
-        special = np.isinf(x.real) & np.isfinite(x.imag)
-        np.copysign(0, x.imag, out=result.imag, where=special)
+    special = np.isinf(x.real) & np.isfinite(x.imag)
+    np.copysign(0, x.imag, out=result.imag, where=special)
     return result
 
 
 @worked_around("NumPy's complex special values of tan aren't those of -i tanh(iz)")
-def tan(x: Any) -> np.ndarray:
+@support_native_out
+def tan(x: Any, /, *, out: Any = ...) -> np.ndarray:
+    if x.dtype.kind != "c":
+        return np.tan(x, out=out)
     with np.errstate(invalid="ignore"):
         result = np.tan(x, out=...)
-    if result.dtype.kind == "c":
-        special = ~np.isfinite(x)
-        if special.any():
-            turned = np.empty_like(x)
-            turned.real, turned.imag = -x.imag, x.real
-            with np.errstate(invalid="ignore"):
-                turned = tanh(turned)
-            np.copyto(result.real, turned.imag, where=special)
-            np.copyto(result.imag, -turned.real, where=special)
+    special = ~np.isfinite(x)
+    if special.any():
+        turned = np.empty_like(x)
+        turned.real, turned.imag = -x.imag, x.real
+        with np.errstate(invalid="ignore"):
+            turned = tanh(turned)
+        np.copyto(result.real, turned.imag, where=special)
+        np.copyto(result.imag, -turned.real, where=special)
     return result
 
 
 @worked_around("NumPy's float16 loop answers the first of two zeros, not the second")
-def nextafter(x1: Any, x2: Any) -> np.ndarray:
+@support_native_out
+def nextafter(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
+    if (x1 if type(x1) is np.ndarray else x2).dtype != _HALF:
+        return np.nextafter(x1, x2, out=out)
     result = np.nextafter(x1, x2, out=...)
-    return np.where(np.equal(x1, x2), x2, result).astype(result.dtype) if result.dtype == np.float16 else result
+    return np.where(np.equal(x1, x2), x2, result).astype(result.dtype)
+
+
+@support_native_out
+def clip(x: np.ndarray, /, *, min: float, max: float, out: Any = ...) -> Any:
+    """Limit an array to a range of Python numbers, in its own dtype; any other call declines."""
+    if x.dtype.kind != "f" and not (x.dtype.kind in "iu" and type(min) is int and type(max) is int):
+        return NotImplemented
+    try:
+        return x.clip(min, max, out)
+    except OverflowError:
+        # The composition says which number is out of bounds.
+        return NotImplemented

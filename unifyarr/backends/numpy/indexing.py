@@ -69,8 +69,11 @@ def put_mask(x: np.ndarray, value: np.ndarray, mask: np.ndarray, /) -> np.ndarra
 @support_native_out
 def take(x: np.ndarray, indices: np.ndarray, /, *, axis: int | None, out: np.ndarray | None = None) -> np.ndarray:
     if out is not None:
-        # Only "raise" checks the bounds before it writes, through a buffer; the others wrap or clip.
-        return np.take(x, indices, axis=axis, out=out, mode="raise")
+        # "raise" writes through a buffer of the size of the result; the others wrap or clip.
+        length = x.size if axis is None else x.shape[axis]
+        if indices.size and not (-length <= indices.min() and indices.max() < length):
+            raise IndexError(f"an index is out of bounds for axis {axis or 0} with size {length}")
+        return np.take(x, indices, axis=axis, out=out, mode="wrap")
     return np.asarray(np.take(x, indices, axis=axis))
 
 

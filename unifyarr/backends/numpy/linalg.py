@@ -47,7 +47,7 @@ def diagonal(x: np.ndarray, /, *, offset: int) -> np.ndarray:
 def eig(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = np.linalg.eig(x)
     dtype = np.result_type(x.dtype, np.complex64)
-    return values.astype(dtype), vectors.astype(dtype)
+    return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
 
 
 def eigh(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +55,7 @@ def eigh(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
 
 
 def eigvals(x: np.ndarray, /) -> np.ndarray:
-    return np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64))
+    return np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64), copy=False)
 
 
 def eigvalsh(x: np.ndarray, /) -> np.ndarray:
@@ -66,7 +66,20 @@ def inv(x: np.ndarray, /) -> np.ndarray:
     return np.linalg.inv(x)
 
 
+_FROBENIUS = (None, "fro")
+
+
+def _root_of_squares(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    if len(axis) == x.ndim and not keepdims:
+        flat = x.ravel("K")
+        return np.sqrt(flat.dot(flat), out=...)
+    total = np.add.reduce(np.multiply(x, x), axis, None, out=..., keepdims=keepdims)
+    return np.sqrt(total, out=total)
+
+
 def matrix_norm(x: np.ndarray, /, *, keepdims: bool, ord: float | str | None) -> np.ndarray:
+    if ord in _FROBENIUS and x.dtype.char in "fd" and x.ndim > 1:
+        return _root_of_squares(x, (-2, -1), keepdims)
     return np.asarray(np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord))  # type: ignore[arg-type]
 
 
@@ -104,12 +117,10 @@ def svdvals(x: np.ndarray, /) -> np.ndarray:
     return np.linalg.svdvals(x)
 
 
-def trace(x: np.ndarray, /, *, offset: int, dtype: np.dtype[Any]) -> np.ndarray:
-    return np.asarray(np.linalg.trace(x, offset=offset, dtype=dtype))
-
-
 def vector_norm(x: np.ndarray, /, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> np.ndarray:
     """Return the norm over ``axis``, several of which count as one flattened axis."""
     if not axis:
         return np.abs(x, out=...) if ord != 0 else np.asarray(x != 0).astype(np.abs(x).dtype)
+    if ord == 2 and x.dtype.char in "fd":
+        return _root_of_squares(x, axis, keepdims)
     return np.asarray(np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord))

@@ -58,6 +58,18 @@ def repeat(x: np.ndarray, /, *repeats: np.ndarray, count: int | None, axis: int 
     return np.repeat(x, repeats[0] if count is None else count, axis)
 
 
-def roll(x: np.ndarray, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> np.ndarray:
+@support_native_out
+def roll(
+    x: np.ndarray, /, *, shift: tuple[int, ...], axis: tuple[int, ...], out: np.ndarray | None = None
+) -> np.ndarray:
     """Shift cyclically along each axis: the two tuples have one length, an axis may stand there twice."""
-    return np.roll(x, shift, axis)
+    if len(axis) != 1:
+        # NumPy fails where there's no axis.
+        return np.roll(x, shift, axis) if axis else x.copy()
+    result = np.empty_like(x) if out is None else out
+    length = x.shape[axis[0]]
+    split = shift[0] % length if length else 0
+    before = (slice(None),) * axis[0]
+    result[(*before, slice(split, None))] = x[(*before, slice(length - split))]
+    result[(*before, slice(split))] = x[(*before, slice(length - split, None))]
+    return result

@@ -13,12 +13,12 @@ from ._bfloat16 import ordered
 @support_native_out
 def argmax(x: np.ndarray, /, *, axis: int | None, keepdims: bool, out: Any = None) -> np.ndarray:
     """Return the first index of the maximum (of the first NaN, if there is one), as int64."""
-    return np.asarray(np.argmax(x, axis, out, keepdims=keepdims))
+    return np.asarray(x.argmax(axis, out, keepdims=keepdims))
 
 
 @support_native_out
 def argmin(x: np.ndarray, /, *, axis: int | None, keepdims: bool, out: Any = None) -> np.ndarray:
-    return np.asarray(np.argmin(x, axis, out, keepdims=keepdims))
+    return np.asarray(x.argmin(axis, out, keepdims=keepdims))
 
 
 def nonzero(x: np.ndarray, /) -> tuple[np.ndarray, ...]:
@@ -29,7 +29,7 @@ def nonzero(x: np.ndarray, /) -> tuple[np.ndarray, ...]:
 @ordered
 def searchsorted(x1: np.ndarray, x2: np.ndarray, /, *sorter: np.ndarray, side: Any) -> np.ndarray:
     """Return where to insert ``x2``, of any shape, into the 1-d ``x1`` (sorted by ``sorter``, if given), as int64."""
-    return np.asarray(np.searchsorted(x1, x2, side, sorter[0] if sorter else None))
+    return np.asarray(x1.searchsorted(x2, side, sorter[0] if sorter else None))
 
 
 @support_native_out
@@ -44,3 +44,10 @@ def where(condition: np.ndarray, x1: np.ndarray, x2: np.ndarray, /, *, out: Any 
         np.copyto(out, x2)
     np.copyto(out, x1, where=condition)
     return np.asarray(out)
+
+
+def count_nonzero(x: np.ndarray, /, *, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    """Return how many elements over ``axis`` aren't zero, as int64."""
+    if len(axis) == x.ndim and not keepdims:
+        return np.asarray(np.count_nonzero(x))
+    return np.asarray(np.count_nonzero(x, axis, keepdims=keepdims))

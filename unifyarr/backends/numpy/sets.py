@@ -19,6 +19,23 @@ def unique_all(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
 
 
 @ordered
+def unique_counts(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+    if x.dtype == np.float16:
+        values, _, _, counts = unique_all(x)
+        return values, counts
+    return tuple(np.unique_counts(x))  # type: ignore[return-value]
+
+
+@ordered
+def unique_inverse(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+    """Return values, and the inverse, of the shape of ``x``."""
+    return tuple(np.unique_inverse(x))  # type: ignore[return-value]
+
+
+@ordered
 def unique_values(x: np.ndarray, /) -> np.ndarray:
     # Not np.unique_values: that one doesn't sort.
+    if x.dtype == np.float16:
+        # Sorted as ``sort`` says: not by NumPy's unstable sort.
+        return np.unique(x.astype(np.float32), equal_nan=False).astype(x.dtype)
     return np.unique(x, equal_nan=False)

@@ -1,9 +1,15 @@
-"""Special functions on NumPy, which has none: computed in float64, in blocks that fit into the processor's cache."""
+"""Special functions on NumPy, which has none: computed in float64, in blocks that fit into the processor's cache.
+
+SciPy's ``erf`` serves where it's installed, which is looked up at the first call.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib
 import math
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,12 +35,21 @@ _NEAR = 0.5
 _SERIES = tuple((-1) ** k * 2 / (math.sqrt(math.pi) * math.factorial(k) * (2 * k + 1)) for k in range(12))
 
 
+@functools.cache
+def _scipy() -> ModuleType | None:
+    try:
+        return importlib.import_module("scipy.special")
+    except ImportError:
+        return None
+
+
 def _blockwise(function: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
     """Compute an elementwise function of float64 block by block, on arrays of any floating-point dtype and layout."""
 
-    @worked_around("NumPy has no special functions")
-    @support_native_out
     def kernel(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
+        if x.size <= _BLOCK and out is None:
+            with np.errstate(all="ignore"):
+                return np.asarray(function(x.astype(np.float64, copy=False)), x.dtype)
         blocks = np.nditer(
             [x, out],
             ["external_loop", "buffered", "zerosize_ok"],
@@ -47,7 +62,6 @@ def _blockwise(function: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np
                 target[...] = function(source.astype(np.float64))
             return np.asarray(blocks.operands[1])
 
-    kernel.__name__ = function.__name__.lstrip("_")
     return kernel
 
 
@@ -82,5 +96,16 @@ def _erf(x: np.ndarray) -> np.ndarray:
     return np.where(distance < _NEAR, x * _polynomial(_SERIES, near * near), np.copysign(1 - _upper(distance), x))
 
 
-erf = _blockwise(_erf)
-erfc = _blockwise(_erfc)
+_erf_blockwise = _blockwise(_erf)
+# Not SciPy's, which loses digits to the rounding of the square: the more, the less the result is.
+erfc = worked_around("NumPy has no special functions")(support_native_out(_blockwise(_erfc)))
+
+
+@worked_around("NumPy has no special functions")
+@support_native_out
+def erf(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
+    # SciPy has no loop for bfloat16, and for float16 one that answers float32.
+    if x.dtype.char in "fd" and (scipy := _scipy()) is not None:
+        found: np.ndarray = scipy.erf(x, out=... if out is None else out)
+        return found
+    return _erf_blockwise(x, out=out)

@@ -11,7 +11,7 @@ from ..kernels import support_native_out
 
 @support_native_out
 def all(x: np.ndarray, /, *, axis: tuple[int, ...], keepdims: bool, out: Any = ...) -> np.ndarray:
-    """Say whether all elements over ``axis`` are true (not zero), for any dtype."""
+    """Return whether all elements over ``axis`` are true (not zero), for any dtype."""
     return np.logical_and.reduce(x, axis, None, out=out, keepdims=keepdims)
 
 

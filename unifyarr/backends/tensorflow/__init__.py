@@ -6,19 +6,23 @@ import re
 import weakref
 from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
-from types import FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from types import ModuleType
+from typing import Any, final
 
 import numpy as np
 
-from ...errors import CopyError, DeviceError, InplaceUpdateError
+from ...errors import CopyError, DeviceError, DtypeError, InplaceUpdateError
+from .. import base
+from ..kernels import described, own_error
+from ..memory import export, reads_marks
 from . import (
     activations,
+    contraction,
     convolution,
     creation,
     data_type,
-    einsum,
     elementwise,
+    exponentials,
     fft,
     gradients,
     indexing,
@@ -28,7 +32,7 @@ from . import (
     padding,
     pure,
     random,
-    scatter,
+    scattering,
     searching,
     sets,
     sorting,
@@ -43,6 +47,7 @@ from ._engine import (
     TENSORFLOW_DTYPES,
     EagerTensor,
     ResourceVariable,
+    carries_derivative,
     is_traced,
     may_record,
     raw,
@@ -56,14 +61,20 @@ _PAYS = 1 << 18
 _DLPACK_CPU = 1
 
 
-# "/job:localhost/replica:0/task:0/device:CPU:0", "/GPU:1", "CPU:0", "cpu"
-_DEVICE = re.compile(r"(?:.*/)?(?:device:)?([a-z]+)(?::(\d+))?", re.IGNORECASE)
+# "/job:localhost/replica:0/task:0/device:CPU:0", "/GPU:1", "CPU:0", "cpu"; in a graph "/device:CPU:*" is any of them.
+_DEVICE = re.compile(r"(?:.*/)?(?:device:)?([a-z]+)(?::(\d+|\*))?", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
 def _device_names() -> list[str]:
     names = [_device_name(device.name) for device in tf.config.list_logical_devices()]
     return sorted(names, key=lambda name: not name.startswith("gpu"))
+
+
+@lru_cache(maxsize=1)
+def _is_alone() -> bool:
+    """Return whether there's one device: then all arrays are there."""
+    return len(_device_names()) == 1
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +84,7 @@ def _device_name(device: str) -> str:
         return _device_names()[0]
     if (match := _DEVICE.fullmatch(device)) is None:
         raise DeviceError(f"{device!r} is no name of a device")
-    kind, index = match[1].lower(), int(match[2] or 0)
+    kind, index = match[1].lower(), 0 if match[2] in (None, "*") else int(match[2])
     return kind if (kind, index) == ("cpu", 0) else f"{kind}:{index}"
 
 
@@ -90,11 +101,14 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
 
     @wraps(kernel)
     def placed(*arrays: Any, **arguments: Any) -> Any:
-        if not arrays:
-            return kernel(**arguments)
+        if not arrays or _is_alone():
+            return kernel(*arrays, **arguments)
         device = arrays[0].device
         if elementwise and len(arrays) == 2 and (other := arrays[1].device) != device and device and other:
-            raise DeviceError(f"arrays of two devices meet in one call: {_device_name(device)}, {_device_name(other)}")
+            # In a graph one device has several names.
+            one, two = _device_name(device), _device_name(other)
+            if one != two:
+                raise DeviceError(f"arrays of two devices meet in one call: {one}, {two}")
         # A node of a graph has no device, or the one that the user asked for.
         if _is_default(device):
             return kernel(*arrays, **arguments)
@@ -106,9 +120,8 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
     return placed
 
 
-def _kernels(module: ModuleType) -> SimpleNamespace:
-    kernels = {name: kernel for name, kernel in vars(module).items() if isinstance(kernel, FunctionType)}
-    return SimpleNamespace(**{name: _placed(kernel, module is elementwise) for name, kernel in kernels.items()})
+def _as_tensor(native: Any, dtype: Any = None, name: str | None = None) -> Any:
+    return tf.convert_to_tensor(native, dtype, name=name)
 
 
 def _deep_copy(native: Any) -> Any:
@@ -132,7 +145,8 @@ def _tried(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..
     return call
 
 
-class Backend:
+@final
+class Backend(base.Backend[Any]):
     """TensorFlow, as the frontend sees an engine."""
 
     name = "tensorflow"
@@ -142,35 +156,35 @@ class Backend:
     mutable = False
     # ``tf.Variable`` is, by ``can_write``.
     has_variables = True
-    modules = tuple(
-        map(
-            _kernels,
-            (
-                convolution,
-                activations,
-                creation,
-                data_type,
-                einsum,
-                elementwise,
-                fft,
-                gradients,
-                indexing,
-                linalg,
-                linalg_solvers,
-                manipulation,
-                scatter,
-                padding,
-                random,
-                searching,
-                sets,
-                sorting,
-                special,
-                statistical,
-                utility,
-            ),
-        )
+    modules = (
+        convolution,
+        activations,
+        creation,
+        data_type,
+        contraction,
+        elementwise,
+        exponentials,
+        fft,
+        gradients,
+        indexing,
+        linalg,
+        linalg_solvers,
+        manipulation,
+        scattering,
+        padding,
+        random,
+        searching,
+        sets,
+        sorting,
+        special,
+        statistical,
+        utility,
     )
 
+    # TensorFlow's functions compute with the tensor itself, which tapes and graphs see, and not with its values.
+    protocols: Mapping[str, Callable[..., Any]] = {"__tf_tensor__": _as_tensor}
+
+    can_compile = can_transform = True
     # What takes the place of kernels that write where TensorFlow transforms a function.
     pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
@@ -181,7 +195,10 @@ class Backend:
 
     def dtype(self, native: Any) -> np.dtype[Any]:
         """Return the dtype of a native array as a ``numpy.dtype``."""
-        return NUMPY_DTYPES[native.dtype]
+        try:
+            return NUMPY_DTYPES[native.dtype]
+        except KeyError:
+            raise DtypeError(f"{native.dtype} is none of the dtypes of the package: cast it first") from None
 
     def shape(self, native: Any) -> tuple[int, ...]:
         """Return the shape of a native array as a tuple of ``int``."""
@@ -197,7 +214,8 @@ class Backend:
 
     def read(self, native: Any) -> Any:
         """Return the value of a variable, which later writes to it don't change, or the tensor itself."""
-        return native.value() if isinstance(native, _VARIABLE) else native
+        # Without the instance check of variables, which runs through Python.
+        return native if type(native) is EagerTensor or not isinstance(native, _VARIABLE) else native.value()
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 
@@ -212,11 +230,11 @@ class Backend:
     def as_device(self, device: object) -> str:
         """Return TensorFlow's spelling of a device for a name or for any of its own spellings."""
         if not isinstance(device, str) or not device or (name := _device_name(device)) not in _device_names():
-            raise DeviceError(f"device {device!r} is not one of TensorFlow's, which are {_device_names()}")
+            raise DeviceError(f"device {described(device)} is not one of TensorFlow's, which are {_device_names()}")
         return f"/device:{name.upper()}" if ":" in name else f"/device:{name.upper()}:0"
 
     def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:
-        """Say whether arrays of ``dtype`` exist on ``device``."""
+        """Return whether arrays of ``dtype`` exist on ``device``."""
         return dtype in TENSORFLOW_DTYPES
 
     # -- values in and out ------------------------------------------------------------------------------------------
@@ -228,14 +246,6 @@ class Backend:
         # Outside of the graph the values stay known.
         with tf.init_scope(), tf.device(device):
             return tf.constant(array)
-
-    def adopt(self, array: np.ndarray, *, device: Any = None) -> Any:
-        """Return a tensor of an ``array`` that nobody else has: a copy, TensorFlow takes no memory of NumPy's."""
-        return self.from_numpy(array, device=device)
-
-    def host_memory(self, native: Any) -> None:
-        """Return ``None``: a tensor is immutable, a variable is written by TensorFlow."""
-        return
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a NumPy array, which may share memory and must not be written."""
@@ -281,19 +291,27 @@ class Backend:
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
+        read_only: bool = False,
     ) -> object:
-        """Return a DLPack capsule of a copy, since the consumer could write it.
-
-        With ``copy=False`` the memory is shared, and marked as read-only if the consumer reads such marks.
-        """
+        """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, marked if marks are read."""
         native = self.read(native)
         if dl_device is not None and tuple(dl_device) != tuple(self.dlpack_device(native)):
             raise BufferError(f"a TensorFlow tensor on {self.device(native)} can't be exported to DLPack's {dl_device}")
+        if copy is False and not reads_marks(max_version):
+            # Who insists on the memory and reads no marks gets it as TensorFlow itself hands it out.
+            return tf.experimental.dlpack.to_dlpack(native)
+        if self.device(native) == "cpu" and native.dtype != tf.bfloat16:
+            # TensorFlow can't mark a capsule, NumPy's view of its memory can.
+            return export(
+                self.to_numpy(native),
+                writable=False,
+                stream=stream,
+                max_version=max_version,
+                copy=copy,
+                read_only=read_only,
+            )
         if copy is False:
-            if max_version is None or max_version[0] < 1 or self.device(native) != "cpu":
-                # Who insists on the memory and reads no marks gets it as TensorFlow itself hands it out.
-                return tf.experimental.dlpack.to_dlpack(native)
-            return self.to_numpy(native).__dlpack__(max_version=max_version)
+            raise BufferError("this memory of TensorFlow can't be exported as read-only: pass copy=None")
         return tf.experimental.dlpack.to_dlpack(_deep_copy(native))
 
     def dlpack_device(self, native: Any) -> tuple[int, int]:
@@ -303,22 +321,22 @@ class Backend:
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def can_write(self, native: Any) -> bool:
-        """Say whether the engine can write this native array in place at all: a variable."""
-        return isinstance(native, _VARIABLE)
+        """Return whether the engine can write this native array in place at all: a variable."""
+        return type(native) is not EagerTensor and isinstance(native, _VARIABLE)
 
     def check_writable(self, native: Any) -> None:
         """Raise where a write to this native array is forbidden."""
-        if not isinstance(native, _VARIABLE):
+        if not self.can_write(native):
             raise InplaceUpdateError(
                 "a TensorFlow tensor can't be changed in place: write into a tf.Variable or a copy"
             )
 
     def is_read_only(self, native: Any) -> bool:
-        """Say whether the engine marks this native array as read-only."""
+        """Return whether the engine marks this native array as read-only."""
         return False
 
     def may_share_memory(self, first: Any, second: Any) -> bool:
-        """Say whether two natives overlap, as far as a write could show it."""
+        """Return whether two natives share memory: the very same tensor, or one variable."""
         if first is second:
             return True
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
@@ -361,13 +379,13 @@ class Backend:
             return tf.Variable(native, trainable=False)
 
     def goes_on(self, holder: Any, kernel: str) -> bool:
-        """Say whether a kernel writes into a variable what it touches only, and no tape has to see it."""
+        """Return whether a kernel writes into a variable what it touches only, and no tape has to see it."""
         return kernel in ("set_window", "scatter") and holder.shape.rank <= MAX_SLICE and not may_record()
 
     def end_run(self, holder: Any) -> Any:
         """Return the values of a run's variable as a tensor, which no graph computes though one may be traced now."""
         with tf.init_scope():
-            # Else a variable that was written in parts copies itself for whoever reads it, not only before a write.
+            # Else a variable that was written in parts copies itself at each read, not only before a write.
             raw.DisableCopyOnRead(resource=holder.handle)
             return holder.value()
 
@@ -378,20 +396,26 @@ class Backend:
         # Weak references to one object are one object; a strong one would keep the graph alive.
         return None if tf.executing_eagerly() else weakref.ref(tf.compat.v1.get_default_graph())
 
-    def stages(self) -> bool:
-        """Say whether a ``tf.function`` is being traced."""
-        return not tf.executing_eagerly()
-
     def is_traced(self, native: Any) -> bool:
-        """Say whether a native array stands for values that are not known yet."""
+        """Return whether a native array stands for values that are not known yet."""
         return is_traced(native)
 
     def records_gradient(self, native: Any) -> bool:
         """Return ``False``: a tape sees all operations."""
         return False
 
+    def carries_derivative(self, native: Any) -> bool:
+        """Return whether a tape or an accumulator follows this native."""
+        return carries_derivative(self.read(native))
+
+    # -- what it refuses --------------------------------------------------------------------------------------------
+
+    def own_error(self, error: Exception) -> type[Exception] | None:
+        """Return the class of error to raise for one of TensorFlow's own, ``None`` for any other."""
+        return own_error(error, ("tensorflow",), "OOM|RESOURCE_EXHAUSTED|[Oo]ut of memory")
+
     # -- kernels ----------------------------------------------------------------------------------------------------
 
-    def supports_out(self, kernel: Callable[..., Any]) -> bool:
-        """Say whether ``kernel(..., out=native)`` writes into ``native``."""
-        return bool(getattr(kernel, "support_native_out", False))
+    def as_kernel(self, function: Callable[..., Any], module: ModuleType) -> Callable[..., Any]:
+        """Return a kernel that runs where its arrays live."""
+        return _placed(function, module is elementwise)

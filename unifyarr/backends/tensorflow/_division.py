@@ -18,6 +18,7 @@ from ._engine import (
     binary,
     cast,
     is_traced,
+    on_host,
     raw,
     scalar,
     select,
@@ -54,17 +55,28 @@ def _quotient(x1: Any, x2: Any) -> Any:
     return raw.Round(x=_divide(_subtract(x1, _floor_mod(x1, x2)), x2))
 
 
-@_complex.checked(_quotient)
+def _has_signs(result: Any, sign_of: Callable[..., Any], *arrays: Any) -> bool:
+    """Return whether the host sees that each zero has the sign that it should; nothing else is ever wrong."""
+    values, *others = map(on_host, (result, *arrays))
+    if values is None or any(each is None for each in others):
+        return False
+    return bool(((values != 0) | (np.signbit(values) == sign_of(*map(np.signbit, others)))).all())
+
+
 def _float_floor_divide(x1: Any, x2: Any) -> Any:
     quotient = _quotient(x1, x2)
+    values = on_host(quotient)
+    if values is not None and np.isfinite(values).all() and _has_signs(quotient, np.not_equal, x1, x2):
+        return quotient
     # Where that is 0 it may have the wrong sign; where it isn't finite the standard wants the plain quotient.
     plain = raw.Equal(x=raw.RealDiv(x=quotient, y=quotient), y=scalar(1.0, quotient))
     return select(plain, quotient, raw.Floor(x=_divide(x1, x2)))
 
 
-@_complex.checked(_floor_mod)
 def _float_remainder(x1: Any, x2: Any) -> Any:
     result = _floor_mod(x1, x2)
+    if _has_signs(result, np.asarray, x2):
+        return result
     zero = scalar(0.0, result)
     return select(raw.Equal(x=result, y=zero), _divide(zero, x2), result)
 

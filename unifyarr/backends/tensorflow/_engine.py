@@ -6,6 +6,7 @@ Raw ops convert a list or a tuple slowly (35 µs), so axes and shapes go in as c
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Callable
@@ -18,30 +19,28 @@ import numpy as np
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # Its start-up notices, and a line for each op that raises.
 
 import tensorflow
-from tensorflow.python.autograph.core import config as autograph
-from tensorflow.python.ops import resource_variable_ops
 
 from ...errors import ShapeError
-
-try:
-    # Nothing public says whether a tape records.
-    from tensorflow.python.eager.record import could_possibly_record
-except ImportError:
-
-    def could_possibly_record() -> bool:
-        """Say yes, to be on the safe side."""
-        return True
-
+from ..kernels import has_subnormals
+from ._autograph import leave_alone
+from ._private import EagerTensor as EagerTensor
+from ._private import ResourceVariable as ResourceVariable
+from ._private import could_possibly_record, pack_tangents, should_record_backprop
 
 tf: Any = tensorflow
-raw: Any = tf.raw_ops
-EagerTensor: type = tf.__internal__.EagerTensor
-# Under ``tf.function`` AutoGraph rewrites all Python code that it meets, and warns where it can't. The list of packages
-# that it leaves alone has no public door.
-autograph.CONVERSION_RULES = (autograph.DoNotConvert(__name__.partition(".")[0]), *autograph.CONVERSION_RULES)
 
-# The class of what ``tf.Variable(...)`` makes, which is not tf.Variable itself.
-ResourceVariable: type = resource_variable_ops.ResourceVariable
+
+class _RawOps:
+    """The functions of ``tf.raw_ops`` by name, without the frame around each that refuses arguments by place."""
+
+    def __getattr__(self, name: str) -> Any:
+        function = inspect.unwrap(getattr(tf.raw_ops, name))
+        setattr(self, name, function)
+        return function
+
+
+raw: Any = _RawOps()
+leave_alone(__name__.partition(".")[0])
 
 BOOL = frozenset({tf.bool})
 SIGNED = frozenset({tf.int8, tf.int16, tf.int32, tf.int64})
@@ -129,13 +128,41 @@ def join(real: Any, imag: Any) -> Any:
 
 
 def may_record() -> bool:
-    """Say whether somebody may ask for gradients: a tape that records, or the graph of a function."""
+    """Return whether somebody may ask for gradients: a tape that records, or the graph of a function."""
     return not tf.executing_eagerly() or could_possibly_record()
 
 
 def is_traced(x: Any) -> bool:
-    """Say whether a tensor is a node of a graph, whose values aren't known."""
+    """Return whether a tensor is a node of a graph, whose values aren't known."""
     return type(x) is not EagerTensor and isinstance(x, tf.Tensor)
+
+
+# Operations of graphs that run Python: a tape follows them, though they have no gradient.
+_OPAQUE = frozenset({"PyFunc", "PyFuncStateless"})
+
+
+def carries_derivative(x: Any) -> bool:
+    """Return whether a tape or an accumulator follows a tensor."""
+    if not could_possibly_record():
+        return False
+    if not should_record_backprop([x]):
+        return bool(pack_tangents([x]).tangents)
+    return not is_traced(x) or _reaches_source(x)
+
+
+def _reaches_source(x: Any) -> bool:
+    # Whether a way back from a node that a tape follows avoids what has no gradient.
+    met, ahead = set(), [x]
+    while ahead:
+        op = ahead.pop().op
+        if op.type in _OPAQUE or op.name in met:
+            continue
+        met.add(op.name)
+        sources = [each for each in op.inputs if should_record_backprop([each])]
+        if not sources:
+            return True
+        ahead += sources
+    return False
 
 
 def on_host(x: Any) -> Any:
@@ -148,10 +175,24 @@ def on_host(x: Any) -> Any:
     return np.asarray(x if x.ndim else x.numpy())
 
 
+def plain_on_host(x: Any) -> Any:
+    """Return a tensor's values as NumPy's functions take them, None as above, where a tape may record, and of bfloat16.
+
+    NumPy's functions sort and select in a fraction of the time of a chain of ops. They tell subnormal numbers from
+    zeros, which the engine doesn't: None where there are any.
+    """
+    values = None if may_record() or x.dtype is tf.bfloat16 else on_host(x)
+    return None if values is None or has_subnormals(values) else values
+
+
 def has_nan(x: Any) -> bool:
-    """Say whether a floating-point tensor may have NaN."""
+    """Return whether a floating-point tensor may have NaN."""
     values = on_host(x)
-    return values is None or bool(np.isnan(values).any())
+    if values is None or not values.size:
+        return values is None
+    # The minimum is NaN if there is one, and needs no temporary array.
+    least = values.min()
+    return bool(least != least)
 
 
 def part(x: Any, start: int, stop: int) -> Any:
@@ -250,7 +291,7 @@ def via(dtype: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def sign_bit(x: Any) -> Any:
-    """Say which floating-point numbers have a sign, -0.0 and NaN included."""
+    """Return which floating-point numbers have a sign, -0.0 and NaN included."""
     bits = raw.Bitcast(input=x, type=BITS[x.dtype])
     return raw.Less(x=bits, y=raw.ZerosLike(x=bits))
 

@@ -108,7 +108,7 @@ def argsort_last(x: Any, *, descending: bool = False) -> Any:
 
 
 def begins(x: Any) -> Any:
-    """Say where in a sorted 1-d array another value than before begins."""
+    """Return where in a sorted 1-d array another value than before begins."""
     size = x.shape[0]
     differs = raw.NotEqual(x=part(x, 1, size), y=part(x, 0, max(size - 1, 0)))
     first = raw.Fill(dims=integers(min(size, 1)), value=constant(1, tf.bool))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._engine import TENSORFLOW_DTYPES, constant, integers, raw, reshape, select, tf
+from ._engine import TENSORFLOW_DTYPES, constant, integer, integers, raw, reshape, select, tf
 
 
 def _fill(shape: tuple[int, ...], value: Any, device: Any) -> Any:
@@ -40,8 +40,12 @@ def _where_mask(mask: np.ndarray, x: Any) -> Any:
 
 
 def tril(x: Any, /, *, k: int) -> Any:
+    if k >= 0:
+        return raw.MatrixBandPart(input=x, num_lower=integer(-1), num_upper=integer(min(k, x.shape[-1])))
     return _where_mask(np.tri(x.shape[-2], x.shape[-1], k, dtype=bool), x)
 
 
 def triu(x: Any, /, *, k: int) -> Any:
+    if k <= 0:
+        return raw.MatrixBandPart(input=x, num_lower=integer(min(-k, x.shape[-2])), num_upper=integer(-1))
     return _where_mask(~np.tri(x.shape[-2], x.shape[-1], k - 1, dtype=bool), x)

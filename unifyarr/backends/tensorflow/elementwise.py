@@ -158,6 +158,21 @@ def signbit(x: Any, /) -> Any:
     return sign_bit(x)
 
 
+@worked_around("the engine has none")
+def cbrt(x: Any, /) -> Any:
+    if x.dtype in HALF:
+        return via(tf.float32, cbrt)(x)
+    one = scalar(1.0, x)
+    # Not the absolute value, whose derivative at zero is zero.
+    sign = select(sign_bit(x), scalar(-1.0, x), one)
+    root = raw.Mul(x=raw.Pow(x=raw.Mul(x=x, y=sign), y=scalar(1 / 3, x)), y=sign)
+    # One step of Newton's method mends the power of a rounded third; of infinities and zeros it would make NaN.
+    regular = raw.LogicalAnd(x=raw.IsFinite(x=x), y=raw.NotEqual(x=x, y=raw.ZerosLike(x=x)))
+    number, guess = (select(regular, each, one) for each in (x, root))
+    step = raw.Sub(x=guess, y=raw.RealDiv(x=number, y=raw.Mul(x=guess, y=guess)))
+    return raw.Sub(x=root, y=raw.RealDiv(x=step, y=scalar(3.0, x)))
+
+
 @fills_gaps(unary("Reciprocal"), INTEGER | COMPLEX, "no kernel for integers, wrong signs of zero for complex")
 def reciprocal(x: Any, /) -> Any:
     if x.dtype in COMPLEX:
@@ -242,7 +257,7 @@ _left_shift, _right_shift = binary("LeftShift"), binary("RightShift")
 
 
 def _in_range(shift: Any) -> tuple[Any, Any]:
-    """Say which shifts are less than the width, a power of 2; also return the largest of those."""
+    """Return which shifts are less than the width, a power of 2; also return the largest of those."""
     largest = tf.constant(np.array(shift.dtype.size * 8 - 1, shift.dtype.as_numpy_dtype))
     return raw.Equal(x=shift, y=raw.BitwiseAnd(x=shift, y=largest)), largest
 

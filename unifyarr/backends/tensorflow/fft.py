@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import COMPLEX, REAL, cast, integer, integers, join, parts, raw, reshape, scalar, swap_last, tf
+from ._engine import COMPLEX, REAL, cast, integer, integers, join, parts, raw, scalar, swap_last, tf
 
 _OF_REAL = {tf.float32: tf.complex64, tf.float64: tf.complex128}
 # hfft is an inverse transform that counts as a forward one, and ihfft the reverse.
@@ -18,17 +18,14 @@ def _complex(x: Any) -> Any:
 
 
 def _along(op: Callable[[Any], Any], x: Any, length: int, axis: int) -> Any:
-    """Apply a transform of the rows of a matrix along an axis, cut or filled with 0 to ``length``."""
+    """Apply a transform of the last axis along another one, cut or filled with 0 to ``length``."""
     x = swap_last(x, axis)
-    shape = tuple(x.shape)
-    rows, old = math.prod(shape[:-1]), shape[-1]
-    x = reshape(x, shape=(rows, old))
+    *rows, old = x.shape
     if old > length:
-        x = x[:, :length]
+        x = x[..., :length]
     elif old < length:
-        x = raw.ConcatV2(values=[x, tf.zeros((rows, length - old), x.dtype)], axis=integer(1))
-    result = op(x)
-    return swap_last(reshape(result, shape=(*shape[:-1], result.shape[-1])), axis)
+        x = raw.ConcatV2(values=[x, tf.zeros((*rows, length - old), x.dtype)], axis=integer(len(rows)))
+    return swap_last(op(x), axis)
 
 
 def _scaled(x: Any, factor: float) -> Any:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ._engine import MAX_SLICE, broadcast_to, integer, integers, is_traced, may_record, raw, reshape, scalar, select, tf
+from ._engine import MAX_SLICE, broadcast_to, integer, integers, may_record, raw, reshape, scalar, select, tf
+from ._indices import joint_indices, lasting, normalised
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]
@@ -80,43 +81,6 @@ def _write_flat(x: Any, value: Any, positions: Any) -> Any:
     return new
 
 
-def normalised(indices: Any, length: int) -> Any:
-    """Return non-negative indices of an axis; the engine would raise for negative ones."""
-    if is_traced(indices):
-        return select(
-            raw.Less(x=indices, y=raw.ZerosLike(x=indices)), raw.AddV2(x=indices, y=scalar(length, indices)), indices
-        )
-    values = indices.numpy()
-    if not values.size:
-        return indices
-    low, high = values.min(), values.max()
-    if high >= length or low < -length:
-        bad = high if high >= length else low
-        raise IndexError(f"index {bad} is out of bounds for an axis of size {length}")
-    return tf.constant(np.where(values < 0, values + length, values)) if low < 0 else indices
-
-
-def joint_indices(shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
-    """Return index arrays of several axes as one of those axes flattened to one."""
-    joint = normalised(indices[0], shape[0])
-    for length, index in zip(shape[1:], indices[1:], strict=False):
-        joint = raw.AddV2(x=raw.Mul(x=joint, y=scalar(length, joint)), y=normalised(index, length))
-    return joint
-
-
-def lasting(value: Any, joint: Any, rows: int) -> Any:
-    """Return what is written to ``rows`` rows so that equal indices write the same: of each the last row.
-
-    A row that another one overwrites gets no gradient then, as the engine would give it.
-    """
-    numbers = tf.range(joint.shape[0], dtype=joint.dtype)
-    last = raw.UnsortedSegmentMax(data=numbers, segment_ids=joint, num_segments=integer(rows))
-    last = raw.GatherV2(params=last, indices=joint, axis=integer(0))
-    others = raw.StopGradient(input=raw.GatherV2(params=value, indices=last, axis=integer(0)))
-    stays = reshape(raw.Equal(x=last, y=numbers), shape=(-1, *(1 for _ in value.shape[1:])))
-    return select(stays, value, others)
-
-
 def gather(x: Any, /, *indices: Any) -> Any:
     """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
     shape, depth = tuple(x.shape), len(indices)
@@ -170,6 +134,8 @@ def take(x: Any, indices: Any, /, *, axis: int | None) -> Any:
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int) -> Any:
     length = x.shape[axis]
+    if x.ndim == 1:
+        return raw.GatherV2(params=x, indices=normalised(indices, length), axis=integer(0))
     before = np.broadcast_shapes(tuple(x.shape[:axis]), tuple(indices.shape[:axis]))
     after = np.broadcast_shapes(tuple(x.shape[axis + 1 :]), tuple(indices.shape[axis + 1 :]))
     x = broadcast_to(x, shape=(*before, length, *after))

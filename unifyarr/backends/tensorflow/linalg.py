@@ -46,11 +46,7 @@ def diagonal(x: Any, /, *, offset: int) -> Any:
     )
 
 
-def trace(x: Any, /, *, offset: int, dtype: np.dtype[Any]) -> Any:
-    return statistical.sum(diagonal(x, offset=offset), axis=(x.ndim - 2,), dtype=dtype, keepdims=False)
-
-
-def adjoint(x: Any) -> Any:
+def _adjoint(x: Any) -> Any:
     axes = list(range(x.ndim))
     axes[-2:] = axes[:-3:-1]
     turn = raw.ConjugateTranspose if x.dtype in COMPLEX else raw.Transpose
@@ -108,12 +104,12 @@ def _nan_passes(kernel: Kernel) -> Kernel:
 @_checked
 def cholesky(x: Any, /, *, upper: bool) -> Any:
     # The engine reads the lower triangle, and says by a diagonal that isn't positive that the matrix isn't.
-    result = raw.Cholesky(input=adjoint(x) if upper else x)
+    result = raw.Cholesky(input=_adjoint(x) if upper else x)
     if not is_traced(result):
         positive = (np.asarray(result).diagonal(0, -2, -1).real > 0).all(-1)
         if not (positive | np.isnan(np.asarray(x)).any((-2, -1))).all():
             raise np.linalg.LinAlgError("the matrix is not positive definite")
-    return adjoint(result) if upper else result
+    return _adjoint(result) if upper else result
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
@@ -122,7 +118,7 @@ def _complex_det(x: Any) -> Any:
 
     def gradient(upstream: Any) -> Any:
         factor = raw.Mul(x=upstream, y=raw.Conj(input=result))
-        return elementwise.multiply(reshape(factor, shape=(*factor.shape, 1, 1)), adjoint(inv(x)))
+        return elementwise.multiply(reshape(factor, shape=(*factor.shape, 1, 1)), _adjoint(inv(x)))
 
     return result, gradient
 
@@ -148,11 +144,11 @@ def inv(x: Any, /) -> Any:
 def solve(x1: Any, x2: Any, /) -> Any:
     """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
     right = reshape(x2, shape=(*x2.shape, 1)) if x2.ndim == 1 else x2
-    batch = np.broadcast_shapes(tuple(x1.shape[:-2]), tuple(right.shape[:-2]))
-    result = raw.MatrixSolve(
-        matrix=broadcast_to(x1, shape=(*batch, *x1.shape[-2:])),
-        rhs=broadcast_to(right, shape=(*batch, *right.shape[-2:])),
-    )
+    left = x1
+    if not left.ndim == right.ndim == 2:
+        batch = np.broadcast_shapes(tuple(x1.shape[:-2]), tuple(right.shape[:-2]))
+        left, right = (broadcast_to(x, shape=(*batch, *x.shape[-2:])) for x in (x1, right))
+    result = raw.MatrixSolve(matrix=left, rhs=right)
     return reshape(result, shape=tuple(result.shape[:-1])) if x2.ndim == 1 else result
 
 
@@ -198,7 +194,7 @@ def _svd(x: Any, /, *, full_matrices: bool) -> tuple[Any, Any, Any]:
 
 def svd(x: Any, /, *, full_matrices: bool) -> tuple[Any, Any, Any]:
     values, u, v = _svd(x, full_matrices=full_matrices)
-    return u, _real(values), adjoint(v)
+    return u, _real(values), _adjoint(v)
 
 
 @_finite_only
@@ -232,8 +228,8 @@ def pinv(x: Any, /, *, rtol: Any) -> Any:
     one = raw.OnesLike(x=values)
     inverse = select(kept, raw.Reciprocal(x=select(kept, values, one)), raw.ZerosLike(x=values))
     inverse = cast(inverse, x.dtype) if x.dtype in COMPLEX else inverse
-    scaled = elementwise._multiply(adjoint(vh), reshape(inverse, shape=(*inverse.shape[:-1], 1, inverse.shape[-1])))
-    return matmul(scaled, adjoint(u))
+    scaled = elementwise._multiply(_adjoint(vh), reshape(inverse, shape=(*inverse.shape[:-1], 1, inverse.shape[-1])))
+    return matmul(scaled, _adjoint(u))
 
 
 def matrix_power(x: Any, /, *, n: int) -> Any:

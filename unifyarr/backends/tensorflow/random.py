@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ._engine import TENSORFLOW_DTYPES, tf
+from ._engine import TENSORFLOW_DTYPES, constant, integers, raw, tf
 
-# Which generator ``auto_select`` takes depends on the device.
-_PHILOX = "philox"
+# Which generator ``auto_select`` takes depends on the device. The functions of ``tf.random`` take a hundred times as
+# long as the raw ops do: with this one they scramble the seed in Python.
+_PHILOX, _PHILOX_NUMBER = "philox", 1
 
 
 def random_state(seed: np.ndarray, device: Any) -> Any:
@@ -23,20 +26,34 @@ def random_state(seed: np.ndarray, device: Any) -> Any:
 
 
 def _next(state: Any) -> Any:
-    return state + tf.constant([0, 1], tf.int64)
+    return raw.AddV2(x=state, y=_one_draw())
+
+
+@lru_cache(maxsize=1)
+def _one_draw() -> Any:
+    with tf.init_scope():
+        return tf.constant(np.array([0, 1], np.int64))
+
+
+def _drawn(op: Callable[..., Any], state: Any, shape: tuple[int, ...], **options: Any) -> tuple[Any, Any]:
+    """Return the next state, and the numbers of a raw op."""
+    key, counter = raw.StatelessRandomGetKeyCounter(seed=state)
+    return _next(state), op(shape=integers(*shape), key=key, counter=counter, alg=_PHILOX_NUMBER, **options)
 
 
 def draw_uniform(state: Any, *, shape: Any, dtype: Any, device: Any) -> Any:
-    return _next(state), tf.random.stateless_uniform(shape, state, dtype=TENSORFLOW_DTYPES[dtype], alg=_PHILOX)
+    return _drawn(raw.StatelessRandomUniformV2, state, shape, dtype=TENSORFLOW_DTYPES[dtype])
 
 
 def draw_normal(state: Any, *, shape: Any, dtype: Any, device: Any) -> Any:
-    return _next(state), tf.random.stateless_normal(shape, state, dtype=TENSORFLOW_DTYPES[dtype], alg=_PHILOX)
+    return _drawn(raw.StatelessRandomNormalV2, state, shape, dtype=TENSORFLOW_DTYPES[dtype])
 
 
 def draw_integers(state: Any, *, low: int, high: int, shape: Any, dtype: Any, device: Any) -> Any:
-    values = tf.random.stateless_uniform(shape, state, low, high, dtype=TENSORFLOW_DTYPES[dtype], alg=_PHILOX)
-    return _next(state), values
+    bounds = {
+        name: constant(int(value), TENSORFLOW_DTYPES[dtype]) for name, value in (("minval", low), ("maxval", high))
+    }
+    return _drawn(raw.StatelessRandomUniformIntV2, state, shape, **bounds)
 
 
 def draw_permutation(state: Any, *, length: int, device: Any) -> Any:

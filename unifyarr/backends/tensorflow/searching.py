@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import worked_around
+from ..kernels import has_subnormals, worked_around
 from ._engine import (
     BOOL,
     COMPLEX,
@@ -20,7 +20,9 @@ from ._engine import (
     has_nan,
     integer,
     integers,
+    on_host,
     part,
+    plain_on_host,
     raw,
     reshape,
     select,
@@ -32,9 +34,12 @@ from ._order import key, ranks
 _MAX_RANK = 7
 
 
-def _index(op: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _index(op: Callable[..., Any], name: str, on_values: Callable[..., Any]) -> Callable[..., Any]:
     @worked_around("the engine's indices pass over NaN, take 7 dimensions and no complex")
     def kernel(x: Any, /, *, axis: int | None, keepdims: bool) -> Any:
+        values = None if x.dtype is tf.bfloat16 else on_host(x)
+        if values is not None and not has_subnormals(values):
+            return tf.constant(on_values(values, axis, keepdims=keepdims))
         shape: tuple[int, ...] = tuple(x.shape)
         left: tuple[int, ...]
         flat: tuple[int, ...]
@@ -71,18 +76,25 @@ def _found(op: Callable[..., Any], x: Any, axis: int) -> Any:
     return op(input=x, dimension=dimension)
 
 
-argmax = _index(raw.ArgMax, "argmax")
-argmin = _index(raw.ArgMin, "argmin")
+argmax = _index(raw.ArgMax, "argmax", np.argmax)
+argmin = _index(raw.ArgMin, "argmin", np.argmin)
 
 
 def nonzero(x: Any, /) -> tuple[Any, ...]:
     """Return an int64 array for each axis, in C order; ``x`` has at least one axis."""
+    values = plain_on_host(x)
+    if values is not None:
+        return tuple([tf.constant(places) for places in np.nonzero(values)])
     condition, rank = truth(x), x.ndim
     if rank <= MAX_SLICE:
         return tuple(raw.Unpack(value=raw.Where(condition=condition), num=rank, axis=1))
     places = reshape(raw.Where(condition=reshape(condition, shape=(-1,))), shape=(-1,))
     sizes = tf.constant(np.array([max(n, 1) for n in x.shape], np.int64))
     return tuple(raw.Unpack(value=raw.UnravelIndex(indices=places, dims=sizes), num=rank, axis=0))
+
+
+def count_nonzero(x: Any, /, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return raw.Sum(input=cast(truth(x), tf.int64), axis=integers(*axis), keep_dims=keepdims)
 
 
 @worked_around("the engine takes no bool, complex, NaN or sorter")

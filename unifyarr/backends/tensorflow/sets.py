@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..kernels import worked_around
-from ._engine import cast, constant, integer, integers, part, raw, reshape, tf, truth
+from ._engine import cast, constant, integer, integers, part, plain_on_host, raw, reshape, tf, truth
 from ._order import argsort_last, begins, ranks, take_last, unsort
 
 _REASON = "tf.unique keeps the order of the input, joins NaNs and knows no complex"
@@ -25,6 +27,9 @@ def _where(mask: Any) -> Any:
 @worked_around(_REASON)
 def unique_all(x: Any, /) -> tuple[Any, Any, Any, Any]:
     """Return values, first indices, inverse (of the shape of ``x``) and counts."""
+    host = plain_on_host(x)
+    if host is not None:
+        return tuple([tf.constant(each) for each in np.unique_all(host)])
     flat = reshape(x, shape=(-1,))
     placed, order, new = _runs(flat)
     starts = _where(new)
@@ -38,7 +43,22 @@ def unique_all(x: Any, /) -> tuple[Any, Any, Any, Any]:
 
 
 @worked_around(_REASON)
+def unique_counts(x: Any, /) -> Any:
+    host = plain_on_host(x)
+    return NotImplemented if host is None else tuple(map(tf.constant, np.unique_counts(host)))
+
+
+@worked_around(_REASON)
+def unique_inverse(x: Any, /) -> Any:
+    host = plain_on_host(x)
+    return NotImplemented if host is None else tuple(map(tf.constant, np.unique_inverse(host)))
+
+
+@worked_around(_REASON)
 def unique_values(x: Any, /) -> Any:
+    host = plain_on_host(x)
+    if host is not None:
+        return tf.constant(np.unique(host, equal_nan=False))
     placed, _, new = _runs(reshape(x, shape=(-1,)))
     return raw.GatherV2(params=placed, indices=_where(new), axis=integer(0))
 

@@ -28,6 +28,20 @@ from ._engine import (
 Axis = tuple[int, ...]
 
 
+def _in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute a sum or product of half precision in float32: the engine rounds it at each step."""
+
+    def total(x: Any, /, *, dtype: np.dtype[Any], **static: Any) -> Any:
+        target = TENSORFLOW_DTYPES[dtype]
+        if target not in HALF:
+            return kernel(x, dtype=dtype, **static)
+        values = cast(x if x.dtype is target else cast(x, target), tf.float32)
+        return cast(kernel(values, dtype=np.dtype(np.float32), **static), target)
+
+    return total
+
+
+@_in_single
 def sum(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     target = TENSORFLOW_DTYPES[dtype]
     if target == tf.bool:
@@ -35,6 +49,7 @@ def sum(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     return raw.Sum(input=x if x.dtype is target else cast(x, target), axis=integers(*axis), keep_dims=keepdims)
 
 
+@_in_single
 def prod(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     target = TENSORFLOW_DTYPES[dtype]
     if target == tf.bool:
@@ -107,10 +122,13 @@ def var(x: Any, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
 
 
 def std(x: Any, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    if x.dtype in HALF:
+        return cast(std(cast(x, tf.float32), axis=axis, correction=correction, keepdims=keepdims), x.dtype)
     return raw.Sqrt(x=var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 def _cumulative(op: Callable[..., Any], initial: int) -> Callable[..., Any]:
+    @_in_single
     def kernel(x: Any, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Any:
         target = TENSORFLOW_DTYPES[dtype]
         result = op(x=x if x.dtype is target else cast(x, target), axis=integer(axis))

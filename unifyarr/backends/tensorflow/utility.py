@@ -8,7 +8,7 @@ from ._engine import integers, raw, truth
 
 
 def all(x: Any, /, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """Say whether all elements over ``axis`` are true (not zero), for any dtype."""
+    """Return whether all elements over ``axis`` are true (not zero), for any dtype."""
     return raw.All(input=truth(x), axis=integers(*axis), keep_dims=keepdims)
 
 

@@ -5,34 +5,37 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
 from ...errors import DeviceError, DtypeError
+from .. import base
+from ..kernels import described, own_error
+from ..memory import export
 from . import (
     _dlpack,
     activations,
     attention,
+    contraction,
     convolution,
     creation,
     data_type,
-    einsum,
     elementwise,
     exponentials,
     fast,
     fft,
     gradients,
+    histograms,
     indexing,
     linalg,
     manipulation,
     normalization,
     pure,
     random,
-    scatter,
+    scattering,
     searching,
     sets,
     sorting,
@@ -41,15 +44,21 @@ from . import (
     transformations,
     utility,
 )
+from ._indices import Window
+from ._items import NUMBERS
+from ._private import MappingKey, disabled_torch_function, register_pytree_node
 from ._shared import (
     BFLOAT16,
     DTYPES,
     NUMPY_DTYPES,
     check_writable,
+    derivatives,
     extent,
     has_address,
     independent,
     is_expanded,
+    is_transforming,
+    layout,
     may_share_memory,
     unwrapped,
     writes,
@@ -61,7 +70,8 @@ def _strides(native: Tensor) -> tuple[int, ...]:
     return getattr(native, "stored_strides", None) or native.stride()
 
 
-class Backend:
+@final
+class Backend(base.Backend[Tensor]):
     """torch, as the frontend sees an engine."""
 
     name = "torch"
@@ -83,15 +93,16 @@ class Backend:
         activations,
         creation,
         data_type,
-        einsum,
+        contraction,
         elementwise,
         exponentials,
         fft,
         gradients,
+        histograms,
         indexing,
         linalg,
         manipulation,
-        scatter,
+        scattering,
         normalization,
         random,
         searching,
@@ -102,6 +113,7 @@ class Backend:
         utility,
     )
 
+    can_transform = True
     # What takes the place of kernels that write where torch transforms a function.
     pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
@@ -130,6 +142,10 @@ class Backend:
         itemsize = native.itemsize
         return tuple(step * itemsize for step in _strides(native))
 
+    def layout_key(self, native: Tensor) -> tuple[int, ...]:
+        """Return the strides in elements."""
+        return _strides(native)
+
     def as_stored(self, old: Tensor, new: Tensor) -> Tensor:
         """Return a tensor that takes another one's place, where nothing is written, with the strides that it had."""
         strides = _strides(old)
@@ -148,6 +164,17 @@ class Backend:
         """Wait until a tensor, or each of several, is computed."""
         if torch.cuda.is_initialized():
             torch.cuda.synchronize()
+
+    def check_type(self, native: Tensor) -> None:
+        """Raise for a tensor of a subclass that means something else: one that says itself what operations do."""
+        kind = type(native)
+        functions = (Tensor.__torch_function__.__func__, disabled_torch_function)
+        function = getattr(kind.__torch_function__, "__func__", kind.__torch_function__)
+        if kind.__torch_dispatch__ is not Tensor.__torch_dispatch__ or function not in functions:
+            raise TypeError(
+                f"{kind.__module__.partition('.')[0]}.{kind.__qualname__} means something else than torch.Tensor does: "
+                "pass its bare values, a DTensor's x.full_tensor() or x.to_local(), or x.as_subclass(torch.Tensor)"
+            )
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 
@@ -176,10 +203,11 @@ class Backend:
         # Without CUDA, asking for the current device is an AssertionError in some builds.
         except (RuntimeError, TypeError, ValueError, AssertionError) as error:
             known = self.devices()
-            raise DeviceError(f"device {device!r} is not one of torch's, which are {known}: {error}") from error
+            given = described(device)
+            raise DeviceError(f"device {given} is not one of torch's, which are {known}: {error}") from error
 
     def supports_dtype(self, dtype: np.dtype[Any], device: Any = None) -> bool:
-        """Say whether arrays of ``dtype`` exist on ``device``."""
+        """Return whether arrays of ``dtype`` exist on ``device``."""
         # Apple's GPUs have no double precision.
         wide = DTYPES.get(dtype) in (torch.float64, torch.complex128)
         return dtype in DTYPES and not (wide and device is not None and torch.device(device).type == "mps")
@@ -203,7 +231,7 @@ class Backend:
         return native if device is None else native.to(device)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
-        """Return a tensor of an ``array`` that nobody else has, in its memory on the CPU."""
+        """Return a tensor of an ``array`` that nothing else refers to, in its memory on the CPU."""
         return self.from_numpy(array, device=device, copy=False)
 
     def host_memory(self, native: Tensor) -> np.ndarray | None:
@@ -218,6 +246,8 @@ class Backend:
 
     def to_numpy(self, native: Tensor) -> np.ndarray:
         """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
+        if native.is_meta:
+            raise TypeError("a tensor on the meta device has no values: make it on another device")
         native = self.read(native.detach()).cpu()
         bits = native.dtype is torch.bfloat16
         native = native.view(torch.uint16) if bits else native
@@ -226,8 +256,8 @@ class Backend:
         array: np.ndarray = native.numpy() if known is native else np.from_dlpack(known)
         return array.view(BFLOAT16) if bits else array
 
-    def give(self, native: Tensor) -> np.ndarray:
-        """Return the values as a NumPy array that may be written, of a tensor that nobody else has or will have."""
+    def release_to_numpy(self, native: Tensor) -> np.ndarray:
+        """Return the values as a writable NumPy array; nothing else refers, or will refer, to the tensor."""
         return self.to_numpy(native)
 
     def copy(self, native: Tensor) -> Tensor:
@@ -250,9 +280,27 @@ class Backend:
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
+        read_only: bool = False,
     ) -> object:
-        """Return a DLPack capsule of the tensor."""
-        return self.read(native).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        """Return a DLPack capsule of the tensor: of a copy of one that nobody may write to."""
+        native = unwrapped(self.read(native))
+        if read_only and copy is not True:
+            # torch can't mark a capsule, NumPy's view of its memory can.
+            if native.device.type == "cpu" and native.dtype is not torch.bfloat16:
+                values = self.to_numpy(native)
+                return export(
+                    values,
+                    writable=True,
+                    stream=stream,
+                    max_version=max_version,
+                    dl_device=dl_device,
+                    copy=copy,
+                    read_only=True,
+                )
+            if copy is False:
+                raise BufferError("this memory of torch can't be exported as read-only: pass copy=None")
+            copy = True
+        return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def dlpack_device(self, native: Tensor) -> tuple[int, int]:
         """Return the DLPack device type and number."""
@@ -262,7 +310,7 @@ class Backend:
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def can_write(self, native: Tensor) -> bool:
-        """Say whether the engine can write this tensor in place at all."""
+        """Return whether the engine can write this tensor in place at all."""
         return True
 
     def check_writable(self, native: Tensor) -> None:
@@ -270,16 +318,20 @@ class Backend:
         check_writable(native)
 
     def is_read_only(self, native: Tensor) -> bool:
-        """Say whether elements of the tensor share memory, as those of ``expand``, which NumPy makes read-only."""
+        """Return whether elements of the tensor share memory, as those of ``expand``, which NumPy makes read-only."""
         return is_expanded(native)
 
     def may_share_memory(self, first: Tensor, second: Tensor) -> bool:
-        """Say whether two tensors overlap: ``True`` in doubt, ``False`` only when sure."""
+        """Return whether two tensors overlap: ``True`` in doubt, ``False`` only when sure."""
         return may_share_memory(first, second)
 
-    def kind(self, native: Tensor) -> Hashable:
+    def cache_key(self, native: Tensor) -> Hashable:
         """Return what two tensors have equal if one can stand for the other."""
         return (native.dtype, native.shape, native.stride(), native.device, native.is_conj(), native.is_neg())
+
+    def layout(self, native: Tensor) -> np.ndarray | None:
+        """Return an array of NumPy's that lies where a tensor does, and is never read; ``None`` without an address."""
+        return layout(native) if has_address(native) else None
 
     def extent(self, native: Tensor) -> tuple[int, int]:
         """Return the first address of a tensor and the one after its last."""
@@ -297,47 +349,73 @@ class Backend:
         names: Callable[[Any], Sequence[str]],
     ) -> None:
         """Make a class a node of torch's pytrees, which ``torch.func`` takes."""
-        # The module has no public name; ``torch.func`` and ``torch.export`` ask users to register there all the same.
-        pytree.register_pytree_node(
+        if register_pytree_node is None:
+            return
+        register_pytree_node(
             cls,
             flatten,
             lambda children, other: unflatten(other, children),
             flatten_with_keys_fn=lambda x: (
-                list(zip(map(pytree.MappingKey, names(x)), flatten(x)[0], strict=True)),
+                list(zip(map(MappingKey, names(x)), flatten(x)[0], strict=True)),
                 flatten(x)[1],
             ),
         )
 
-    def window_is_view(self, window: indexing.Window) -> bool:
-        """Say whether ``get_window`` gives a view: torch has no negative strides."""
+    def window_is_view(self, window: Window) -> bool:
+        """Return whether ``get_window`` gives a view: torch has no negative strides."""
         return all(step > 0 or length < 2 for _, step, length in window)
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
+
+    def as_native(self, value: Any) -> Tensor:
+        """Return the tensor of a number that stands for an element; a tensor as it is."""
+        dtype = NUMBERS.get(type(value))
+        if dtype is None:
+            tensor: Tensor = value
+            return tensor
+        if is_transforming():
+            # torch's functions make tensors of the transformation there, which mustn't outlive it.
+            return torch.from_numpy(np.array(value, NUMPY_DTYPES[dtype]))
+        return torch.scalar_tensor(value, dtype=dtype, device="cpu")
 
     def trace(self) -> object | None:
         """Return ``None``: torch's own transformations see writes to tensors."""
         return None
 
-    def stages(self) -> bool:
-        """Return ``False``: torch's own transformations run a function anew for each call."""
-        return False
-
     def is_traced(self, native: Tensor) -> bool:
-        """Say whether a tensor stands for values that are not known: on the meta device, or inside a transformation."""
+        """Return whether a tensor's values are unknown: on the meta device, or inside a transformation."""
         return native.is_meta or not has_address(native)
 
     def hides_values(self, native: Tensor) -> bool:
-        """Say whether the values of a tensor inside a transformation aren't known: those of a batch aren't."""
+        """Return whether the values of a tensor inside a transformation aren't known: those of a batch aren't."""
         return self.is_traced(unwrapped(native))
 
     def records_gradient(self, native: Tensor) -> bool:
-        """Say whether torch records gradients through this tensor."""
+        """Return whether torch records gradients through this tensor."""
         return bool(native.requires_grad and torch.is_grad_enabled())
+
+    def carries_derivative(self, native: Tensor) -> bool:
+        """Return whether a derivative is being taken through this tensor, by autograd or by a transformation."""
+        return bool(derivatives(native))
+
+    # -- what it refuses --------------------------------------------------------------------------------------------
+
+    def check_plain(self, native: Tensor) -> None:
+        """Raise for a tensor that isn't dense: its kernels compute with memory that has strides."""
+        if native.layout is torch.strided and not native.is_nested:
+            return
+        if native.is_nested:
+            raise DtypeError("a nested tensor is no array: pad it, torch.nested.to_padded_tensor(x, 0.0)")
+        raise DtypeError(f"a tensor of layout {native.layout} is no array: make it dense, x.to_dense()")
+
+    def own_error(self, error: Exception) -> type[Exception] | None:
+        """Return the class of error to raise for one of torch's own, ``None`` for any other."""
+        return own_error(error, ("torch",), "allocate memory|out of memory")
 
     # -- kernels ----------------------------------------------------------------------------------------------------
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
-        """Say whether ``kernel(..., out=native)`` writes into ``native``."""
+        """Return whether ``kernel(..., out=native)`` writes into ``native``."""
         if getattr(kernel, "support_native_out", False):
             return True
         native = getattr(kernel, "native", kernel)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -13,16 +15,25 @@ def _divisor(x: Tensor) -> Tensor:
     return x + (x == 0)
 
 
-def floor_divide(x1: Tensor, x2: Tensor) -> Tensor:
-    return torch.floor_divide(x1, _divisor(x2)).masked_fill(x2 == 0, 0)
+def _unless_by_zero(native: Kernel, mended: Kernel) -> Kernel:
+    """Call ``native``, and ``mended`` where it raises for a zero among the divisors: on the CPU only it does."""
+
+    def kernel(x1: Tensor, x2: Tensor) -> Any:
+        if x1.is_cpu:
+            try:
+                return native(x1, x2)
+            except RuntimeError:
+                pass
+        return mended(x1, x2)
+
+    return kernel
 
 
-def remainder(x1: Tensor, x2: Tensor) -> Tensor:
-    return torch.remainder(x1, _divisor(x2))
-
-
-def fmod(x1: Tensor, x2: Tensor) -> Tensor:
-    return torch.fmod(x1, _divisor(x2))
+floor_divide = _unless_by_zero(
+    torch.floor_divide, lambda x1, x2: torch.floor_divide(x1, _divisor(x2)).masked_fill(x2 == 0, 0)
+)
+remainder = _unless_by_zero(torch.remainder, lambda x1, x2: torch.remainder(x1, _divisor(x2)))
+fmod = _unless_by_zero(torch.fmod, lambda x1, x2: torch.fmod(x1, _divisor(x2)))
 
 
 def _divide_uint64(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
@@ -53,7 +64,7 @@ def widened(function: Kernel) -> Kernel:
 
 
 def pow_signed(x1: Tensor, x2: Tensor) -> Tensor:
-    if holds((x2 < 0).any(), unknown=False):
+    if x2.numel() and holds(x2.amin() < 0, unknown=False):
         raise ValueError("integers to negative integer powers are not allowed: cast to floating point first")
     return torch.pow(x1, x2)
 

@@ -6,7 +6,9 @@ addition and negation lose special values. Two exact detours serve most kernels:
 
 from __future__ import annotations
 
+import cmath
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,19 +16,20 @@ import ml_dtypes
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from ...errors import InplaceUpdateError
 from ..kernels import EFFORT
-
-try:
-    # Nothing public gives the values of such a tensor but one by one.
-    from torch._C._functorch import get_unwrapped, is_gradtrackingtensor
-except ImportError:
-
-    def is_gradtrackingtensor(tensor: Any) -> bool:
-        """Say no, to be on the safe side."""
-        return False
-
+from ._private import (
+    base_of,
+    get_unwrapped,
+    is_batchedtensor,
+    is_functorch_wrapped_tensor,
+    is_gradtrackingtensor,
+    maybe_get_level,
+    peek_interpreter_stack,
+    temporarily_pop_interpreter_stack,
+)
 
 Kernel = Callable[..., Any]
 
@@ -45,11 +48,26 @@ NUMPY_DTYPES = {native: dtype for dtype, native in DTYPES.items()}
 SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 UNSIGNED = frozenset(SIGNED)
 COMPLEX = frozenset({torch.complex64, torch.complex128})
-FLOAT = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
+HALF = frozenset({torch.float16, torch.bfloat16})
+FLOAT = HALF | {torch.float32, torch.float64}
 SIGNED_INTEGER = frozenset({torch.int8, torch.int16, torch.int32, torch.int64})
 BOOL = frozenset({torch.bool})
 UINT8 = frozenset({torch.uint8})
 INTEGER = SIGNED_INTEGER | UINT8 | UNSIGNED
+WIDE = frozenset({torch.float32, torch.float64})
+
+# Exponents for which the engine's power to a number loses infinities, or what is left of them.
+ODD_POWERS = frozenset({-0.5, -2.0})
+# Numbers beyond aren't taken beside float32, and counted otherwise beside integers.
+_GREATEST = {torch.float32: 3e38, torch.float64: math.inf, torch.int64: 2**31, torch.int32: 2**30}
+
+
+def takes_number(dtype: torch.dtype, value: float) -> bool:
+    """Return whether the engine takes a Python number beside an array of a dtype, in that dtype, as NumPy does."""
+    kind, greatest = type(value), _GREATEST.get(dtype)
+    if greatest is None or not (kind is int or (kind is float and dtype in WIDE)):
+        return False
+    return -greatest <= value <= greatest
 
 
 def as_signed(x: Tensor) -> Tensor:
@@ -121,7 +139,7 @@ def cast(x: Tensor, dtype: torch.dtype, *, copy: bool = False) -> Tensor:
     return x.to(dtype, copy=copy)
 
 
-def _span(x: Tensor) -> int:
+def span(x: Tensor) -> int:
     """Return how many bytes lie between the first and the end of the last element in memory."""
     if x.is_contiguous() or not x.numel():
         return int(x.nbytes)
@@ -130,17 +148,20 @@ def _span(x: Tensor) -> int:
 
 def extent(x: Tensor) -> tuple[int, int]:
     """Return the addresses between which a tensor lies; without one, it stands for itself alone."""
+    # Inside a transformation a tensor lies where the one does that it stands for, which holds the whole batch in vmap.
+    while is_functorch_wrapped_tensor(x):
+        x = get_unwrapped(x)
     start = x.data_ptr() if has_address(x) else id(x)
-    return start, start + _span(x)
+    return start, start + span(x)
 
 
 def has_address(x: Tensor) -> bool:
-    """Say whether a tensor has an address: inside a transformation such as ``torch.func.vmap`` none has."""
+    """Return whether a tensor has an address: not on the meta device, nor inside ``torch.func.vmap`` for example."""
     try:
         x.data_ptr()
     except RuntimeError:
         return False
-    return True
+    return not x.is_meta
 
 
 def unwrapped(x: Tensor) -> Tensor:
@@ -150,8 +171,54 @@ def unwrapped(x: Tensor) -> Tensor:
     return x
 
 
+def derivatives(x: Tensor) -> list[str]:
+    """Return which derivatives are being taken through a tensor, ``"reverse"`` or ``"forward"`` each, inside out."""
+    forward = forward_ad._current_level >= 0
+    if not is_gradtrackingtensor(x) and not is_batchedtensor(x):
+        reverse = x.requires_grad and torch.is_grad_enabled()
+        return ["reverse"] * reverse + ["forward"] * (forward and forward_ad.unpack_dual(x).tangent is not None)
+    innermost = peek_interpreter_stack()
+    if innermost is not None and innermost.level() > maybe_get_level(x):
+        # Inside of a transformation the tangents of those around it can't be seen.
+        with temporarily_pop_interpreter_stack():
+            return derivatives(x)
+    within = derivatives(get_unwrapped(x))
+    if is_batchedtensor(x):
+        return within
+    if x.requires_grad:
+        return ["reverse", *within]
+    return ["forward", *within] if forward and forward_ad.unpack_dual(x).tangent is not None else within
+
+
+def is_plain(x: Tensor) -> bool:
+    """Return whether no derivative is taken through a tensor, nor a transformation of torch running."""
+    return not x.requires_grad and forward_ad._current_level < 0 and peek_interpreter_stack() is None
+
+
+def is_finite(x: Tensor) -> bool:
+    """Return whether all elements are surely finite: the sum of large ones may not be, and ``vmap`` hides it.
+
+    On an accelerator it would take time to look at values.
+    """
+    if not x.is_cpu:
+        return False
+    try:
+        return cmath.isfinite(x.detach().sum().item())
+    except RuntimeError:
+        if has_address(x):
+            raise
+        return False
+
+
+def is_transforming() -> bool:
+    """Return whether any derivative but autograd's, or a batch, is being taken in this thread."""
+    return forward_ad._current_level >= 0 or (
+        peek_interpreter_stack is not None and peek_interpreter_stack() is not None
+    )
+
+
 def holds(condition: Tensor, *, unknown: bool) -> bool:
-    """Say whether a 0-d condition holds; what is said inside ``vmap``, where it may for a part of the batch."""
+    """Return whether a 0-d condition holds; what is said inside ``vmap``, where it may for a part of the batch."""
     try:
         return bool(condition)
     except RuntimeError:
@@ -160,32 +227,44 @@ def holds(condition: Tensor, *, unknown: bool) -> bool:
         return unknown
 
 
-class _Geometry:
+class _Layout:
     """Where the elements of a tensor lie, told to NumPy, which never reads them."""
 
     def __init__(self, x: Tensor) -> None:
+        dtype = NUMPY_DTYPES.get(x.dtype)
         self.__array_interface__ = {
             "version": 3,
-            "typestr": f"|V{x.itemsize}",
+            "typestr": f"|V{x.itemsize}" if dtype is None else dtype.str,
             "shape": tuple(x.shape),
             "strides": tuple(step * x.itemsize for step in x.stride()),
             "data": (x.data_ptr(), True),
         }
 
 
+def layout(x: Tensor) -> np.ndarray:
+    """Return an array of NumPy's that lies where a tensor with an address does, and must not be read."""
+    return np.asarray(_Layout(x))
+
+
+def overlap(first: Tensor, second: Tensor) -> bool:
+    """Return whether the ranges of memory of two tensors overlap; one without an address raises ``RuntimeError``."""
+    distance = second.data_ptr() - first.data_ptr()
+    return distance < span(first) if distance >= 0 else -distance < span(second)
+
+
 def may_share_memory(first: Tensor, second: Tensor) -> bool:
-    """Say whether two tensors have an address in common: ``from_numpy`` gives one memory several storages."""
+    """Return whether two tensors have an address in common: ``from_numpy`` gives one memory several storages."""
     if first is second:
         return True
     try:
-        distance = second.data_ptr() - first.data_ptr()
+        if not overlap(first, second):
+            return False
     except RuntimeError:  # As ``has_address`` says.
         return True
-    if distance >= _span(first) if distance >= 0 else -distance >= _span(second):
-        return False
+    if first.is_meta or second.is_meta:
+        return base_of(first) is base_of(second)
     # Their ranges overlap, but one may lie in the gaps of the other. Tensors of different devices don't meet here.
-    one, other = np.asarray(_Geometry(first)), np.asarray(_Geometry(second))
-    return np.may_share_memory(one, other, EFFORT)  # type: ignore[arg-type]
+    return np.may_share_memory(layout(first), layout(second), EFFORT)  # type: ignore[arg-type]
 
 
 def independent(value: Tensor, target: Tensor) -> Tensor:
@@ -194,7 +273,7 @@ def independent(value: Tensor, target: Tensor) -> Tensor:
 
 
 def is_expanded(x: Tensor) -> bool:
-    """Say whether several elements share one place in memory."""
+    """Return whether several elements share one place in memory."""
     if 0 not in x.stride() or not x.numel():
         return False
     return any(step == 0 and n > 1 for n, step in zip(x.shape, x.stride(), strict=True))
@@ -203,7 +282,7 @@ def is_expanded(x: Tensor) -> bool:
 def check_writable(x: Tensor) -> None:
     """Raise where torch forbids writing to ``x``, before anything is written."""
     if x.requires_grad and torch.is_grad_enabled():
-        base = x if x._base is None else x._base
+        base = base_of(x)
         if base.is_leaf and base.requires_grad:
             raise InplaceUpdateError(
                 "torch forbids writing to a leaf tensor that requires gradients while it records them: "

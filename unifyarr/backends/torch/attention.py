@@ -8,12 +8,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ._shared import FLOAT
+from ._shared import FLOAT, derivatives
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, /, *, is_causal: bool, scale: float) -> Any:
     # The engine keeps no scores where queries and values are as long; elsewhere it keeps more of them than needed.
     if query.dtype not in FLOAT or query.shape[-1] != value.shape[-1]:
+        return NotImplemented
+    # It has one gradient, and no derivative of that, nor one that runs forward.
+    if any("forward" in taken or len(taken) > 1 for taken in map(derivatives, (query, key, value))):
         return NotImplemented
     batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     # For arrays of four axes alone. Scaled first, products don't overflow.

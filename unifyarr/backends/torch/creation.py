@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import fills_gaps
-from ._shared import BFLOAT16, DTYPES, UNSIGNED, by_bits
+from ._shared import BFLOAT16, DTYPES, UNSIGNED, by_bits, takes_number
 
 
 def empty(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
@@ -25,6 +25,8 @@ def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor
 
 
 def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: Any) -> Tensor:
+    if takes_number(DTYPES[dtype], fill_value):  # type: ignore[arg-type]
+        return torch.full(shape, fill_value, dtype=DTYPES[dtype], device=device)
     # NumPy casts the value: torch refuses infinite or large floats and wraps integers that NumPy refuses.
     if isinstance(fill_value, complex) and dtype.kind not in "cb":
         fill_value = fill_value.real

@@ -9,16 +9,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import fills_gaps
+from ..kernels import fills_gaps, support_native_out, worked_around
 from . import _complex, _integers
 from ._shared import (
     BOOL,
     COMPLEX,
     FLOAT,
+    HALF,
     INTEGER,
+    ODD_POWERS,
     SIGNED_INTEGER,
     UINT8,
     UNSIGNED,
+    WIDE,
     Kernel,
     as_signed,
     by_bits,
@@ -26,7 +29,10 @@ from ._shared import (
     by_parts,
     flip_order,
     holds,
+    is_finite,
+    is_plain,
     parts,
+    takes_number,
 )
 
 # -- right as they are ----------------------------------------------------------------------------------------------
@@ -92,7 +98,7 @@ def _exactly(native: Kernel) -> Kernel:
 
     def kernel(*arrays: Tensor) -> Tensor:
         result = native(*arrays)
-        if holds(isfinite(result).all(), unknown=False):
+        if is_finite(result) or holds(isfinite(result).all(), unknown=False):
             return result
         first, *others = torch.broadcast_tensors(*arrays)
         return native(torch.stack((first, first), -1)[..., 0], *others)
@@ -141,6 +147,9 @@ _UINT64 = frozenset({torch.uint64})
 
 def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     quotient = torch.div(x1, x2, rounding_mode="floor")
+    # Of an infinite dividend the quotient isn't finite.
+    if is_finite(quotient) and is_finite(x2):
+        return quotient
     return torch.where(isinf(x1) | isinf(x2), torch.floor(x1 / x2), quotient)
 
 
@@ -148,6 +157,11 @@ _fmod_floats = _exactly(torch.fmod)
 
 
 def _remainder_floats(x1: Tensor, x2: Tensor) -> Tensor:
+    if x1.is_cpu and is_plain(x1) and is_plain(x2):
+        rest = torch.remainder(x1, x2)
+        if is_finite(rest):
+            # The engine leaves a zero the sign of x1. At zero, this has no derivative.
+            return torch.copysign(rest, x2)
     rest = _fmod_floats(x1, x2)
     rest = torch.where(((rest < 0) != (x2 < 0)) & (rest != 0), rest + x2, rest)
     zero = copysign(torch.zeros_like(rest), x2)
@@ -181,13 +195,46 @@ fmod = _mended(
 )
 
 
-pow = _mended(
+_pow = _mended(
     torch.pow,
     (SIGNED_INTEGER, _integers.pow_signed, "answers 0 for negative exponents"),
     (_NARROW, _integers.widened(torch.pow), _NO_UNSIGNED),
     (_UINT64, _integers.pow_uint64, _NO_UNSIGNED),
     (COMPLEX, _complex.pow, "NaN for powers of zero and to zero"),
 )
+
+
+@functools.wraps(_pow)
+def pow(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Any:
+    # The engine has functions of their own for powers to numbers: products, and square roots.
+    if x2.dim() == 0 and x1.dtype in WIDE and x1.dim() and x2.is_cpu and is_plain(x2):
+        exponent = x2.item()
+        if exponent not in ODD_POWERS:
+            return torch.pow(x1, exponent, out=out)
+    return _pow(x1, x2, out=out)
+
+
+@support_native_out
+def clip(x: Tensor, /, *, min: float, max: float, out: Tensor | None = None) -> Any:
+    """Limit an array to a range of Python numbers, in its own dtype; any other call declines."""
+    # At the ends of the range, where they meet, the derivative is another one than that of maximum and minimum.
+    if takes_number(x.dtype, min) and takes_number(x.dtype, max) and is_plain(x):
+        return torch.clamp(x, min, max, out=out)
+    return NotImplemented
+
+
+@worked_around("the engine has none")
+def cbrt(x: Tensor, /) -> Tensor:
+    if x.dtype in HALF:
+        return cbrt(x.to(torch.float32)).to(x.dtype)
+    # Not copysign, which has no derivative at zero.
+    sign = torch.where(signbit(x), -1.0, 1.0).to(x.dtype)
+    root = torch.pow(x * sign, 1 / 3) * sign
+    # One step of Newton's method mends the power of a rounded third; of infinities and zeros it would make NaN.
+    regular = isfinite(x) & (x != 0)
+    number, guess = (torch.where(regular, each, 1.0) for each in (x, root))
+    return root - (guess - number / (guess * guess)) / 3
+
 
 # -- logic and shifts -----------------------------------------------------------------------------------------------
 

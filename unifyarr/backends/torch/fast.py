@@ -11,102 +11,38 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._shared import may_share_memory
+from ._items import get_copy, get_item, get_pair, set_item
+from ._shared import ODD_POWERS, WIDE, is_plain, overlap, takes_number
 
+_INTEGERS = frozenset({torch.int64, torch.int32})
 _FLOATING = frozenset({torch.float32, torch.float64})
 _KEEPS = _FLOATING | {torch.int64, torch.complex64, torch.complex128}
 
 
-def _is_window(key: Any) -> bool:
-    # A basic index that torch has as a view: no negative steps.
-    kind = type(key)
-    if kind is slice:
-        step = key.step
-        return step is None or (type(step) is int and step > 0)
-    return kind is int or key is None or key is Ellipsis
-
-
-def _are_windows(key: tuple[Any, ...]) -> bool:
-    # torch takes a second ellipsis for a slice.
-    return all(map(_is_window, key)) and key.count(Ellipsis) < 2
-
-
-def get_item(x: Tensor, key: Any) -> Any:
-    """Return the view of a basic index that leaves an axis."""
-    kind = type(key)
-    if kind is slice:
-        step = key.step
-        return x[key] if (step is None or (type(step) is int and step > 0)) and x.dim() else NotImplemented
-    if kind is int:
-        return x[key] if x.dim() > 1 else NotImplemented
-    if kind is tuple and _are_windows(key):
-        # torch gives a view where integers leave no axis.
-        return x[key] if sum(type(item) is int for item in key) < x.dim() else NotImplemented
-    return NotImplemented
-
-
-def _may_write(x: Tensor, key: Any) -> bool:
-    # Gradients and memory that several elements share want the general path.
-    if x.requires_grad or x.is_inference():
-        return False
-    return _are_windows(key) if type(key) is tuple else _is_window(key)
-
-
-def _are_one(first: Tensor, second: Tensor) -> bool:
-    return first.data_ptr() == second.data_ptr() and first.shape == second.shape and first.stride() == second.stride()
-
-
-def set_item(x: Tensor, key: Any, value: Tensor) -> bool:
-    """Write a value of the tensor's dtype to a basic index."""
-    if value.dtype is not x.dtype or value.requires_grad or not _may_write(x, key):
-        return False
-    if may_share_memory(x, value):
-        # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
-        part = get_item(x, key)
-        return part is not NotImplemented and _are_one(part, value)
-    if value.dim() and sum(type(item) is int for item in (key if type(key) is tuple else (key,))) == x.dim():
-        # An element takes a 0-d value only.
-        return False
-    try:
-        x[key] = value
-    except (RuntimeError, IndexError):
-        # The general path says what is wrong.
-        return False
-    return True
-
-
-def set_scalar(x: Tensor, key: Any, value: float) -> bool:
-    """Write a Python number to a basic index, where the dtype takes it as it is."""
-    if not (x.dtype in _FLOATING or (x.dtype is torch.int64 and type(value) is int)):
-        return False
-    if type(key) is Tensor:
-        # A mask of the whole shape; what torch does with others differs.
-        if key.dtype is not torch.bool or key.shape != x.shape or not _may_write(x, None) or may_share_memory(x, key):
-            return False
-    elif not _may_write(x, key):
-        return False
-    try:
-        x[key] = value
-    except (RuntimeError, IndexError):
-        return False
-    return True
-
-
 def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
-    """Say whether a kernel that reads ``x1`` and ``x2`` may write to ``out``: all alike, compact, and not overlapping.
+    """Return whether a kernel may read ``x1`` and ``x2`` and write to ``out``: they fit, and don't overlap it.
 
-    What records gradients torch itself refuses, before it writes; an inference tensor only afterwards.
+    What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
+    tensor only afterwards.
     """
-    dtype, shape = out.dtype, out.shape
-    if not (x1.dtype is dtype is x2.dtype and x1.shape == shape == x2.shape and out.is_contiguous()):
+    dtype, shape, other = out.dtype, out.shape, x2.shape
+    if x1.dtype is not dtype or x1.shape != shape or out.is_inference():
         return False
-    if out.is_inference() or (not shape and not x1.device == out.device == x2.device):
+    # An integer beside float64 becomes one here and there.
+    if x2.dtype is not dtype and not (dtype is torch.float64 and x2.dtype in _INTEGERS):
+        return False
+    if other != shape and (len(other) > len(shape) or not _broadcasts(other, shape)):
+        return False
+    if not other and not x1.device == out.device == x2.device:
         # Beside 0-d tensors torch takes those of other devices.
         return False
-    place, nbytes = out.data_ptr(), out.nbytes
-    return (x1 is out or (x1.is_contiguous() and abs(x1.data_ptr() - place) >= nbytes)) and (
-        x2 is out or x2 is x1 or (x2.is_contiguous() and abs(x2.data_ptr() - place) >= nbytes)
-    )
+    # Inside a transformation there's no address, which raises.
+    out.data_ptr()
+    return (x1 is out or not overlap(x1, out)) and (x2 is out or x2 is x1 or not overlap(x2, out))
+
+
+def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
+    return all(length in (1, wanted) for length, wanted in zip(reversed(shape), reversed(to), strict=False))
 
 
 def _total(native: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -134,6 +70,25 @@ def matmul(x1: Tensor, x2: Tensor) -> Any:
     return NotImplemented
 
 
+def scalar_pow(x: Tensor, value: float) -> Any:
+    if x.dtype is torch.int64:
+        return torch.pow(x, value) if type(value) is int and 0 <= value < 1 << 31 else NotImplemented
+    return torch.pow(x, value) if x.dtype in WIDE and value not in ODD_POWERS else NotImplemented
+
+
+def scalar_maximum(x: Tensor, value: float) -> Any:
+    # Where both are equal, the engine's derivative is another one than that of the maximum of arrays.
+    return torch.clamp_min(x, value) if takes_number(x.dtype, value) and is_plain(x) else NotImplemented
+
+
+def scalar_minimum(x: Tensor, value: float) -> Any:
+    return torch.clamp_max(x, value) if takes_number(x.dtype, value) and is_plain(x) else NotImplemented
+
+
 PATHS: dict[str, Callable[..., Any]] = {
-    path.__name__: path for path in (get_item, set_item, set_scalar, mean, matmul)
-} | {"sum": _total(torch.sum)}
+    path.__name__: path
+    for path in (
+        *(get_item, get_pair, get_copy, set_item, mean, matmul),
+        *(scalar_pow, scalar_maximum, scalar_minimum),
+    )
+} | {"sum": _total(torch.sum), "reflected_maximum": scalar_maximum, "reflected_minimum": scalar_minimum}

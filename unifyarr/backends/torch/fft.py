@@ -20,8 +20,9 @@ def _call(native: Kernel, x: Tensor, lengths: tuple[int, ...], axes: tuple[int, 
         # As in NumPy: half precision computes in float32, integers do in float64.
         x = x.to(torch.float32 if x.is_floating_point() else torch.float64)
     if x.numel():
+        result = native(x, *arguments)
         # ihfft conjugates lazily.
-        return native(x, *arguments).resolve_conj()
+        return result.resolve_conj() if result.is_conj() else result
     # The engine refuses arrays without elements: it gets zeros, as which missing points count, and the result is cut.
     result = native(x.new_zeros([n or 1 for n in x.shape]), *arguments).resolve_conj()
     return result[tuple(slice(0 if n == 0 and i not in axes else None) for i, n in enumerate(x.shape))]

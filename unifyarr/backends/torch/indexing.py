@@ -10,26 +10,11 @@ import torch
 from torch import Tensor
 
 from ..kernels import bound_by, worked_around
-from ._shared import as_dtype, as_signed, has_address, independent, writes
-
-Window = tuple[tuple[int, int, int], ...]
+from ._indices import Window, check_bounds, check_device_bounds, forward, last_writes
+from ._shared import UNSIGNED, as_dtype, as_signed, independent, is_plain, writes
 
 # From this many elements on, torch writes with several threads, in no particular order.
 _PARALLEL = 32768
-
-
-def _forward(window: Window) -> tuple[tuple[slice, ...], list[int]]:
-    """Return slices with positive steps over the same elements, and the axes that the window traverses backwards."""
-    slices, backward = [], []
-    for axis, (start, step, length) in enumerate(window):
-        if length == 0:
-            slices.append(slice(0, 0))
-        elif step > 0 or length == 1:
-            slices.append(slice(start, start + abs(step) * (length - 1) + 1, abs(step)))
-        else:
-            slices.append(slice(start + step * (length - 1), start + 1, -step))
-            backward.append(axis)
-    return tuple(slices), backward
 
 
 def _flip(x: Tensor, axes: list[int]) -> Tensor:
@@ -37,48 +22,26 @@ def _flip(x: Tensor, axes: list[int]) -> Tensor:
 
 
 def _reading(*, window: Window) -> Callable[[Tensor], Tensor]:
-    slices, backward = _forward(window)
+    slices, backward = forward(window)
     return partial(get_window, window=window) if backward else itemgetter((*slices, ...))
 
 
 @bound_by(_reading)
 def get_window(x: Tensor, /, *, window: Window) -> Tensor:
-    slices, backward = _forward(window)
+    slices, backward = forward(window)
     result = x[(*slices, ...)]
     return _flip(result, backward) if backward else result
 
 
 @writes
 def set_window(x: Tensor, value: Tensor, /, *, window: Window) -> Tensor:
-    slices, backward = _forward(window)
+    slices, backward = forward(window)
     x[(*slices, ...)] = _flip(value, backward) if backward else independent(value, x)
     return x
 
 
-def check_bounds(indices: Tensor, size: int, axis: int) -> int:
-    """Raise where an index is out of bounds; return the least one, 0 of none, and -1 where ``vmap`` hides them."""
-    if not indices.numel():
-        return 0
-    try:
-        low, high = map(int, torch.aminmax(indices))
-    except RuntimeError:
-        if has_address(indices):
-            raise
-        return -1
-    if low < -size or high >= size:
-        raise IndexError(f"an index is out of bounds for axis {axis} with size {size}")
-    return low
-
-
-def _check_device_bounds(x: Tensor, indices: tuple[Tensor, ...], axis: int = 0) -> None:
-    # On the CPU torch raises, unless there is nothing to read. On an accelerator the whole process loses the device.
-    if x.device.type != "cpu" or not x.numel():
-        for place, index in enumerate(indices, axis):
-            check_bounds(index, x.shape[place], place)
-
-
 def _pick(x: Tensor, indices: tuple[Tensor, ...], axis: int = 0) -> Tensor:
-    _check_device_bounds(x, indices, axis)
+    check_device_bounds(x, indices, axis)
     result = x[(slice(None),) * axis + indices]
     # torch takes a 0-d index for an int, and answers a view.
     return result.clone() if not indices or indices[0].ndim == 0 else result
@@ -86,15 +49,6 @@ def _pick(x: Tensor, indices: tuple[Tensor, ...], axis: int = 0) -> Tensor:
 
 def gather(x: Tensor, /, *indices: Tensor) -> Tensor:
     return _pick(x, indices)
-
-
-def _last(x: Tensor, indices: list[Tensor]) -> Tensor:
-    """Return which of many index tuples write last to their place in ``x``."""
-    places = torch.zeros_like(indices[0])
-    for axis, index in enumerate(indices):
-        places = places * x.shape[axis] + index % x.shape[axis]
-    places, order = torch.sort(places, stable=True)
-    return order[torch.cat((places[1:] != places[:-1], torch.ones_like(places[:1], dtype=torch.bool)))]
 
 
 @worked_around("torch leaves open which value for one place wins, and writes before it finds an index out of bounds")
@@ -110,7 +64,7 @@ def scatter(x: Tensor, value: Tensor, /, *indices: Tensor) -> Tensor:
     value = value.reshape(len(flat[0]), *x.shape[len(flat) :])
     # Without order on several threads; and in the backward pass, overwritten values would get a gradient.
     if value.numel() and (value.numel() >= _PARALLEL or value.requires_grad or x.device.type != "cpu"):
-        last = _last(x, flat)
+        last = last_writes(x, flat)
         flat, value = [index[last] for index in flat], value[last]
     as_signed(x)[tuple(flat)] = as_signed(value)
     return x
@@ -130,11 +84,29 @@ def put_mask(x: Tensor, value: Tensor, mask: Tensor, /) -> Tensor:
 
 
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None) -> Tensor:
-    # torch.index_select takes neither negative indices nor several axes of them.
+    # torch.index_select takes neither negative indices nor several axes of them: it raises.
+    if indices.dim() == 1 and x.numel() and x.dtype not in UNSIGNED and x.is_cpu and is_plain(x):
+        try:
+            if axis is not None or x.dim() == 1:
+                return torch.index_select(x, axis or 0, indices)
+        except (IndexError, RuntimeError):
+            pass
     return _pick(x.reshape(-1), (indices,)) if axis is None else _pick(x, (indices,), axis)
+
+
+def _fits(x: Tensor, indices: Tensor, axis: int) -> bool:
+    return x.shape == indices.shape or (
+        x.dim() == indices.dim() and all(i == axis or n == indices.shape[i] for i, n in enumerate(x.shape))
+    )
 
 
 @worked_around("torch.take_along_dim wraps indices out of bounds, and has no kernel for uint16, uint32, uint64")
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int) -> Tensor:
+    if x.dtype not in UNSIGNED and x.is_cpu and is_plain(x) and _fits(x, indices, axis):
+        try:
+            return torch.gather(x, axis, indices)
+        except (IndexError, RuntimeError):
+            # Negative indices, or some out of bounds.
+            pass
     check_bounds(indices, x.shape[axis], axis)
     return as_dtype(torch.take_along_dim(as_signed(x), indices, axis), x.dtype)

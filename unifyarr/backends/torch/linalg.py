@@ -12,8 +12,7 @@ from torch import Tensor, linalg
 
 from ...errors import AxisError, DtypeError, ShapeError
 from ..kernels import support_native_out, worked_around
-from . import statistical
-from ._shared import BOOL, FLOAT, INTEGER, Kernel, as_dtype, as_signed
+from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, as_dtype, as_signed, is_finite
 
 
 def _numpy_errors(kernel: Kernel) -> Kernel:
@@ -23,14 +22,20 @@ def _numpy_errors(kernel: Kernel) -> Kernel:
     def call(*arrays: Tensor, **arguments: Any) -> Any:
         try:
             return kernel(*arrays, **arguments)
-        except torch.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(str(error)) from None
-        except (NotImplementedError, torch.OutOfMemoryError):
-            raise
-        except (RuntimeError, IndexError) as error:
-            raise ShapeError(str(error)) from error
+        except Exception as error:
+            raise _numpy_error(error) from None
 
     return call
+
+
+def _numpy_error(error: Exception) -> Exception:
+    if isinstance(error, torch.linalg.LinAlgError):
+        return np.linalg.LinAlgError(str(error))
+    if isinstance(error, (RuntimeError, IndexError)) and not isinstance(
+        error, (NotImplementedError, torch.OutOfMemoryError)
+    ):
+        return ShapeError(str(error))
+    return error
 
 
 def _check_matrix(x: Tensor) -> None:
@@ -39,9 +44,11 @@ def _check_matrix(x: Tensor) -> None:
 
 
 def _check_square(x: Tensor) -> None:
-    _check_matrix(x)
-    if x.shape[-1] != x.shape[-2]:
-        raise np.linalg.LinAlgError(f"a square matrix has two axes of one length, not {tuple(x.shape[-2:])}")
+    shape = x.shape
+    if len(shape) < 2:
+        _check_matrix(x)
+    if shape[-1] != shape[-2]:
+        raise np.linalg.LinAlgError(f"a square matrix has two axes of one length, not {tuple(shape[-2:])}")
 
 
 def _matrices(kernel: Kernel, *, square: bool = False) -> Kernel:
@@ -51,16 +58,20 @@ def _matrices(kernel: Kernel, *, square: bool = False) -> Kernel:
     @functools.wraps(kernel)
     def call(x: Tensor, /, *arrays: Tensor, **arguments: Any) -> Any:
         check(x)
-        if x.dtype in _EXACT:
+        if x.dtype not in _READY:
+            if x.itemsize == 2 and x.dtype not in _EXACT:
+                raise DtypeError(f"linear algebra takes no {x.dtype}: cast to float32")
             x, arrays = x.to(torch.float64), tuple(array.to(torch.float64) for array in arrays)
-        elif x.itemsize == 2:
-            raise DtypeError(f"linear algebra takes no {x.dtype}: cast to float32")
-        return kernel(x, *arrays, **arguments)
+        try:
+            return kernel(x, *arrays, **arguments)
+        except Exception as error:
+            raise _numpy_error(error) from None
 
-    return _numpy_errors(call)
+    return call
 
 
 _EXACT = INTEGER | BOOL
+_READY = WIDE | COMPLEX
 _square = functools.partial(_matrices, square=True)
 
 # -- products -------------------------------------------------------------------------------------------------------
@@ -70,6 +81,8 @@ _square = functools.partial(_matrices, square=True)
 @support_native_out
 @_numpy_errors
 def matmul(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Tensor:
+    if out is None and x1.dtype in WIDE:
+        return torch.matmul(x1, x2)
     if x1.dtype in FLOAT or x1.is_complex():
         if out is None or x1.ndim < 2 or x2.ndim < 2:
             # For a vector the engine resizes the out that it was given, and warns.
@@ -101,16 +114,13 @@ def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int) -> Tensor:
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int) -> Tensor:
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ShapeError(f"a cross product takes 3 elements, not {x1.shape[axis]} and {x2.shape[axis]}")
-    x1, x2 = torch.broadcast_tensors(x1, x2)
+    if x1.shape != x2.shape:
+        x1, x2 = torch.broadcast_tensors(x1, x2)
     return as_dtype(linalg.cross(as_signed(x1), as_signed(x2), dim=axis), x1.dtype)
 
 
 def diagonal(x: Tensor, /, *, offset: int) -> Tensor:
     return torch.diagonal(x, offset, -2, -1)
-
-
-def trace(x: Tensor, /, *, offset: int, dtype: np.dtype[Any]) -> Tensor:
-    return statistical.sum(torch.diagonal(x, offset, -2, -1), axis=(x.ndim - 2,), dtype=dtype, keepdims=False)
 
 
 @worked_around("no kernel for bool, uint16, uint32, uint64, no inverse of integers")
@@ -141,7 +151,7 @@ def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
 
 
 def _check_finite(x: Tensor) -> None:
-    if not bool(torch.isfinite(x).all()):
+    if not is_finite(x) and not bool(torch.isfinite(x).all()):
         raise np.linalg.LinAlgError("the matrix must not contain infinite numbers or NaN")
 
 
@@ -177,6 +187,8 @@ def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
 
 @_square
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
+    if x2.ndim == x1.ndim or (x2.ndim == 1 and x1.ndim == 2):
+        return linalg.solve(x1, x2)
     if x2.ndim == 1:
         return linalg.solve(x1, x2[:, None]).squeeze(-1)
     # With as many axes as the matrices, a stack of matrices can't be taken for one of vectors.
@@ -231,7 +243,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool, ord: float | str | None) -> Ten
 def vector_norm(x: Tensor, /, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> Tensor:
     if not axis:
         return torch.abs(x) if ord != 0 else (x != 0).to(x.real.dtype)
-    if ord != -math.inf and any(x.shape[i] == 0 for i in axis):
+    if ord != -math.inf and not x.numel() and any(x.shape[i] == 0 for i in axis):
         # The engine refuses what has no identity; NumPy starts with 0, whose negative power is infinite.
         return torch.abs(x).sum(axis, keepdims) + (math.inf if ord < 0 else 0.0)
     if ord == 0 and x.is_complex():

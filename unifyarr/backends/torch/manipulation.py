@@ -17,11 +17,11 @@ def broadcast_to(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
 
 
 def permute_dims(x: Tensor, /, *, axes: tuple[int, ...]) -> Tensor:
-    return x.permute(axes)
+    return torch.permute(x, axes)
 
 
 def reshape(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
-    return x.reshape(shape)
+    return torch.reshape(x, shape)
 
 
 def real(x: Tensor, /) -> Tensor:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ._indices import Window, check_device_bounds, forward, last_writes
 from ._shared import as_dtype, as_signed, has_address
-from .indexing import Window, _check_device_bounds, _forward, _last
 
 
 def set_window(x: Tensor, value: Tensor, /, *, window: Window) -> Tensor:
-    slices, backward = _forward(window)
+    slices, backward = forward(window)
     # A 0-d value may go into one element.
     value = as_signed(value).expand([length for _, _, length in window])
     return as_dtype(_inserted(as_signed(x), value.flip(backward) if backward else value, slices, 0), x.dtype)
@@ -34,14 +34,14 @@ def scatter(x: Tensor, value: Tensor, /, *indices: Tensor) -> Tensor:
     if not indices:
         return value
     if has_address(indices[0]):
-        _check_device_bounds(x, indices)
+        check_device_bounds(x, indices)
     flat = [index.reshape(-1) for index in indices]
     value = value.reshape(len(flat[0]), *x.shape[len(flat) :])
     if not value.numel():
         return x
     if all(map(has_address, flat)):
         # In the backward pass, values that are overwritten would get a gradient.
-        last = _last(x, flat)
+        last = last_writes(x, flat)
         flat, value = [index[last] for index in flat], value[last]
     else:
         value = _last_wins(x, value, flat)

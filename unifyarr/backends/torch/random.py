@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ._private import standard_gamma
 from ._shared import DTYPES
 
 Device: TypeAlias = Any
@@ -49,8 +50,7 @@ def draw_permutation(state: Tensor, *, length: int, device: Device) -> tuple[Ten
 
 
 def draw_gamma(state: Tensor, alpha: Tensor, *, device: Device) -> tuple[Tensor, Tensor]:
-    # What ``torch.distributions.Gamma`` draws with, which takes no generator itself.
-    return _drawn(state, device, lambda g: torch._standard_gamma(alpha, generator=g))
+    return _drawn(state, device, lambda g: standard_gamma(alpha, g))
 
 
 def draw_poisson(state: Tensor, lam: Tensor, *, device: Device) -> tuple[Tensor, Tensor]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..kernels import worked_around
-from ._shared import UNSIGNED, as_signed, flip_order, holds
-from .sorting import ranks
+from ._order import ranks
+from ._shared import UNSIGNED, WIDE, as_signed, flip_order, holds, is_finite, is_plain
 
 where = torch.where
 
 
-def sortable(x: Tensor, *, nan: int) -> Tensor:
+def _sortable(x: Tensor, *, nan: int) -> Tensor:
     """Return an array of the same order that torch compares, with the rank ``nan`` for all complex NaN."""
     if x.dtype in UNSIGNED:
         return flip_order(x)
@@ -28,7 +29,7 @@ def _argument(native: Any, name: str, nan: int) -> Any:
     def kernel(x: Tensor, /, *, axis: int | None, keepdims: bool) -> Tensor:
         if (x.numel() if axis is None else x.shape[axis]) == 0:
             raise ValueError(f"{name} of an array without elements has no value")
-        result = native(sortable(x, nan=nan), axis, keepdims and axis is not None)
+        result = native(_sortable(x, nan=nan), axis, keepdims and axis is not None)
         return result.reshape((1,) * x.ndim) if axis is None and keepdims else result
 
     return kernel
@@ -43,14 +44,26 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     return tuple(torch.nonzero(as_signed(x), as_tuple=True))
 
 
+def _ends_finite(x: Tensor) -> bool:
+    return is_plain(x) and (not x.numel() or math.isfinite(x.select(0, -1).item()))
+
+
 @worked_around("no kernel for bool, uint16, uint32, uint64 and complex numbers; NaN is not above all numbers")
 def searchsorted(x1: Tensor, x2: Tensor, /, *sorter: Tensor, side: Any) -> Tensor:
-    if x1.is_floating_point() or x1.is_complex():
+    if x1.dtype in WIDE and not sorter and _ends_finite(x1) and is_finite(x2):
+        pass
+    elif x1.is_floating_point() or x1.is_complex():
         last = x1[sorter[0][-1:]] if sorter else x1[-1:]
         if x1.is_complex() or holds(torch.isnan(last).any() | torch.isnan(x2).any(), unknown=True):
             x1, x2 = ranks(x1, x2)
     else:
-        x1, x2 = sortable(x1, nan=0), sortable(x2, nan=0)
+        x1, x2 = _sortable(x1, nan=0), _sortable(x2, nan=0)
     # The engine warns about strides.
     order = sorter[0].contiguous() if sorter else None
     return torch.searchsorted(x1.contiguous(), x2.contiguous(), side=side, sorter=order)
+
+
+def count_nonzero(x: Tensor, /, *, axis: tuple[int, ...], keepdims: bool) -> Tensor:
+    if len(axis) == x.dim() and not keepdims:
+        return torch.count_nonzero(as_signed(x))
+    return torch.sum(as_signed(x) != 0, axis, keepdims) if axis else (as_signed(x) != 0).to(torch.int64)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from ..kernels import worked_around
-from ._shared import as_signed
-from .sorting import argsort, ranks, sort
+from ._order import ranks
+from ._shared import COMPLEX, UNSIGNED, WIDE, as_signed, is_plain
+from .sorting import argsort, sort
+
+_DIRECT = WIDE | {torch.int64}
+_OTHERS = COMPLEX | UNSIGNED
 
 
 @worked_around("no kernel for bool, uint16, uint32, uint64 and complex numbers, errors for some strides")
 def isin(x1: Tensor, x2: Tensor, /, *, invert: bool) -> Tensor:
+    if x1.dtype in _DIRECT and x1.is_contiguous() and x2.is_contiguous():
+        return torch.isin(x1, x2, invert=invert)
     shape = x1.shape
     x1, x2 = x1.reshape(-1), x2.reshape(-1)
     if x1.is_complex():
@@ -24,7 +32,7 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool) -> Tensor:
 
 
 def _starts(values: Tensor) -> Tensor:
-    """Say which elements of a sorted 1-d array differ from the one before."""
+    """Return which elements of a sorted 1-d array differ from the one before."""
     return torch.cat((torch.ones_like(values[:1], dtype=torch.bool), values[1:] != values[:-1]))
 
 
@@ -42,5 +50,17 @@ def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 @worked_around("torch.unique has no kernel for complex numbers")
 def unique_values(x: Tensor, /) -> Tensor:
+    if x.dtype not in _OTHERS and is_plain(x):
+        return torch.unique(x)
     values = sort(x.reshape(-1), axis=0, descending=False, stable=True)
     return values[_starts(values)]
+
+
+@worked_around("torch.unique has no kernel for complex numbers, and no derivative")
+def unique_counts(x: Tensor, /) -> Any:
+    return torch.unique(x, return_counts=True) if x.dtype not in _OTHERS and is_plain(x) else NotImplemented
+
+
+@worked_around("torch.unique has no kernel for complex numbers, and no derivative")
+def unique_inverse(x: Tensor, /) -> Any:
+    return torch.unique(x, return_inverse=True) if x.dtype not in _OTHERS and is_plain(x) else NotImplemented

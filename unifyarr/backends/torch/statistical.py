@@ -11,10 +11,25 @@ import torch
 from torch import Tensor
 
 from ..kernels import support_native_out, worked_around
-from ._shared import DTYPES, SIGNED, Kernel, as_dtype, as_signed, by_parts, cast, flip_order, holds
+from ._shared import (
+    DTYPES,
+    HALF,
+    SIGNED,
+    WIDE,
+    Kernel,
+    as_dtype,
+    as_signed,
+    by_parts,
+    cast,
+    flip_order,
+    holds,
+    is_plain,
+)
 from .searching import argmax, argmin
 
 Axis = tuple[int, ...]
+# The dtypes whose sums and products need no detour.
+_KEEPS = WIDE | {torch.int64}
 
 
 def _values(x: Tensor, dtype: torch.dtype) -> Tensor:
@@ -44,6 +59,8 @@ def _plus_zero(x: Tensor) -> Tensor:
 @support_native_out
 def sum(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, out: Tensor | None = None) -> Tensor:
     native = DTYPES[dtype]
+    if x.dtype is native and native in _KEEPS and axis:
+        return torch.sum(x, axis, keepdims) if out is None else torch.sum(x, axis, keepdims, out=out)
     if not axis:
         return as_dtype(_plus_zero(_values(x, native)), native)
     if native in SIGNED:
@@ -53,7 +70,12 @@ def sum(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, out: 
 
 def prod(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Tensor:
     native = DTYPES[dtype]
+    if x.dtype is native and native in _KEEPS and len(axis) == 1:
+        return torch.prod(x, axis[0], keepdims)
     values = _values(x, native)
+    if native in HALF:
+        # Unlike its sums, the engine's products are rounded at each step.
+        return prod(values, axis=axis, dtype=np.dtype(np.float32), keepdims=keepdims).to(native)
     if not axis:
         return as_dtype(values * torch.ones_like(values), native)
     # torch.prod reduces one axis only.
@@ -68,6 +90,8 @@ def _extremum(native: Kernel, argument: Kernel, name: str) -> Kernel:
     def kernel(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
         if not axis:
             return x.clone()
+        if x.dtype in WIDE and out is None and x.numel():
+            return native(x, axis, keepdims)
         try:
             if x.dtype in SIGNED:
                 return flip_order(native(flip_order(x), axis, keepdims)).view(x.dtype)
@@ -92,23 +116,35 @@ min = _extremum(torch.amin, argmin, "min")
 @support_native_out
 def mean(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
     if axis and not x.is_complex():
-        return torch.mean(x, axis, keepdims, out=out)
+        return torch.mean(x, axis, keepdims) if out is None else torch.mean(x, axis, keepdims, out=out)
     total = torch.sum(x, axis, keepdims) if axis else _plus_zero(x)
     # NumPy divides by a complex number, which decides about infinite parts.
     return total / total.new_full((), math.prod(x.shape[i] for i in axis))
 
 
 def var(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tensor:
-    count = math.prod(x.shape[i] for i in axis)
-    if axis and count > correction and x.numel():
+    if _is_regular(x, axis, correction):
         return torch.var(x, axis, correction=correction, keepdim=keepdims)
     # torch warns where the divisor is 0.
+    count = math.prod(x.shape[i] for i in axis)
     squares = (x - mean(x, axis=axis, keepdims=True)).abs().square()
     total = torch.sum(squares, axis, keepdims) if axis else squares
     return total / (count - correction if count > correction else 0.0)
 
 
+def _is_regular(x: Tensor, axis: Axis, correction: float) -> bool:
+    shape = x.shape
+    count = x.numel() if len(axis) == len(shape) else math.prod([shape[each] for each in axis])
+    return bool(axis) and count > correction and x.numel() > 0
+
+
 def std(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tensor:
+    # The root of a variance of zero has another derivative.
+    if x.dtype in WIDE and _is_regular(x, axis, correction) and is_plain(x):
+        return torch.std(x, axis, correction=correction, keepdim=keepdims)
+    if x.dtype in HALF:
+        # The variance of half precision overflows before its root does.
+        return std(x.float(), axis=axis, correction=correction, keepdims=keepdims).to(x.dtype)
     return torch.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
@@ -116,6 +152,10 @@ def _cumsum(x: Tensor, axis: int) -> Tensor:
     if x.is_complex():
         return by_parts(_cumsum)(x, axis=axis)
     result = torch.cumsum(x, axis, dtype=x.dtype)
+    if x.dtype in WIDE and x.dim() == 1 and x.numel() and is_plain(x):
+        first: Any = x.select(0, 0).item()
+        if first:
+            return result
     if x.is_floating_point() and not holds(x.narrow(axis, 0, x.shape[axis] and 1).all(), unknown=False):
         # torch starts with 0.0, NumPy with the first element: after nothing but -0.0 the sum is -0.0.
         leading = torch.cumprod(((x == 0) & torch.signbit(x)).to(torch.uint8), axis) != 0

@@ -14,6 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ...errors import EngineError
+from ._private import is_zero
+
 Function = Callable[..., Any]
 
 
@@ -23,7 +26,7 @@ def _conjugates(arrays: Sequence[Tensor]) -> list[Tensor]:
 
 def _filled(arrays: Sequence[Tensor]) -> list[Tensor]:
     # Where there's nothing but zeros, torch may give a tensor without memory.
-    return [torch.zeros_like(x) if x._is_zerotensor() else x for x in arrays]
+    return [torch.zeros_like(x) if is_zero(x) else x for x in arrays]
 
 
 def vjp(function: Function, arrays: Sequence[Tensor], once: bool) -> tuple[list[Tensor], list[Tensor], Function]:
@@ -31,7 +34,11 @@ def vjp(function: Function, arrays: Sequence[Tensor], once: bool) -> tuple[list[
     results, pullback, others = torch.func.vjp(function, *arrays, has_aux=True)
 
     def gradients(cotangents: Sequence[Tensor]) -> list[Tensor]:
-        return _conjugates(_filled(pullback(_conjugates(cotangents))))
+        try:
+            return _conjugates(_filled(pullback(_conjugates(cotangents))))
+        except RuntimeError as error:
+            # As for tensors without values, on the meta device.
+            raise EngineError(f"torch can't take this derivative: {error}") from error
 
     return results, others, gradients
 

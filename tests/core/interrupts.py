@@ -1,0 +1,158 @@
+"""Interrupts at every place where Python may take one: ``python -m tests.core.interrupts BACKEND SECONDS SEED``.
+
+Python looks for signals after calls, where a function begins and where a loop goes back. ``interrupted_at(n, ...)``
+raises ``KeyboardInterrupt`` at the n-th such place that a program passes in our code, which finds each window there is.
+The command sends real signals at random moments instead.
+"""
+
+from __future__ import annotations
+
+import dis
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+# After these Python looks for signals.
+_LOOKS = ("CALL", "RESUME", "JUMP_BACKWARD")
+_places: dict[CodeType, dict[int, bool]] = {}
+
+
+def _looks(code: CodeType) -> dict[int, bool]:
+    """Say of each instruction whether an interrupt may come right before it, as after a call."""
+    found: dict[int, bool] = {}
+    handlers = [(each.start, each.end, each.target) for each in dis.Bytecode(code).exception_entries]
+
+    def handler(offset: int) -> int | None:
+        return next((target for start, end, target in handlers if start <= offset < end), None)
+
+    before: dis.Instruction | None = None
+    for each in dis.get_instructions(code):
+        if each.opname == "CACHE":
+            continue
+        # The exception belongs to the call: where that has another handler than what follows, it can't be imitated.
+        found[each.offset] = (
+            before is not None
+            and before.opname.startswith(_LOOKS)
+            and "JUMP" not in before.opname
+            and handler(before.offset) == handler(each.offset)
+        )
+        before = each
+    return found
+
+
+def interrupted_at(number: int, program: Callable[[], Any]) -> bool:
+    """Run a program with an interrupt at a place; say whether it came to that."""
+    left = number
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal left
+        if "/unifyarr/" not in frame.f_code.co_filename and "<unifyarr" not in frame.f_code.co_filename:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode":
+            places = _places.get(frame.f_code)
+            if places is None:
+                places = _places[frame.f_code] = _looks(frame.f_code)
+            if places.get(frame.f_lasti):
+                left -= 1
+                if left == 0:
+                    raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        program()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+_SIZES = (10, 1000, 100_000)
+
+
+def _round(x: Any, view: Any, step: int, number: int) -> None:
+    x[number % 7] = float(number)
+    view[step:] = float(number)
+    x += 1.0
+
+
+def main(backend: str, seconds: float, seed: int) -> int:
+    """Interrupt writes by real signals, and return how many arrays were neither as before nor as after a write."""
+    import unifyarr as ua
+
+    ua.set_backend(backend)
+    signal.signal(signal.SIGPROF, signal.default_int_handler)
+    draw = random.Random(seed)
+    interrupts = wrong = 0
+    for size in _SIZES:
+        # An interrupt while JAX compiles may leave its caches such that it never compiles the same again.
+        for step in (1, 2, 3):
+            x = ua.zeros(size)
+            for _ in range(2):
+                _round(x, x[::-1], step, 0)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        size = draw.choice(_SIZES)
+        x, values = ua.zeros(size), np.zeros(size)
+        view, step = x[::-1], draw.randrange(1, 4)
+        number = 0
+        try:
+            signal.setitimer(signal.ITIMER_PROF, draw.uniform(0.0005, 0.02))
+            # Python drops an interrupt that comes in a finalizer: without an end the loop would go on for ever.
+            last = time.monotonic() + 0.5
+            while time.monotonic() < last:
+                _round(x, view, step, number)
+                number += 1
+        except KeyboardInterrupt:
+            interrupts += 1
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        states = [values.copy()]
+        for k in range(max(0, number - 1), number + 1):
+            if k == number - 1:
+                values[:] = 0.0
+                for j in range(number):
+                    values[j % 7] = j
+                    values[::-1][step:] = j
+                    values += 1.0
+                states = [values.copy()]
+            else:
+                for change in (_set(k % 7, k), _set_view(step, k), _add):
+                    change(values)
+                    states.append(values.copy())
+        try:
+            found, seen = np.array(x), np.array(view)
+            x[0] = 5.0
+            good = any(np.array_equal(found, each) for each in states) and np.array_equal(seen, found[::-1])
+            good = good and float(x[0]) == 5.0 == float(view[-1])
+        except Exception as error:
+            print(type(error).__name__, error)
+            good = False
+        wrong += not good
+    print(f"{backend}: {interrupts} interrupts, {wrong} arrays wrong, seed {seed}")
+    return wrong
+
+
+def _set(place: int, value: int) -> Callable[[np.ndarray], None]:
+    return lambda x: x.__setitem__(place, value)
+
+
+def _set_view(step: int, value: int) -> Callable[[np.ndarray], None]:
+    return lambda x: x[::-1].__setitem__(slice(step, None), value)
+
+
+def _add(x: np.ndarray) -> None:
+    x += 1.0
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))))

@@ -1,0 +1,34 @@
+"""Running programs that the machine makes."""
+
+from __future__ import annotations
+
+import hypothesis
+import numpy as np
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from .containers import ContainerPrograms
+
+
+def forget(backend: str) -> None:
+    """Let JAX forget what it has compiled, all of which it keeps."""
+    if backend == "jax":
+        import jax
+
+        jax.clear_caches()
+
+
+def run(backend: str, count: int, steps: int, *, seed: int, shrinks: bool = True) -> None:
+    """Run so many programs of so many steps on a backend, and raise the first difference with a short program."""
+    machine = hypothesis.seed(seed)(type("Programs", (ContainerPrograms,), {"backend": backend}))
+    options = settings(
+        max_examples=count,
+        stateful_step_count=steps,
+        phases=[Phase.generate, *([Phase.shrink] if shrinks else [])],
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+    )
+    with np.errstate(all="ignore"):
+        run_state_machine_as_test(machine, settings=options)

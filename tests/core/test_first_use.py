@@ -1,0 +1,38 @@
+"""First uses: by several threads at once, and without a setting of an engine that isn't used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unifyarr as ua
+
+from . import first_use
+
+
+def test_eight_threads_may_call_everything_for_the_first_time_at_once(backend: str) -> None:
+    assert not first_use.in_processes(backend, rounds=1, seed=20261122, count=12)
+
+
+def test_only_what_makes_or_takes_a_jax_array_loads_its_backend(backend: str) -> None:
+    pytest.importorskip("jax")
+    if backend == "jax":
+        pytest.skip("on JAX itself every call makes its arrays")
+    engines = {"numpy", backend, *({"torch"} & {*ua.available_backends()})}
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.core.unused_jax", backend, *sorted(engines)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        cwd=Path(__file__).parents[2],
+    )
+    assert result.returncode == 0, result.stderr
+    count, found, loaded_in_the_end = json.loads(result.stdout.splitlines()[-1])
+    assert found is None
+    assert count > 200
+    assert loaded_in_the_end

@@ -1,0 +1,106 @@
+"""The journeys of a call in the README of the core: the functions that it names are passed, in that order."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import unifyarr as ua
+
+from ..natives import skip_unless
+
+CORE = Path(ua.__file__).parent / "_core"
+# What a function is called in the README: its file below ``_core`` or what was compiled, and its qualified name.
+NAMED = re.compile(r"`((?:[\w/]+\.py|operator \w+|dispatcher of \w+): [\w.<>]+)`")
+
+
+def journeys() -> list[list[str]]:
+    """Return the functions that each journey names."""
+    text = (CORE / "README.md").read_text().partition("## Five journeys")[2].partition("## Glossary")[0]
+    return [NAMED.findall(section) for section in text.split("###")[1:]]
+
+
+def passed(call: Callable[[], Any]) -> list[str]:
+    """Return the functions of the core that a call enters, the third time that it's made."""
+    found: list[str] = []
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        code = frame.f_code
+        if event == "call":
+            if code.co_filename.startswith(str(CORE)):
+                found.append(f"{Path(code.co_filename).relative_to(CORE).as_posix()}: {code.co_qualname}")
+            elif code.co_filename.startswith("<unifyarr "):
+                found.append(f"{code.co_filename[len('<unifyarr ') : -1]}: {code.co_qualname}")
+
+    call()
+    call()
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def follows(named: list[str], found: list[str]) -> list[str]:
+    """Return those of the named functions that aren't found in their order."""
+    left = iter(found)
+    return [name for name in named if name not in left]
+
+
+def test_there_are_five_journeys() -> None:
+    assert [len(named) > 0 for named in journeys()] == [True] * 5
+    assert follows(["a", "b"], ["b", "a"]) == ["b"]
+
+
+def test_a_plain_operator(backend: str) -> None:
+    x, y = ua.ones(4), ua.ones(4)
+    found = passed(lambda: x + y)
+    assert not follows(journeys()[0], found)
+    # NumPy's own functions are the fast paths; other engines' are called by one of ours, JAX's and TensorFlow's by two.
+    assert len(found) <= (1 if backend == "numpy" else 3)
+
+
+def test_a_shortcut(backend: str) -> None:
+    x = ua.asarray([1.0, 2.0, 3.0, 4.0])
+    found = passed(lambda: ua.sort(x))
+    assert found[0] == "dispatcher of sort: sort"
+    assert not any("learn" in name or "general" in name for name in found)
+
+
+def test_a_call_with_data_and_out(backend: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="an engine that writes into out")
+    x, out = ua.ones(3), ua.zeros(3)
+    assert not follows(journeys()[2], passed(lambda: ua.add(x, [1, 2, 3], out=out)))
+
+
+def test_a_write_to_an_immutable_engine(backend: str) -> None:
+    skip_unless(backend, "jax", why="an engine whose arrays are donated")
+    x, value = ua.zeros((2, 4)), ua.ones(2)
+    assert not follows(journeys()[3], passed(lambda: x.__setitem__((0, slice(None, None, 2)), value)))
+
+
+def test_a_stale_view(backend: str) -> None:
+    skip_unless(backend, "jax", "tensorflow", why="views are recipes there")
+    x = ua.zeros((2, 4))
+    view = x[0]
+
+    def read() -> None:
+        x[0, 1] = 3.0
+        view.tolist()
+
+    assert not follows(journeys()[4], passed(read))
+
+
+@pytest.mark.parametrize("named", journeys())
+def test_what_is_named_is_there(named: list[str]) -> None:
+    for name in named:
+        file, _, function = name.partition(": ")
+        if file.endswith(".py"):
+            assert f"def {function.rpartition('.')[2]}(" in (CORE / file).read_text()

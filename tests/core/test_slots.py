@@ -1,0 +1,112 @@
+"""The slots of arrays: the table of ``Slots`` says which modules write them, and what is always true of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unifyarr as ua
+from unifyarr._core.arrays.array import Array
+from unifyarr._core.arrays.recipes import View, is_recipe
+from unifyarr._core.arrays.slots import Slots
+from unifyarr._core.arrays.views import Window
+
+ROOT = Path(ua.__file__).parent
+NAMES = {*Slots.__slots__, *View.__slots__} - {"__weakref__"}
+# Classes with slots of their own of the same names: what they write to themselves isn't an array's.
+ARRAYS = {"Array", "View", "Slots"}
+
+
+def table() -> dict[str, set[str]]:
+    """Return which modules write each slot, as the docstring's table has it."""
+    rule, *lines = re.findall(r"^    .*$", Slots.__doc__ or "", re.MULTILINE)[-200:]
+    while not rule.startswith("    ==="):
+        rule, *lines = lines
+    last = rule.rindex(" =") + 1
+    written: dict[str, set[str]] = {}
+    for line in lines:
+        if line[4:].startswith("``"):
+            slot = line.split("``")[1]
+            written[slot] = set()
+        if written and not line.startswith("    ==="):
+            written[slot] |= set(line[last:].split())
+    return written
+
+
+def stores(tree: ast.AST, cls: str | None = None) -> Iterator[str]:
+    """Yield the slots that a module writes: in its code, and in the source texts that it compiles."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from stores(node, node.name)
+            continue
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and node.attr in NAMES:
+            own = isinstance(node.value, ast.Name) and node.value.id == "self"
+            if not own or cls in ARRAYS:
+                yield node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from (slot for slot in re.findall(r"^\s*\w+\.(_\w+) = ", node.value, re.MULTILINE) if slot in NAMES)
+        yield from stores(node, cls)
+
+
+def test_the_table_has_every_slot() -> None:
+    assert set(table()) == NAMES
+
+
+def test_a_slot_is_written_by_the_modules_of_the_table_alone() -> None:
+    written: dict[str, set[str]] = {slot: set() for slot in NAMES}
+    for path in ROOT.rglob("*.py"):
+        for slot in stores(ast.parse(path.read_text())):
+            written[slot].add(path.stem)
+    assert written == table(), "the table in the docstring of Slots says who writes each slot"
+
+
+def check(x: Any) -> None:
+    """Raise unless what the table says of slots is true of an array."""
+    base = x._base
+    assert base is None or (base._base is None and base._backend is x._backend)
+    if not is_recipe(x):
+        return
+    assert isinstance(x, View)
+    assert not is_recipe(x._root)
+    assert x._root._token is not None
+    assert x._steps
+    assert not any(isinstance(one, Window) and isinstance(two, Window) for one, two in zip(x._steps, x._steps[1:]))
+    x.tolist()
+    if hasattr(x, "_seen"):
+        assert x._seen is x._root._token
+        assert x._backend.to_numpy(x._value).tolist() == x.tolist()
+
+
+def test_what_is_always_true_of_slots(backend: str) -> None:
+    x = ua.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], backend=backend)
+    views = [x[0], x[0][1:], x.T, x.T[1], x.T[1][::-1], x.flat, x.flat[2:], x[:, :2].reshape(2, 2), x.mT.mT]
+    for step in range(3):
+        for view in (x, *views):
+            check(view)
+            view[...] = step
+            view += 1
+            check(view)
+        check(x)
+    x += x
+    for view in views:
+        check(view)
+
+
+def test_a_value_that_was_handed_out_is_not_owned(backend: str) -> None:
+    x = ua.zeros(3, backend=backend)
+    x += 1
+    x[0] = 2.0
+    x.native
+    assert not getattr(x, "_owned", False)
+
+
+def test_arrays_have_no_other_slots() -> None:
+    x = ua.zeros(2)
+    with pytest.raises(AttributeError):
+        x.other = 1  # type: ignore[attr-defined]
+    assert Array.__slots__ == ()

@@ -1,0 +1,99 @@
+"""How the engines run under test: which of them there are, and how cheaply JAX's compiler works."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from importlib.machinery import ModuleSpec, PathFinder
+from typing import Any
+
+# Most of the suite's time is JAX compiling programs of a few elements, once for each shape and dtype. With these
+# options LLVM optimises little, and XLA emits loops in its older way, which sets up no second compiler for each
+# kernel. Users have neither, and rounding and special values may depend on them: ``test_optimised.py`` runs such cases
+# without. Loops of the older way need level 1: at level 0 some are wrong (a gradient of ``batch_norm``; a convolution
+# without fusion).
+XLA_FLAGS = ("--xla_backend_optimization_level=1", "--xla_cpu_use_fusion_emitters=false")
+# Set in the processes that are to run without them.
+OPTIMISED = "UNIFYARR_TEST_OPTIMISED"
+
+
+def compile_cheaply() -> None:
+    """Set the options of XLA that make compiling cheap, before JAX is imported; those that are set already stay."""
+    if OPTIMISED in os.environ:
+        return
+    given = os.environ.get("XLA_FLAGS", "").split()
+    names = {flag.partition("=")[0] for flag in given}
+    os.environ["XLA_FLAGS"] = " ".join([*given, *(flag for flag in XLA_FLAGS if flag.partition("=")[0] not in names)])
+
+
+def reuse_contexts() -> None:
+    """Let programs that JAX lowers share a context of MLIR in each thread: a new one is a quarter of a compilation."""
+    try:
+        from jax._src.interpreters import mlir
+
+        make = mlir.make_ir_context
+    except (ImportError, AttributeError):
+        # JAX's own business: another version may have no such function, and compiles as slowly as it does.
+        return
+    known = threading.local()
+
+    def context() -> Any:
+        if not hasattr(known, "context"):
+            known.context = make()
+        return known.context
+
+    mlir.make_ir_context = context
+
+
+def forget_compilations() -> None:
+    """Have JAX drop what it has compiled, which it would keep otherwise: gigabytes."""
+    gc.unfreeze()
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+    spare_the_collector()
+
+
+def spare_the_collector() -> None:
+    """Leave what is alive out of later collections: engines, tests and compiled programs are millions of objects."""
+    gc.collect()
+    gc.freeze()
+
+
+class SharedCompilations:
+    """What one worker has had compiled by JAX is there for the others, and for those that have forgotten it.
+
+    The directory belongs to one run: nothing is taken from an earlier one.
+    """
+
+    def __init__(self) -> None:
+        self.directory = tempfile.mkdtemp(prefix="unifyarr-jax-")
+        # Workers and other processes that tests start inherit them.
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = self.directory
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+
+    def remove(self) -> None:
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class _LeftOut(PathFinder):
+    """Finds modules as Python does, but for those of engines that are not under test."""
+
+    engines: frozenset[str] = frozenset()
+
+    @classmethod
+    def find_spec(cls, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        return None if fullname.partition(".")[0] in cls.engines else super().find_spec(fullname, path, target)
+
+
+def leave_out(engines: set[str]) -> None:
+    """Make engines look as if they weren't installed."""
+    loaded = engines & sys.modules.keys()
+    if loaded:
+        raise RuntimeError(f"{', '.join(sorted(loaded))} can't be left out: imported already")
+    _LeftOut.engines |= engines
+    sys.meta_path[sys.meta_path.index(PathFinder)] = _LeftOut

@@ -1,0 +1,199 @@
+"""What is an array of a declared function says the type of its annotation, wherever that got its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NewType, Optional, TypeVar, Union
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import unifyarr as ua
+from unifyarr import Array
+from unifyarr import Array as A  # noqa: N817
+from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr._core.declaring.signature import read_outputs, read_signature
+from unifyarr.typing import ArrayLike, Scalar
+
+from .oracle import assert_same
+from .user_ops import array
+
+# ruff: noqa: UP007, UP045
+
+if TYPE_CHECKING:
+    from unifyarr import Array as Unseen
+
+Named = NewType("Named", A)
+Bound = TypeVar("Bound", bound=A)
+Free = TypeVar("Free")
+
+
+class Pair(NamedTuple):
+    first: Array
+    second: Array
+
+
+def test_an_array_by_another_name_is_one(backend: str) -> None:
+    @ua.op
+    def f(x: A, /) -> A:
+        return x + 1
+
+    assert_same(f([1.0, 2.0]), np.array([2.0, 3.0]))
+
+
+def test_what_only_has_array_in_its_name_is_none(backend: str) -> None:
+    seen: list[Any] = []
+
+    def key(table: Any) -> int:
+        seen.append(type(table))
+        return int(table.sum())
+
+    class Table:
+        """Something that can be hashed, in place of an ``NDArray``."""
+
+        def sum(self) -> int:
+            return 3
+
+    @ua.op
+    def g(x: Array, table: NDArray[np.float64], /) -> Array:
+        return x * key(table)
+
+    assert_same(g(array(1, 2), Table()), np.array([3.0, 6.0]))  # type: ignore[arg-type]
+    assert seen == [Table]
+    assert read_signature(g).arrays == {"x"}
+
+
+def test_a_literal_is_text(backend: str) -> None:
+    @ua.op
+    def h(x: Array, how: Literal["Array", "list"] = "list", /) -> Array:
+        return x + len(how)
+
+    assert_same(h(array(1, 2)), np.array([5.0, 6.0]))
+    assert_same(h(array(1, 2), "Array"), np.array([6.0, 7.0]))
+
+
+def test_names_that_annotations_alone_use_are_seen(backend: str) -> None:
+    import unifyarr as local
+
+    @ua.op
+    def f(x: local.Array, /) -> local.Array:
+        return x + 1
+
+    assert_same(f([1.0, 2.0]), np.array([2.0, 3.0]))
+
+
+def test_names_of_the_function_around_are_seen(backend: str) -> None:
+    from unifyarr import Array as Local
+
+    @ua.op
+    def f(x: Local, /) -> Array:
+        assert isinstance(x, Local)
+        return x + 1
+
+    assert_same(f([1.0]), np.array([2.0]))
+
+
+def test_names_that_only_annotations_use_are_seen_where_the_op_is_declared(backend: str) -> None:
+    import unifyarr as local
+
+    @ua.op
+    def f(x: local.Array, /) -> local.Array:
+        return x + 1
+
+    assert_same(f([1.0]), np.array([2.0]))
+
+
+def test_an_annotation_without_a_meaning_is_refused() -> None:
+    def f(x: Unseen, how: str = "", /) -> Unseen:
+        return x
+
+    with pytest.raises(TypeError, match=r"annotation 'Unseen' of x of f\(\).*NameError.*arrays=\('x',\)"):
+        ua.op(f)
+
+    def result(x: Array, /) -> Unseen:
+        return x
+
+    with pytest.raises(TypeError, match=r"annotation 'Unseen' of the result of result\(\)"):
+        ua.op(result)
+
+
+def test_arrays_may_be_named_instead(backend: str) -> None:
+    @ua.op(arrays=("x", "others"))
+    def f(x: Unseen, scale: Any, /, *others: Unseen) -> Unseen:
+        return sum(others, x) * scale  # type: ignore[return-value]
+
+    assert_same(f([1.0, 2.0], 2, [3.0, 4.0], array(5, 6)), np.array([18.0, 24.0]))
+    with pytest.raises(TypeError, match=r"arrays of g\(\) names 'y', but its parameters are x"):
+
+        @ua.op(arrays=("y",))
+        def g(x: Array, /) -> Array:
+            return x
+
+
+KINDS: dict[str, tuple[Any, ...]] = {
+    "arrays": (A, "A", ArrayLike, "ArrayLike", Annotated[A, "a note"], Named, Bound, Union[A, str], "'A'"),
+    "weak": (Optional[A], "A | None", A | None, "A | float", "A | Scalar | None", Union[ArrayLike, Scalar]),
+    "sequences": (Sequence[A], "Sequence[A]", list["A"], tuple[A, ...], tuple[A, "A"], Sequence[Optional[A]]),
+    "numbers": (float, "float | None", Scalar, "int | float", complex, "float | str"),
+    "": (int, "bool", np.ndarray, Any, Callable[[A], A], type[A], Mapping[str, A], tuple[A, int], Literal["A"], Free),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_annotations(kind: str) -> None:
+    for annotation in KINDS[kind]:
+
+        def f(x: Any) -> None: ...
+
+        f.__annotations__["x"] = annotation
+        found = read_signature(f)
+        kinds = {each for each in ("arrays", "weak", "sequences", "numbers") if "x" in getattr(found, each)}
+        assert kinds == ({kind} if kind else set()), annotation
+
+
+def test_scalars_stay_where_the_annotation_names_them() -> None:
+    def f(x: A | None, y: A | float, z: A | Scalar | None) -> None: ...
+
+    assert read_signature(f).weak == {"x", "y", "z"}
+    assert read_signature(f).scalars == {"y", "z"}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        ("A", (False, 1)),
+        ("tuple[A, A]", (True, 2)),
+        (tuple[A, ...], (True, None)),
+        (Pair, (True, 2)),
+        ("Pair", (True, 2)),
+        (None, (None, None)),
+        (Any, (None, None)),
+        ("A | tuple[A, A]", (None, None)),
+    ],
+)
+def test_results(annotation: Any, expected: tuple[bool | None, int | None]) -> None:
+    def f(x: A) -> Any: ...
+
+    f.__annotations__["return"] = annotation
+    assert read_outputs(f) == expected
+
+
+def test_what_wraps_a_function_has_its_names(backend: str) -> None:
+    class Scaled:
+        def __call__(self, x: A, by: float = 2.0) -> A:
+            return x * by
+
+        def method(self, x: A) -> A:
+            return x * 4.0
+
+    for body in (Scaled(), partial(Scaled(), by=2.0), partial(partial(Scaled().__call__))):
+        assert_same(ua.op(body)([1.0]), np.array([2.0]))
+    assert_same(ua.op(Scaled().method)([1.0]), np.array([4.0]))
+
+
+def test_annotations_of_the_package_have_a_meaning() -> None:
+    for declaration in DECLARATIONS.values():
+        parameters = declaration.parameters
+        assert parameters.arrays | parameters.weak | parameters.sequences or declaration.category == "creation"

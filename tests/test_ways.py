@@ -1,0 +1,87 @@
+"""What people try first: other libraries' names, arguments by place, text, formats; errors say what to write."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr._core.values.elsewhere import WAYS
+
+from .functions.calls import CALLS, find
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_an_attribute_of_another_library_says_the_way(backend: str, name: str) -> None:
+    x = ua.ones((2, 3))
+    for each in (x, x[::-1]):
+        with pytest.raises(AttributeError, match=rf"'{name}': write ") as caught:
+            getattr(each, name)
+        assert caught.value.name == name
+        assert not hasattr(each, name)
+        assert getattr(each, name, 7) == 7
+        assert name not in dir(each)
+    assert not hasattr(ua.Array, name)
+
+
+def test_the_ways_lead_somewhere(backend: str) -> None:
+    x = ua.ones((2, 3))
+    for way in WAYS.values():
+        for name in re.findall(r"\bx\.(\w+)", way):
+            assert name == "native" or hasattr(x, name), way
+        for path in re.findall(r"\bua\.([\w.]+)", way):
+            assert callable(find(path)), way
+
+
+def test_other_names_are_as_python_says_them(backend: str) -> None:
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        ua.ones(3).no_such_name  # type: ignore[attr-defined]
+
+
+def by_name_only(name: str) -> list[str]:
+    """Return the parameters of a function that are passed by name, beside ``out`` and ``backend``."""
+    parameters = inspect.signature(DECLARATIONS[name].body).parameters.values()
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return []
+    return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name not in ("out", "backend")]
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name in DECLARATIONS and by_name_only(name)])
+def test_what_has_to_be_named_is_named_by_the_error(backend: str, name: str) -> None:
+    positional, keywords = CALLS[name]
+    parameters = inspect.signature(DECLARATIONS[name].body).parameters.values()
+    places = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    # Defaults stand in for what the case leaves out.
+    filled = [*positional, *(each.default for each in places[len(positional) :])]
+    with pytest.raises(TypeError, match=rf"pass .*by name, as in {by_name_only(name)[0]}=0") as caught:
+        find(name)(*filled, 0, **keywords)
+    assert str(caught.value).startswith(f"{name}() takes ")
+
+
+@pytest.mark.parametrize("other", ["a", b"a", bytearray(b"a")])
+def test_text_is_no_operand(backend: str, other: Any) -> None:
+    x = ua.asarray([1, 2])
+    for call in (lambda: x * other, lambda: other * x):
+        with pytest.raises(TypeError, match="operators take arrays, numbers and nests of lists"):
+            call()
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x - other
+    x = ua.asarray(2)
+    with pytest.raises(TypeError, match="operators take arrays"):
+        x * other
+
+
+def test_formats(backend: str) -> None:
+    x = ua.asarray([1.0, 2.5])
+    assert f"{x}" == str(np.array([1.0, 2.5]))
+    assert f"{x:>12}" == f"{np.array([1.0, 2.5])!s:>12}"
+    assert f"{x[1]:.2f}" == "2.50"
+    with pytest.raises(TypeError, match=r"x\.tolist\(\)"):
+        f"{x:.2f}"
+    with np.printoptions(precision=1):
+        assert str(ua.asarray([1.25])) == str(np.array([1.25]))

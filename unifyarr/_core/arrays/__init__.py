@@ -1,0 +1,1 @@
+"""The array: its slots, its views, and what becomes an array."""

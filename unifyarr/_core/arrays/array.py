@@ -1,0 +1,230 @@
+"""The array: one mutable class over every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from types import EllipsisType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...errors import DeviceError
+from ...typing import ArrayLike, Scalar
+from ..engines import dtypes
+from ..engines.handle import Handle
+from ..engines.natives import backend_of_native
+from ..engines.refusals import explains
+from ..engines.registry import Node, load, register_node, when_loaded
+from ..engines.tracing import capture, current, original, recording
+from ..values.declared import functions
+from ..values.elsewhere import point_elsewhere
+from ..values.supplying import NotSupplied
+from .conversions import Conversions
+from .methods import Methods
+from .operators import Operators
+from .ownership import hand_out, read
+from .protocols import Protocols
+from .views import Window
+
+Index: TypeAlias = int | slice | EllipsisType | ArrayLike | None
+
+
+class Array(Operators, Methods, Protocols, Conversions):
+    """A mutable array over a native array of any backend.
+
+    Arrays come from functions such as ``asarray`` and ``zeros``. Reading, writing, views and printing are NumPy's, on
+    every backend: a view sees what is written to its base, and the reverse, also where the engine's arrays can't.
+    """
+
+    __module__ = "unifyarr"
+    __slots__ = ()
+    # An array compares element by element, so that it can't be a key.
+    __hash__ = None  # type: ignore[assignment]
+    __array_priority__ = 1000
+
+    _base: Array | None
+
+    # -- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def native(self) -> Any:
+        """The engine's own array: the same memory where the engine can share it, the present value elsewhere."""
+        x = current(self)
+        return x._backend.handed_out(hand_out(x))
+
+    @property
+    def base(self) -> Array | None:
+        """The array whose memory this is a view of, ``None`` if it's no view."""
+        base = current(self)._base
+        return None if base is None else original(base)
+
+    @property
+    def T(self) -> Array:
+        """A view with all axes reversed."""
+        if self.ndim == 2:
+            return functions.matrix_transpose(self)  # type: ignore[no-any-return]
+        return capture(self)._view(Window.of_order(self.shape, range(self.ndim)[::-1]))
+
+    @property
+    def mT(self) -> Array:
+        """A view with the last two axes swapped."""
+        return functions.matrix_transpose(self)  # type: ignore[no-any-return]
+
+    @property
+    def real(self) -> Array:
+        """A view of the real part."""
+        return functions.real(self)  # type: ignore[no-any-return]
+
+    @real.setter
+    def real(self, value: ArrayLike) -> None:
+        functions.real(self)._update(value, what="the real part")
+
+    @property
+    def imag(self) -> Array:
+        """A view of the imaginary part, or zeros."""
+        return functions.imag(self)  # type: ignore[no-any-return]
+
+    @imag.setter
+    def imag(self, value: ArrayLike) -> None:
+        if dtypes.rank(self.dtype) < 3:
+            raise TypeError(f"an array of dtype {self.dtype} has no imaginary part to write: cast it to complex first")
+        functions.imag(self)._update(value, what="the imaginary part")
+
+    @property
+    def flat(self) -> Array:
+        """All elements as a 1-d array: a view where one is possible."""
+        return self.reshape((-1,))
+
+    @flat.setter
+    def flat(self, value: ArrayLike) -> None:
+        flat = self.reshape((-1,))
+        flat._update(value, what="the array")
+        if flat.base is None:
+            self._update(flat.reshape(self.shape), what="the array")
+
+    # -- indexing ---------------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.shape:
+            raise TypeError("a 0-d array can't be iterated over")
+        return (self[place] for place in range(self.shape[0]))
+
+    def __contains__(self, value: object) -> bool:
+        return bool(functions.any(functions.equal(self, value)))
+
+    def __getitem__(self, key: Index | tuple[Index, ...]) -> Array:
+        raise NotSupplied
+
+    def __setitem__(self, key: Index | tuple[Index, ...], value: ArrayLike) -> None:
+        raise NotSupplied
+
+    # -- copies and views -------------------------------------------------------------------------------------------
+
+    @explains("copy()")
+    def copy(self) -> Array:
+        """Return an independent array of equal values, in memory of its own."""
+        x = capture(self)
+        backend = x._backend
+        copied = wrap(backend.copy(read(x)), backend)
+        notes = recording()
+        if notes is not None:
+            notes.call(backend.copy, (x,), {}, copied)
+        return copied
+
+    def to_device(self, device: object, /, *, stream: object = None) -> Array:
+        """Return the array on a device: itself if it's there, else a copy."""
+        if stream is not None:
+            raise DeviceError("to_device() takes no stream: the engines order their work themselves")
+        x = current(self)
+        backend = x._backend
+        there = backend.as_device(device)
+        hand_out(x)
+        native = read(x)
+        moved = backend.to_device(native, there)
+        return self if moved is native else wrap(moved, backend)
+
+    def transpose(self, *axes: Any) -> Array:
+        """Return a view with the axes in another order, reversed if none is given."""
+        if not axes or axes == (None,):
+            return self.T
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        return functions.permute_dims(self, order)  # type: ignore[no-any-return]
+
+    def fill(self, value: Scalar) -> None:
+        """Write one value everywhere."""
+        self._update(value)
+
+    def __copy__(self) -> Array:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = np.array(self._values())
+        # An array over several devices would be gathered on one without a word.
+        self._backend.device_named(self.device)
+        return Array._rebuild, (values, self.backend, self.device)
+
+    @staticmethod
+    def _rebuild(values: np.ndarray, backend: str, device: str) -> Array:
+        handle = load(backend)
+        try:
+            there = handle.as_device(device)
+        except DeviceError:
+            # The machine that reads the pickle lacks the device: the default one serves.
+            there = None
+        return wrap(handle.from_numpy(values, device=there, copy=True), handle)
+
+
+def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
+    """Return an array that holds ``native``; ``base`` is the owner of the memory where it's a view."""
+    array = Array()
+    array._native = native
+    array._backend = backend
+    array._base = base
+    # A mutable engine's natives are written whatever runs.
+    if not backend.mutable:
+        trace = backend.trace()
+        if trace is not None:
+            array._born = trace
+    return array
+
+
+def owner(array: Array) -> Array:
+    """Return the array whose memory ``array`` is a view of: itself if it's none."""
+    return array if array._base is None else array._base
+
+
+def _of_child(backend: Handle, _: None, children: Sequence[Any]) -> Array:
+    # An engine's pytrees put tracers and placeholders in the place of what they took out, which are of that engine.
+    (native,) = children
+    own = load("numpy") if isinstance(native, np.ndarray) else backend_of_native(native)
+    return wrap(native, own or backend)
+
+
+def register(cls: type) -> None:
+    """Make a class of arrays a node of the engines' pytrees."""
+    register_node(Node(cls, lambda x: ([x.native], None), _of_child, lambda x: ("native",)))
+
+
+register(Array)
+
+
+@when_loaded
+def _serve(handle: Handle) -> None:
+    """Give arrays the methods by which an engine's functions ask other objects for a native array."""
+    for name, convert in handle.protocols.items():
+
+        def method(x: Any, *arguments: Any, _convert: Callable[..., Any] = convert, **options: Any) -> Any:
+            x = current(x)
+            return _convert(x.native if x._backend is handle else x.to_numpy(), *arguments, **options)
+
+        method.__name__ = name
+        setattr(Array, name, method)
+
+
+point_elsewhere(Array)
+# Pickles name it ``unifyarr.Array._rebuild``, those of version 0.1 ``unifyarr.array._rebuild``.
+_rebuild = Array._rebuild
+_rebuild.__module__ = "unifyarr"

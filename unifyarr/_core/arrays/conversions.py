@@ -1,0 +1,103 @@
+"""An array as a Python object: numbers, sequences and text."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ...typing import Scalar
+from ..engines import dtypes
+from ..engines.current import current_name
+from ..engines.tracing import current, unrepeatable
+from ..values.arguments import as_integers
+from ..values.elsewhere import WAYS
+from .ownership import read
+from .slots import Slots
+
+
+class Conversions(Slots):
+    """What Python's own functions make of an array, such as ``float``, ``len`` and ``repr``."""
+
+    __slots__ = ()
+
+    # -- one element ------------------------------------------------------------------------------------------------
+
+    def item(self, *index: int) -> Scalar:
+        """Return an element, the only one without an index, as a Python scalar."""
+        places = as_integers(index[0] if len(index) == 1 else index, "the index of item()") if index else ()
+        return self._values().item(*places)  # type: ignore[no-any-return]
+
+    def tolist(self) -> Any:
+        """Return nested lists of Python scalars, of a 0-d array a scalar."""
+        return self._values().tolist()
+
+    def _values(self) -> np.ndarray:
+        unrepeatable()
+        x = current(self)
+        return x._backend.to_numpy(read(x))
+
+    def _scalar(self, kind: str) -> Any:
+        if self.shape:
+            raise TypeError(f"only a 0-d array converts to {kind}, not one of shape {self.shape}: use item()")
+        return self.item()
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(f"the truth of an array of {self.size} elements is ambiguous: use ua.any() or ua.all()")
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self._scalar("int"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex"))
+
+    def __index__(self) -> int:
+        if dtypes.rank(self.dtype) != 1:
+            raise TypeError(f"only an integer array is an index, not one of dtype {self.dtype}")
+        return operator.index(self._scalar("an index"))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a 0-d array has no length")
+        return self.shape[0]
+
+    # -- text -------------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return str(self._printable())
+
+    def __format__(self, specification: str) -> str:
+        if self.ndim == 0:
+            return format(self.item(), specification)
+        try:
+            return format(str(self), specification)
+        except ValueError:
+            raise TypeError(
+                f"the format {specification!r} is one for a number, and this array has shape {self.shape}: format its "
+                "elements, x.tolist(), or print it inside np.printoptions(precision=...)"
+            ) from None
+
+    def __repr__(self) -> str:
+        printable = self._printable()
+        body = printable if isinstance(printable, str) else repr(printable)
+        extras = []
+        if self.backend != current_name():
+            extras.append(f"backend={self.backend!r}")
+        if self.device != "cpu":
+            extras.append(f"device={self.device!r}")
+        return f"{body[:-1]}, {', '.join(extras)})" if extras else body
+
+    def _printable(self) -> Any:
+        x = current(self)
+        if x._backend.is_traced(x._native):
+            return f"array(<{self.dtype} of shape {self.shape}, traced>)"
+        return self._values()
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in WAYS or hasattr(self, name)]

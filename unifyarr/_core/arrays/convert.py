@@ -1,0 +1,325 @@
+"""What callers pass for an array becomes one, of one backend for the whole call."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from functools import lru_cache, partial
+from math import copysign
+from typing import Any
+
+import numpy as np
+
+from ...errors import DtypeError
+from ..engines import dtypes
+from ..engines.current import current
+from ..engines.dtypes import DType
+from ..engines.foreign import check_data, check_subclass
+from ..engines.handle import Handle
+from ..engines.natives import backend_of_native, mismatch
+from ..engines.tracing import current as stand_in
+from ..engines.tracing import recording
+from ..values.arguments import MOST_AXES
+from .array import Array, wrap
+from .leaving import must_stay, to_host
+from .ownership import alike, read
+from .recipes import root_of
+
+# What belongs to no backend, and needs no look inside.
+_NUMBERS = frozenset((*dtypes.SCALARS, np.ndarray, type(None)))
+# From how many bytes on a copy costs little beside making an array of a list.
+_LARGE = 1 << 10
+
+
+def backend_of(x: object) -> Handle | None:
+    """Return the backend of an ``Array`` or of an engine's own array, ``None`` for data."""
+    if isinstance(x, Array):
+        return x._backend
+    return backend_of_native(x)
+
+
+def shared_backend(items: object) -> Handle | None:
+    """Return the backend of a list or tuple of arrays; ``None`` for anything else."""
+    if type(items) is not tuple and type(items) is not list:
+        return None
+    found = None
+    for x in items:
+        if not isinstance(x, Array):
+            return None
+        backend = x._backend
+        if found is None:
+            found = backend
+        elif backend is not found:
+            return None
+    return found
+
+
+def common_backend(operands: Iterable[object], fallback: Handle | None = None) -> Handle:
+    """Return the backend that all arrays among the operands have: the fallback or the current one if all are data."""
+    return _of_sequence(operands) or fallback or current()
+
+
+def _of_sequence(items: Iterable[object], depth: int = 0) -> Handle | None:
+    if depth > MOST_AXES:
+        raise ValueError(
+            f"a list is nested more than {MOST_AXES} deep, or contains itself: arrays have no more axes than that"
+        )
+    if type(items) is list and _NUMBERS.issuperset(map(type, items)):
+        return None
+    found: Handle | None = None
+    for x in items:
+        if type(x) in _NUMBERS:
+            continue
+        if isinstance(x, Array):
+            # What is in lists may be anything still that the running trace has captured.
+            backend: Handle | None = (stand_in(x) if depth else x)._backend
+        elif isinstance(x, (list, tuple)):
+            backend = _of_sequence(x, depth + 1)
+        else:
+            backend = backend_of_native(x)
+            if backend is None:
+                check_data(x)
+        if backend is not None:
+            if found is not None and found is not backend:
+                raise mismatch(found, backend)
+            found = backend
+    return found
+
+
+def to_numpy(data: object, dtype: DType | None = None) -> np.ndarray:
+    """Return data (a NumPy array or scalar, a scalar, a nest of sequences) as a NumPy array of one of the dtypes."""
+    return _as_numpy(_gather_scalars(data) if _holds_arrays(data) else data, dtype)
+
+
+def _holds_arrays(data: object) -> bool:
+    if not isinstance(data, (list, tuple)):
+        return False
+    return not _NUMBERS.issuperset(map(type, data)) and _of_sequence(data, 1) is not None
+
+
+def _as_numpy(data: object, dtype: DType | None) -> np.ndarray:
+    # Of what holds no arrays but NumPy's.
+    if isinstance(data, np.ndarray):
+        check_subclass(data)
+    elif not isinstance(data, (list, tuple)):
+        check_data(data)
+    try:
+        array = np.asarray(data)
+        known = dtypes.BY_NUMPY.get(array.dtype)
+        if known is not None and array.dtype is known.dtype and (dtype is None or dtype is known):
+            return array
+        if dtype is not None and array.dtype != dtype:
+            if array.dtype.kind == "c":
+                dtypes.check_keeps_imaginary(dtypes.as_dtype(array.dtype), dtype)
+            # Python numbers are range-checked against the dtype; arrays are cast.
+            array = (
+                np.asarray(data, dtype.dtype)
+                if not isinstance(data, (np.ndarray, np.generic))
+                else array.astype(dtype.dtype)
+            )
+    except MemoryError as error:
+        raise MemoryError(f"there is no memory for an array of {data!r:.80}") from error
+    except (ValueError, TypeError) as error:
+        if isinstance(error, ValueError) and "inhomogeneous" not in str(error):
+            raise
+        raise type(error)(f"can't make an array of {data!r:.80}: {error}") from error
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype not in dtypes.BY_NUMPY:
+        raise DtypeError(
+            f"can't make an array of dtype {array.dtype} from {data!r:.80}: arrays hold {', '.join(dtypes.BY_NAME)}"
+        )
+    canonical = dtypes.BY_NUMPY[array.dtype].dtype
+    # C has two types of 64 bits: they are equal as dtypes, but engines know one of them.
+    return array if array.dtype.char == canonical.char else array.view(canonical)
+
+
+def _gather_scalars(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_gather_scalars(x) for x in data]
+    x = _wrapped(data)
+    return data if x is None else to_host(x, "what makes an array of a list")
+
+
+def _wrapped(x: Any) -> Array | None:
+    # What is an array of ours, or of an engine.
+    if isinstance(x, Array):
+        return stand_in(x)
+    own = backend_of_native(x)
+    return None if own is None else lift(x, own)
+
+
+def stays(data: Any) -> bool:
+    """Return whether data holds arrays of an engine that are computed with there alone."""
+    if isinstance(data, (list, tuple)):
+        return any(map(stays, data))
+    x = _wrapped(data)
+    return x is not None and must_stay(x)
+
+
+def _join(data: Any, backend: Handle, dtype: DType | None, device: Any) -> Any:
+    # What NumPy makes of the data with zeros in place of the arrays has the shape, the dtype and the other elements.
+    arrays: list[Array | None] = []
+    sizes: list[int] = []
+
+    def stand_in(part: Any) -> Any:
+        if isinstance(part, (list, tuple)):
+            return [stand_in(each) for each in part]
+        x = _wrapped(part)
+        arrays.append(x)
+        stands = part if x is None else np.broadcast_to(np.zeros((), x.dtype.dtype), x.shape)
+        sizes.append(np.size(stands))
+        return stands
+
+    known = _as_numpy(stand_in(data), dtype)
+    flat, natives, begin, end = known.reshape(-1), [], 0, 0
+    device = device_of(arrays, backend) if device is None else device
+    for x, size in zip([*arrays, None], [*sizes, 0], strict=True):
+        if end > begin and (x is not None or end == known.size):
+            natives.append(backend.from_numpy(flat[begin:end], device=device, copy=True))
+            begin = end
+        if x is not None:
+            native = backend.kernel("astype")(read(as_array(x, backend)), dtype=known.dtype)
+            natives.append(backend.kernel("reshape")(backend.to_device(native, device), shape=(size,)))
+            begin += size
+        end += size
+    return backend.kernel("reshape")(backend.kernel("concat")(*natives, axis=0), shape=known.shape)
+
+
+def lift(native: Any, backend: Handle) -> Array:
+    """Return an array over an engine's own array, which has to be one that the package's functions compute with."""
+    backend.check_plain(native)
+    dtype = backend.dtype(native)
+    if dtype not in dtypes.BY_NUMPY:
+        raise DtypeError(f"arrays hold {', '.join(dtypes.BY_NAME)}, unlike this {type(native).__name__} of {dtype}")
+    return wrap(native, backend)
+
+
+def as_array(x: object, backend: Handle, device: object = None) -> Array:
+    """Return what was passed for an array as an array of ``backend``; arrays of another one are an error."""
+    if isinstance(x, Array):
+        if x._backend is not backend:
+            raise mismatch(backend, x._backend)
+        return x
+    own = backend_of_native(x)
+    if own is not None:
+        if own is not backend:
+            raise mismatch(backend, own)
+        return lift(x, backend)
+    return wrap(from_data(x, backend, device=device), backend)
+
+
+def as_floating(x: Array) -> Array:
+    """Return an array of bools or integers as one of float64, and any other as it is."""
+    return x if dtypes.rank(x.dtype) > 1 else x.astype(dtypes.float64)
+
+
+def check_real(x: Array, name: str) -> None:
+    """Raise ``DtypeError`` for complex numbers."""
+    if dtypes.rank(x.dtype) > 2:
+        raise DtypeError(f"{name}() takes real numbers, not {x.dtype}: pass x.real, or abs(x)")
+
+
+def as_real_floating(x: Array, name: str) -> Array:
+    """Return what ``as_floating`` does of real numbers; complex ones are an error."""
+    check_real(x, name)
+    return as_floating(x)
+
+
+def as_single(x: Array) -> Array:
+    """Return an array of half precision as one of float32, so that a composition rounds to it once; others as is."""
+    return x.astype(dtypes.float32) if x.dtype in dtypes.HALVES else x
+
+
+def from_data(data: object, backend: Handle, dtype: DType | None = None, device: object = None) -> Any:
+    """Return a new native array with the values of data."""
+    holds_arrays = _holds_arrays(data)
+    if holds_arrays and stays(data):
+        return _join(data, backend, dtype, device)
+    array = _as_numpy(_gather_scalars(data) if holds_arrays else data, dtype)
+    check_dtype(backend, dtypes.BY_NUMPY[array.dtype], device)
+    # What NumPy makes of a list is nobody else's. A large one is copied to where other engines can share it.
+    is_own = backend.mutable and isinstance(data, (list, tuple)) and array.nbytes < _LARGE
+    return backend.from_numpy(array, device=device, copy=not is_own)
+
+
+def from_host(array: np.ndarray, dtype: object, device: object, backend: Any) -> Array:
+    """Return an array of values that NumPy computed just now, moved once at most: the same bits on every backend."""
+    there = None if device is None else backend.as_device(device)
+    wanted = dtypes.as_dtype(array.dtype if dtype is None else dtype)
+    check_dtype(backend, wanted, there)
+    values = array.astype(wanted.dtype, order="C", copy=False)
+    notes = recording()
+    if notes is None or values.nbytes > _LARGE:
+        if notes is not None:
+            # To keep the values would cost more than to compute them again.
+            notes.stop()
+        # Nothing else refers to them.
+        return wrap(backend.adopt(values, device=there), backend)
+    made = wrap(backend.from_numpy(values, device=there, copy=True), backend)
+    notes.call(partial(backend.from_numpy, values), (), {"device": there, "copy": True}, made)
+    return made
+
+
+def has_dtype(backend: Handle, dtype: DType, device: object = None) -> bool:
+    """Return whether a backend has arrays of a dtype on one of its own devices, the default one if none is given."""
+    return bool(backend.supports_dtype(dtype.dtype, device))
+
+
+def check_dtype(backend: Handle, dtype: DType, device: object = None) -> None:
+    """Raise ``DtypeError`` where the backend has no arrays of a dtype, which must never become another one silently."""
+    if not backend.supports_dtype(dtype.dtype, device):
+        raise DtypeError(
+            f"backend {backend.name!r} has no {dtype} here (for JAX, JAX_ENABLE_X64 in the environment turns 64-bit "
+            "dtypes off; some devices lack them): give a dtype of 32 bits"
+        )
+
+
+def as_index(x: Array) -> Array:
+    """Return an array of integers or bools as one that can index: of int64, or of int32 where there is no int64."""
+    if x.dtype is dtypes.int64:
+        return x
+    return x.astype(dtypes.int64 if has_dtype(x._backend, dtypes.int64) else dtypes.int32, copy=False)
+
+
+def device_of(operands: Iterable[object], backend: Handle) -> Any:
+    """Return the engine's own device of the first array among operands, where data beside it go, or ``None``."""
+    for x in operands:
+        if isinstance(x, Array):
+            root = root_of(x)
+            native = root._native if backend.mutable else alike(root)
+            return backend.device_named(backend.device(native))
+    return None
+
+
+def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any:
+    """Return a 0-d native array of a Python scalar."""
+    if backend.mutable or value != value or backend.trace() is not None:
+        return _scalar(value, dtype, backend, device)
+    # An immutable one can serve again; equal keys aren't enough to tell 0.0 from -0.0, nor True from 1.
+    sign = (copysign(1, value.real), copysign(1, value.imag)) if type(value) in (float, complex) else 1
+    return _kept_scalar(value, dtype, backend, device, str(type(value)), sign)
+
+
+def scalar_array(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Array:
+    """Return a 0-d array of a Python scalar, which nobody may write."""
+    array = wrap(scalar(value, dtype, backend, device), backend)
+    notes = recording()
+    if notes is not None:
+        notes.constant(array)
+    return array
+
+
+@lru_cache(maxsize=1024)
+def _kept_scalar(value: Any, dtype: DType, backend: Handle, device: Any, *_: object) -> Any:
+    return _scalar(value, dtype, backend, device)
+
+
+def _scalar(value: Any, dtype: DType, backend: Handle, device: Any) -> Any:
+    try:
+        # Only NumPy's own backend warns of what a dtype can't hold.
+        with contextlib.nullcontext() if backend.warns else np.errstate(all="ignore"):
+            host = np.asarray(value, dtype.dtype)
+    except OverflowError:
+        raise OverflowError(f"{value} is out of bounds for {dtype}") from None
+    return backend.from_numpy(host, device=device, copy=True)

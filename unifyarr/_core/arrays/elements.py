@@ -1,0 +1,320 @@
+"""Elements of arrays: 0-d arrays that hold a number until somebody asks for their memory.
+
+A loop over elements makes 0-d arrays that live for one operation. An engine's array costs more than all the rest then,
+so that the number itself stands for it, which Python computes with at once.
+"""
+
+from __future__ import annotations
+
+import linecache
+import operator
+from textwrap import indent
+from typing import Any
+
+import numpy as np
+
+from ..engines import dtypes
+from ..engines.dtypes import DType
+from ..engines.handle import Handle
+from ..engines.registry import when_loaded
+from ..engines.tracing import mode
+from ..values.supplying import supply
+from .array import Array, register
+from .operators import Operators
+from .ownership import LOCK
+from .slots import Slots
+
+running_mode = mode.get
+_FLOAT64 = np.float64
+# Under the property of the same name.
+_slot_of_native: Any = vars(Slots)["_native"]
+# With these the arithmetic of numbers is that of arrays, bit for bit; integers overflow with a warning.
+FLOATS = frozenset({float, np.float64, np.float32})
+# NumPy's compare with a number of Python as arrays do; Python's own would compare exactly with a float.
+_INTEGERS = frozenset({np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64})
+REALS = FLOATS | _INTEGERS
+_WHOLE = _INTEGERS | {int}
+_TRUTHS = frozenset({bool, np.bool_})
+# What stands for an array; all else that an engine gives is an array.
+_NUMBERS = {bool, int, float, np.longlong, np.ulonglong}
+
+
+@when_loaded
+def _know_numbers(backend: Handle) -> None:
+    # Not above: importing the package shall not import bfloat16.
+    _NUMBERS.update(each.dtype.type for each in dtypes.ALL)
+
+
+def element(number: Any, backend: Handle) -> Element:
+    """Return the 0-d array of a number, of a type that stands for the engine's array."""
+    array = Element()
+    array._element = number
+    array._backend = backend
+    array._base = None
+    return array
+
+
+def number_of(other: Any, like: Element) -> Any:
+    """Return the number that an operand beside an element stands for, ``None`` if it's none of the same kind."""
+    kind = type(other)
+    if kind is int or kind is float:
+        return other
+    if kind is Array and other._backend is like._backend and not other.shape:
+        number = like._backend.fast_get_item(other._native, ())
+        return number if type(number) is type(like._element) else None
+    return other if kind is type(like._element) and kind in REALS else None
+
+
+# The source of an operator, so that Python computes at once with the numbers.
+_BINARY = """
+def {name}(self, other, /):
+    number = self._element
+    if (number.__class__ is _FLOAT64 or number.__class__ in {kinds}) and running_mode() is None:
+        backend = self._backend
+        if other.__class__ is Element and other._element.__class__ is number.__class__ and other._backend is backend:
+            second = other._element
+        elif other.__class__ is float:
+            second = other
+        else:
+            second = number_of(other, self)
+        try:
+            if second is not None:
+                result = {expression}
+                {result}
+        except Exception:
+            # 1 / 0, an integer beyond all floats, NumPy's traps: arrays have their own ways there.
+            pass
+    become_array(self)
+    {otherwise}
+"""
+_NEW = """
+array = Element()
+array._element = result
+array._backend = backend
+array._base = None
+return array
+"""
+# No call stands between these lines: another thread may have asked for the memory, or written.
+_IN_PLACE = """
+if self._element is number:
+    self._element = result
+    return self
+"""
+
+
+def _operator(name: str, symbol: str, kinds: str = "FLOATS") -> Any:
+    """Return an operator that is compiled when it's first called."""
+
+    def first(self: Element, other: Any, /) -> Any:
+        method = _compiled(name, symbol, kinds)
+        setattr(Element, name, method)
+        return method(self, other)
+
+    first.__name__ = name
+    return first
+
+
+def _compiled(name: str, symbol: str, kinds: str) -> Any:
+    word = name.strip("_")
+    reflected, in_place = word[0] == "r", word[0] == "i"
+    source = _BINARY.format(
+        name=name,
+        kinds=kinds,
+        expression=f"second {symbol} number" if reflected else f"number {symbol} second",
+        result=indent((_IN_PLACE if in_place else _NEW).strip(), " " * 16).lstrip(),
+        otherwise=f"self {symbol}= other\n    return self"
+        if in_place
+        else f"return other {symbol} self"
+        if reflected
+        else f"return self {symbol} other",
+    )
+    filename = f"<unifyarr operator {name} of elements>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    defined: dict[str, Any] = {}
+    exec(compile(source, filename, "exec"), globals(), defined)
+    return defined[name]
+
+
+def become_array(x: Any) -> Any:
+    """Make an element an array of the usual type, and return its native.
+
+    Another thread may do so at any time, also while a method of ``Element`` runs.
+    """
+    with LOCK:
+        while type(x) is Element:
+            number = x._element
+            if number is not None:
+                _slot_of_native.__set__(x, x._backend.as_native(number))
+            # No call stands between these lines: another thread may have written a number.
+            if x._element is number:
+                x._element = None
+                x.__class__ = Array  # type: ignore[assignment]
+    return x._native
+
+
+def _settled(x: Any) -> Any:
+    become_array(x)
+    return x
+
+
+def _as_array(name: str) -> Any:
+    def method(self: Element, /, *others: Any) -> Any:
+        become_array(self)
+        return getattr(self, name)(*others)
+
+    method.__name__ = name
+    return method
+
+
+class Element(Array):
+    """A 0-d array that holds its number until its native is read: it's an ``Array`` from then on."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Array:
+        return self._get_item(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._set_item(key, value)
+
+    @property
+    def _native(self) -> Any:
+        return become_array(self)
+
+    _become_array = become_array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return ()
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype."""
+        number = self._element
+        return dtypes.BY_NUMPY[np.dtype(type(number))] if number is not None else _settled(self).dtype
+
+    def __float__(self) -> float:
+        number = self._element
+        return float(number if type(number) in REALS and running_mode() is None else _settled(self))
+
+    def __int__(self) -> int:
+        number = self._element
+        return int(number if type(number) in _WHOLE and running_mode() is None else _settled(self))
+
+    def __index__(self) -> int:
+        number = self._element
+        return operator.index(number if type(number) in _WHOLE and running_mode() is None else _settled(self))
+
+    def __bool__(self) -> bool:
+        number = self._element
+        return bool(number if type(number) in _TRUTHS and running_mode() is None else _settled(self))
+
+    __add__ = _operator("__add__", "+")
+    __sub__ = _operator("__sub__", "-")
+    __mul__ = _operator("__mul__", "*")
+    __truediv__ = _operator("__truediv__", "/")
+    __radd__ = _operator("__radd__", "+")
+    __rsub__ = _operator("__rsub__", "-")
+    __rmul__ = _operator("__rmul__", "*")
+    __rtruediv__ = _operator("__rtruediv__", "/")
+    __iadd__ = _operator("__iadd__", "+")
+    __isub__ = _operator("__isub__", "-")
+    __imul__ = _operator("__imul__", "*")
+    __itruediv__ = _operator("__itruediv__", "/")
+    __lt__ = _operator("__lt__", "<", "REALS")
+    __le__ = _operator("__le__", "<=", "REALS")
+    __gt__ = _operator("__gt__", ">", "REALS")
+    __ge__ = _operator("__ge__", ">=", "REALS")
+    __eq__ = _operator("__eq__", "==", "REALS")
+    __ne__ = _operator("__ne__", "!=", "REALS")
+    # As of every array: with ``__eq__`` Python asks again.
+    __hash__ = None
+
+
+# All other operators are those of arrays.
+for _name, _value in vars(Operators).items():
+    if callable(_value) and _name not in vars(Element):
+        setattr(Element, _name, _as_array(_name))
+
+register(Element)
+
+_PLAIN = frozenset({Array, Element})
+
+
+def settle(*operands: Any) -> None:
+    """Make arrays of those among the operands that are elements."""
+    for x in operands:
+        if type(x) is Element:
+            become_array(x)
+
+
+def _lowered(key: Any, backend: Handle) -> Any:
+    """Return a key with natives in place of arrays of a backend; the key itself if it holds none."""
+    if key.__class__ in _PLAIN:
+        return key._native if key._backend is backend else key
+    if key.__class__ is tuple:
+        for item in key:
+            if item.__class__ in _PLAIN:
+                return tuple([x._native if x.__class__ in _PLAIN and x._backend is backend else x for x in key])
+    return key
+
+
+def get_item(self: Array, key: Any) -> Array:
+    """Return ``x[key]``: at once where the engine takes the key."""
+    if running_mode() is None:
+        backend = self._backend
+        if key.__class__ is tuple and len(key) == 2 and key[0].__class__ is int is key[1].__class__:
+            # Of a matrix this is most of what loops do: without a call of another Python function.
+            try:
+                native = backend.fast_get_pair(self._native, key)
+            except Exception:
+                native = NotImplemented
+        else:
+            native = backend.fast_get_item(self._native, key)
+        if native.__class__ is _FLOAT64 or native.__class__ in _NUMBERS:
+            # As ``element`` does, without the call.
+            made = Element()
+            made._element = native
+            made._backend = backend
+            made._base = None
+            return made
+        if native is not NotImplemented:
+            array = Array()
+            array._native = native
+            array._backend = backend
+            base = self._base
+            array._base = self if base is None else base
+            return array
+        native = backend.fast_get_copy(self._native, _lowered(key, backend))
+        if native.__class__ in _NUMBERS:
+            return element(native, backend)
+        if native is not NotImplemented:
+            array = Array()
+            array._native = native
+            array._backend = backend
+            array._base = None
+            return array
+    return self._get_item(key)
+
+
+def set_item(self: Array, key: Any, value: Any) -> None:
+    """Write ``x[key] = value``: at once where the engine takes both."""
+    if running_mode() is None:
+        backend = self._backend
+        if value.__class__ is Element and value._backend is backend:
+            native = value._element
+        elif value.__class__ is Array and value._backend is backend:
+            native = value._native
+        else:
+            native = value
+        if backend.fast_set_item(self._native, key, native):
+            return
+        lowered = _lowered(key, backend)
+        if lowered is not key and backend.fast_set_item(self._native, lowered, native):
+            return
+    self._set_item(key, value)
+
+
+supply(Array.__getitem__, get_item)
+supply(Array.__setitem__, set_item)

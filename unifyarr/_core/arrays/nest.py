@@ -1,0 +1,23 @@
+"""What every container is, for the machinery: ``Container`` itself is above the functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from .array import Array
+
+
+class Nest:
+    """What every container is: a tree whose leaves are arrays."""
+
+    __slots__ = ()
+    # Whether it iterates over what it holds.
+    _is_sequence: bool
+
+    if TYPE_CHECKING:
+        # Sequences of the same length, in the order of the paths.
+        def paths(self) -> list[str]: ...
+        def leaves(self) -> list[Array]: ...
+        def _with_leaves(self, leaves: Sequence[Any]) -> Self: ...
+        def _check_same(self, other: Nest) -> None: ...

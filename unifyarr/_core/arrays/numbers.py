@@ -1,0 +1,63 @@
+"""What is passed for one number: scalars of Python and of NumPy, and 0-d arrays of anybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import ShapeError
+from ..engines import dtypes
+from ..engines.dtypes import DType
+from ..engines.tracing import capture
+from ..values.records import Record
+from . import convert
+from .array import Array
+from .leaving import must_stay, to_host
+
+
+class Number(Record):
+    """What was passed for a number: a Python number, or a 0-d array that stays on its engine; ``kind`` is its type."""
+
+    value: Any
+    kind: DType | type
+
+    @property
+    def stays(self) -> bool:
+        """Whether it's an array."""
+        return isinstance(self.value, Array)
+
+    @property
+    def known(self) -> Any:
+        """The Python number, whether or not a derivative is being taken of it."""
+        return self.value.item() if self.stays else self.value
+
+    @property
+    def typed(self) -> Any:
+        """The number as NumPy computes with it: one that came with a dtype is of that dtype."""
+        return self.value if isinstance(self.kind, type) else np.asarray(self.value, self.kind.dtype)
+
+
+def as_number(value: Any, name: str) -> Number:
+    """Return what was passed for the number ``name``: a scalar of Python or NumPy, or a 0-d array of anybody."""
+    if type(value) in dtypes.SCALARS:
+        return Number(value, type(value))
+    backend = convert.backend_of(value)
+    if backend is None:
+        array = convert.to_numpy(value)
+        _check_0d(name, array.shape)
+        return Number(array.item(), dtypes.BY_NUMPY[array.dtype])
+    x = capture(value if isinstance(value, Array) else convert.lift(value, backend))
+    _check_0d(name, x.shape)
+    return Number(x if must_stay(x) else x.item(), x.dtype)
+
+
+def as_known_number(value: Any, what: str) -> Any:
+    """Return what was passed for a number as a Python number, for what isn't differentiated by it."""
+    number = as_number(value, what)
+    return to_host(number.value, what).item() if number.stays else number.value
+
+
+def _check_0d(name: str, shape: tuple[int, ...]) -> None:
+    if shape:
+        raise ShapeError(f"{name} is a number or a 0-d array, not an array of shape {shape}")

@@ -1,0 +1,181 @@
+"""Views of arrays, and the recipes that stand for them where the engine can't write its arrays."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from ...typing import Shape
+from ..engines import dtypes
+from ..engines.dtypes import DType
+from ..engines.registry import load
+from ..engines.tracing import current, recording, watch_layout
+from ..values.shapes import c_strides, shadow
+from ..values.supplying import supply
+from .array import Array, owner, register, wrap
+from .ownership import read, settled, share
+from .views import Part, Step, Window, get_through
+
+
+class View(Array):
+    """A view that is a recipe: a read computes its value from its root's, and a write puts it back."""
+
+    __slots__ = ("_root", "_seen", "_steps", "_value")
+
+    _root: Array
+    _steps: tuple[Step, ...]
+    # The value got last, and the token that the root had then.
+    _value: Any
+    _seen: object
+
+    def __getitem__(self, key: Any) -> Array:
+        return self._get_item(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._set_item(key, value)
+
+    @property
+    def _native(self) -> Any:
+        root, backend = self._root, self._backend
+        # The token before the native: see ``rebind``.
+        token = root._token
+        native = settled(root._native)
+        if backend.can_write(native):
+            # The root can change under us, and no engine counts every write: nothing is kept.
+            return get_through(backend, read(root), self._steps)
+        if getattr(self, "_seen", None) is token:
+            return self._value
+        if getattr(root, "_owned", False) and backend.trace() is not None:
+            share(root)
+        value = get_through(backend, native, self._steps)
+        # What is the root's own native needs no keeping, and kept it would outlive the root's next rebind; what a
+        # trace computed from a root outside it is dead after the trace.
+        if value is not native and (backend.is_traced(native) or not backend.is_traced(value)):
+            self._value, self._seen = value, token
+        return value
+
+    # These follow from the recipe: a write needs them, and needn't get the value for them.
+
+    @property
+    def shape(self) -> Shape:
+        """The lengths of the axes."""
+        shape = self._backend.shape(self._root._native)
+        for step in self._steps:
+            shape = step.shape(shape)
+        return shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype."""
+        dtype = self._root.dtype
+        return dtypes.real_of(dtype) if any(isinstance(step, Part) for step in self._steps) else dtype
+
+    @property
+    def device(self) -> str:
+        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``."""
+        return self._root.device
+
+
+register(View)
+
+
+def has_native_views(array: Array) -> bool:
+    """Return whether native views of this array's native are seen by, and see, writes to it."""
+    return not is_recipe(array) and array._backend.mutable and array._backend.can_write(array._native)
+
+
+def is_recipe(array: Array) -> TypeGuard[View]:
+    """Return whether an array is a view that holds a recipe."""
+    return type(array) is View
+
+
+def root_of(array: Array) -> Array:
+    """Return the array that a recipe starts from, of any other array itself."""
+    return array._root if type(array) is View else array
+
+
+def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
+    """Return the steps from an array's root to what further steps make of the array; two windows in a row are one."""
+    steps: tuple[Any, ...] = array._steps if is_recipe(array) else ()
+    if steps and last and isinstance(steps[-1], Window) and isinstance(last[0], Window):
+        merged = steps[-1].then(last[0])
+        if merged is not None:
+            return (*steps[:-1], merged, *last[1:])
+    return (*steps, *last)
+
+
+def make_view(array: Array, step: Step, /) -> Array:
+    """Return the view of an array that one step makes."""
+    backend = array._backend
+    if type(array) is not View and backend.mutable:
+        native = array._native
+        if backend.can_write(native) and step.is_native(backend, native):
+            return _noted(array, step, wrap(step.get(backend, native), backend, owner(array)))
+    return _noted(array, step, make_recipe(root_of(array), steps_with(array, step)))
+
+
+def _noted(array: Array, step: Step, view: Array) -> Array:
+    notes = recording()
+    if notes is not None:
+        notes.view(array, step, view)
+    return view
+
+
+supply(Array._view, make_view)
+
+
+def is_view_at(value: object, array: Array, step: Step) -> bool:
+    """Return whether ``value`` is the recipe of the very view of an array that a step makes."""
+    if not isinstance(value, View):
+        return False
+    return value._root is root_of(array) and value._steps == steps_with(array, step)
+
+
+def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
+    """Return the view of ``root`` that the steps make."""
+    view = View()
+    view._backend = root._backend
+    view._base = owner(root)
+    view._root = root
+    view._steps = steps
+    if getattr(root, "_token", None) is None:
+        root._token = object()
+    return view
+
+
+def geometry(array: Array) -> np.ndarray:
+    """Return a shadow of the array: its shape and strides, as far as the engine or its recipe shows them."""
+    backend = array._backend
+    watch_layout()
+    if not is_recipe(array):
+        shape, dtype = backend.shape(array._native), backend.dtype(array._native)
+        strides = backend.strides(array._native)
+        return shadow(shape, c_strides(shape, dtype.itemsize) if strides is None else strides, dtype)
+    return seen_in(geometry(array._root), array)
+
+
+def is_contiguous(array: Array) -> bool:
+    """Return whether an array is no recipe and known to be C-contiguous: any shape of its elements is a view."""
+    if is_recipe(array):
+        return False
+    watch_layout()
+    backend, native = array._backend, array._native
+    strides = backend.strides(native)
+    return strides is None or strides == c_strides(backend.shape(native), backend.dtype(native).itemsize)
+
+
+def seen_in(memory: np.ndarray, array: Array) -> np.ndarray:
+    """Return what an array shows of an array of NumPy's that stands for its root, and is never read."""
+    if not is_recipe(array):
+        return memory
+    seen: np.ndarray = get_through(load("numpy"), memory, array._steps)
+    return seen
+
+
+def ravel(array: Array, /) -> Array:
+    """Return the elements as a contiguous 1-d array: a view of a C-contiguous array, a copy of any other."""
+    return array.reshape((-1,), copy=None if geometry(current(array)).flags.c_contiguous else True)
+
+
+supply(Array.ravel, ravel)

@@ -1,0 +1,106 @@
+"""The slots of an array: what each means, what is always true of it, and which modules write it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...typing import Shape
+from ..engines import dtypes
+from ..engines.dtypes import DType
+from ..engines.handle import Handle
+from ..engines.tracing import current
+
+
+class Slots:
+    """The slots of ``Array`` and what its backend says of them, for the modules below ``Array``.
+
+    Making an array has to cost little, so that most slots are set only where they mean something: read those with
+    ``getattr(x, slot, None)``. A *recipe* is a view on an engine that can't write its arrays (class ``View``); its
+    *root* is the array that holds the memory. Only ``ownership`` gives a root another native, under ``LOCK``.
+
+    ============ ======================================== ==================================== =======================
+    slot         meaning                                  always true                          written by
+    ============ ======================================== ==================================== =======================
+    ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array elements sources
+                 until a write ends (``ownership.Held``); when it's ``settled``                inplace ownership
+                 computed, of a recipe                                                         shortcuts
+    ``_backend`` the backend that computes with           never changed; of a view, that of    array elements sources
+                 ``_native``                              its base                             recipes shortcuts
+    ``_base``    of a view, the owner of the memory; else no view                              array elements sources
+                 ``None``                                                                      recipes shortcuts
+    ``_element`` of an ``Element``, the number that       ``_native`` isn't set while there's  elements
+                 stands for ``_native`` until that is     a number; ``None`` when it is
+                 read
+    ``_token``   another object after each change of      set on roots of recipes; written     inplace ownership
+                 ``_native``                              after ``_native``, read before it    recipes
+    ``_born``    the engine's trace that it was made in   set inside a trace alone             array capturing
+                                                                                               transformed
+    ``_owned``   whether nothing else has ``_native``     true after a write of our own, until ownership program
+                                                          it's handed out or a trace reads it
+    ``_run``     the writes collected in a variable of    its holder has the values of         ownership
+                 the engine last, which the next write    ``_native``
+                 may resume
+    ``_root``    the array that a recipe starts from      no recipe                            recipes
+    ``_steps``   how the value of a recipe follows from   not empty; no two windows in a row   recipes
+                 its root's
+    ``_value``   the value of a recipe that was computed  that for the root's value at         recipes
+                 last                                     ``_seen``
+    ``_seen``    the token that the root had then         written with ``_value``              recipes
+    ============ ======================================== ==================================== =======================
+    """
+
+    __slots__ = ("__weakref__", "_backend", "_base", "_born", "_element", "_native", "_owned", "_run", "_token")
+
+    _native: Any
+    _backend: Handle
+    _base: Any
+    _token: object
+    _born: object
+    _element: Any
+    _owned: bool
+    # An ``ownership.RunOfWrites``, or None.
+    _run: Any
+
+    @property
+    def backend(self) -> str:
+        """The name of the backend."""
+        return current(self)._backend.name
+
+    # The stand-in of an array in a trace has the same dtype and shape, on a device that may be another one.
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype."""
+        return dtypes.BY_NUMPY[self._backend.dtype(self._native)]
+
+    @property
+    def device(self) -> str:
+        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``."""
+        x = current(self)
+        return x._backend.device(x._native)
+
+    @property
+    def shape(self) -> Shape:
+        """The lengths of the axes."""
+        return self._backend.shape(self._native)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self.dtype.itemsize

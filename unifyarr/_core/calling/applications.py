@@ -1,0 +1,372 @@
+"""One call of a user's operation: which kernel does it, in whose memory, and what comes back.
+
+Kernels are looked up at each call, so that one registered later serves from then on. What they return shares memory
+with no array that was passed: where a ``view_map`` says that it may, it's copied, or an immutable native.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ...errors import BackendFeatureError, BadViewMap, DtypeError, UnifyarrError
+from ..arrays.array import Array, owner, wrap
+from ..arrays.ownership import read, share
+from ..arrays.recipes import root_of
+from ..declaring.cuts import Cut, is_cut
+from ..engines import dtypes
+from ..engines.handle import Handle
+from ..engines.tracing import checking
+from ..values.records import Record
+from ..writing.inplace import check_device
+from .invoke import _call, _Declined, _is_plain, check_result, declined
+
+if TYPE_CHECKING:
+    from ..declaring.declare import Declaration
+    from ..declaring.operands import Call, Handler
+    from ..declaring.operations import Kernel, Operation
+
+# The most cache keys for which an operation remembers its result's type.
+_REMEMBERED = 1024
+
+
+class Given(Record):
+    """A non-array argument, ``None`` or a scalar, in a parameter for arrays."""
+
+    value: Any
+
+
+# The place of one array.
+ONE = -1
+
+
+class Application:
+    """One call without its arrays: equal ones compute the same of the same arrays."""
+
+    __slots__ = ("_identity", "layout", "operation", "places", "static")
+
+    def __init__(
+        self,
+        operation: Operation,
+        layout: Sequence[int | Given],
+        places: Sequence[int],
+        static: Mapping[str, Any],
+        key: Sequence[Hashable],
+    ) -> None:
+        self.operation = operation
+        # For each parameter of arrays: one array, how many arrays, or what was given instead.
+        self.layout = layout
+        # The positions of the arrays as maps count them: what was given instead takes one up too.
+        self.places = places
+        self.static = static
+        # The key has what the layout and the static arguments have, as it's compared.
+        self._identity = (operation, *places, None, *key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Application) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def perform(self, kernel: Kernel, backend: Handle, natives: Sequence[Any], **out: Any) -> Any:
+        """Return the natives of the results, or ``NotImplemented`` if the kernel declines."""
+        values = self._values(natives)
+        if self.operation.parameters.variadic is not None:
+            values += values.pop()
+        carrying = any(map(backend.carries_derivative, natives))
+        try:
+            result = kernel.function(*values, **self.static, **out)
+        except UnifyarrError:
+            raise
+        except Exception as error:
+            # Where a derivative is taken, or nothing is known yet, engines refuse to give values to NumPy.
+            if carrying or any(map(backend.is_traced, natives)):
+                raise Cut(error) from error
+            raise
+        if result is NotImplemented:
+            return result
+        what = f"the {kernel.described} of {self.operation.name}() for {backend.name!r}"
+        check_count(what, self.operation, result)
+        results = result if isinstance(result, tuple) else (result,)
+        checked = [_as_native(what, each, backend) for each in results]
+        if carrying and is_cut(backend, checked):
+            raise Cut
+        for output, places in kernel.destroys.items():
+            targets = [natives[self.places.index(place)] for place in places]
+            if output >= len(checked):
+                raise TypeError(f"{what} returned no output {output}, which destroy_map keeps in an argument")
+            found = checked[output]
+            types = [_type(backend, target) for target in targets]
+            if not any(found is target for target in targets) and _type(backend, found) in types:
+                raise TypeError(
+                    f"{what} returned another {type(found).__name__} than its argument "
+                    f"{' or '.join(map(str, places))}, in which destroy_map keeps output {output}: write to that, and "
+                    "return it"
+                )
+        return tuple(checked)
+
+    def compose(self, backend: Handle, natives: Sequence[Any], cut: Cut | None = None) -> tuple[Any, ...]:
+        """Return the natives of the results that the body gives, where the kernel was ``cut`` or declined."""
+        operation = self.operation
+        operands = [wrap(native, backend) for native in natives]
+        named = {**dict(zip(operation.arrays, self._values(operands), strict=True)), **self.static}
+        positional = [named.pop(name) for name in operation.parameters.positional]
+        positional += named.pop(operation.parameters.variadic or "", ())
+        result = composed(operation, operation.body(*positional, **named), operands, backend, cut=cut)
+        return tuple(read(x) for x in (result if isinstance(result, tuple) else (result,)))
+
+    def _values(self, arrays: Sequence[Any]) -> list[Any]:
+        # What goes to each parameter of arrays.
+        rest = iter(arrays)
+        return [
+            part.value if isinstance(part, Given) else next(rest) if part == ONE else tuple(islice(rest, part))
+            for part in self.layout
+        ]
+
+
+def application_of(operation: Operation, call: Call) -> tuple[Application, list[Array]]:
+    """Return a call without its arrays, and these."""
+    operands: list[Array] = []
+    layout: list[int | Given] = []
+    places: list[int] = []
+    key: list[Hashable] = []
+    count = 0
+    for name in operation.arrays:
+        value = call.arguments[name]
+        if isinstance(value, Array):
+            layout.append(ONE)
+            key.append(ONE)
+            places.append(count)
+            operands.append(value)
+            count += 1
+        elif name in operation.parameters.sequences:
+            layout.append(len(value))
+            key.append(len(value))
+            places += range(count, count + len(value))
+            operands += value
+            count += len(value)
+        else:
+            layout.append(Given(value))
+            key.append(_key(operation, name, value))
+            count += 1
+    static = {name: call.arguments[name] for name in operation.static}
+    key += [_key(operation, name, value) for name, value in static.items()]
+    return Application(operation, layout, places, static, key), operands
+
+
+def _key(operation: Operation, name: str, value: Any) -> Hashable:
+    # Zeros' signs and the kinds of numbers count.
+    if isinstance(value, tuple):
+        return (type(value), *(_key(operation, name, each) for each in value))
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(
+            f"{name} of {operation.name}() is a {type(value).__name__}, which can't be hashed: pass a tuple or a "
+            "number, or annotate the parameter as an Array"
+        ) from None
+    return (type(value), repr(value) if isinstance(value, (float, complex)) else value)
+
+
+def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
+    """Offer a user's operation to its kernel; its body is for where there is none, or it declines."""
+    operation = declaration.operation
+    if operation is None:
+        return call_next
+
+    def handler(call: Call) -> Any:
+        application, operands = application_of(operation, call)
+        cut = None
+        if operands and operands[0]._backend.name in operation.kernels and declaration not in declined.get():
+            try:
+                result = _offer(application, operands, call.out)
+                if result is not NotImplemented:
+                    return result
+            except Cut as found:
+                cut = found
+        return composed(operation, call_next(call), operands, call.backend, call.out, cut)
+
+    return handler
+
+
+def _offer(application: Application, operands: list[Array], out: Array | None) -> Any:
+    operation, backend = application.operation, operands[0]._backend
+    natives = [read(x) for x in operands]
+    kernel, into = operation.kernels[backend.name], None
+    kind: Hashable = None
+    if out is not None or backend.name in operation.twins:
+        kind = (application, backend.name, tuple((x.shape, x.dtype) for x in operands))
+    if out is not None:
+        check_device(out, operands[0], f"out of {operation.name}()")
+        if kind in operation.types:
+            shape, dtype = operation.types[kind]
+            check_result(operation.name, out, shape, dtype)
+            if out.dtype == dtype:
+                kernel, into = _for_target(application, natives, out, kernel)
+    results = _run(application, kernel, operands, natives, into)
+    if results is NotImplemented and kernel.overwrites:
+        results = _run(application, operation.kernels[backend.name], operands, natives, None)
+    if results is NotImplemented:
+        return results
+    if out is not None and results[0] is out._native:
+        return out
+    results = distinct(operation, backend, _separate(application, backend, operands, natives, results))
+    arrays = tuple(wrap(native, backend) for native in results)
+    if kind is not None and len(arrays) == 1:
+        if len(operation.types) >= _REMEMBERED:
+            operation.types.clear()
+        operation.types[kind] = (arrays[0].shape, arrays[0].dtype)
+    return arrays if operation.is_several(arrays) else arrays[0]
+
+
+def _run(application: Application, kernel: Kernel, operands: list[Array], natives: list[Any], out: Any) -> Any:
+    backend = operands[0]._backend
+
+    def perform(*natives: Any, **out: Any) -> Any:
+        return backend.apply(application, kernel, natives, **out)
+
+    try:
+        return _call(perform, tuple(operands), natives, {} if out is None else {"out": out})
+    except _Declined:
+        return NotImplemented
+
+
+def _for_target(application: Application, natives: list[Any], out: Array, kernel: Kernel) -> tuple[Kernel, Any]:
+    """Return the kernel that writes a result of the type of ``out``, and what it's given for ``out``."""
+    backend, target = out._backend, out._native
+    plain = backend.mutable and _is_plain(out)
+    if not plain or any(map(backend.records_gradient, (target, *natives))):
+        return kernel, None
+    at = dict(zip(application.places, natives, strict=True))
+    for twin in application.operation.twins.get(backend.name, ()):
+        # What else it overwrites the caller still has.
+        if len(twin.victims) != 1 or twin.scratch:
+            continue
+        (victim,) = twin.victims
+        if at.get(victim) is not target:
+            continue
+        others = [(place, native) for place, native in at.items() if place != victim]
+        if not any(
+            backend.may_share_memory(native, target) and not twin.tolerates(victim, place, native is target)
+            for place, native in others
+        ):
+            return twin, None
+    shares = any(backend.may_share_memory(native, target) for native in natives)
+    return kernel, None if shares or not kernel.takes_out(backend) else target
+
+
+def _separate(
+    application: Application, backend: Handle, operands: list[Array], natives: list[Any], results: Sequence[Any]
+) -> list[Any]:
+    # What may share memory with an array gets memory of its own.
+    separate = []
+    for output, native in enumerate(results):
+        for place in application.operation.view_map.get(output, ()):
+            if place in application.places:
+                at = application.places.index(place)
+                share(root_of(operands[at]))
+                if backend.mutable and backend.may_share_memory(native, natives[at]):
+                    native = backend.copy(native)
+        separate.append(native)
+    return separate
+
+
+def distinct(
+    operation: Operation,
+    backend: Handle,
+    results: Sequence[Any],
+    may_share: Callable[[int, int], bool] = lambda first, second: False,
+) -> tuple[Any, ...]:
+    """Return the natives of results, each in memory of its own but for those that may share it.
+
+    Inside ``debug()`` that has to be so already.
+    """
+    separate = list(results)
+    for second, native in enumerate(results) if backend.mutable and len(results) > 1 else ():
+        for first in range(second):
+            if not may_share(first, second) and backend.may_share_memory(separate[first], native):
+                if checking():
+                    raise BadViewMap(
+                        f"{operation.name}() on backend {backend.name!r} returned outputs {first} and {second} in the "
+                        "same memory: return a copy"
+                    )
+                separate[second] = backend.copy(native)
+    return tuple(separate)
+
+
+def composed(
+    operation: Operation,
+    result: Any,
+    operands: Sequence[Array],
+    backend: Handle | None,
+    out: Array | None = None,
+    cut: Cut | None = None,
+) -> Any:
+    """Return what the body returned, as arrays of their own; ``cut`` says that the kernel lost a derivative."""
+    if result is None or result is NotImplemented or result is Ellipsis:
+        if cut is not None and backend is not None:
+            raise cut.without_body(operation, backend, operands) from cut.error
+        name = "this one" if backend is None else repr(backend.name)
+        have = ", ".join(map(repr, sorted(operation.kernels))) or "none"
+        raise BackendFeatureError(
+            f"{operation.name}() has no kernel that does this call on backend {name} (there are kernels for: {have}), "
+            f"and no body: register one with @{operation.name}.kernel(...), or write a body of functions of unifyarr"
+        )
+    what = f"the body of {operation.name}()"
+    check_count(what, operation, result)
+    results = result if isinstance(result, tuple) else (result,)
+    for each in results:
+        if not isinstance(each, Array):
+            raise TypeError(f"{what} returned {type(each).__name__} for an array")
+    own: list[Array] = []
+    for x in results:
+        shares = x is not out and any(_share(x, each) for each in (*operands, *own))
+        own.append(_copied(x) if shares else x)
+    if not isinstance(result, tuple):
+        return own[0]
+    return type(result)(*own) if hasattr(result, "_fields") else tuple(own)
+
+
+def _share(first: Array, second: Array) -> bool:
+    # One of them may be made of the memory of the other's native.
+    backend = first._backend
+    return owner(first) is owner(second) or (
+        backend is second._backend and backend.mutable and backend.may_share_memory(read(first), read(second))
+    )
+
+
+def _copied(x: Array) -> Array:
+    if x._backend.mutable or x._backend.can_write(root_of(x)._native):
+        return x.copy()
+    share(root_of(x))
+    return wrap(read(x), x._backend)
+
+
+def check_count(what: str, operation: Operation, result: Any) -> None:
+    """Raise unless as many results came as the annotation of the body says."""
+    several, nout = isinstance(result, tuple), operation.nout
+    if operation.several is None:
+        return
+    if several != operation.several or (several and nout is not None and nout != len(result)):
+        wanted = f"a tuple of {'any number of' if nout is None else nout} arrays" if operation.several else "one array"
+        came = f"a tuple of {len(result)}" if several else f"one {type(result).__name__}"
+        raise TypeError(f"{what} returned {came}, but the op is declared to return {wanted}")
+
+
+def _as_native(what: str, native: Any, backend: Handle) -> Any:
+    if not isinstance(native, backend.native_types) and hasattr(native, "dtype") and not isinstance(native, Array):
+        # NumPy's functions return scalars of NumPy's for 0-d arrays.
+        native = backend.as_native(native)
+    if not isinstance(native, backend.native_types):
+        raise TypeError(
+            f"{what} returned {type(native).__name__}: let it return a native {backend.native_type.__name__}, a tuple "
+            "of such, or NotImplemented where it declines"
+        )
+    if backend.dtype(native) not in dtypes.BY_NUMPY:
+        raise DtypeError(f"{what} returned dtype {backend.dtype(native)}: arrays hold {', '.join(dtypes.BY_NAME)}")
+    return native
+
+
+def _type(backend: Handle, native: Any) -> tuple[Any, Any]:
+    return backend.shape(native), backend.dtype(native)

@@ -1,0 +1,307 @@
+"""What happens around a function's body, one concern each; their order stands in ``CONCERNS``.
+
+A concern takes the declaration and the next handler and returns a handler. A handler takes a ``Call``. Which concerns
+are around the body depends on what a call needs: those that have nothing to do in it aren't asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...errors import CopyError
+from ..arrays import convert
+from ..arrays.array import Array
+from ..arrays.numbers import as_known_number
+from ..arrays.scratch import records_gradient
+from ..declaring.operands import ALL, COPY, DATA, MODE, NESTS, NUMBERS, OUT, PLAIN, Call, Handler
+from ..engines import dtypes
+from ..engines.current import current
+from ..engines.refusals import explained
+from ..engines.registry import load
+from ..engines.tracing import checking, inside, mode, running
+from ..modes.debugging import check_call
+from ..values.records import Record
+from ..writing.inplace import as_target, check_backend, check_target
+from .applications import handle_operation
+from .bodies import handle_kernels
+from .invoke import elementwise, store_out, store_several
+from .mapping import map_call
+
+if TYPE_CHECKING:
+    from ..declaring.declare import Declaration
+
+
+def handle_nestable(declaration: Declaration, call_next: Handler) -> Handler:
+    """Map the call over the leaves of the containers among its arrays."""
+    return lambda call: map_call(declaration, call, call.nest)
+
+
+def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
+    """Inside a trace of ours, put stand-ins in the place of arrays that were made outside."""
+
+    def handler(call: Call) -> Any:
+        trace = running()
+        if trace is None:
+            return call_next(call)
+        out = call.out
+        replaced = trace.enter(call)
+        result = call_next(call)
+        return _restored(result, replaced) if out is None else out
+
+    def _restored(result: Any, replaced: dict[int, Array]) -> Any:
+        # What is returned as it was passed is the caller's array, not its stand-in.
+        if type(result) in (tuple, list):
+            return type(result)([_restored(each, replaced) for each in result])
+        return replaced.get(id(result), result)
+
+    return handler
+
+
+def handle_debug(declaration: Declaration, call_next: Handler) -> Handler:
+    """Inside ``debug()``, check that the call does what is declared of it."""
+
+    def handler(call: Call) -> Any:
+        return check_call(declaration, call, call_next) if checking() else call_next(call)
+
+    return handler
+
+
+def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler:
+    """Check ``out`` before anything is computed, and write the result there if the body hasn't done so."""
+
+    def handler(call: Call) -> Any:
+        given = call.out
+        if given is None:
+            return call_next(call)
+        if isinstance(given, (tuple, list)):
+            return _several(call, given)
+        out = as_target(given)
+        check_target(out)
+        call.arguments["out"] = out
+        result = call_next(call)
+        if isinstance(result, tuple):
+            raise TypeError(f"{declaration.name}() returns {len(result)} arrays: out is a tuple of as many")
+        if result is not out:
+            check_backend(out, result._backend)
+            store_out(declaration.name, out, result)
+        return given
+
+    def _several(call: Call, given: Any) -> Any:
+        targets = [as_target(each) for each in given]
+        for target in targets:
+            check_target(target)
+        call.arguments["out"] = None
+        results = call_next(call)
+        if not isinstance(results, tuple) or len(results) != len(targets):
+            wanted = f"a tuple of {len(results)}" if isinstance(results, tuple) else "one array"
+            raise TypeError(f"out of {declaration.name}() is {wanted}, not {len(targets)} arrays")
+        store_several(declaration.name, targets, results)
+        return given
+
+    return handler
+
+
+def handle_updates(declaration: Declaration, call_next: Handler) -> Handler:
+    """Take parameters that the body writes as targets: what can't be written would take the values with it."""
+    if not declaration.updates:
+        return call_next
+
+    def handler(call: Call) -> Any:
+        for name in declaration.updated_by(call.arguments):
+            call.arguments[name] = as_target(call.arguments[name], name)
+        return call_next(call)
+
+    return handler
+
+
+def handle_data(declaration: Declaration, call_next: Handler) -> Handler:
+    """Make arrays of one backend of what was passed for them; Python scalars stay where the function takes them."""
+    if declaration.category == "creation":
+        # What these take isn't of the call's backend, but goes there.
+        return call_next
+
+    def handler(call: Call) -> Any:
+        parameters, arguments = call.parameters, call.arguments
+        out = call.out
+        backend = convert.common_backend(call.operands(), call.backend if out is None else out._backend)
+        call.backend = backend
+        weak: list[str] = []
+        device = convert.device_of(call.operands(), backend)
+        for name in parameters.operands:
+            value = arguments[name]
+            if (name in parameters.weak and value is None) or (
+                name in parameters.scalars and type(value) in dtypes.SCALARS
+            ):
+                weak.append(name)
+            elif name in parameters.sequences:
+                arguments[name] = tuple([convert.as_array(each, backend, device) for each in value])
+            else:
+                arguments[name] = convert.as_array(value, backend, device)
+        if len(weak) == len(parameters.operands):
+            # All operands are scalars: one of them has to be an array.
+            for name in weak:
+                arguments[name] = convert.as_array(arguments[name], backend)
+        return call_next(call)
+
+    return handler
+
+
+def handle_out_of_body(declaration: Declaration, call_next: Handler) -> Handler:
+    """Pass ``out`` to the body only on the backend of the arrays, and if the body may keep values in it."""
+
+    def handler(call: Call) -> Any:
+        out = call.out
+        if out is not None and call.backend is not None:
+            check_backend(out, call.backend)
+            keeps = declaration.scratch and not declaration.updated_by(call.arguments)
+            if keeps and any(isinstance(x, Array) and records_gradient(x) for x in call.operands()):
+                # What is kept in out on the way would be recorded, and lost to the gradient when the next value is
+                # written.
+                call.arguments["out"] = None
+        return call_next(call)
+
+    return handler if declaration.category != "creation" else call_next
+
+
+def handle_numbers(declaration: Declaration, call_next: Handler) -> Handler:
+    """Make Python numbers of 0-d arrays that were passed for numbers; by what carries a derivative they'd have none."""
+    if declaration.operation is not None:
+        return call_next
+
+    def handler(call: Call) -> Any:
+        for name in call.parameters.numbers:
+            value = call.arguments[name]
+            if type(value) not in PLAIN:
+                call.arguments[name] = as_known_number(value, f"{name} of {declaration.qualified_name}()")
+        return call_next(call)
+
+    return handler
+
+
+def handle_copy_argument(declaration: Declaration, call_next: Handler) -> Handler:
+    """Give ``copy=`` its meaning on functions that return a view where they can; with ``out`` it has none."""
+
+    def handler(call: Call) -> Any:
+        copy = call.arguments.get("copy")
+        if copy is not None and call.out is not None:
+            call.arguments["copy"] = copy = None
+        if copy is None or declaration.category != "view":
+            # ``astype``, ``asarray`` and ``from_dlpack`` mean something else by it, and look to it themselves.
+            return call_next(call)
+        x = next(call.operands())
+        result = call_next(call)
+        shares = result is x or result.base is not None
+        if copy and shares:
+            return result.copy()
+        if copy is False and not shares:
+            raise CopyError(f"{declaration.name}() of this array can't do without a copy, which copy=False forbids")
+        return result
+
+    return handler
+
+
+def handle_elementwise(declaration: Declaration, call_next: Handler) -> Handler:
+    """Compute an elementwise function, whose declaration says all: its body is never called."""
+    ufunc = declaration.ufunc
+    if ufunc is None:
+        return call_next
+
+    def handler(call: Call) -> Any:
+        operands = tuple([call.arguments[name] for name in call.parameters.positional])
+        return elementwise(declaration.name, ufunc, operands, call.out, call.backend)
+
+    return handler
+
+
+def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
+    """Choose the backend on which a creation function makes its array."""
+    if declaration.category != "creation":
+        return call_next
+
+    def handler(call: Call) -> Any:
+        named = call.arguments.get("backend")
+        if named is not None:
+            call.backend = inside(load(named))
+        elif call.out is not None:
+            call.backend = call.out._backend
+        call.arguments["backend"] = call.backend
+        if call.backend is None and declaration.name not in ("array", "asarray", "from_dlpack"):
+            call.arguments["backend"] = current()
+        return call_next(call)
+
+    return handler
+
+
+class Concern(Record):
+    """What makes the handler of a concern, and what a call has to need for it: bits, zero if every call does."""
+
+    needed: int
+    around: Callable[[Declaration, Handler], Handler]
+
+
+# From the outside to the inside.
+CONCERNS = (
+    Concern(NESTS, handle_nestable),
+    Concern(MODE, handle_trace),
+    Concern(MODE, handle_debug),
+    Concern(OUT, handle_out_argument),
+    Concern(0, handle_creation),
+    Concern(NUMBERS, handle_numbers),
+    Concern(COPY, handle_copy_argument),
+    Concern(0, handle_elementwise),
+    Concern(0, handle_updates),
+    Concern(DATA, handle_data),
+    Concern(OUT, handle_out_of_body),
+    Concern(MODE, handle_kernels),
+    Concern(0, handle_operation),
+)
+
+
+def stack(declaration: Declaration, needs: int) -> Handler:
+    """Return the body with the concerns around it that a call needs."""
+    body, parameters = declaration.body, declaration.parameters
+    positional, variadic, keywords = parameters.positional, parameters.variadic, parameters.keywords
+
+    def call_body(call: Call) -> Any:
+        arguments = call.arguments
+        given = [arguments[name] for name in positional]
+        if variadic is not None:
+            given += arguments[variadic]
+        return body(*given, **{name: arguments[name] for name in keywords})
+
+    handler: Handler = call_body
+    for concern in reversed(CONCERNS):
+        if concern.needed & needs or not concern.needed:
+            handler = concern.around(declaration, handler)
+    return handler
+
+
+def general(declaration: Declaration) -> Handler:
+    """Return what does any call of a function: the concerns that the call needs around the body.
+
+    What an engine refuses is said in the package's words; what a user's own kernels raise is the user's.
+    """
+    handlers: dict[int, Handler] = {}
+    explains, name = declaration.operation is None, f"{declaration.qualified_name}()"
+    # Such a function's arguments go where the call says.
+    creates = declaration.category == "creation"
+
+    def handler(call: Call) -> Any:
+        try:
+            bound, needs = call.backend, call.needs()
+            if mode.get() is not None:
+                # Inside a trace and inside debug() arguments change on the way.
+                needs, call.backend = needs | ALL, bound
+            elif creates or needs & NESTS:
+                call.backend = bound
+            if needs not in handlers:
+                handlers[needs] = stack(declaration, needs)
+            return handlers[needs](call)
+        except Exception as error:
+            found = explained(error, name, call.backend) if explains else None
+            if found is None:
+                raise
+            raise found from error
+
+    return handler

@@ -1,0 +1,205 @@
+"""Compiling a dispatcher from a declaration: a short fast path, and the stack of concerns for everything else.
+
+The fast path serves plain arrays of one backend without ``out=`` or ``copy=``, and elementwise calls into a plain
+``out``, where no trace runs and no call is checked: it reads the native arrays, calls what ``Handle.fast_NAME`` offers
+and wraps the result. ``NotImplemented`` from there means that this call needs the general path.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import linecache
+import types
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..arrays.array import Array
+from ..arrays.convert import shared_backend
+from ..arrays.elements import Element, settle
+from ..arrays.nest import Nest
+from ..arrays.operators import OPERATORS
+from ..arrays.recipes import View
+from ..declaring.declare import Declaration
+from ..declaring.fast import install
+from ..declaring.operands import PLAIN, Call
+from ..declaring.signature import Parameters
+from ..engines.current import current, current_name
+from ..engines.dtypes import SCALARS
+from ..engines.handle import LOADED, loaded_backends
+from ..engines.refusals import explained
+from ..engines.tracing import inside, mode
+from ..values.supplying import supply
+from .concerns import general
+from .invoke import elementwise
+from .mapping import map_plainly
+from .recording import beside, frozen
+from .shortcut_source import has_shortcuts, shortcut, takes_arrays
+from .shortcuts import Shortcuts, look
+from .sources import NAME, OUT, OUT_UNARY, binary, fill, identifier, indent, mark_for, unary
+from .ways import direct, mapped, settling
+
+# A trace and the checks of ``debug()`` have to see every call, that of captured arrays alone too.
+_FAST = """
+if running_mode() is None:
+    {fast}
+"""
+
+# The names that every source text finds, as the package's modules do.
+_OF_ALL = {"Array": Array, "running_mode": mode.get, "__builtins__": builtins}
+
+
+def _refuse_places(parameters: Parameters, name: str, beyond: tuple[Any, ...]) -> NoReturn:
+    given = zip([each for each in parameters.keywords if each not in ("out", "backend")], beyond, strict=False)
+    shown = [f"{each}={value!r}" if isinstance(value, (int, str, tuple)) else f"{each}=..." for each, value in given]
+    raise TypeError(
+        f"{name}() takes {', '.join(parameters.positional)} by place, and {len(beyond)} more given: pass "
+        f"{', '.join(parameters.keywords)} by name, as in {', '.join(shown)}"
+    )
+
+
+def _source(declaration: Declaration, bound: bool) -> str:
+    signature = declaration.signature
+    names = list(signature.parameters)
+    parameters = [
+        parameter.replace(
+            annotation=parameter.empty, default=parameter.empty if parameter.default is parameter.empty else None
+        )
+        for parameter in signature.parameters.values()
+    ]
+    keywords = [place for place, each in enumerate(parameters) if each.kind is each.KEYWORD_ONLY]
+    # What is passed by place and has to be passed by name is caught, to say so.
+    mark = mark_for(names)
+    catches = {names[place] for place in keywords} > {"out"} and not any(
+        each.kind is each.VAR_POSITIONAL for each in parameters
+    )
+    if catches:
+        parameters.insert(keywords[0], inspect.Parameter(f"{mark}beyond", inspect.Parameter.VAR_POSITIONAL))
+    plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
+    fast = ""
+    if declaration.fast and names[:2] == ["x1", "x2"]:
+        fast = fill(OUT, name=NAME, x="x1", y="x2") + "\n"
+        fast += binary(NAME, "x1", "x2", declaration.ufunc is not None, prefix="el")
+    elif declaration.fast:
+        static = None
+        if declaration.ufunc is None:
+            static = "".join(f", {name}" for name in names[1:] if name != "out")
+        fast = unary(NAME, names[0], static, condition="out is None and ")
+        if declaration.ufunc is not None:
+            fast += "\n" + fill(OUT_UNARY, name=NAME, x=names[0])
+    arguments = ", ".join(f"{name!r}: {name}" for name in names)
+    # Inside a trace another handle stands for the backend.
+    backend = f"{mark}inside({mark}bound)" if bound else "None"
+    call = f"{mark}Call({{{arguments}}}, {mark}parameters, {backend})"
+    ways = (
+        fast,
+        settling(declaration, mark),
+        shortcut(declaration, names, mark, call),
+        direct(declaration, names, mark),
+        mapped(declaration, names, mark),
+    )
+    fast = "\n".join(each for each in ways if each)
+    if fast:
+        fast = fill(_FAST, fast=fast)
+    otherwise = f"return {mark}general({call})"
+    check = ""
+    if catches:
+        called = f"{mark}refuse({mark}parameters, {declaration.qualified_name!r}, {mark}beyond)"
+        check = f"    if {mark}beyond:\n        {called}\n"
+    return f"def {NAME}{plain}:\n{check}{indent(fast, '    ')}\n    {otherwise}\n"
+
+
+@functools.lru_cache(maxsize=128)
+def _compiled(source: str) -> types.CodeType:
+    """Return the code of the one function that a source text defines."""
+    consts = compile(source, "<unifyarr>", "exec").co_consts
+    return next(each for each in consts if isinstance(each, types.CodeType))
+
+
+def _named(source: str, name: str, called: str, what: str) -> types.CodeType:
+    """Return the code of a source text with a function's name for ``NAME``; tracebacks show its lines."""
+    code, filename = _compiled(source), f"<unifyarr {what}>"
+    shown = source.replace(f"def {NAME}", f"def {called}").replace(NAME, name)
+    linecache.cache[filename] = (len(shown), None, shown.splitlines(keepends=True), filename)
+    return code.replace(
+        co_name=called,
+        co_qualname=called,
+        co_filename=filename,
+        co_names=tuple([each.replace(NAME, name) for each in code.co_names]),
+        co_consts=tuple([each.replace(NAME, name) if type(each) is str else each for each in code.co_consts]),
+    )
+
+
+def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    given = [each for each in signature.parameters.values() if each.default is not each.empty]
+    keywords = {each.name: each.default for each in given if each.kind is each.KEYWORD_ONLY}
+    return tuple(each.default for each in given if each.name not in keywords), keywords
+
+
+def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /) -> None:
+    """Replace the code of a function that is called for the first time by its dispatcher."""
+    for handle in loaded_backends():
+        install(handle, declaration)
+    namespace = function.__globals__
+    signature = declaration.signature
+    mark, name = mark_for(list(signature.parameters)), identifier(declaration.name)
+    handler = general(declaration)
+    own = {
+        "Call": Call,
+        "Element": Element,
+        "settle": settle,
+        "general": handler,
+        "parameters": declaration.parameters,
+        "refuse": _refuse_places,
+        "body": declaration.body,
+        "ufunc": declaration.ufunc,
+        "elementwise": elementwise,
+        "explained": explained,
+        "shared": shared_backend,
+        "arrays": frozenset({Array, Element, View}),
+        "data": frozenset({Array, Element, View, *SCALARS, list, tuple, np.ndarray}),
+        "numbers": frozenset({*SCALARS, type(None)}),
+        "plain": PLAIN,
+        "bound": namespace["_bound"],
+        "inside": inside,
+        "frozen": frozen,
+        "beside": beside,
+        "look": look,
+        "shortcuts": Shortcuts(
+            handler,
+            takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
+            takes_nothing=declaration.category == "creation",
+        ),
+        "current": current,
+        "current_name": current_name,
+        "loaded": LOADED,
+        "Nest": Nest,
+        "mapped": map_plainly,
+        "function": function,
+    }
+    namespace.update({mark + key: value for key, value in own.items()}, **_OF_ALL)
+    what = f"dispatcher of {declaration.namespace}{'.' if declaration.namespace else ''}{name}"
+    function.__defaults__, function.__kwdefaults__ = _defaults(signature)
+    function.__code__ = _named(_source(declaration, namespace["_bound"] is not None), declaration.name, name, what)
+    if function is declaration.public and declaration.fast and declaration.qualified_name in OPERATORS:
+        _compile_operator(declaration, OPERATORS[declaration.qualified_name])
+
+
+supply(Declaration.compile, compile_dispatcher)
+
+
+def _compile_operator(declaration: Declaration, method: types.FunctionType) -> None:
+    """Put the function's fast path into its operator, which saves a call of a function."""
+    _, *others = inspect.signature(method).parameters
+    if others:
+        fast, arguments = binary(NAME, "self", "other", declaration.ufunc is not None), "self, other"
+    else:
+        fast, arguments = unary(NAME, "self"), "self"
+    name = method.__name__
+    fast = fill(_FAST, fast=fast)
+    source = f"def {NAME}({arguments}, /):\n{indent(fast, '    ')}\n    return general({arguments})\n"
+    code = _named(source, declaration.name, name, f"operator {name}")
+    operator = types.FunctionType(code, {"general": method, **_OF_ALL}, name)
+    setattr(Array, name, functools.update_wrapper(operator, method))

@@ -1,0 +1,270 @@
+"""Calling kernels: natives in, arrays out, into ``out`` natively where this call allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ...errors import DeviceError, ShapeError
+from ...typing import Shape
+from ..arrays import convert
+from ..arrays.array import Array, wrap
+from ..arrays.ownership import Pending, read
+from ..arrays.recipes import is_recipe
+from ..engines import dtypes
+from ..engines.dtypes import DType
+from ..engines.handle import Handle, declines
+from ..engines.tracing import mode, recording
+from ..values.shapes import broadcast, check_memory
+from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
+
+
+def invoke(
+    name: str,
+    *operands: Array,
+    out: Array | None = None,
+    result: tuple[Shape, DType] | None = None,
+    aligned: bool = False,
+    **static: Any,
+) -> Array:
+    """Call a kernel that returns one array, on arrays of one backend.
+
+    Parameters
+    ----------
+    name
+        The kernel's name.
+    operands
+        Arrays, in the kernel's order.
+    out
+        Where the result goes; the target has been checked.
+    result
+        Shape and dtype of the result, where they are known before the call: needed to hand ``out`` to the engine.
+    aligned
+        Whether each element of the result depends only on the elements of the inputs at the same place, so that an
+        input may be ``out`` itself.
+    static
+        The kernel's keyword arguments.
+    """
+    backend = operands[0]._backend
+    kernel = backend.kernel(name)
+    if "dtype" in static:
+        static["dtype"] = static["dtype"].dtype
+    if aligned and operands[0] is out and backend.destroys and _is_plain(out) and result == (out.shape, out.dtype):
+        return _overwrite(kernel, out, operands[1:], static)
+    natives = list(map(read, operands))
+    notes = recording()
+    if out is None:
+        array = wrap(_call(kernel, operands, natives, static), backend)
+        if notes is not None:
+            notes.call(kernel, operands, static, array)
+        return array
+    check_device(out, operands[0], f"out of {name}()")
+    if result is not None:
+        check_result(name, out, *result)
+        target = out._native
+        if _takes_out(kernel, backend, natives, out, result[1], aligned):
+            native = _call(kernel, operands, natives, {**static, "out": target})
+            if native is target:
+                if notes is not None:
+                    notes.call(kernel, operands, static, out)
+                return out
+        else:
+            native = _call(kernel, operands, natives, static)
+    else:
+        native = _call(kernel, operands, natives, static)
+    return store_out(name, out, wrap(native, backend))
+
+
+# Kernels that do no call, by their names, and declarations of operations whose kernels don't: the bodies compute.
+declined: ContextVar[frozenset[Any]] = ContextVar("unifyarr_declined", default=frozenset())
+
+
+class _Declined(Exception):
+    """A kernel returned ``NotImplemented``: it doesn't do this call."""
+
+
+def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
+    """Call a kernel as ``invoke`` does, or return ``None`` where the backend has none or the kernel declines."""
+    if name not in operands[0]._backend.kernels or name in declined.get():
+        return None
+    try:
+        return invoke(name, *operands, **arguments)
+    except _Declined:
+        return None
+
+
+def _is_plain(array: Array) -> bool:
+    return not is_recipe(array) and type(array._native) in (array._backend.native_type, Pending)
+
+
+def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...], static: dict[str, Any]) -> Array:
+    # ``x += y`` on an immutable engine: in the old buffer of x, if nothing else refers to it.
+    backend = out._backend
+    natives = [read(other) for other in others]
+    for other in others:
+        check_device(out, other, "out")
+
+    def write(old: Any, results: list[Any] | None) -> Any:
+        destructive = None if results is None else backend.destructive(kernel)
+        if destructive is None:
+            return kernel(old, *natives, **static)
+        return destructive(old, *natives, results=results, **static)
+
+    rewrite(out, write)
+    return out
+
+
+def _call(kernel: Callable[..., Any], operands: tuple[Array, ...], natives: list[Any], static: dict[str, Any]) -> Any:
+    try:
+        native = kernel(*natives, **static)
+    except Exception as error:
+        # Each engine has an error of its own for this, and looking before each call would cost all of them.
+        devices = sorted({x.device for x in operands})
+        if len(devices) > 1:
+            raise DeviceError(f"arrays of devices {', '.join(devices)} meet: move one, with x.to_device()") from error
+        raise
+    if native is NotImplemented:
+        raise _Declined
+    return native
+
+
+def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, ...]:
+    """Call a kernel that returns several arrays, on arrays of one backend."""
+    backend = operands[0]._backend
+    kernel = backend.kernel(name)
+    arrays = tuple([wrap(native, backend) for native in _call(kernel, operands, list(map(read, operands)), static)])
+    notes = recording()
+    if notes is not None:
+        notes.call(kernel, operands, static, arrays)
+    return arrays
+
+
+def attempt_several(name: str, *operands: Array, **static: Any) -> tuple[Array, ...] | None:
+    """Call a kernel as ``invoke_several`` does, or return ``None`` as ``attempt`` does."""
+    if name not in operands[0]._backend.kernels or name in declined.get():
+        return None
+    try:
+        return invoke_several(name, *operands, **static)
+    except _Declined:
+        return None
+
+
+def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
+    """Raise unless a result of that shape and dtype can be written to ``out``."""
+    if out.shape != shape:
+        raise ShapeError(f"out has shape {out.shape}, but {name}() gives {shape} here")
+    dtypes.check_cast(dtype, out.dtype, f"out of {name}()")
+
+
+def fit_out(name: str, out: Array, result: Array) -> Any:
+    """Return a result, whose shape must be that of ``out`` and which must cast to its dtype, as ``assign`` takes it."""
+    shape, dtype, wanted = result.shape, result.dtype, out.dtype
+    if shape != out.shape or dtype is not wanted:
+        check_result(name, out, shape, dtype)
+    if dtype is wanted and result._backend is out._backend:
+        check_device(out, result, f"out of {name}()")
+        return read(result)
+    return fit(result, out, shape, exact=True, what=f"out of {name}()")
+
+
+def store_out(name: str, out: Array, result: Array) -> Array:
+    """Write a result to ``out``, and return ``out``."""
+    assign(out, fit_out(name, out, result))
+    return out
+
+
+def store_several(name: str, targets: Sequence[Array], results: Sequence[Array], nest: Any = None) -> None:
+    """Write several results, all or none; ``nest`` is the container whose leaves the targets are, if any."""
+
+    def as_native(target: Array, result: Array) -> Any:
+        check_backend(target, result._backend)
+        return fit_out(name, target, result)
+
+    assign_all(targets, results, as_native, f"arrays of out of {name}()", nest)
+
+
+def _takes_out(
+    kernel: Callable[..., Any], backend: Handle, natives: list[Any], out: Array, dtype: DType, aligned: bool
+) -> bool:
+    # Whether this very call may write into the native array of ``out``.
+    if is_recipe(out) or out.dtype != dtype or not backend.supports_out(kernel):
+        return False
+    target = out._native
+    if backend.records_gradient(target) or any(map(backend.records_gradient, natives)):
+        return False
+    return all((aligned and native is target) or not backend.may_share_memory(native, target) for native in natives)
+
+
+# Comparisons with a Python integer beyond the range of the array's dtype have an answer all the same.
+_COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+def elementwise(
+    name: str, ufunc: np.ufunc, operands: tuple[Any, ...], out: Array | None, fallback: Handle | None
+) -> Array:
+    """Call an elementwise kernel on arrays, data and Python scalars, promoted as NumPy's ufunc promotes them."""
+    backend, device = convert.shared_backend(operands), None
+    given_data = backend is None
+    if backend is None:
+        backend = convert.common_backend(operands, out._backend if out is not None else fallback)
+        device = convert.device_of(operands, backend)
+    if out is not None:
+        check_backend(out, backend)
+    # Python scalars wait for the dtype that they get.
+    arrays: list[Any] = []
+    given: list[Any] = []
+    for x in operands:
+        kind: Any = type(x)
+        if kind not in dtypes.SCALARS:
+            x = x if kind is Array else convert.as_array(x, backend, device)
+            kind = dtypes.BY_NUMPY[backend.dtype(x._native)] if type(x) is Array else x.dtype
+        arrays.append(x)
+        given.append(kind)
+    if given_data and out is None and (result := _at_once(name, backend, arrays)) is not None:
+        return result
+    *inputs, output = dtypes.loop(ufunc, *given)
+    static: dict[str, Any] = {}
+    for place, dtype in enumerate(inputs):
+        if given[place] is dtype:
+            continue
+        x = arrays[place]
+        if isinstance(given[place], dtypes.DType):
+            if backend.takes_casts:
+                static = {"casts": tuple([each.dtype for each in inputs])}
+                continue
+            arrays[place] = invoke("astype", x, dtype=dtype)
+            continue
+        try:
+            arrays[place] = convert.scalar_array(x, dtype, backend, device)
+        except OverflowError:
+            if name not in _COMPARISONS or type(x) is not int:
+                raise
+            return elementwise(name, ufunc, _beyond(operands, x), out, fallback)
+    shape = broadcast(*[x.shape for x in arrays], name=name)
+    if out is None:
+        check_memory(shape, output)
+    return invoke(name, *arrays, out=out, result=(shape, output), aligned=True, **static)
+
+
+def _at_once(name: str, backend: Handle, operands: list[Any]) -> Array | None:
+    """Return what the fast path gives, if it serves these operands now that arrays were made of data."""
+    if mode.get() is not None or {*map(type, operands)} != {Array}:
+        return None
+    fast = getattr(backend, f"fast_{name}", declines)
+    try:
+        native = fast(*[x._native for x in operands])
+    except Exception:
+        # The general path says what is wrong.
+        return None
+    if native is NotImplemented:
+        return None
+    return wrap(native if type(native) is backend.native_type else backend.as_native(native), backend)
+
+
+def _beyond(operands: tuple[Any, ...], x: int) -> tuple[Any, ...]:
+    # Every element is as far from an infinity of the scalar's sign as from the scalar.
+    infinity = np.inf if x > 0 else -np.inf
+    return tuple(infinity if each is x else each for each in operands)

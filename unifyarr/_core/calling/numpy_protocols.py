@@ -1,0 +1,197 @@
+"""NumPy's own functions on arrays: ``np.add(nd, x)``, ``np.sum(x)``, ``scipy.special.erf(x)`` return our arrays."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..arrays.array import Array, wrap
+from ..arrays.leaving import check_leaving, is_floating
+from ..arrays.ownership import read
+from ..declaring.declare import DECLARATIONS
+from ..engines import dtypes
+from ..engines.foreign import is_plain
+from ..engines.handle import Handle
+from ..engines.natives import mismatch
+from ..engines.tracing import current
+from ..values.arguments import MOST_AXES
+from ..values.supplying import supply
+from ..writing.inplace import as_target, assign_all, check_target, fit, update
+from ..writing.sharing import share_memory
+
+# NumPy's older names of ufuncs whose declarations have the standard's.
+_BY_UFUNC: dict[np.ufunc, str] = {}
+
+# The parameter that a function of NumPy's writes, beside ``out``.
+_WRITES: dict[Callable[..., Any], str] = {
+    np.copyto: "dst",
+    np.fill_diagonal: "a",
+    np.put: "a",
+    np.putmask: "a",
+    np.place: "arr",
+    np.put_along_axis: "arr",
+}
+
+
+def _declared(function: np.ufunc) -> Callable[..., Any] | None:
+    if not _BY_UFUNC:
+        _BY_UFUNC.update({each.ufunc: name for name, each in DECLARATIONS.items() if each.ufunc is not None})
+        _BY_UFUNC[np.matmul] = "matmul"
+    name = _BY_UFUNC.get(function)
+    return None if name is None else DECLARATIONS[name].public
+
+
+def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    return serve_ufunc(ufunc, method, inputs, kwargs)
+
+
+supply(Array.__array_ufunc__, _serve_ufunc)
+
+
+def _serve_function(x: Array, /, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    return serve_function(function, args, kwargs)
+
+
+supply(Array.__array_function__, _serve_function)
+
+
+def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Serve a ufunc: the function of that meaning where it's a plain call, else NumPy on the host."""
+    out = kwargs.get("out")
+    if method == "__call__" and not set(kwargs) - {"out"}:
+        own = _declared(function)
+        if own is not None:
+            if out is None:
+                return own(*inputs)
+            (target,) = out
+            if isinstance(target, Array):
+                return own(*inputs, out=target)
+    host = _Host(function.__name__)
+    # NumPy passes ``out`` as a tuple, with ``None`` where it shall make the array itself.
+    targets = None if out is None else tuple(None if each is None else host.open(each) for each in out)
+    if method == "at":
+        target, *others = inputs
+        args = [host.open(target, "the target of at()"), *map(host.lend, others)]
+    else:
+        args = [*map(host.lend, inputs)]
+    rest = {name: host.lend(value) for name, value in kwargs.items() if name != "out"}
+    if targets is not None:
+        rest["out"] = targets
+    return host.close(getattr(function, method)(*args, **rest))
+
+
+def serve_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Serve a function of NumPy's: a question about memory by our own answer, all else by NumPy on the host."""
+    if function in (np.shares_memory, np.may_share_memory):
+        first, second, *work = args
+        return share_memory(first, second, lambda one, other: function(one, other, *work, **kwargs))
+    given = _signature(function).bind(*args, **kwargs)
+    arguments = given.arguments
+    host = _Host(getattr(function, "__name__", "a function"))
+    written = _written(function, arguments)
+    if arguments.get("overwrite_input"):
+        # It allows NumPy to destroy the input, and values that nobody destroys are as good.
+        arguments["overwrite_input"] = False
+    for name, value in arguments.items():
+        arguments[name] = host.open(value, name) if name in written else host.lend(value)
+    return host.close(function(*given.args, **given.kwargs))
+
+
+@lru_cache(maxsize=1024)
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
+def _written(function: Callable[..., Any], arguments: dict[str, Any]) -> set[str]:
+    """Return the names of the arguments that a call of a function of NumPy's writes."""
+    names = {"out", _WRITES.get(function, "out")}
+    if function is np.nan_to_num and not arguments.get("copy", True):
+        names.add("x")
+    return {name for name in names if arguments.get(name) is not None}
+
+
+class _Host:
+    """One call of NumPy's on the host: the values that it gets of our arrays, and what becomes of its results.
+
+    Values to read are passed as read-only: a function that wrote into them would change the memory of one engine and a
+    copy of another's. Where a function is known to write, it writes into a copy of the values, which the one write path
+    stores when the call has succeeded.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.backend: Handle | None = None
+        self._arrays: list[Array] = []
+        # What was passed to be written, and what NumPy writes in its place.
+        self.opened: list[tuple[Any, np.ndarray]] = []
+
+    def lend(self, x: Any, depth: int = 0) -> Any:
+        """Return what NumPy reads in the place of an argument."""
+        if isinstance(x, Array):
+            x = current(x)
+            self._meet(x)
+            values = x._backend.to_numpy(read(x)).view()
+            values.flags.writeable = False
+            return values
+        if isinstance(x, (list, tuple)):
+            if depth > MOST_AXES:
+                raise ValueError(f"lists are nested deeper than the {MOST_AXES} axes that an array can have")
+            items = [self.lend(each, depth + 1) for each in x]
+            if any(new is not old for new, old in zip(items, x, strict=True)):
+                return items if isinstance(x, list) else tuple(items)
+        return x
+
+    def open(self, x: Any, what: str = "out") -> Any:
+        """Return what NumPy writes in the place of an argument."""
+        values = x
+        if not isinstance(x, np.ndarray):
+            target = as_target(x, what)
+            check_target(target)
+            self._meet(target)
+            values = np.array(target._backend.to_numpy(read(target)))
+        self.opened.append((x, values))
+        return values
+
+    def _meet(self, x: Array) -> None:
+        if self.backend is not None and self.backend is not x._backend:
+            raise mismatch(self.backend, x._backend)
+        self.backend = x._backend
+        self._arrays.append(x)
+
+    def close(self, result: Any) -> Any:
+        """Store what NumPy wrote, and return its result with our arrays in the place of its own."""
+        if is_floating([result, *(values for _, values in self.opened)]):
+            for x in self._arrays:
+                check_leaving(x, f"{self.name}() of NumPy's")
+        written = [(as_target(x), values) for x, values in self.opened if x is not values]
+        if len(written) == 1:
+            update(*written[0], exact=True, what="out")
+        elif written:
+            targets, values = zip(*written, strict=True)
+            assign_all(targets, values, _as_native, "arrays of out")
+        return self._lift(result)
+
+    def _lift(self, x: Any) -> Any:
+        for given, values in self.opened:
+            if x is values:
+                return given
+        if self.backend is None:
+            return x
+        if isinstance(x, np.ndarray) and not is_plain(x):
+            return x
+        if isinstance(x, (np.ndarray, np.generic)) and x.dtype in dtypes.BY_NUMPY:
+            return wrap(self.backend.from_numpy(np.asarray(x), copy=True), self.backend)
+        if type(x) in (list, tuple):
+            return type(x)(map(self._lift, x))
+        return x
+
+
+def _as_native(target: Array, values: Any) -> Any:
+    return fit(values, target, target.shape, exact=True, what="out")

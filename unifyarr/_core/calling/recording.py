@@ -1,0 +1,247 @@
+"""Recording what a body does: the kernels that it calls, on which arrays and with which static arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from ..arrays.array import Array
+from ..engines.dtypes import DType
+from ..engines.handle import Handle
+from ..values.records import Record
+
+# How many bytes a constant of a shortcut has at most.
+_CONSTANT = 64
+_INTS = frozenset({int})
+_ATOMS = frozenset({int, str, DType, type, np.dtype})
+
+
+def frozen(value: Any) -> Hashable:
+    """Return what tells an argument from all others: 1, 1.0, True and the two zeros are equal, and mean other things.
+
+    Raises ``TypeError`` for what no shortcut is kept for.
+    """
+    kind = type(value)
+    if value is None or kind is bool:
+        return value  # type: ignore[no-any-return]
+    if kind in _ATOMS:
+        return kind, value
+    if kind is float:
+        return kind, value or repr(value)
+    if kind is tuple:
+        return (int, value) if _INTS.issuperset(map(type, value)) else tuple(map(frozen, value))
+    if isinstance(value, np.dtype):
+        return np.dtype, value
+    raise TypeError
+
+
+def beside(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
+    """Return the native of an operand that is no array of the backend, and what tells it apart: ``None`` of a number.
+
+    On NumPy its own arrays and scalars are natives.
+    """
+    if is_numpy_data(x, backend):
+        native = np.asarray(x)
+        return native, native.dtype, native.shape
+    return None, frozen(x), None
+
+
+def is_numpy_data(x: Any, backend: Handle) -> bool:
+    """Return whether an operand is an array or a scalar of NumPy's, on a backend that computes with these."""
+    return (type(x) is np.ndarray or isinstance(x, np.generic)) and backend.native_type is np.ndarray
+
+
+class _Step(Record):
+    """One call of a kernel: slots of its inputs, of the array that it writes to, and of its results."""
+
+    kernel: Callable[..., Any]
+    inputs: tuple[int, ...]
+    static: Mapping[str, Any]
+    out: int | None
+    results: tuple[int, ...] | int
+
+
+class Recording:
+    """What a body did, in slots: the operands come first, and each result has the next one."""
+
+    def __init__(self, operands: Sequence[Array | None]) -> None:
+        # All arrays are kept alive, so that their identities tell them apart.
+        self.arrays: list[Array | None] = list(operands)
+        self.count = len(operands)
+        self.slots = {id(x): slot for slot, x in enumerate(operands) if x is not None}
+        self.steps: list[_Step] = []
+        self.constants: dict[int, Any] = {}
+        self.is_repeatable = True
+        self.watches_gradients = False
+        self.watches_layout = False
+
+    def stop(self) -> None:
+        self.is_repeatable = False
+
+    def watch_gradients(self) -> None:
+        self.watches_gradients = True
+
+    def watch_layout(self) -> None:
+        self.watches_layout = True
+
+    def constant(self, x: Array) -> None:
+        if x.nbytes > _CONSTANT:
+            self.stop()
+        self.constants[self._new(x)] = x._native
+
+    def view(self, x: Array, step: Any, view: Array) -> None:
+        self.call(partial(step.get, x._backend), (x,), {}, view)
+        if self.is_repeatable:
+            # The kernels that the step calls, without the step.
+            taped = _Tape(x._backend)
+            step.get(taped, x._native)
+            self.steps[-1] = self.steps[-1]._replace(kernel=taped.program())
+
+    def call(
+        self, kernel: Callable[..., Any], operands: Sequence[Array], static: Mapping[str, Any], results: Any
+    ) -> None:
+        try:
+            frozen(tuple([value for name, value in static.items() if name != "device"]))
+            inputs = tuple([self.slots[id(x)] for x in operands])
+        except (KeyError, TypeError):
+            self.stop()
+            return
+        if static.get("device") is not None and len(_backend_of(results).devices()) > 1:
+            # The device may be that of an operand, which a key doesn't have.
+            self.stop()
+            return
+        gaps = getattr(kernel, "gaps", None)
+        if gaps is not None and operands and operands[0]._native.dtype not in gaps:
+            kernel = kernel.native  # type: ignore[attr-defined]
+        if type(results) is tuple:
+            self.steps.append(_Step(kernel, inputs, static, None, tuple(map(self._new, results))))
+            return
+        out = self.slots.get(id(results))
+        if out is None:
+            self.steps.append(_Step(kernel, inputs, static, None, self._new(results)))
+        elif out < self.count or out in self.constants:
+            self.stop()
+        else:
+            self.steps.append(_Step(kernel, inputs, static, out, out))
+
+    def _new(self, x: Array) -> int:
+        self.arrays.append(x)
+        self.slots[id(x)] = len(self.arrays) - 1
+        return len(self.arrays) - 1
+
+    def slot_of(self, x: Array) -> int | None:
+        """Return the slot of a result that a kernel made."""
+        slot = self.slots.get(id(x), -1)
+        return None if slot < self.count or slot in self.constants else slot
+
+    def aliases_constant(self, x: Array) -> bool:
+        """Return whether a result shares the memory of a constant, which its owner would write."""
+        backend = x._backend
+        return backend.mutable and any(backend.may_share_memory(x._native, each) for each in self.constants.values())
+
+    def program(self, results: list[int], *, several: bool) -> Callable[..., Any]:
+        """Return what computes the natives in slots from those of the operands: one, or a tuple."""
+        steps = self._needed(results)
+        if len(steps) == 1:
+            kernel, inputs, static, _, found = steps[0]
+            wanted = tuple(results) if several else results[0]
+            if found == wanted and inputs == tuple(range(self.count)):
+                return _bound(kernel, static)
+        kernels = {f"k{place}": _bound(each.kernel, each.static) for place, each in enumerate(steps)}
+        constants = {f"n{slot}": native for slot, native in self.constants.items()}
+        returned = _names(results) if several else f"n{results[0]}"
+        make = _compiled(self._source(steps, results, returned, [*kernels, *constants]))
+        made: Callable[..., Any] = make(*kernels.values(), *constants.values())
+        return made
+
+    def _needed(self, results: list[int]) -> list[_Step]:
+        if any(each.out is not None for each in self.steps):
+            # What is written to shows in views of it: all is done again, in the same order.
+            return self.steps
+        needed, steps = set(results), []
+        for each in reversed(self.steps):
+            if not needed.isdisjoint(each.results if isinstance(each.results, tuple) else (each.results,)):
+                needed.update(each.inputs)
+                steps.append(each)
+        return steps[::-1]
+
+    def _source(self, steps: list[_Step], results: list[int], returned: str, bound: list[str]) -> str:
+        lines = [f"def make({', '.join(bound)}):", f"    def shortcut({_names(range(self.count))}):"]
+        last = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
+        for place, each in enumerate(steps):
+            out = "" if each.out is None else f"out=n{each.out}"
+            found = _names(each.results) if isinstance(each.results, tuple) else f"n{each.results}"
+            lines.append(f"        {found} = k{place}({_names(each.inputs)}{out})")
+            if place < len(steps) - 1 and not isinstance(each.results, tuple):
+                # A kernel may do a call and decline the next one, for its values.
+                lines.append(f"        if {found} is NotImplemented: return NotImplemented")
+            # Memory that nothing needs any more is free for the next kernel.
+            dead = [
+                slot
+                for slot in set(each.inputs)
+                if last[slot] == place and slot not in self.constants and slot not in results and slot >= self.count
+            ]
+            lines += [f"        del {_names(dead)}"] if dead else []
+        lines += [f"        return {returned}", "    return shortcut"]
+        return "\n".join(lines)
+
+
+class _Tape:
+    """A backend that notes the kernels that one step of a view calls, each on the result of the one before."""
+
+    def __init__(self, backend: Handle) -> None:
+        self._backend = backend
+        self._calls: list[Callable[[Any], Any]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    def kernel(self, name: str) -> Callable[..., Any]:
+        kernel = self._backend.kernel(name)
+
+        def noted(native: Any, **static: Any) -> Any:
+            self._calls.append(partial(kernel, **static) if static else kernel)
+            return kernel(native, **static)
+
+        return noted
+
+    def program(self) -> Callable[[Any], Any]:
+        """Return what the step does to a native of the same shape."""
+        if len(self._calls) == 1:
+            return self._calls[0]
+        calls = tuple(self._calls)
+
+        def run(native: Any) -> Any:
+            for call in calls:
+                native = call(native)
+            return native
+
+        return run
+
+
+def _backend_of(results: Any) -> Handle:
+    one: Array = results[0] if type(results) is tuple else results
+    return one._backend
+
+
+def _bound(kernel: Callable[..., Any], static: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a kernel with its static arguments, prepared for them where it knows how."""
+    if not static:
+        return kernel
+    bind = getattr(kernel, "bind", None)
+    return partial(kernel, **static) if bind is None else bind(**static)
+
+
+def _names(slots: Any) -> str:
+    return "".join(f"n{slot}, " for slot in slots)
+
+
+@cache
+def _compiled(source: str) -> Callable[..., Any]:
+    local: dict[str, Any] = {}
+    exec(compile(source, "<unifyarr shortcut>", "exec"), {}, local)
+    make: Callable[..., Any] = local["make"]
+    return make

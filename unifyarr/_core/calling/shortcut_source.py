@@ -1,0 +1,146 @@
+"""Source texts of dispatchers: how a call finds its shortcut (``shortcuts.py``), or learns one."""
+
+from __future__ import annotations
+
+from ..declaring.declare import Declaration
+from .sources import FINISH, fill
+
+# The kernels that the body called for operands of these dtypes and shapes: ``shortcuts.py``.
+_SHORTCUT = """
+if {condition}:
+    {mark}backend = {backend}
+    try:
+        {look}
+        {mark}key = ({mark}backend, {key})
+        {mark}found = {mark}shortcuts.get({mark}key)
+        {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
+    except Exception:
+        {mark}found = {mark}native = NotImplemented
+    {finish}
+    if {mark}found is None:
+        return {mark}shortcuts.learn({mark}key, {call}, {mark}backend)
+"""
+_FINISHED = """
+if {mark}native is not NotImplemented:
+    return {mark}native
+"""
+
+
+def has_shortcuts(declaration: Declaration) -> bool:
+    """Return whether what a body does may follow from its arguments: not if it updates some, or is a user's."""
+    if declaration.category == "creation":
+        # What takes data looks at it.
+        return not declaration.view_map
+    return declaration.operation is None and not declaration.updates
+
+
+def absent_in(declaration: Declaration, names: list[str]) -> list[str]:
+    """Return the parameters that ask for more than the body and its kernels if anything is passed for them."""
+    return [name for name in names if name == "out" or (name == "copy" and declaration.category == "view")]
+
+
+def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
+    """Return the source of what calls a shortcut, or learns one."""
+    parameters = declaration.parameters
+    if not has_shortcuts(declaration):
+        return ""
+    if declaration.category == "creation":
+        return _creating_shortcut(names, mark, call)
+    if not parameters.operands:
+        return ""
+    whole = takes_arrays(declaration)
+    absent = absent_in(declaration, names)
+    backend, conditions = _backend_of(declaration, mark)
+    look: list[str] = []
+    inputs: list[str] = []
+    key: list[str] = []
+    for place, x in enumerate(parameters.operands):
+        lines, native, told = _operand(declaration, x, place, mark, whole)
+        look += lines
+        inputs.append(native)
+        key += told
+    key += [_told(name, mark) for name in names if name not in parameters.operands and name not in absent]
+    return fill(
+        _SHORTCUT,
+        condition=" and ".join([*(f"{name} is None" for name in absent), *conditions]),
+        backend=backend,
+        look="\n".join(look),
+        key=", ".join(key),
+        inputs=", ".join(inputs),
+        finish=fill(_FINISHED if whole else FINISH, mark=mark),
+        call=call,
+        mark=mark,
+    )
+
+
+def _backend_of(declaration: Declaration, mark: str) -> tuple[str, list[str]]:
+    """Return the source of the backend of a call, and of the conditions on which that is there."""
+    parameters = declaration.parameters
+    firm = _firm(declaration)
+    if firm:
+        backend = f"{firm[0]}._backend"
+        kinds = "is Array" if declaration.view_map else f"in {mark}arrays"
+        return backend, [*(f"type({x}) {kinds}" for x in firm), *(f"{x}._backend is {backend}" for x in firm[1:])]
+    if parameters.sequences:
+        backend = f"{mark}shared({parameters.operands[0]})"
+        return backend, [f"{backend} is not None"]
+    one, *others = parameters.operands
+    other = others[0] if others else one
+    backend = f"({one} if type({one}) in {mark}arrays else {other})._backend"
+    # A list is made an array at each call.
+    data = [f"type({x}) is not list" for x in parameters.operands]
+    return backend, [f"(type({one}) in {mark}arrays or type({other}) in {mark}arrays)", *data]
+
+
+def _firm(declaration: Declaration) -> list[str]:
+    """Return the parameters that take one array and nothing else."""
+    parameters = declaration.parameters
+    return [x for x in parameters.operands if x not in parameters.weak and x not in parameters.sequences]
+
+
+def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: bool) -> tuple[list[str], str, list[str]]:
+    """Return the source that looks at an operand, of what the shortcut takes for it, and of its part of the key."""
+    native, told = f"{mark}n{place}", [f"{mark}d{place}", f"{mark}s{place}"]
+    values = [f"{native}.dtype", f"{native}.shape"]
+    if whole:
+        told.append(f"{mark}l{place}")
+        values.append(f"{mark}backend.layout_key({native})")
+    taken = x if whole else native
+    if x in declaration.parameters.sequences:
+        return [f"{native}, {mark}k{place} = {mark}look({x}, {mark}backend)"], f"*{taken}", [f"{mark}k{place}"]
+    if x in _firm(declaration):
+        return [f"{native} = {x}._native"], taken, values
+    look = [
+        f"if type({x}) in {mark}arrays and {x}._backend is {mark}backend:",
+        f"    {native} = {x}._native",
+        *[f"    {name} = {value}" for name, value in zip(told, values, strict=True)],
+        "else:",
+        f"    {native}, {told[0]}, {told[1]} = {mark}beside({x}, {mark}backend)",
+        *([f"    {told[2]} = {native}"] if whole else []),
+    ]
+    return look, taken, told
+
+
+def _told(name: str, mark: str) -> str:
+    """Return the source of what tells an argument from others."""
+    frozen = f"(int, {name}) if type({name}) is int else {mark}frozen({name})"
+    return f"{name} if {name} is None or {name} is False or {name} is True else {frozen}"
+
+
+def _creating_shortcut(names: list[str], mark: str, call: str) -> str:
+    return fill(
+        _SHORTCUT,
+        condition="out is None and backend is None" if "backend" in names else "out is None",
+        backend=f"{mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current()",
+        look="",
+        key=", ".join(_told(name, mark) for name in names if name not in ("out", "backend")),
+        inputs="",
+        finish=fill(FINISH, mark=mark),
+        call=call,
+        mark=mark,
+    )
+
+
+def takes_arrays(declaration: Declaration) -> bool:
+    """Return whether the shortcuts of a function take arrays: of one that may return views, or several arrays."""
+    return bool(declaration.view_map) or not declaration.returns_one_array

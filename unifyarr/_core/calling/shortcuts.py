@@ -1,0 +1,272 @@
+"""Shortcuts: the kernels that a body called, called again without the body.
+
+A body normalises arguments, checks them and calls kernels. Most of this follows from the dtypes and shapes of the
+operands and from the other arguments. The second call that agrees in all of these is *recorded*: every kernel that the
+body calls is noted, with its operands and static arguments. The calls that follow go through these kernels at once.
+
+What a body does may follow from more than that: from values, strides, gradients. Whatever asks for these tells the
+recording (``unrepeatable``, ``watch_gradients``, ``recording`` in ``engines/tracing.py``), and so does whatever writes.
+An array that came from anywhere else than a noted call ends the recording too, so that what isn't understood has no
+shortcut. The tests run every function with and without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...backends.base import Backend
+from ..arrays.array import Array, owner, wrap
+from ..arrays.recipes import is_recipe, make_recipe
+from ..declaring.operands import Call, Handler
+from ..engines.dtypes import BY_NUMPY
+from ..engines.handle import Handle, declines
+from ..engines.tracing import recorded
+from .recording import Recording, is_numpy_data
+
+# How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
+MOST = 1024
+_MOST_LAYOUTS = 8
+
+
+def look(arrays: Any, backend: Handle) -> tuple[list[Any], tuple[Hashable, ...]]:
+    """Return the natives of a sequence of plain arrays of a backend, and what tells it from other sequences."""
+    natives, keys = [], []
+    for x in arrays if type(arrays) in (tuple, list) else (None,):
+        if not isinstance(x, Array) or x._backend is not backend:
+            raise TypeError
+        native = x._native
+        natives.append(native)
+        keys.append((native.dtype, native.shape))
+    return natives, tuple(keys)
+
+
+class Shortcuts(dict[Hashable, Callable[..., Any]]):
+    """The shortcuts of one function, by what tells its calls apart.
+
+    One takes the natives of the operands and returns that of the result, or ``NotImplemented``. Of a function that
+    returns views or several arrays it takes the operands themselves, and returns the result; of one that makes an array
+    of numbers it takes nothing.
+    """
+
+    def __init__(self, general: Handler, *, takes_arrays: bool = False, takes_nothing: bool = False) -> None:
+        self._general, self._takes_arrays, self._takes_nothing = general, takes_arrays, takes_nothing
+        self._seen: set[Hashable] = set()
+        # Of functions whose steps follow from strides too.
+        self._layouts: dict[Hashable, _ByLayout] = {}
+
+    def learn(self, key: Hashable, call: Call, backend: Handle) -> Any:
+        """Do a call that has no shortcut; the second one of a key is recorded."""
+        if key not in self._seen:
+            if len(self._seen) >= MOST:
+                self._seen.clear()
+            self._seen.add(key)
+            return self._general(call)
+        if not self._take_data(call, backend):
+            return self._general(call)
+        arrays = [x for x in call.operands() if isinstance(x, Array)]
+        plain = all(type(x._native) is backend.native_type for x in arrays) and backend.trace() is None
+        if not plain or any(_watched(backend, x._native) for x in arrays):
+            return self._general(call)
+        if len({*map(id, arrays)}) < len(arrays):
+            # ``f(x, x)``: the recording tells its operands apart by their identity.
+            if self._takes_arrays:
+                return self._general(call)
+            _replace_operands(call, backend)
+        operands = [] if self._takes_nothing else [x if isinstance(x, Array) else None for x in call.operands()]
+        notes = Recording(operands)
+        with recorded(notes):
+            result = self._general(call)
+        if len(self) >= MOST:
+            self.clear()
+            self._layouts.clear()
+        self[key] = self._shortcut(key, notes, result, operands, backend) or declines
+        return result
+
+    def _take_data(self, call: Call, backend: Handle) -> bool:
+        """Make arrays of NumPy's data where that is what natives are; return whether the engine has their dtypes."""
+        for name in () if self._takes_nothing else call.parameters.operands:
+            value = call.arguments[name]
+            if is_numpy_data(value, backend):
+                native = np.asarray(value)
+                if self._takes_arrays or native.dtype not in BY_NUMPY or not native.dtype.isnative:
+                    return False
+                call.arguments[name] = wrap(native, backend)
+        return True
+
+    def _shortcut(
+        self, key: Hashable, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
+    ) -> Callable[..., Any] | None:
+        if not notes.is_repeatable:
+            return None
+        if self._takes_arrays:
+            return _whole(notes, result, operands, backend)
+        if type(result) is not Array or result._base is not None:
+            return None
+        found = _program(notes, (result,), backend)
+        if found is None:
+            return None
+        found = _guarded(found, notes, backend, result._native.dtype)
+        if not notes.watches_layout or self._takes_nothing:
+            return found
+        by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend))
+        by_layout.add([None if x is None else x._native for x in operands], found)
+        return by_layout
+
+
+class _ByLayout:
+    """The shortcuts of one key, of a function whose steps follow from the strides of its operands."""
+
+    def __init__(self, shortcuts: Shortcuts, key: Hashable, backend: Handle) -> None:
+        self._shortcuts, self._key, self._layout_key = shortcuts, key, backend.layout_key
+        self._known: dict[Hashable, Callable[..., Any]] = {}
+
+    def _layout(self, natives: Sequence[Any]) -> Hashable:
+        return tuple([None if native is None else self._layout_key(native) for native in natives])
+
+    def add(self, natives: Sequence[Any], shortcut: Callable[..., Any]) -> None:
+        """Keep a shortcut for the layout of these natives."""
+        if len(self._known) >= _MOST_LAYOUTS:
+            self._known.clear()
+        self._known[self._layout(natives)] = shortcut
+
+    def __call__(self, *natives: Any) -> Any:
+        found = self._known.get(self._layout(natives))
+        if found is not None:
+            return found(*natives)
+        # The next call of this key is recorded, and comes back here.
+        self._shortcuts.pop(self._key, None)
+        return NotImplemented
+
+
+def _replace_operands(call: Call, backend: Handle) -> None:
+    """Put an array of its own, over the same native, in the place of each operand."""
+
+    def other(x: Any) -> Any:
+        return wrap(x._native, backend, x._base) if isinstance(x, Array) else x
+
+    for name in call.parameters.operands:
+        value = call.arguments[name]
+        call.arguments[name] = tuple(map(other, value)) if name in call.parameters.sequences else other(value)
+
+
+def _watched(backend: Handle, native: Any) -> bool:
+    return bool(backend.records_gradient(native) or backend.is_traced(native) or backend.carries_derivative(native))
+
+
+def _guarded(shortcut: Callable[..., Any], notes: Recording, backend: Handle, dtype: Any = None) -> Callable[..., Any]:
+    """Return a shortcut that declines what the body would look at: natives of another type, and gradients.
+
+    ``dtype`` is that of the one result: JAX may be set to compute in 32 bits meanwhile, which the body refuses.
+    """
+    if not backend.mutable:
+        # Variables and tracers; and what is made inside a trace is marked as its own, even where it's known.
+        plain, trace = backend.native_type, backend.trace
+
+        def of_plain(*natives: Any) -> Any:
+            for native in natives:
+                if type(native) is not plain and native is not None:
+                    return NotImplemented
+            if trace() is not None:
+                return NotImplemented
+            result = shortcut(*natives)
+            return result if dtype is None or result.dtype == dtype else NotImplemented
+
+        return of_plain
+    if not notes.watches_gradients or type(backend.engine).carries_derivative is Backend.carries_derivative:
+        return shortcut
+
+    def guarded(*natives: Any) -> Any:
+        return NotImplemented if any(_watched(backend, native) for native in natives) else shortcut(*natives)
+
+    return guarded
+
+
+def _program(
+    notes: Recording, results: tuple[Any, ...], backend: Handle, *, several: bool = False
+) -> Callable[..., Any] | None:
+    slots = []
+    for x in results:
+        slot = notes.slot_of(x) if type(x) is Array and x._backend is backend else None
+        if slot is None or notes.aliases_constant(x):
+            return None
+        slots.append(slot)
+    return notes.program(slots, several=several)
+
+
+def _whole(notes: Recording, result: Any, operands: list[Array | None], backend: Handle) -> Callable[..., Any] | None:
+    """Return a shortcut from the operands to the result, with what views of them have for a base."""
+    if type(result) is tuple or hasattr(result, "_fields"):
+        if any(x._base is not None for x in result) or notes.watches_layout:
+            return None
+        program = _program(notes, tuple(result), backend, several=True)
+        return None if program is None else _several(program, type(result), notes, backend)
+    if not isinstance(result, Array):
+        return None
+    if is_recipe(result):
+        for place, x in enumerate(operands):
+            if x is result._root:
+                return partial(_recipe, result._steps, place)
+        return None
+    program = _program(notes, (result,), backend)
+    if program is None:
+        return None
+    base = None
+    if result._base is not None:
+        base = next((place for place, x in enumerate(operands) if x is not None and owner(x) is result._base), None)
+        if base is None:
+            return None
+    return _view(_guarded(program, notes, backend, result._native.dtype), base, backend)
+
+
+def _recipe(steps: Any, place: int, *operands: Array) -> Array:
+    return make_recipe(operands[place], steps)
+
+
+def _view(program: Callable[..., Any], base: int | None, backend: Handle) -> Callable[..., Any]:
+    plain = backend.native_type
+
+    def shortcut(x: Array, *others: Array) -> Any:
+        if others:
+            native = program(x._native, *[each._native if isinstance(each, Array) else None for each in others])
+        else:
+            native = program(x._native)
+        if type(native) is not plain:
+            return NotImplemented
+        array = Array()
+        array._native = native
+        array._backend = backend
+        if base is None:
+            array._base = None
+        else:
+            viewed = others[base - 1] if base else x
+            above = viewed._base
+            array._base = viewed if above is None else above
+        return array
+
+    return shortcut
+
+
+def _several(program: Callable[..., Any], kind: Any, notes: Recording, backend: Handle) -> Callable[..., Any]:
+    plain = backend.native_type
+    run = _guarded(program, notes, backend)
+
+    def shortcut(*operands: Array) -> Any:
+        natives = run(*[x._native if isinstance(x, Array) else None for x in operands])
+        if natives is NotImplemented:
+            return natives
+        arrays: list[Array] = []
+        for native in natives:
+            if type(native) is not plain:
+                return NotImplemented
+            array = Array()
+            array._native = native
+            array._backend = backend
+            array._base = None
+            arrays.append(array)
+        return tuple(arrays) if kind is tuple else kind(*arrays)
+
+    return shortcut

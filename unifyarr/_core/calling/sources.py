@@ -1,0 +1,156 @@
+"""Source texts of dispatchers: filling in templates, and the fast paths.
+
+A fast path serves plain arrays of one backend: it reads the native arrays, calls what ``Handle.fast_NAME`` offers and
+wraps the result. ``NotImplemented`` from there means that this call needs another way.
+"""
+
+from __future__ import annotations
+
+import keyword
+from functools import lru_cache
+
+# Stands in the source for the function's name, so that functions of one structure have one source text.
+NAME = "name_of_the_function"
+
+# A fast path is read into a local name before it's called, which Python does faster than calling a method. An engine's
+# error sends the call through the general path, which says what is wrong in one way on all backends.
+_MAKE = """
+try:
+    native = fast({operands})
+except Exception:
+    native = NotImplemented
+if native is not NotImplemented:
+    array = Array()
+    array._native = native if type(native) is backend.native_type else backend.as_native(native)
+    array._backend = backend
+    array._base = None
+    return array
+"""
+_UNARY = """
+if {condition}type({x}) is Array:
+    backend = {x}._backend
+    fast = backend.fast_{name}
+    {large}
+    {make}
+"""
+_BINARY = """
+{prefix}if type({x}) is Array:
+    backend = {x}._backend
+    if type({y}) is Array:
+        if {y}._backend is backend:
+            fast = backend.fast_{name}
+            {large}
+            {make}
+    elif type({y}) is int or type({y}) is float:
+        fast = backend.fast_scalar_{name}
+        {large}
+        {make_scalar}
+elif type({y}) is Array and (type({x}) is int or type({x}) is float):
+    backend = {y}._backend
+    {large_reflected}
+    fast = backend.fast_reflected_{name}
+    {make_reflected}
+"""
+_LARGE = """
+if {condition}:
+    fast = backend.fast_large_{name}
+"""
+_LARGE_REFLECTED = """
+if {condition}:
+    fast = backend.fast_large_{name}
+    {make}
+"""
+OUT = """
+if out is not None:
+    if type(out) is Array is type({x}):
+        backend = out._backend
+        if {x}._backend is backend and (
+            ({y}._backend is backend) if type({y}) is Array else (type({y}) is int or type({y}) is float)
+        ):
+            fast = backend.fast_out_{name}
+            try:
+                if fast({x}._native, {y}._native if type({y}) is Array else {y}, out):
+                    return out
+            except (FloatingPointError, Warning):
+                # NumPy's traps, for which it stops when it has written: a second time would compute on the results.
+                raise
+            except Exception:
+                pass
+"""
+OUT_UNARY = """
+if out is not None and type(out) is Array is type({x}) and {x}._backend is out._backend:
+    fast = out._backend.fast_out_{name}
+    try:
+        if fast({x}._native, None, out):
+            return out
+    except (FloatingPointError, Warning):
+        raise
+    except Exception:
+        pass
+"""
+FINISH = """
+if type({mark}native) is {mark}backend.native_type:
+    {mark}array = Array()
+    {mark}array._native = {mark}native
+    {mark}array._backend = {mark}backend
+    {mark}array._base = None
+    return {mark}array
+"""
+
+
+def indent(text: str, by: str) -> str:
+    """Return a text whose lines begin with ``by``: ``textwrap.indent`` calls two functions for each."""
+    return "\n".join([by + line for line in text.split("\n")])
+
+
+def fill(template: str, **parts: str) -> str:
+    """Fill in a template; a part of several lines stands where its name does, with that line's indentation."""
+    lines = []
+    for line in template.strip("\n").splitlines():
+        name = line.strip()[1:-1]
+        if name in parts and line.strip() == f"{{{name}}}":
+            lines.append(indent(parts[name].strip("\n"), line[: -len(line.strip())]))
+        else:
+            lines.append(line.format(**parts) if "{" in line else line)
+    return "\n".join(lines)
+
+
+def identifier(name: str) -> str:
+    """Return a name as it may stand in source text: a user's function may be called anything."""
+    return name if name.isidentifier() and name.isascii() and not keyword.iskeyword(name) else "function"
+
+
+def mark_for(names: list[str]) -> str:
+    """Return what the source's own names begin with, as no parameter of a user's function does."""
+    mark = "_"
+    while any(name.startswith(mark) for name in names):
+        mark += "_"
+    return mark
+
+
+def _is_large(x: str) -> str:
+    return f"backend.large and {x}._native.nbytes >= backend.large"
+
+
+@lru_cache(maxsize=16)
+def unary(name: str, x: str, static: str | None = None, condition: str = "") -> str:
+    large = fill(_LARGE, condition=_is_large(x), name=name) if static is None else ""
+    make = fill(_MAKE, operands=f"{x}._native{static or ''}")
+    return fill(_UNARY, name=name, x=x, large=large, make=make, condition=condition)
+
+
+@lru_cache(maxsize=16)
+def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> str:
+    large = fill(_MAKE, operands=f"{x}, {y}._native")
+    return fill(
+        _BINARY,
+        name=name,
+        x=x,
+        y=y,
+        prefix=prefix,
+        large=fill(_LARGE, condition=_is_large(x), name=name) if elementwise else "",
+        large_reflected=fill(_LARGE_REFLECTED, condition=_is_large(y), name=name, make=large) if elementwise else "",
+        make=fill(_MAKE, operands=f"{x}._native, {y}._native"),
+        make_scalar=fill(_MAKE, operands=f"{x}._native, {y}"),
+        make_reflected=fill(_MAKE, operands=f"{y}._native, {x}"),
+    )

@@ -1,0 +1,247 @@
+"""Declaring functions: one real ``def`` each, from which the dispatcher is compiled at the first call.
+
+``@primary`` marks a body that normalises its arguments and invokes a kernel, ``@elementwise`` one whose whole meaning
+is a NumPy ufunc's, ``@view`` one that returns views, ``@compositional`` one made of other functions, ``@mixed`` one
+made of other functions that a backend may have a better kernel for, ``@creation`` one whose result comes from no array.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from ..engines.handle import Handle
+from ..values.declared import functions, kernel_names
+from ..values.supplying import NotSupplied
+from .operations import Operation
+from .signature import Parameters, Scope, outputs_of, parameters_of, vocabulary
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+# Which inputs each output may share memory with, by position: the upper bound. A function says it where the number of
+# outputs depends on the call.
+ViewMap = Mapping[int, tuple[int, ...]] | Callable[[int], tuple[int, ...]]
+
+DECLARATIONS: dict[str, Declaration] = {}
+
+
+class Declaration:
+    """What is known of a function: its body, its category, and what the machinery around the body has to do."""
+
+    def __init__(
+        self,
+        body: Callable[..., Any],
+        category: str,
+        *,
+        ufunc: np.ufunc | None = None,
+        view_map: ViewMap | None = None,
+        kernels: tuple[str, ...] = (),
+        fast: bool = False,
+        namespace: str = "",
+        scratch: bool = False,
+        updates: Mapping[str, tuple[str, ...]] | None = None,
+        operation: Operation | None = None,
+    ) -> None:
+        self.body = body
+        self.name = body.__name__
+        self.category = category
+        self.ufunc = ufunc
+        self.view_map: ViewMap = view_map or {}
+        self.kernels = kernels
+        self.fast = fast
+        self.namespace = namespace
+        # Whether the body, when everything is checked, works in ``out`` before the result is there.
+        self.scratch = scratch
+        # Parameters that the body writes, keyed by the flag parameter that turns the write on:
+        # ``{"training": ("mean", "var")}``.
+        self.updates = updates or {}
+        # The kernels of a function that a user declared.
+        self.operation = operation
+        # The function that users call, and those of the backends' own namespaces.
+        self.public: Callable[..., Any] = body
+        self.bound: dict[str, Callable[..., Any]] = {}
+
+    @property
+    def qualified_name(self) -> str:
+        """The name with its namespace, as in ``linalg.inv``."""
+        return f"{self.namespace}.{self.name}" if self.namespace else self.name
+
+    # Read at the first use: annotations name what's above.
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature of the body."""
+        return inspect.signature(self.body)
+
+    @cached_property
+    def _annotated(self) -> tuple[Parameters, bool]:
+        scope = Scope(self.body, vocabulary(), self.signature)
+        return parameters_of(scope), outputs_of(scope)[0] is False
+
+    @property
+    def parameters(self) -> Parameters:
+        """What its signature says."""
+        return self._annotated[0] if self.operation is None else self.operation.parameters
+
+    @property
+    def returns_one_array(self) -> bool:
+        """Whether its annotation says that it returns an array, and no tuple of them."""
+        return self._annotated[1]
+
+    def viewed_by(self, output: int) -> tuple[int, ...]:
+        """Return the positions of the inputs that an output may share memory with."""
+        return self.view_map(output) if callable(self.view_map) else self.view_map.get(output, ())
+
+    def updated_by(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the names of the arguments, beside ``out``, that a call with those writes."""
+        asked = [names for condition, names in self.updates.items() if arguments[condition]]
+        return tuple(name for names in asked for name in names if arguments[name] is not None)
+
+    def function(self, backend: Handle | None = None) -> Callable[..., Any]:
+        """Return a function that compiles its dispatcher when it is first called.
+
+        It is one object before and after: at the first call its code is replaced. With a ``backend`` it is the function
+        of that backend's namespace, where plain data goes to that backend.
+        """
+        namespace = {"__builtins__": __builtins__, "_declaration": self, "_bound": backend}
+        function = types.FunctionType(_first_call.__code__, namespace, self.name)
+        namespace["_function"] = function
+        for attribute in ("__module__", "__qualname__", "__doc__"):
+            setattr(function, attribute, getattr(self.body, attribute))
+        # help(), inspect.signature() and doctest see the declaration.
+        function.__wrapped__ = self.body  # type: ignore[attr-defined]
+        function.declaration = self  # type: ignore[attr-defined]
+        return function
+
+    def compile(self, function: types.FunctionType, /) -> None:
+        """Replace the code of a function that is called for the first time by its dispatcher."""
+        raise NotSupplied
+
+    def of_backend(self, backend: Handle) -> Callable[..., Any]:
+        """Return the function of a backend's own namespace."""
+        if backend.name not in self.bound:
+            self.bound[backend.name] = self.function(backend)
+        return self.bound[backend.name]
+
+
+def _first_call(*args: Any, **kwargs: Any) -> Any:
+    # Runs with the globals that ``Declaration.function`` gives it.
+    _declaration.compile(_function)  # type: ignore[name-defined]  # noqa: F821
+    return _function(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
+
+
+def _declare(body: Function, category: str, **options: Any) -> Function:
+    declaration = Declaration(body, category, **options)
+    DECLARATIONS[declaration.qualified_name] = declaration
+    declaration.public = declaration.function()
+    kernel_names.update(declaration.kernels)
+    if not declaration.namespace:
+        setattr(functions, declaration.name, declaration.public)
+    return cast(Function, declaration.public)
+
+
+# What the docstrings of all elementwise functions share.
+_ELEMENTWISE_DOC = """
+    Parameters
+    ----------
+    {operands}
+    out
+        An array of the result's shape, and of a dtype that the result casts to, to write the result to.
+
+    Returns
+    -------
+    Array
+        A new array of the operands' broadcast shape, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the operands don't broadcast, or ``out`` has another shape than the result.
+    TypeError
+        If there's no such operation for the dtypes, or the result doesn't cast to ``out``.
+
+    Source: {standard}NumPy's ``{ufunc}``, for values, dtypes and special cases.
+    """
+_OPERANDS = {
+    1: "x\n        An array of any shape.",
+    2: "x1, x2\n        Arrays whose shapes broadcast, or scalars.",
+}
+
+
+def elementwise(ufunc: np.ufunc, *, standard: bool = True) -> Callable[[Function], Function]:
+    """Declare an elementwise function with the dtypes of a NumPy ufunc; the body is only a signature.
+
+    ``standard`` says whether the Array API standard has the function, which the docstring names as its source.
+    """
+
+    def decorate(body: Function) -> Function:
+        named = f"Array API standard 2025.12, ``{body.__name__}``; " if standard else ""
+        shared = _ELEMENTWISE_DOC.format(operands=_OPERANDS[ufunc.nin], standard=named, ufunc=ufunc.__name__)
+        body.__doc__ = f"{(body.__doc__ or '').rstrip()}\n{shared}"
+        return _declare(body, "elementwise", ufunc=ufunc, kernels=(body.__name__,), fast=True)
+
+    return decorate
+
+
+def primary(
+    *,
+    kernels: tuple[str, ...] | None = None,
+    view_map: ViewMap | None = None,
+    fast: bool = False,
+    namespace: str = "",
+) -> Callable[[Function], Function]:
+    """Declare a function whose body normalises arguments and invokes a kernel, named as itself if not said else."""
+    return lambda body: _declare(
+        body,
+        "primary",
+        kernels=(body.__name__,) if kernels is None else kernels,
+        view_map=view_map,
+        fast=fast,
+        namespace=namespace,
+    )
+
+
+def view(view_map: ViewMap | None = None, *, namespace: str = "") -> Callable[[Function], Function]:
+    """Declare a function that returns views of its inputs, of the first one if no ``view_map`` says otherwise."""
+    return lambda body: _declare(body, "view", view_map=view_map or {0: (0,)}, namespace=namespace)
+
+
+def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[Function], Function]:
+    """Declare a function whose body is made of other functions.
+
+    ``scratch`` says that the body keeps what it needs on the way in ``out``, once it has checked everything.
+    """
+    return lambda body: _declare(body, "compositional", namespace=namespace, scratch=scratch)
+
+
+def mixed(
+    *,
+    kernels: tuple[str, ...] | None = None,
+    namespace: str = "",
+    scratch: bool = False,
+    updates: Mapping[str, tuple[str, ...]] | None = None,
+) -> Callable[[Function], Function]:
+    """Declare a function made of other functions whose body first offers the call to a kernel, with ``attempt``.
+
+    A backend may lack the kernel, which is named as the function if not said else, or decline a call by returning
+    ``NotImplemented``. ``updates`` names parameters that the body writes, keyed by the flag parameter that turns the
+    write on.
+    """
+    return lambda body: _declare(
+        body,
+        "mixed",
+        kernels=(body.__name__,) if kernels is None else kernels,
+        namespace=namespace,
+        scratch=scratch,
+        updates=updates,
+    )
+
+
+def creation(
+    *, kernels: tuple[str, ...] = (), view_map: ViewMap | None = None, namespace: str = ""
+) -> Callable[[Function], Function]:
+    """Declare a function that makes arrays on the backend that the call names or that is current."""
+    return lambda body: _declare(body, "creation", kernels=kernels, view_map=view_map, namespace=namespace)

@@ -1,0 +1,85 @@
+"""The current backend: where creation functions and plain data go."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+from .handle import Handle
+from .registry import load
+from .tracing import inside
+
+_default: str | None = None
+_scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
+
+
+def current_name() -> str:
+    """Return the name of the current backend: of the scope, else the process's default."""
+    return _scoped.get() or _default or os.environ.get("UNIFYARR_BACKEND") or "numpy"
+
+
+def current() -> Handle:
+    """Return the current backend."""
+    return inside(load(current_name()))
+
+
+def set_backend(backend: str) -> None:
+    """Make ``backend`` the process's default: where creation functions and plain data go.
+
+    Scopes opened by ``use_backend`` go before it. Without it the default is the environment variable
+    ``UNIFYARR_BACKEND``, or NumPy.
+
+    Parameters
+    ----------
+    backend
+        The name of a backend, such as ``"torch"``.
+
+    Raises
+    ------
+    BackendNotFoundError
+        If there is no such backend, or its engine isn't installed.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> before = ua.current_backend()
+    >>> ua.set_backend("numpy")
+    >>> ua.zeros(2).backend
+    'numpy'
+    >>> ua.set_backend(before)
+    """
+    global _default
+    _default = load(backend).name
+
+
+@contextlib.contextmanager
+def use_backend(backend: str) -> Iterator[None]:
+    """Make ``backend`` the current one inside a ``with`` block, or inside a function that this decorates.
+
+    The scope is a context variable: other threads and tasks don't see it. A new thread starts without a scope;
+    ``contextvars.copy_context().run`` (or ``asyncio.to_thread``) takes the caller's along.
+
+    Parameters
+    ----------
+    backend
+        The name of a backend, such as ``"torch"``.
+
+    Raises
+    ------
+    BackendNotFoundError
+        If there is no such backend, or its engine isn't installed.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> with ua.use_backend("numpy"):
+    ...     ua.zeros(2).backend
+    'numpy'
+    """
+    token = _scoped.set(load(backend).name)
+    try:
+        yield
+    finally:
+        _scoped.reset(token)

@@ -1,0 +1,277 @@
+"""The dtypes: singletons that no engine owns and every engine can be translated to.
+
+Each stands on a ``numpy.dtype`` (``bfloat16`` on that of ``ml_dtypes``), which NumPy finds in its attribute ``dtype``:
+so NumPy's functions take them, and they compare and hash equal to it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import CastingError, DtypeError
+from ..values.arguments import shown
+from .handle import Handle, loaded_backends
+from .registry import when_loaded
+
+# By NumPy's letter.
+_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+
+
+class DType:
+    """A dtype: one object for each, the same for all engines.
+
+    Attributes
+    ----------
+    name : str
+        The standard's name.
+    dtype : numpy.dtype
+        NumPy's own.
+    kind : str
+        NumPy's letter: ``b``, ``i``, ``u``, ``f`` (of ``bfloat16`` too) or ``c``.
+    itemsize : int
+        The bytes of an element.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.asarray([1.0], dtype="float32").dtype is ua.float32
+    True
+    """
+
+    __slots__ = ("dtype", "itemsize", "kind", "name", "rank")
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self.name = dtype.name
+        self.kind = "f" if dtype.kind == "V" else dtype.kind
+        self.itemsize = dtype.itemsize
+        # As ``rank`` says it.
+        self.rank = _RANKS[self.kind]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            # Of bfloat16 alone, whose ``dtype`` is asked for the first time.
+            if name == "dtype" and self is bfloat16:
+                return _load_bfloat16()
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __eq__(self, other: object) -> builtins.bool:
+        if self is other:
+            return True
+        if isinstance(other, np.dtype):
+            return builtins.bool(self.dtype == other)
+        if other is None or isinstance(other, DType):
+            return False
+        try:
+            return as_dtype(other) is self
+        except DtypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"unifyarr.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+
+bool = DType(np.dtype("bool"))
+int8 = DType(np.dtype("int8"))
+int16 = DType(np.dtype("int16"))
+int32 = DType(np.dtype("int32"))
+int64 = DType(np.dtype("int64"))
+uint8 = DType(np.dtype("uint8"))
+uint16 = DType(np.dtype("uint16"))
+uint32 = DType(np.dtype("uint32"))
+uint64 = DType(np.dtype("uint64"))
+float16 = DType(np.dtype("float16"))
+bfloat16 = DType.__new__(DType)
+bfloat16.name, bfloat16.kind, bfloat16.itemsize, bfloat16.rank = "bfloat16", "f", 2, 2
+float32 = DType(np.dtype("float32"))
+float64 = DType(np.dtype("float64"))
+complex64 = DType(np.dtype("complex64"))
+complex128 = DType(np.dtype("complex128"))
+
+ALL = (
+    bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    float16, bfloat16, float32, float64, complex64, complex128,
+)  # fmt: skip
+BY_NAME: dict[str, DType] = {dtype.name: dtype for dtype in ALL}
+# By NumPy's dtype, in native byte order; bfloat16 from when the first backend is loaded.
+BY_NUMPY: dict[np.dtype[Any], DType] = {dtype.dtype: dtype for dtype in ALL if dtype is not bfloat16}
+
+
+def _load_bfloat16() -> np.dtype[Any]:
+    # A tenth of what ``import unifyarr`` would take, and needed where there are arrays.
+    import ml_dtypes
+
+    bfloat16.dtype = np.dtype(ml_dtypes.bfloat16)
+    BY_NUMPY[bfloat16.dtype] = bfloat16
+    return bfloat16.dtype
+
+
+@when_loaded
+def _know_bfloat16(backend: Handle) -> None:
+    _load_bfloat16()
+
+
+SIGNED = (int8, int16, int32, int64)
+UNSIGNED = (uint8, uint16, uint32, uint64)
+# Sums and products of many of these lose most of their few bits.
+HALVES = (float16, bfloat16)
+REAL_FLOATING = (float16, bfloat16, float32, float64)
+COMPLEX_FLOATING = (complex64, complex128)
+# The standard's names for groups of dtypes.
+KINDS: dict[str, tuple[DType, ...]] = {
+    "bool": (bool,),
+    "signed integer": SIGNED,
+    "unsigned integer": UNSIGNED,
+    "integral": SIGNED + UNSIGNED,
+    "real floating": REAL_FLOATING,
+    "complex floating": COMPLEX_FLOATING,
+    "numeric": SIGNED + UNSIGNED + REAL_FLOATING + COMPLEX_FLOATING,
+}
+
+_RANK: dict[object, int] = {builtins.bool: 0, int: 1, float: 2, complex: 3}
+SCALARS = (builtins.bool, int, float, complex)
+
+
+def as_dtype(dtype: object) -> DType:
+    """Return the dtype for a dtype, a name, a Python or NumPy scalar type or an engine's own dtype."""
+    if isinstance(dtype, str):
+        found = BY_NAME.get(dtype)
+        if found is not None:
+            return found
+    if isinstance(dtype, DType):
+        return dtype
+    if not isinstance(dtype, np.dtype):
+        for backend in loaded_backends():
+            own = backend.as_dtype(dtype)
+            if own is not None:
+                return BY_NUMPY[own]
+    if isinstance(dtype, (str, type)):
+        # A scalar type or a character code; NumPy parses any text, and fails on it in several ways.
+        with contextlib.suppress(TypeError, ValueError, SyntaxError):
+            dtype = np.dtype(dtype)
+    if isinstance(dtype, np.dtype):
+        found = BY_NUMPY.get(dtype) or (None if dtype.isnative else BY_NUMPY.get(dtype.newbyteorder("=")))
+        if found is None and dtype == bfloat16.dtype:
+            found = bfloat16
+        if found is not None:
+            return found
+    raise DtypeError(f"{shown(dtype)} is not a dtype: use one of {', '.join(BY_NAME)}")
+
+
+def is_kind(dtype: DType, kind: object) -> builtins.bool:
+    """Return whether ``dtype`` is of a kind: a dtype, one of the standard's names, or a tuple of them."""
+    if isinstance(kind, tuple):
+        return any(is_kind(dtype, each) for each in kind)
+    if isinstance(kind, str) and kind in KINDS:
+        return dtype in KINDS[kind]
+    return dtype is as_dtype(kind)
+
+
+def rank(dtype_or_type: object) -> int:
+    """Return 0 for bool, 1 for integers, 2 for real and 3 for complex floating-point, of a dtype or a scalar type."""
+    if isinstance(dtype_or_type, DType):
+        return dtype_or_type.rank
+    try:
+        return as_dtype(dtype_or_type).rank if isinstance(dtype_or_type, np.dtype) else _RANK[dtype_or_type]
+    except (KeyError, TypeError, DtypeError):
+        # What is made of something else than numbers.
+        raise DtypeError(f"{shown(dtype_or_type)} is neither a dtype nor a type of numbers") from None
+
+
+def can_cast(source: object, target: DType) -> builtins.bool:
+    """Return whether a dtype, or a Python scalar's type, casts to ``target`` under ``same_kind``, as NumPy has it."""
+    if source is target:
+        return True
+    if isinstance(source, DType) and bfloat16 not in (source, target):
+        return np.can_cast(source.dtype, target.dtype, "same_kind")
+    # Python scalars are weak, and bfloat16, which NumPy doesn't know by itself, is a floating-point type like any.
+    return rank(source) <= rank(target)
+
+
+def check_cast(source: object, target: DType, what: str) -> None:
+    """Raise ``CastingError`` unless ``source`` casts to ``target`` under ``same_kind``."""
+    if not can_cast(source, target):
+        name = source if isinstance(source, DType) else f"Python {source.__name__}"  # type: ignore[attr-defined]
+        raise CastingError(
+            f"{what} has dtype {target}, which {name} can't be cast to under 'same_kind': cast it first, with astype()"
+        )
+
+
+def check_keeps_imaginary(source: DType, target: DType) -> None:
+    """Raise ``CastingError`` for a cast of complex numbers to real ones; as bools they are what isn't zero."""
+    if rank(source) == 3 and rank(target) in (1, 2):
+        raise CastingError(
+            f"{source} can't be cast to {target}, which would lose the imaginary part: take the real part first, with "
+            "ua.real(x)"
+        )
+
+
+def single_of(dtype: DType) -> DType:
+    """Return the dtype to compute in without losing digits: float32 for half precision, any other dtype itself."""
+    return float32 if dtype in HALVES else dtype
+
+
+def real_of(dtype: DType) -> DType:
+    """Return the dtype of a complex dtype's parts, any other dtype itself."""
+    if dtype == complex64:
+        return float32
+    return float64 if dtype == complex128 else dtype
+
+
+@cache
+def loop(ufunc: np.ufunc, *operands: object) -> tuple[DType, ...]:
+    """Return the dtypes in which NumPy computes a ufunc for dtypes and Python scalar types: inputs, then output."""
+    if bfloat16 not in operands:
+        return tuple(as_dtype(dtype) for dtype in _resolve(ufunc, operands))
+    # NumPy's promotion doesn't know bfloat16: it stands in for float16, and beside float16 both are float32.
+    stand_in, back = (float32, {}) if float16 in operands else (float16, {float16: bfloat16})
+    resolved = _resolve(ufunc, tuple(stand_in if each == bfloat16 else each for each in operands))
+    return tuple(back.get(as_dtype(dtype), as_dtype(dtype)) for dtype in resolved)
+
+
+def _resolve(ufunc: np.ufunc, operands: tuple[object, ...]) -> tuple[np.dtype[Any], ...]:
+    # A bool operand is weak too, which NumPy says by its dtype.
+    given = tuple(
+        each.dtype if isinstance(each, DType) else bool.dtype if each is builtins.bool else each for each in operands
+    )
+    try:
+        if all(isinstance(each, type) for each in given):
+            # NumPy takes weak types only beside a dtype.
+            given = tuple(np.result_type(each) for each in given)  # type: ignore[arg-type]
+        return ufunc.resolve_dtypes((*given, None))  # type: ignore[arg-type]
+    except TypeError as error:
+        names = ", ".join(each.__name__ if isinstance(each, type) else str(each) for each in operands)
+        raise DtypeError(f"{ufunc.__name__}() has no loop for {names}") from error
+
+
+@cache
+def _promote(operands: tuple[object, ...]) -> DType:
+    if bfloat16 in operands:
+        stand_in = float32 if float16 in operands else float16
+        found = _promote(tuple(stand_in if each == bfloat16 else each for each in operands))
+        return bfloat16 if found == float16 else found
+    examples: list[Any] = [each.dtype if isinstance(each, DType) else each(1) for each in operands]  # type: ignore[operator]
+    return as_dtype(np.result_type(*examples))
+
+
+def promote(*operands: object) -> DType:
+    """Return the dtype that dtypes and Python scalar types (weak) promote to together, as ``numpy.result_type``."""
+    first = operands[0]
+    if isinstance(first, DType) and operands.count(first) == len(operands):
+        return first
+    return _promote(operands)

@@ -1,0 +1,111 @@
+"""A loaded backend as the dispatchers see it, and which path calls take through it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from ...backends.base import MEMBERS, Backend
+from ...errors import BackendFeatureError
+
+if TYPE_CHECKING:
+    # To a type checker a handle is a backend: it has the same members.
+    Members = Backend[Any]
+else:
+    Members = object
+
+FastPath = Callable[..., Any]
+LOADED: dict[str, Handle] = {}
+LOAD_LOCK = threading.RLock()
+
+
+class Handle(Members):
+    """A loaded backend as the dispatchers see it: the members of its engine, its kernels by name and its fast paths.
+
+    The engine's members are looked up once and stay in the instance's dictionary, where reading them costs least. A
+    subclass defines those that it has another answer for.
+    """
+
+    # Fast paths of indexing; those of functions are attributes too, ``fast_add``, which compiled dispatchers read.
+    fast_get_item: FastPath
+    fast_get_pair: FastPath
+    fast_get_copy: FastPath
+    fast_set_item: FastPath
+
+    def __init__(self, engine: Backend[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
+        self.engine = engine
+        for name in MEMBERS:
+            if not hasattr(type(self), name):
+                setattr(self, name, getattr(engine, name))
+        self.kernels = dict(kernels)
+        self._devices: dict[str, Any] = {}
+        # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
+        self.native_type: type[Any] = engine.native_types[0]
+        # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
+        self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
+
+    @classmethod
+    def of(cls, *arguments: Any) -> Self:
+        """Return a handle. To type checkers the class is abstract: they don't see that members come from an engine."""
+        return cls(*arguments)
+
+    def offer(self, path: str, fast: FastPath) -> None:
+        """Make a fast path an attribute: ``fast_NAME``, ``fast_out_NAME`` and so on."""
+        setattr(self, f"fast_{path}", fast)
+
+    def device_named(self, name: str) -> Any:
+        """Return the engine's own device of a name that the engine gave."""
+        if name not in self._devices:
+            self._devices[name] = self.as_device(name)
+        return self._devices[name]
+
+    def kernel(self, name: str) -> Callable[..., Any]:
+        """Return the kernel of a function, which takes and returns native arrays."""
+        try:
+            return self.kernels[name]
+        except KeyError:
+            raise BackendFeatureError(
+                f"backend {self.name!r} has no kernel for {name}: move the arrays to another one for this call, "
+                "x.to_backend('numpy') for example"
+            ) from None
+
+    def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
+        """Return the results of a kernel of a user's operation, or ``NotImplemented`` if it declines."""
+        return application.perform(kernel, self, natives, **out)
+
+    def __repr__(self) -> str:
+        return f"<backend {self.name!r}>"
+
+
+class GeneralHandle(Handle):
+    """A backend that takes the general path for every call: what is made has to be seen, which fast paths don't do."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("fast_"):
+                raise AttributeError(name)
+            path = declining(name.removeprefix("fast_"))
+            setattr(self, name, path)
+            return path
+
+
+def declining(path: str) -> FastPath:
+    """Return the fast path of a name that leaves every call to the general path."""
+    return declines_write if path.startswith(("out_", "set_")) else declines
+
+
+def declines(*operands: Any) -> Any:
+    """Leave a call to the general path."""
+    return NotImplemented
+
+
+def declines_write(*operands: Any) -> bool:
+    """Leave a write to the general path."""
+    return False
+
+
+def loaded_backends() -> list[Handle]:
+    """Return the backends that are loaded."""
+    return list(LOADED.values())

@@ -1,0 +1,159 @@
+"""The backends that there are, and loading one.
+
+A backend is found through the entry-point group ``unifyarr.backends``; its entry point is named after the engine's
+module, so that an engine's own array tells its backend without any backend being loaded for nothing.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from importlib import util
+from typing import Any
+
+from ...backends.base.check import problems
+from ...errors import BackendNotFoundError
+from ..values.arguments import shown
+from ..values.records import Record
+from .handle import LOAD_LOCK, LOADED, Handle
+from .kernels import kernel_problems, kernels_of
+
+GROUP = "unifyarr.backends"
+# Types whose instances are no loaded backend's arrays: weakly, as a program may make classes as it goes.
+FOREIGN: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+@lru_cache(maxsize=1)
+def entry_points() -> dict[str, Any]:
+    """Return the entry points of all backends by name, NumPy's first."""
+    from importlib import metadata
+
+    found = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name != "numpy", point.name))
+    return {point.name: point for point in found}
+
+
+def available_backends() -> list[str]:
+    """Return the names of the backends whose engine is installed.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> "numpy" in ua.available_backends()
+    True
+    """
+    return [name for name in entry_points() if _is_installed(name)]
+
+
+def _is_installed(engine: str) -> bool:
+    # ``None`` in ``sys.modules`` is how an import is forbidden.
+    if engine in sys.modules:
+        return sys.modules[engine] is not None
+    try:
+        return util.find_spec(engine) is not None
+    except (ImportError, ValueError):
+        # The name is no module's, or that of one in a package which isn't there.
+        return False
+
+
+def _package_of(point: Any) -> str:
+    return point.dist.name if point.dist is not None else "unknown"
+
+
+def _missing(name: str, point: Any) -> str:
+    # What is said of a backend whose engine isn't installed.
+    package = _package_of(point)
+    if package == "unifyarr":
+        return f"backend {name!r} needs the engine {name}, which is not installed: pip install 'unifyarr[{name}]'"
+    return (
+        f"backend {name!r} comes from the package {package!r}, and needs the module {name!r}, which is not installed: "
+        f"install its engine. If that module has another name, {package!r} has to name its entry point "
+        f"'{name} = {point.value}' after it"
+    )
+
+
+def _opened(name: str, point: Any) -> Handle:
+    try:
+        found = point.load()
+        wrong = problems(found)
+        engine = None if wrong else found()
+        wrong += [] if engine is None else kernel_problems(engine.modules)
+    except Exception as error:
+        raise BackendNotFoundError(
+            f"backend {name!r} of the package {_package_of(point)!r} can't be loaded from {point.value!r}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if engine is None or wrong:
+        raise BackendNotFoundError(
+            f"backend {name!r} of the package {_package_of(point)!r} is not what unifyarr.backends.Backend asks for:\n"
+            + "\n".join(f"- {each}" for each in wrong)
+        )
+    return Handle.of(engine, kernels_of(engine))
+
+
+def check_installed(name: str) -> None:
+    """Raise a ``BackendNotFoundError`` if there is no backend of that name, or its engine isn't installed."""
+    point = entry_points().get(name)
+    if point is None:
+        raise BackendNotFoundError(f"there is no backend {name!r}: the backends are {', '.join(entry_points())}")
+    if not _is_installed(name):
+        raise BackendNotFoundError(_missing(name, point))
+
+
+def load(name: str) -> Handle:
+    """Return the backend of that name, loading it and its engine at first use."""
+    if not isinstance(name, str):
+        raise TypeError(f"a backend is named by a string such as 'torch', not {shown(name)}")
+    found = LOADED.get(name)
+    if found is not None:
+        return found
+    check_installed(name)
+    point = entry_points()[name]
+    with LOAD_LOCK:
+        if name not in LOADED:
+            handle = _opened(name, point)
+            for hook in _WHEN_LOADED:
+                hook(handle)
+            # Other threads find it when nothing is left to do, and types that none knew may be its own.
+            LOADED[name] = handle
+            FOREIGN.clear()
+        return LOADED[name]
+
+
+# A backend is pickled by its name, as a function is.
+copyreg.pickle(Handle, lambda handle: (load, (handle.name,)))  # type: ignore[type-abstract]
+
+
+class Node(Record):
+    """A class that is a node of pytrees: its instances are taken apart to natives, and made of others."""
+
+    cls: type
+    # Returns the children, and what else is needed to make an equal object: hashable.
+    flatten: Callable[[Any], tuple[list[Any], Any]]
+    # Takes the backend of the engine whose pytree it is, what else was needed, and the children.
+    unflatten: Callable[[Handle, Any, Any], Any]
+    # The names of the children.
+    names: Callable[[Any], Sequence[str]]
+
+
+Hook = Callable[[Handle], None]
+_WHEN_LOADED: list[Hook] = []
+
+
+def when_loaded(hook: Hook) -> Hook:
+    """Call a function with each backend: those that are loaded now, and every other one when it's loaded."""
+    with LOAD_LOCK:
+        _WHEN_LOADED.append(hook)
+        for handle in LOADED.values():
+            hook(handle)
+    return hook
+
+
+def register_node(node: Node) -> None:
+    """Make a class a node of the pytrees of all engines that have such, when they are loaded."""
+
+    @when_loaded
+    def register(handle: Handle) -> None:
+        handle.register_node(node.cls, node.flatten, partial(node.unflatten, handle), node.names)

@@ -1,0 +1,202 @@
+"""The mode of a thread or task: the trace that is running, and whether ``debug()`` checks its calls.
+
+A trace sees every call that takes an array of the traced backend. An array that was made outside is *captured* by the
+first call that takes it: for as long as the trace runs, another array stands for it. Functions and methods that users
+call ask for the stand-in of an array, by ``capture`` or ``current``, before they look at its slots.
+
+Every fast path asks for the mode first, and serves a call only where there is none. The mode is a context variable, so
+that a thread which traces or checks costs the others nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, Protocol, TypeVar, cast
+
+from ..values.records import Record
+from .handle import Handle
+
+# An array, whose class is above.
+Captured = TypeVar("Captured")
+
+
+class Running(Protocol):
+    """What the rest of the package asks of a trace.
+
+    Arrays, declarations and calls are of classes above this module, which only hands them on.
+    """
+
+    @property
+    def checks(self) -> bool:
+        """Whether kernels are held against bodies."""
+
+    def check(self, declaration: Any, call: Any) -> None:
+        """Hold the kernel of a function against its body, as far as values are known."""
+
+    @property
+    def backend(self) -> Handle:
+        """The backend whose arrays it takes over."""
+
+    @property
+    def handle(self) -> Handle:
+        """The one that stands for it inside."""
+
+    def takes(self, backend: Handle | None) -> bool:
+        """Return whether it takes over arrays of a backend."""
+
+    def enter(self, call: Any) -> dict[int, Any]:
+        """Replace what a call was passed by stand-ins; return the arrays replaced, by the stand-in's identity."""
+
+    def take(self, value: Any, *, is_written: bool = False) -> Any:
+        """Return what stands for an array of ours or of the engine; anything else as it is."""
+
+    def capture(self, x: Any) -> Any:
+        """Return what stands for an array inside, which is captured if it was made outside."""
+
+    def current(self, x: Any) -> Any:
+        """Return what stands for an array as far as it was captured; else the array itself."""
+
+    def original(self, x: Any) -> Any:
+        """Return the array that a stand-in stands for, of any other array itself."""
+
+
+class Recording(Protocol):
+    """What is told of what the body of a function does, to do it again without the body (``calling/plans.py``)."""
+
+    def call(self, kernel: Any, operands: Any, static: Any, results: Any) -> None:
+        """Note that a kernel was called on arrays, and which arrays hold its results."""
+
+    def constant(self, x: Any) -> None:
+        """Note an array whose values follow from the arguments that are no arrays."""
+
+    def view(self, x: Any, step: Any, view: Any) -> None:
+        """Note a view of an array that a step makes."""
+
+    def stop(self) -> None:
+        """Note that what the body does depends on more than shapes and dtypes, or does more than call kernels."""
+
+    def watch_gradients(self) -> None:
+        """Note that the body does something else where the engine records gradients, or traces."""
+
+    def watch_layout(self) -> None:
+        """Note that what the body does depends on strides."""
+
+
+class Mode(Record):
+    """What has to see the calls of a thread or task: a trace, the checks of ``debug()``, a recording, or several.
+
+    A checked call runs without further checks, and without fast paths all the same.
+    """
+
+    trace: Running | None
+    checks: bool
+    recording: Recording | None = None
+
+
+# ``None`` where nothing has to see calls, so that fast paths may serve them.
+mode: ContextVar[Mode | None] = ContextVar("unifyarr_mode", default=None)
+
+
+def running() -> Running | None:
+    """Return the trace that is running in this thread or task, if any."""
+    found = mode.get()
+    return None if found is None else found.trace
+
+
+def checking() -> bool:
+    """Return whether ``debug()`` checks the calls of this thread or task."""
+    found = mode.get()
+    return found is not None and found.checks
+
+
+@contextlib.contextmanager
+def tracing(trace: Running | None) -> Iterator[None]:
+    """Run what happens inside the block in a trace, or, with ``None``, in no trace."""
+    checks = checking()
+    with _within(None if trace is None and not checks else Mode(trace, checks)):
+        yield
+
+
+@contextlib.contextmanager
+def checked(checks: bool) -> Iterator[None]:
+    """Run what happens inside the block with the checks of ``debug()``, or as the inner part of a checked call."""
+    with _within(Mode(running(), checks)):
+        yield
+
+
+@contextlib.contextmanager
+def _within(inner: Mode | None) -> Iterator[None]:
+    token = mode.set(inner)
+    try:
+        yield
+    finally:
+        mode.reset(token)
+
+
+@contextlib.contextmanager
+def recorded(recording: Recording) -> Iterator[None]:
+    """Run what happens inside the block, in no trace and unchecked, with each thing noted that bodies do."""
+    with _within(Mode(None, False, recording)):
+        yield
+
+
+def recording() -> Recording | None:
+    """Return what notes what bodies do in this thread or task, if any."""
+    found = mode.get()
+    return None if found is None else found.recording
+
+
+def unrepeatable() -> None:
+    """Note, if a recording runs, that what happens here follows from more than the shapes and dtypes of a call."""
+    found = mode.get()
+    if found is not None and found.recording is not None:
+        found.recording.stop()
+
+
+def watch_gradients() -> None:
+    """Note, if a recording runs, that what happens here depends on whether gradients are recorded or values known."""
+    found = mode.get()
+    if found is not None and found.recording is not None:
+        found.recording.watch_gradients()
+
+
+def watch_layout() -> None:
+    """Note, if a recording runs, that what happens here depends on strides."""
+    found = mode.get()
+    if found is not None and found.recording is not None:
+        found.recording.watch_layout()
+
+
+def capture(x: Captured) -> Captured:
+    """Return what stands for an array in the running trace, which captures it if it was made outside."""
+    found = mode.get()
+    return x if found is None or found.trace is None else cast(Captured, found.trace.capture(x))
+
+
+def take(value: Any, *, is_written: bool = False) -> Any:
+    """Return what stands for an array of ours or of an engine in the running trace; anything else as it is."""
+    found = mode.get()
+    return value if found is None or found.trace is None else found.trace.take(value, is_written=is_written)
+
+
+def current(x: Captured) -> Captured:
+    """Return what stands for an array in the running trace, if that has captured it; else the array itself."""
+    found = mode.get()
+    return x if found is None or found.trace is None else cast(Captured, found.trace.current(x))
+
+
+def original(x: Captured) -> Captured:
+    """Return the array that a stand-in of the running trace stands for, of any other array itself."""
+    trace = running()
+    return x if trace is None else cast(Captured, trace.original(x))
+
+
+def inside(handle: Handle) -> Handle:
+    """Return the backend that stands for one inside the running trace: itself elsewhere."""
+    trace = running()
+    if trace is None or not (trace.takes(handle) or trace.handle.name == handle.name):
+        return handle
+    # NumPy's arrays may be those of another engine inside, which they say when they're asked for their backend.
+    return trace.handle

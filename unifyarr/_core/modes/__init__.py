@@ -1,0 +1,1 @@
+"""What changes inside a trace, a transformation or ``debug()``."""

@@ -1,0 +1,131 @@
+"""Running a function inside a transformation of an engine: a gradient, or one call for a whole batch.
+
+Inside, arrays are immutable and views are recipes on every engine, since autograd refuses half of the writes in place
+and a tape doesn't see those to variables. What was made outside is *captured* when it's met: until the function ends it
+stands for its value, and what was written to it is written then. NumPy's arrays become those of another engine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...errors import TraceError
+from ..arrays.array import Array
+from ..arrays.ownership import hand_out, read
+from ..arrays.recipes import root_of
+from ..engines.handle import GeneralHandle, Handle
+from ..engines.tracing import running, tracing
+from .capturing import Captured, Capturing
+
+
+class InsideHandle(GeneralHandle):
+    """An engine inside its transformations: it writes nothing in place, and every call takes the general path."""
+
+    mutable = has_variables = False
+
+    def __init__(self, backend: Handle) -> None:
+        super().__init__(backend.engine, {**backend.kernels, **backend.pure_kernels})
+        self.destroys = False
+
+    def can_write(self, native: Any) -> bool:
+        return False
+
+    def is_read_only(self, native: Any) -> bool:
+        return False
+
+    def supports_out(self, kernel: Callable[..., Any]) -> bool:
+        return False
+
+    def may_share_memory(self, first: Any, second: Any) -> bool:
+        return first is second
+
+    def begin_run(self, native: Any, kernel: str) -> Any:
+        return None
+
+    def is_traced(self, native: Any) -> bool:
+        return self.engine.hides_values(native)
+
+    def trace(self) -> object | None:
+        return self.engine.trace() or running()
+
+    def to_numpy(self, native: Any) -> np.ndarray:
+        if self.is_traced(native):
+            raise TraceError(
+                "the values of an array aren't known inside vmap(), nor inside an engine's own trace: choose between "
+                "values with ua.where()"
+            )
+        return self.engine.to_numpy(native)
+
+
+@cache
+def inside_of(backend: Handle) -> InsideHandle:
+    """Return the handle that stands for a backend inside its transformations."""
+    return InsideHandle.of(backend)
+
+
+class Scope(Capturing):
+    """One run of a function inside a transformation, and what it has captured.
+
+    ``keeps`` says that what is captured is still read after the function's end, when the caller may write to it.
+    """
+
+    def __init__(self, backend: Handle, handle: Handle, *, keeps: bool) -> None:
+        super().__init__(backend, handle)
+        self._keeps = keeps
+        self._token: object = None
+
+    def is_inside(self, x: Array) -> bool:
+        """Return whether an array was made inside, or in a transformation of the user's own that runs inside it."""
+        if x._backend is not self.handle:
+            return False
+        born = getattr(root_of(x), "_born", None)
+        return born is self._token or born is self.handle.trace()
+
+    def captures(self, backend: Handle) -> bool:
+        """Return whether arrays of a backend are captured: those of another transformation around this one too."""
+        return self.takes(backend) or backend is self.handle
+
+    def stand_in(self, x: Array) -> Array:
+        """Return a new array with the value of an array from outside."""
+        native = self.value(x)
+        # A transformation of the user's own inside this one keeps what it makes, and may not write what is outside.
+        if self.handle.trace() is not self._token:
+            return self.standing_for(x, native, getattr(x, "_born", None))
+        stand_in = self.standing_for(x, native, self._token)
+        self.captured.append(Captured(x, stand_in, native))
+        return stand_in
+
+    def value(self, x: Array) -> Any:
+        """Return the value of an array from outside as a native of the engine that transforms."""
+        return value_inside(x, self.backend, self.handle, keeps=self._keeps)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Run what happens inside the block in the transformation, in this thread."""
+        self._outer = running()
+        with tracing(self):
+            self._token = self.handle.trace()
+            try:
+                yield
+            finally:
+                self.forget()
+
+    def written(self) -> list[tuple[Array, Any]]:
+        """Return what was made outside and is written so far, with what is to be written to it."""
+        natives = [(each.array, each.stand_in._native, each.before) for each in self.captured]
+        return [(x, native) for x, native, before in natives if native is not before]
+
+
+def value_inside(x: Array, backend: Handle, handle: Handle, *, keeps: bool) -> Any:
+    """Return the value of an array for a function inside a transformation; ``keeps`` is as ``Scope`` has it."""
+    hand_out(x)
+    given = x._backend
+    native = read(x)
+    if given.name != handle.name:
+        return handle.from_numpy(given.to_numpy(native), copy=keeps)
+    return given.copy(native) if keeps and given.mutable else native

@@ -1,0 +1,138 @@
+"""Shapes and axes, normalised and checked as NumPy does."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from ...errors import AxisError, ShapeError
+from ...typing import Shape
+from .arguments import MOST_AXES, as_integer, as_integers
+
+
+def _most_bytes() -> int:
+    # The limit for any array: four times the machine's memory, since a system may promise more than it has.
+    try:
+        return 4 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 2**47
+
+
+MOST_BYTES = _most_bytes()
+
+
+# One more byte than any engine can address.
+ADDRESSES = 2**63
+
+
+def check_memory(shape: Shape, dtype: Any, most: int = MOST_BYTES) -> None:
+    """Raise ``MemoryError`` for an array that no memory can hold: some engines end the process over it.
+
+    As in NumPy, lengths of zero don't make the others smaller: engines count the elements along each axis.
+    """
+    nbytes = math.prod(shape) * dtype.itemsize
+    if 0 < nbytes < most:
+        return
+    nbytes = math.prod(length for length in shape if length) * dtype.itemsize
+    if nbytes >= ADDRESSES or (nbytes > most and 0 not in shape):
+        raise MemoryError(f"there is no memory for an array of shape {shape} and dtype {dtype}, {nbytes:,} bytes")
+
+
+def as_shape(shape: Any) -> Shape:
+    """Return a shape, given as an integer or a sequence (list, array) of integers, as a tuple."""
+    lengths = as_integers(shape, "a shape")
+    if any(length < 0 for length in lengths):
+        raise ShapeError(f"a shape has no negative lengths, but {lengths} has")
+    return lengths
+
+
+def size(shape: Shape) -> int:
+    """Return the number of elements."""
+    return math.prod(shape)
+
+
+def as_offset(offset: SupportsIndex, shape: Shape) -> int:
+    """Return which diagonal of matrices is meant; one outside of them as one of those next to their corners."""
+    rows, columns = shape[-2:]
+    return max(-rows, min(columns, as_integer(offset, "the offset of a diagonal")))
+
+
+def broadcast(*shapes: Shape, name: str = "") -> Shape:
+    """Return the shape that shapes broadcast to together."""
+    first = shapes[0] if shapes else ()
+    if shapes.count(first) == len(shapes):
+        return first
+    result = [1] * max(map(len, shapes))
+    for shape in shapes:
+        for axis, length in enumerate(reversed(shape), 1):
+            if result[-axis] == 1:
+                result[-axis] = length
+            elif length not in (1, result[-axis]):
+                given = " and ".join(map(str, shapes))
+                raise ShapeError(f"{name + '(): ' if name else ''}shapes {given} don't broadcast together")
+    return tuple(result)
+
+
+def as_axis(axis: SupportsIndex, ndim: int) -> int:
+    """Return an axis as a non-negative ``int``."""
+    normalized = axis if type(axis) is int else as_integer(axis, "an axis")
+    if not -ndim <= normalized < ndim:
+        raise AxisError(f"axis {normalized} is out of bounds for an array of {ndim} dimensions")
+    return normalized % ndim
+
+
+def as_axes(axis: SupportsIndex | Iterable[SupportsIndex] | None, ndim: int) -> tuple[int, ...]:
+    """Return one or several axes as a tuple of distinct non-negative ``int``; ``None`` means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
+    # More axes than arrays have name one twice.
+    several = islice(axis, MOST_AXES + 1) if isinstance(axis, Iterable) else (axis,)
+    axes = tuple([as_axis(each, ndim) for each in several])
+    if len(set(axes)) < len(axes):
+        raise AxisError(f"axis {axis!r} names an axis twice")
+    return axes
+
+
+def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
+    """Return the shape after a reduction over ``axes``."""
+    if keepdims:
+        return tuple([1 if axis in axes else length for axis, length in enumerate(shape)])
+    return tuple([length for axis, length in enumerate(shape) if axis not in axes])
+
+
+def resolve_unknown(shape: Any, count: int) -> Shape:
+    """Return the shape for a reshape of ``count`` elements, with the one length that may be -1 worked out."""
+    lengths = as_integers(shape, "a shape")
+    if math.prod(lengths) == count and min(lengths, default=0) >= 0:
+        return lengths
+    unknown = [axis for axis, length in enumerate(lengths) if length == -1]
+    known = math.prod(length for length in lengths if length != -1)
+    if len(unknown) > 1 or any(length < -1 for length in lengths):
+        raise ShapeError(f"a new shape may hold -1 once and no other negative length, unlike {lengths}")
+    if unknown and known and count % known == 0:
+        lengths = (*lengths[: unknown[0]], count // known, *lengths[unknown[0] + 1 :])
+    elif unknown or known != count:
+        raise ShapeError(f"an array of {count} elements can't be reshaped to {lengths}")
+    return lengths
+
+
+def c_strides(shape: Shape, itemsize: int) -> tuple[int, ...]:
+    """Return the strides in bytes of a C-contiguous array."""
+    strides = []
+    step = itemsize
+    for length in reversed(shape):
+        strides.append(step)
+        step *= length or 1
+    return tuple(strides[::-1])
+
+
+def shadow(shape: Shape, strides: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
+    """Return an array of that geometry without memory, whose data is never read: NumPy answers questions about it."""
+    return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)

@@ -1,0 +1,105 @@
+"""What NumPy and consumers of DLPack get of an array, as the table of ``docs/contract.md`` has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import CopyError
+from ..arrays.array import Array, wrap
+from ..arrays.convert import check_dtype
+from ..arrays.leaving import check_leaving, to_host
+from ..arrays.ownership import hand_out, read
+from ..arrays.recipes import has_native_views, is_recipe
+from ..engines.refusals import explains
+from ..engines.registry import load
+from ..engines.tracing import capture, current, inside
+from ..values.arguments import as_integers, shown
+from ..values.supplying import supply
+from .inplace import is_read_only
+
+_WITHOUT_MEMORY = "this view has no memory of its own here, and copy=False forbids a copy: pass copy=None"
+
+
+def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """Return the values as a NumPy array, which may be written if ``x`` may: the memory, if the engine can write it."""
+    x = current(x)
+    hand_out(x)
+    values = to_host(x, "np.asarray()")
+    try:
+        wanted = values.dtype if dtype is None else np.dtype(dtype)
+    except (TypeError, ValueError, RecursionError, SyntaxError) as error:
+        raise TypeError(f"{shown(dtype)} is no dtype of NumPy's") from error
+    if wanted != values.dtype:
+        if copy is False:
+            raise CopyError(f"a NumPy array of {dtype} of this one takes a copy, which copy=False forbids")
+        return values.astype(wanted)
+    if copy:
+        return np.array(values)
+    if not is_read_only(x):
+        if has_native_views(x):
+            return values
+        if copy is None:
+            return np.array(values)
+        if is_recipe(x):
+            raise CopyError(_WITHOUT_MEMORY)
+    values = values.view()
+    values.flags.writeable = False
+    return values
+
+
+supply(Array.__array__, as_ndarray)
+
+
+@explains("__dlpack__()")
+def as_capsule(
+    x: Array,
+    /,
+    *,
+    stream: object = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> object:
+    """Return a DLPack capsule of the array."""
+    for name, pair in (("max_version", max_version), ("dl_device", dl_device)):
+        if pair is not None and len(as_integers(pair, name)) != 2:
+            raise ValueError(f"{name} is a pair of integers, not {pair}")
+    if stream is not None and x.device == "cpu":
+        raise ValueError("memory of the CPU has no streams: leave stream out")
+    x = current(x)
+    check_leaving(x, "__dlpack__()")
+    hand_out(x)
+    read_only = is_read_only(x)
+    if copy is False and is_recipe(x) and not read_only and x._backend.mutable:
+        # The value of an immutable engine's view has memory, which nobody writes.
+        raise BufferError(_WITHOUT_MEMORY)
+    return x._backend.dlpack(
+        read(x), stream=stream, max_version=max_version, dl_device=dl_device, copy=copy, read_only=read_only
+    )
+
+
+supply(Array.__dlpack__, as_capsule)
+
+
+def to_numpy(x: Array, /) -> np.ndarray:
+    """Return the values as a NumPy array of its own memory."""
+    return np.array(to_host(capture(x), "to_numpy()"))
+
+
+supply(Array.to_numpy, to_numpy)
+
+
+def to_backend(x: Array, /, backend: str, *, device: object = None) -> Array:
+    """Return the values on another backend, in memory of its own; the array itself if it's there."""
+    inner = capture(x)
+    target = inside(load(backend))
+    if target is inner._backend:
+        return x if device is None else x.to_device(device)
+    there = None if device is None else target.as_device(device)
+    check_dtype(target, x.dtype, there)
+    return wrap(target.from_numpy(to_host(inner, "to_backend()"), device=there, copy=True), target)
+
+
+supply(Array.to_backend, to_backend)

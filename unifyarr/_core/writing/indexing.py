@@ -1,0 +1,282 @@
+"""What ``x[key]`` means: NumPy's rules, brought to a window and, where arrays index, a gather or a scatter.
+
+Integers, slices, ``None`` and ``...`` make a ``Window``. Arrays of integers and masks index what the window leaves: the
+axes they stand at are brought to the front, and their result's axes go back to where NumPy puts them.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ...errors import DtypeError
+from ...typing import Shape
+from ..arrays import convert
+from ..arrays.array import Array, wrap
+from ..arrays.ownership import read
+from ..arrays.recipes import is_view_at, make_view
+from ..arrays.views import Elements, Masked, Window
+from ..engines import dtypes
+from ..engines.natives import backend_of_native
+from ..engines.refusals import explains
+from ..engines.tracing import checking, mode, running
+from ..modes.debugging import check_get_item, check_write
+from ..values.records import Record
+from ..values.shapes import broadcast
+from ..values.supplying import supply
+from .inplace import assign, check_target, fit
+
+
+class Key(Record):
+    """A key, resolved: the window to start from, and what indexes its leading axes."""
+
+    window: Window
+    # Index arrays for the leading axes of the window; none for basic indexing.
+    indices: tuple[Array, ...]
+    # Where the result's axes from the index arrays stand.
+    place: int
+    # Whether integers take away every axis: the result is an independent 0-d array then.
+    is_element: bool
+
+
+_BASIC = frozenset({slice, int, type(None), type(Ellipsis)})
+
+
+def _is_array(item: object) -> bool:
+    return isinstance(item, (Array, np.ndarray, np.bool_, list, bool)) or backend_of_native(item) is not None
+
+
+def resolve(x: Array, key: object) -> Key:
+    """Resolve a key on an array."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    shape = x.shape
+    ndim = len(shape)
+    # How many axes the items take, and where the ellipsis is.
+    taken, at, has_arrays = 0, -1, False
+    for place, item in enumerate(items):
+        if item is Ellipsis:
+            if at >= 0:
+                raise IndexError("an index holds one ellipsis ('...') at most")
+            at = place
+        elif item is not None:
+            count = 1
+            if type(item) not in _BASIC and _is_array(item):
+                items[place] = index = _as_index(item, x)
+                has_arrays = True
+                count = index.ndim if index.dtype is dtypes.bool else 1
+            taken += count
+    if taken > ndim:
+        raise IndexError(f"too many indices: {taken} for an array of shape {shape}")
+    had_ellipsis = at >= 0
+    rest = [slice(None)] * (ndim - taken)
+    items[at if had_ellipsis else len(items) : at + 1 if had_ellipsis else len(items)] = rest
+    if has_arrays:
+        return _advanced(x, items, had_ellipsis)
+    boxes: list[tuple[int, int, int]] = []
+    order: list[int | None] = []
+    for item in items:
+        if item is None:
+            order.append(None)
+            continue
+        axis = len(boxes)
+        length = shape[axis]
+        if isinstance(item, slice):
+            boxes.append(_box(item, length))
+            order.append(axis)
+        else:
+            boxes.append((_as_position(item, length, axis), 1, 1))
+    return Key(Window(tuple(boxes), tuple(order)), (), 0, not order and not had_ellipsis)
+
+
+def _as_index(item: Any, x: Array) -> Array:
+    # An index array of x's backend: bool, or int64.
+    if isinstance(item, list) and not item:
+        item = np.empty(0, np.int64)
+    if backend_of_native(item) is None and not isinstance(item, Array):
+        item = np.asarray(convert.to_numpy(item))
+    array = convert.as_array(item, x._backend)
+    if array.dtype == dtypes.bool or array.dtype == dtypes.int64:
+        return array
+    if dtypes.rank(array.dtype) != 1:
+        raise DtypeError(f"arrays that index are of integers or bool, not {array.dtype}")
+    return array.astype(dtypes.int64)
+
+
+def _as_position(item: Any, length: int, axis: int) -> int:
+    if type(item) is int and -length <= item < length:
+        return item % length
+    try:
+        position = operator.index(item)
+    except TypeError:
+        raise IndexError(
+            f"an index holds integers, slices, '...', None and arrays of integers or bool, not {type(item).__name__}"
+        ) from None
+    if not -length <= position < length:
+        raise IndexError(f"index {position} is out of bounds for axis {axis} of length {length}")
+    return position % length
+
+
+def _box(item: slice, length: int) -> tuple[int, int, int]:
+    start, stop, step = item.indices(length)
+    count = len(range(start, stop, step))
+    # A step that is never taken may be of any size, which engines don't all take.
+    return start, step if count > 1 else 1 if step > 0 else -1, count
+
+
+def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
+    # The window keeps the axes that arrays and integers index whole, in front; slices and None make the rest.
+    boxes: list[tuple[int, int, int]] = []
+    front: list[int | None] = []
+    rest: list[int | None] = []
+    indices: list[Any] = []
+    # For each index, how many axes of slices and None stand before it.
+    standing: list[int] = []
+    runs: list[int] = []
+    for number, item in enumerate(items):
+        axis = len(boxes)
+        if item is None:
+            rest.append(None)
+            continue
+        if isinstance(item, slice):
+            rest.append(axis)
+            boxes.append(_box(item, x.shape[axis]))
+            continue
+        standing.append(len(rest))
+        runs.append(number)
+        if isinstance(item, Array) and item.dtype == dtypes.bool:
+            mask: Array = item
+            lengths = x.shape[axis : axis + mask.ndim]
+            # As in NumPy, a mask without elements along an axis selects nothing from one of any length.
+            if any(given not in (0, length) for given, length in zip(mask.shape, lengths, strict=True)):
+                raise IndexError(f"a mask of shape {mask.shape} can't index axes of lengths {lengths}")
+            if mask.ndim == 0:
+                # It indexes an axis of length one that wasn't there.
+                front.append(None)
+                indices.append(_nonzero(mask.reshape((1,)))[0])
+                continue
+            indices.extend(_nonzero(mask))
+            front.extend(range(axis, axis + mask.ndim))
+            boxes.extend((0, 1, length) for length in lengths)
+        elif isinstance(item, Array):
+            indices.append(item)
+            front.append(axis)
+            boxes.append((0, 1, x.shape[axis]))
+        else:
+            position = _as_position(item, x.shape[axis], axis)
+            indices.append(convert.scalar_array(position, dtypes.int64, x._backend, convert.device_of([x], x._backend)))
+            front.append(axis)
+            boxes.append((0, 1, x.shape[axis]))
+    window = Window(tuple(boxes), (*front, *rest))
+    try:
+        shape = broadcast(*(each.shape for each in indices))
+    except ValueError as error:
+        raise IndexError(f"arrays that index don't broadcast: {error}") from None
+    spread = tuple(each if each.shape == shape else _spread(each, shape) for each in indices)
+    together = runs == list(range(runs[0], runs[0] + len(runs)))
+    # A 0-d array of an integer is an integer.
+    is_element = not shape and not rest and not had_ellipsis
+    return Key(window, spread, standing[0] if together else 0, is_element)
+
+
+def _nonzero(mask: Array) -> tuple[Array, ...]:
+    backend = mask._backend
+    return tuple(wrap(each, backend) for each in backend.kernel("nonzero")(read(mask)))
+
+
+def _spread(index: Array, shape: Shape) -> Array:
+    backend = index._backend
+    return wrap(backend.kernel("broadcast_to")(read(index), shape=shape), backend)
+
+
+def _entered(item: Any) -> Any:
+    # What stands for an array, or for those in a key or a value, in the running trace.
+    trace = running()
+    if trace is None:
+        return item
+    return tuple(map(trace.take, item)) if type(item) is tuple else trace.take(item)
+
+
+@explains("x[key]")
+def get_item(x: Array, key: object, /) -> Array:
+    """Return ``x[key]``: a view for basic indexing, a new array otherwise."""
+    if mode.get() is not None:
+        x, key = _entered(x), _entered(key)
+        if checking():
+            return check_get_item(get_item, x, key)
+    window, indices, place, is_element = resolve(x, key)
+    backend = x._backend
+    if is_element and not indices:
+        return wrap(backend.copy(window.get(backend, read(x))), backend)
+    view = make_view(x, window)
+    if not indices:
+        return view
+    native = backend.kernel("gather")(read(view), *map(read, indices))
+    return wrap(_move(backend, native, indices[0].ndim, place), backend)
+
+
+supply(Array._get_item, get_item)
+
+
+def _move(backend: Any, native: Any, count: int, place: int, back: bool = False) -> Any:
+    # Move the leading axes to their positions in the result, or back from there.
+    if not place or not count:
+        return native
+    ndim = len(backend.shape(native))
+    order = [*range(count, count + place), *range(count), *range(count + place, ndim)]
+    if back:
+        order = [int(axis) for axis in np.argsort(order)]
+    return backend.kernel("permute_dims")(native, axes=tuple(order))
+
+
+@explains("x[key] = value")
+def set_item(x: Array, key: object, value: object, /) -> None:
+    """Write ``x[key] = value``."""
+    if mode.get() is not None:
+        x, key, value = _entered(x), _entered(key), _entered(value)
+        if checking():
+            check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
+            return
+    if _is_mask(key, x) and _put_mask(x, key, value):
+        return
+    check_target(x)
+    window, indices, place, is_element = resolve(x, key)
+    shape = window.shape(x.shape)
+    backend = x._backend
+    # An element takes a 0-d value only, as in NumPy.
+    what = "the element" if is_element else "the indexed part"
+    if not indices:
+        if is_view_at(value, x, window):
+            # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
+            return
+        native = fit(value, x, shape, exact=is_element, what=what)
+        if backend.mutable:
+            assign(make_view(x, window), native)
+        else:
+            assign(x, native, window)
+        return
+    lead, rest = indices[0].shape, shape[len(indices) :]
+    shape = (*rest[:place], *lead, *rest[place:])
+    native = _move(backend, fit(value, x, shape, exact=is_element, what=what), len(lead), place, back=True)
+    target = x if window.is_identity(x.shape) else make_view(x, window)
+    assign(target, native, Elements(tuple(map(read, indices))))
+
+
+supply(Array._set_item, set_item)
+
+
+def _is_mask(key: object, x: Array) -> bool:
+    return isinstance(key, (Array, np.ndarray)) and key.dtype == dtypes.bool and key.ndim == x.ndim > 0
+
+
+def _put_mask(x: Array, key: Any, value: object) -> bool:
+    # A mask of the whole shape with one value needs no positions, which a trace couldn't know; others do.
+    mask = convert.as_array(key, x._backend)
+    one_value = type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
+    if mask.shape != x.shape or not one_value:
+        return False
+    check_target(x)
+    native = fit(value, x, (), exact=True, what="the masked part")
+    assign(x, native, Masked(read(mask)))
+    return True

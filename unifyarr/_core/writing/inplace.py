@@ -1,0 +1,343 @@
+"""The one write path: ``x[...] = v``, ``x += y``, ``out=`` and ``inplace_update`` all end in ``assign``.
+
+Everything that can fail is checked before the first byte is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ...errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
+from ...typing import Shape
+from ..arrays import convert
+from ..arrays.array import Array, wrap
+from ..arrays.overlap import overlapping
+from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
+from ..arrays.recipes import root_of, steps_with
+from ..arrays.views import Elements, Masked, Step, put_through, store
+from ..engines import dtypes
+from ..engines.natives import backend_of_native, mismatch
+from ..engines.refusals import explains
+from ..engines.tracing import checking, take, unrepeatable
+from ..modes.debugging import check_write
+from ..values.shapes import broadcast
+from ..values.supplying import supply
+
+
+def as_target(target: object, what: str = "out") -> Array:
+    """Return what was passed as the target of a write as an array; a native array that can't be written is an error."""
+    target = take(target, is_written=True)
+    if isinstance(target, Array):
+        return target
+    import numpy as np
+
+    from ..engines.registry import load
+
+    backend = backend_of_native(target)
+    if isinstance(target, np.ndarray):
+        backend, target = load("numpy"), np.asarray(target)
+    if backend is None:
+        raise TypeError(f"{what} is an array that can be written, not {type(target).__name__}")
+    if not backend.can_write(target):
+        raise InplaceUpdateError(
+            f"{what} is a native {type(target).__name__}, which can't be changed: wrap it, "
+            f"x = ua.asarray(native), pass x and take x.native afterwards"
+        )
+    return convert.lift(target, backend)
+
+
+def check_target(target: Array, ensure_in_backend: bool = False) -> None:
+    """Raise unless the target of a write may be written now."""
+    root = root_of(target)
+    backend, native = root._backend, root._native
+    held = isinstance(native, Held)
+    if _is_read_only(target, root):
+        raise ReadOnlyError("the target of the write is read-only: write to a copy of it, x.copy()")
+    if not held and backend.can_write(native):
+        backend.check_writable(native)
+        return
+    if ensure_in_backend:
+        raise InplaceUpdateError(
+            f"a native {type(settled(native)).__name__} of backend {backend.name!r} can't be changed in place, and "
+            "ensure_in_backend=True insists on it: leave it out, or keep the values in ua.variable(x)"
+        )
+    trace = backend.trace()
+    if trace is not None and getattr(root, "_born", None) is not trace:
+        raise TracedMutationError(
+            "an array that was made outside the running trace is written inside it, which would leave a dead tracer "
+            "in it: return the new values from the traced function and write them outside"
+        )
+
+
+def is_read_only(x: Array) -> bool:
+    """Return whether an array may never be written: a repeated or a diagonal view, or one over read-only memory."""
+    return _is_read_only(x, root_of(x))
+
+
+def _is_read_only(x: Array, root: Array) -> bool:
+    if root is not x and not all(step.writable for step in x._steps):  # type: ignore[attr-defined]
+        return True
+    native = root._native
+    return not isinstance(native, Held) and bool(root._backend.is_read_only(native))
+
+
+def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -> Any:
+    """Return a value as a native array of the target's dtype and of ``shape``, checked and cast as a write needs it.
+
+    ``exact`` demands the shape itself, where otherwise the value broadcasts to it.
+    """
+    backend, dtype = target._backend, target.dtype
+    if type(value) in dtypes.SCALARS:
+        dtypes.check_cast(type(value), dtype, what)
+        native = convert.scalar(value, dtype, backend, convert.device_of([target], backend))
+        given: Shape = ()
+    else:
+        if isinstance(value, Array) or backend_of_native(value) is not None:
+            array = convert.as_array(value, backend)
+            check_device(target, array, what)
+        else:
+            array = _from_data(value, target)
+        given = array.shape
+        found = array.dtype
+        if found is not dtype:
+            dtypes.check_cast(found, dtype, what)
+            native = backend.kernel("astype")(read(array), dtype=dtype.dtype)
+        else:
+            native = read(array)
+    if given != shape:
+        # As NumPy, leading axes of length one fall away.
+        while not exact and len(given) > len(shape) and given[0] == 1:
+            given = given[1:]
+            native = backend.kernel("reshape")(native, shape=given)
+        if exact or len(given) > len(shape) or broadcast(given, shape) != shape:
+            raise ShapeError(f"{what} has shape {shape}, but the value has {given}")
+        native = backend.kernel("broadcast_to")(native, shape=shape)
+    return native
+
+
+def check_device(target: Array, value: Array, what: str) -> None:
+    """Raise ``DeviceError`` where a value isn't on the target's device: moving it would be a silent copy."""
+    backend = target._backend
+    if backend.mutable or backend.trace() is None:
+        given, wanted = value.device, backend.device(alike(root_of(target)))
+        if given != wanted:
+            raise DeviceError(
+                f"{what} is on device {wanted!r}, but the value is on {given!r}: move it, with to_device()"
+            )
+
+
+def _from_data(value: object, target: Array) -> Array:
+    import numpy as np
+
+    backend = target._backend
+    if convert.stays(value):
+        return wrap(convert.from_data(value, backend, device=convert.device_of([target], backend)), backend)
+    array = convert.to_numpy(value)
+    if not isinstance(value, (np.ndarray, np.generic)) and dtypes.rank(array.dtype) <= dtypes.rank(target.dtype):
+        # A list of Python numbers is weak, as they are.
+        array = convert.to_numpy(value, target.dtype)
+    device = convert.device_of([target], backend)
+    return wrap(backend.from_numpy(array, device=device, copy=True), backend)
+
+
+def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
+    """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed.
+
+    ``last`` is which elements of the target are written, if not all.
+    """
+    unrepeatable()
+    backend = target._backend
+    root = root_of(target)
+    steps = steps_with(target, *last)
+    if not steps and backend.mutable:
+        backend.assign(target._native, native)
+        return
+    with LOCK:
+        if _goes_into_run(root, steps, native):
+            return
+        if steps:
+            rewrite(root, lambda old, results: put_through(backend, old, steps, native, results), native)
+        else:
+            rewrite(root, lambda old, results: store(backend, old, native), native)
+
+
+def _goes_into_run(root: Array, steps: tuple[Any, ...], value: Any) -> bool:
+    """Write into the holder of a run of writes, where there is one or may be one."""
+    while (run := run_of(root, steps)) is not None:
+        # Before the write, so that no view keeps an old value if an interrupt comes after it. Readers wait.
+        root._token = object()
+        put_through(root._backend, run.holder, steps, value)
+        token = object()
+        # A finalizer may have read meanwhile, which ends a run, or have written to something else than the holder.
+        if root._native is run or getattr(root, "_run", None) is run:
+            root._native, root._token = run, token
+            return True
+    return False
+
+
+def assign_all(
+    targets: Sequence[Array],
+    values: Sequence[Any],
+    as_native: Callable[[Array, Any], Any],
+    what: str,
+    nest: Any = None,
+) -> None:
+    """Write a value to each of several targets: all of them, or none.
+
+    ``as_native(target, value)`` returns a value as ``assign`` takes it. The values are as they were before the first
+    write, whatever they share memory with. ``nest`` is the container whose leaves the targets are, if any.
+    """
+    values = [_as_source(x) for x in values]
+    sources = {id(x): x for x in values if isinstance(x, Array)}
+    places: dict[int, list[int]] = {}
+    for place, x in enumerate(values):
+        places.setdefault(id(x), []).append(place)
+    arrays = [*targets, *sources.values()]
+    count = len(targets)
+    for first, second in overlapping(arrays):
+        if second < count:
+            one, other = (first, second) if nest is None else (path_of(nest, first), path_of(nest, second))
+            raise ValueError(f"two {what} overlap, {one!r} and {other!r}: the second value would overwrite the first")
+        # A value that lies elsewhere in its own target is copied too: an interrupted write is made again.
+        if first < count and (places[id(arrays[second])] != [first] or arrays[first] is not arrays[second]):
+            for place in places[id(arrays[second])]:
+                values[place] = arrays[second].copy()
+    natives = []
+    with at(nest) as leaf:
+        for leaf.place, (target, value) in enumerate(zip(targets, values, strict=True)):
+            natives.append(as_native(target, value))
+    finish_all([partial(assign, target, native) for target, native in zip(targets, natives, strict=True)])
+
+
+def assign_at_once(targets: Sequence[Array], results: Sequence[Array]) -> bool:
+    """Write fresh results to arrays that the engine writes in place, if no write can fail; return whether it did.
+
+    Raises what a target raises that can't be written.
+    """
+    backend = targets[0]._backend if targets else None
+    if backend is None or not backend.mutable or len(backend.devices()) > 1:
+        return False
+    plain, block = backend.native_type, backend.block
+    is_read_only, check_writable = backend.is_read_only, backend.check_writable
+    writes: list[Callable[[], object]] = []
+    blocks: set[int] = set()
+    for target, result in zip(targets, results, strict=True):
+        if type(target) is not Array or target._backend is not backend or result._backend is not backend:
+            return False
+        native, value = target._native, result._native
+        if type(native) is not plain or native.dtype != value.dtype or native.shape != value.shape:
+            return False
+        if is_read_only(native) or result._base is not None:
+            return False
+        check_writable(native)
+        writes.append(partial(backend.assign, native, value))
+        blocks.add(id(block(native)))
+        blocks.add(id(block(value)))
+    # Most lie in blocks of their own.
+    apart = len(blocks) == 2 * len(writes) and id(None) not in blocks
+    if not apart and next(overlapping([*targets, *results]), None) is not None:
+        return False
+    finish_all(writes)
+    return True
+
+
+def _as_source(value: Any) -> Any:
+    # A value that may share memory with a target is an array.
+    backend = None if isinstance(value, Array) else backend_of_native(value)
+    return value if backend is None else convert.as_array(value, backend)
+
+
+def finish_all(steps: Sequence[Callable[[], object]]) -> None:
+    """Take all steps, each of which may be taken twice: an interrupt in between is raised when all are taken."""
+    left = list(reversed(steps))
+    try:
+        while left:
+            left[-1]()
+            left.pop()
+    except Exception:
+        raise
+    except BaseException:
+        finish_all(left[::-1])
+        raise
+
+
+class at:
+    """A context that adds to an error at which leaf of a container it was; a loop sets its ``place``."""
+
+    __slots__ = ("nest", "place")
+
+    def __init__(self, nest: Any, place: int = 0) -> None:
+        self.nest, self.place = nest, place
+
+    def __enter__(self) -> at:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is not None and self.nest is not None:
+            error.add_note(f"at the leaf {path_of(self.nest, self.place)!r} of a container")
+
+
+def path_of(nest: Any, place: int) -> str:
+    """Return the path of a leaf, of several containers like ``nest`` in a row."""
+    paths: list[str] = nest.paths()
+    return paths[place % len(paths)]
+
+
+def rewrite(root: Array, write: Callable[[Any, list[Any] | None], Any], value: Any = None) -> None:
+    """Give a root the native that ``write`` makes of its old one, and may use up where it gets a list for its result.
+
+    A write that fails or is interrupted leaves the root as it was, or as it is after the write. ``value`` is what is
+    written: a native that something else refers to.
+    """
+    unrepeatable()
+    backend = root._backend
+    with LOCK:
+        if isinstance(root._native, Pending) and (other := root._native.writing).under_way:
+            # This is a finalizer, which Python runs in the middle of another write.
+            other.later.append(lambda: rewrite(root, write, value))
+            return
+        writing, pending, done = Writing(), None, False
+        try:
+            writing.under_way = True
+            while not done:
+                pending = release(root, writing)
+                old = settled(root._native) if pending is None else pending.native
+                new = write(old, None if pending is None or pending.number is None else writing.results)
+                done = new is old or rebind(
+                    root,
+                    backend.as_stored(old, new),
+                    owned=new is not value and backend.destroys,
+                    instead_of=old if pending is None else None,
+                )
+        finally:
+            writing.under_way = False
+            if pending is not None:
+                writing.end((pending,))
+
+
+@explains("this write")
+def update(
+    target: Array, value: object, /, *, ensure_in_backend: bool = False, exact: bool = False, what: str = "x"
+) -> None:
+    """Overwrite the target by a value: the whole path, from the checks to the write."""
+    target, value = take(target), take(value)
+    if checking():
+
+        def write() -> None:
+            update(target, value, ensure_in_backend=ensure_in_backend, exact=exact, what=what)
+
+        check_write(f"the write to {what}", write, target, value)
+        return
+    check_target(target, ensure_in_backend)
+    assign(target, fit(value, target, target.shape, exact=exact, what=what))
+
+
+supply(Array._update, update)
+
+
+def check_backend(target: Array, backend: Any, what: str = "out") -> None:
+    """Raise where a target belongs to another backend than the call."""
+    if target._backend is not backend:
+        raise mismatch(backend, target._backend)

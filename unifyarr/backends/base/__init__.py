@@ -1,0 +1,63 @@
+"""The contract of a backend: one class, whose members say what each owes.
+
+A third party's backend subclasses ``Backend``, which is generic in the engine's array::
+
+    from typing import final
+
+    from unifyarr.backends import Backend
+
+    @final
+    class CupyBackend(Backend[cupy.ndarray]):
+        name = "cupy"
+        ...
+
+What is abstract must be there; with ``@final`` a type checker says what is missing. What isn't abstract has the default
+that the rest of the package assumes. Loading a backend checks all of it once: see ``check.py``. The members are in
+groups, a file each: values, memory, devices, tracing, compiling, transforming, speed. A property here may be a class
+attribute there.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from ._native import Native
+from .compiling import Compiling
+from .speed import Speed
+from .tracing import Tracing
+from .transforming import Transforming
+
+__all__ = ["MEMBERS", "Backend", "Native"]
+
+
+class Backend(Compiling[Native], Tracing[Native], Transforming[Native], Speed[Native]):
+    """An engine, as the frontend sees it."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the backend, which is that of the engine's module and of the entry point."""
+
+    @property
+    @abstractmethod
+    def modules(self) -> Sequence[ModuleType]:
+        """The modules of kernels.
+
+        A public function of theirs whose name the package knows is the kernel of that name, however it came into the
+        module: ``cos = torch.cos`` and ``from torch import cos`` are the same. A public function of another name is an
+        error when the backend is loaded, unless it is a helper that was imported from Python's library, from unifyarr
+        or from a file of the backend that has no kernels; other helpers have a leading underscore. A name that stands
+        for two functions is an error. A kernel that isn't there is a gap: calls that need it raise
+        ``BackendFeatureError``. ``unifyarr.backends.kernels`` has a line for a gap that gives the reason.
+        """
+
+    def as_kernel(self, function: Callable[..., Any], module: ModuleType) -> Callable[..., Any]:
+        """Return a kernel for a public function of a module of kernels: by default the function itself."""
+        return function
+
+
+# The names of all members.
+MEMBERS = tuple(name for name in dir(Backend) if not name.startswith("_"))

@@ -1,0 +1,104 @@
+"""What a class lacks of the contract, found when the backend is loaded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from . import MEMBERS, Backend
+
+# What an ability says that a backend has: the members that go with it, and with nothing else.
+ABILITIES = {
+    "has_variables": ("variable",),
+    "can_compile": ("compiled",),
+    "can_transform": ("vjp", "jvp", "vmap"),
+}
+# A holder of writes is begun, gone on with and ended; memory that is written in place has addresses.
+TOGETHER = {"begin_run": ("goes_on", "end_run")}
+_MAPPINGS = ("protocols", "pure_kernels", "fast", "fast_forms")
+_FLAGS = ("mutable", "differentiates", "warns", "computes_later", "takes_casts", "has_read_only_views", *ABILITIES)
+_KINDS: dict[str, tuple[type, str]] = {
+    "name": (str, "a string"),
+    "native_types": (tuple, "a tuple of classes"),
+    "modules": (Sequence, "a sequence of modules"),
+    "large": (int, "a number of bytes"),
+    "takes_scalars": (Collection, "a set of names of functions"),
+    **dict.fromkeys(_MAPPINGS, (Mapping, "a mapping from names to functions")),
+    **dict.fromkeys(_FLAGS, (bool, "a bool")),
+}
+# What the elements of some of them are.
+_ELEMENTS: dict[str, type] = {"native_types": type, "modules": ModuleType}
+
+
+def problems(found: object) -> list[str]:
+    """Return in words all that keeps an object from being the class of a backend; nothing for one that is."""
+    if not isinstance(found, type) or not issubclass(found, Backend):
+        what = f"class {found.__qualname__}" if isinstance(found, type) else f"{type(found).__name__}"
+        return [f"it is no subclass of unifyarr.backends.Backend, but a {what}"]
+    return [*_missing(found), *_wrong(found), *_incomplete(found), *_unknown(found)]
+
+
+def _missing(cls: type[Backend[Any]]) -> Iterator[str]:
+    names = sorted(cls.__abstractmethods__)
+    if names:
+        yield f"it lacks {', '.join(names)}"
+
+
+def _wrong(cls: type[Backend[Any]]) -> Iterator[str]:
+    """Yield the members that are of another kind than the contract's."""
+    for name in MEMBERS:
+        own = inspect.getattr_static(cls, name)
+        # A property is asked for when there's an instance.
+        if own is inspect.getattr_static(Backend, name) or isinstance(own, property):
+            continue
+        value = getattr(cls, name)
+        if name not in _KINDS:
+            if not callable(value):
+                yield f"{name} has to be a method, and is {_described(value)}"
+            continue
+        kind, words = _KINDS[name]
+        element = _ELEMENTS.get(name, object)
+        if not isinstance(value, kind) or (element is not object and not _all(value, element)):
+            yield f"{name} has to be {words}, and is {_described(value)}"
+
+
+def _all(values: Any, kind: type) -> bool:
+    return len(values) > 0 and all(isinstance(each, kind) for each in values)
+
+
+def _described(value: object) -> str:
+    return repr(value) if isinstance(value, (str, bool, type(None))) else f"a {type(value).__name__}"
+
+
+def _incomplete(cls: type[Backend[Any]]) -> Iterator[str]:
+    """Yield abilities without their members, and members without what says that they're there."""
+    for ability, members in ABILITIES.items():
+        has, own = getattr(cls, ability), [name for name in members if _is_own(cls, name)]
+        if has is True and len(own) < len(members):
+            yield f"{ability} is True, but it lacks {', '.join(name for name in members if name not in own)}"
+        elif has is False and own:
+            yield f"it has {', '.join(own)}, but {ability} is False"
+    for name, others in TOGETHER.items():
+        own = [each for each in (name, *others) if _is_own(cls, each)]
+        if own and len(own) <= len(others):
+            yield f"{', '.join((name, *others))} belong together, but it has only {', '.join(own)}"
+    if getattr(cls, "mutable", False) is True and not _is_own(cls, "extent"):
+        yield "mutable is True, but it lacks extent"
+
+
+def _is_own(cls: type[Backend[Any]], name: str) -> bool:
+    return inspect.getattr_static(cls, name) is not inspect.getattr_static(Backend, name)
+
+
+def _unknown(cls: type[Backend[Any]]) -> Iterator[str]:
+    """Yield public names that nobody asks for: misspelt ones, mostly."""
+    # Only an error needs it, and it takes as long to import as all of the contract.
+    from difflib import get_close_matches
+
+    for name in dir(cls):
+        if not name.startswith("_") and name not in MEMBERS:
+            near = get_close_matches(name, MEMBERS, 1)
+            meant = f" (meant is {near[0]}?)" if near else ": a name of its own begins with an underscore"
+            yield f"{name} is no member of a backend{meant}"

@@ -1,0 +1,55 @@
+"""Programs that the engine compiles as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+from ...errors import BackendFeatureError
+from ._native import Native
+from .devices import Devices
+from .memory import Memory
+
+
+class Compiling(Memory[Native], Devices[Native]):
+    """What a compiled function of ours needs of the engine."""
+
+    # Whether there is ``compiled``. Elsewhere the steps of a program run one by one, on buffers that are used again.
+    can_compile: bool = False
+
+    def compiled(
+        self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
+    ) -> Callable[..., Any]:
+        """Return a function of natives, which returns new natives, compiled as a whole, where ``can_compile``.
+
+        ``donate`` maps the place of each argument that may be used up to the number of the result that is for its
+        memory. An engine that uses it takes an empty list ``results`` in each call of such a function, to which it adds
+        the results in the step that uses up the arguments: those for their memory first, in the order of the arguments.
+        ``exact`` asks for just what the kernels do one by one, errors included.
+        """
+        raise BackendFeatureError(f"{type(self).__module__} compiles no functions as a whole")
+
+    def cache_key(self, native: Native) -> Hashable:
+        """Return what two natives have equal if one can stand for the other in whatever is compiled for it."""
+        strides = self.strides(native) if self.mutable else None
+        return (tuple(self.shape(native)), self.dtype(native), self.device(native), strides)
+
+    def of_types(self, function: Callable[..., Sequence[Native]], natives: Sequence[Native]) -> Sequence[Native]:
+        """Return arrays of the types of those that a function returns, whatever their values.
+
+        By default by running it: an engine that compiles each operation saves much by asking for the types alone.
+        """
+        return function(*natives)
+
+    def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
+        """Return how much memory a compiled function of arrays of types (with ``shape`` and ``dtype``) holds.
+
+        What it holds beside its inputs is meant. ``None``: the engine doesn't tell.
+        """
+        return None
+
+    # Whether calls return before their results are computed, so that an error may come later.
+    computes_later: bool = False
+
+    def wait(self, natives: Any) -> None:
+        """Wait until an array, or each of several, is computed."""

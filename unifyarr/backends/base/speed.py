@@ -1,0 +1,71 @@
+"""What makes calls and writes faster, and changes nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping
+from typing import Any
+
+from ._native import Native
+from .values import Values
+
+
+class Speed(Values[Native]):
+    """Fast paths of calls on plain arrays, and writes that use memory again. All of it is optional."""
+
+    # -- fast paths: ``_core/declaring/fast.py`` says how they are called, and makes what isn't given here --------
+
+    # Fast paths of the engine's own, by name: a function's, with its form before it ("add", "out_add", "scalar_add"),
+    # or one of these four. They decline a call by NotImplemented, or False for a write: always, if a key or a value is
+    # of a type that they don't know. Keys and values hold natives in place of arrays.
+    # "get_item"(native, key): for a basic key, the native view; of one element a number that ``as_native`` takes.
+    # "get_pair"(native, key): the same for a key of two integers; an error of the engine's declines too.
+    # "get_copy"(native, key): for any other key, a native in memory of its own, or a number.
+    # "set_item"(native, key, value): write a native, a number, or data.
+    fast: Mapping[str, Callable[..., Any]] = {}
+    # From a form ("", "out", "scalar", "reflected", "large") to what makes the fast path of an elementwise kernel.
+    fast_forms: Mapping[str, Callable[..., Any]] = {}
+    # From how many bytes of an array on a call takes the form "large", which uses memory again; never if it's zero.
+    large: int = 0
+    # The elementwise functions whose kernels take a Python number beside an array, and treat it as NumPy does.
+    takes_scalars: Collection[str] = frozenset()
+    # Whether all elementwise kernels take ``casts``, the dtypes to cast their operands to first. Elsewhere each operand
+    # of another dtype is cast by a call of its own.
+    takes_casts: bool = False
+
+    def layout_key(self, native: Native) -> Hashable:
+        """Return what natives of one shape share if they have the same strides; by default the strides."""
+        return self.strides(native)
+
+    def writes_at_once(self, out: Native, x1: Any, x2: Any) -> bool:
+        """Return whether an elementwise kernel of two operands of out's dtype may write into ``out`` without a check.
+
+        Their shapes fit, out may be written, and no operand overlaps it but in the same elements. By default never.
+        """
+        return False
+
+    # -- writes that use the memory of an immutable array again -------------------------------------------------------
+
+    def destructive(self, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return the twin of a kernel whose result takes the memory of its first array, ``None`` if there is none.
+
+        Beside what the kernel takes, the twin takes a list ``results``, to which it adds the result in the very step
+        that uses up the array: an interrupt finds either the array or the result.
+        """
+        return None
+
+    def begin_run(self, native: Native, kernel: str) -> Any:
+        """Return a holder, written in place, for a run of writes that begins with a native's values.
+
+        ``None`` where that wouldn't pay, or ``kernel`` can't write into a holder. Arrays have the holder in place of a
+        native until the first read.
+        """
+        return None
+
+    def goes_on(self, holder: Any, kernel: str) -> bool:
+        """Return whether a write by ``kernel`` may go on in a holder."""
+        return False
+
+    def end_run(self, holder: Any) -> Native:
+        """Return the values of a holder as a native, which later writes to the holder don't change."""
+        native: Native = holder
+        return native

@@ -1,0 +1,45 @@
+"""Traces and derivatives of the engine's own, in which a program of ours may run."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from ._native import Native
+from .values import Values
+
+
+class Tracing(Values[Native]):
+    """What the engine does to functions itself: ``jax.jit``, ``tf.function``, autograd."""
+
+    # Whether the engine ever records gradients of its arrays.
+    differentiates: bool = True
+
+    @abstractmethod
+    def trace(self) -> object | None:
+        """Return a token of the engine's trace that is running in this thread, ``None`` if none is.
+
+        Two calls in one trace return the same object. It doesn't keep the trace alive.
+        """
+
+    def stages(self) -> bool:
+        """Return whether what is computed now becomes part of a program that runs later, and more than once."""
+        return self.trace() is not None
+
+    @abstractmethod
+    def is_traced(self, native: Native) -> bool:
+        """Return whether a native array stands for values that are not known yet."""
+
+    def hides_values(self, native: Native) -> bool:
+        """Return whether a native's values are unknown inside ``vjp``, ``jvp`` and ``vmap``; by default if it's traced.
+
+        Some engines know the values of what a gradient is taken through.
+        """
+        return self.is_traced(native)
+
+    @abstractmethod
+    def records_gradient(self, native: Native) -> bool:
+        """Return whether the engine may record gradients through this native, which must not be written then."""
+
+    def carries_derivative(self, native: Native) -> bool:
+        """Return whether a derivative is being taken through this native, which must not leave the engine then."""
+        return False

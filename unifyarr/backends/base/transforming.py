@@ -1,0 +1,45 @@
+"""Derivatives and batches, by the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...errors import BackendFeatureError
+from ._native import Native
+from .values import Values
+
+Function = Callable[..., Any]
+
+
+class Transforming(Values[Native]):
+    """What ``grad``, ``vmap`` and their like need: without it they run on another engine.
+
+    A function that is transformed takes native arrays and returns two lists of such: of results, which are
+    transformed, and of what goes along. Gradients of complex arrays are as JAX defines them.
+    """
+
+    # Whether there are ``vjp``, ``jvp`` and ``vmap``.
+    can_transform: bool = False
+    # Kernels that replace those of the same names where the engine transforms a function: pure ones, for kernels that
+    # write in a way that can't be transformed.
+    pure_kernels: Mapping[str, Callable[..., Any]] = {}
+
+    def vjp(
+        self, function: Function, arrays: Sequence[Native], once: bool
+    ) -> tuple[list[Native], list[Native], Callable[[Sequence[Native]], list[Native]]]:
+        """Return the results, what goes along, and a function from cotangents of the results to gradients.
+
+        ``once`` says that the function of cotangents is called at most once.
+        """
+        raise BackendFeatureError(f"{type(self).__module__} has no derivatives")
+
+    def jvp(
+        self, function: Function, arrays: Sequence[Native], tangents: Sequence[Native]
+    ) -> tuple[list[Native], list[Native], list[Native]]:
+        """Return the results, their tangents, and what goes along."""
+        raise BackendFeatureError(f"{type(self).__module__} has no derivatives")
+
+    def vmap(self, function: Function, arrays: Sequence[Native]) -> list[Native]:
+        """Return the results of a function, which returns one list, for each element of the first axes."""
+        raise BackendFeatureError(f"{type(self).__module__} has no batches of functions")

@@ -1,0 +1,138 @@
+"""What a native array is, and how values come into the engine and out of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic
+
+import numpy as np
+
+from ._native import Native
+
+
+class Values(ABC, Generic[Native]):
+    """Types, shapes, dtypes and values of native arrays."""
+
+    # -- what an array is ---------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def native_types(self) -> tuple[type, ...]:
+        """The classes of native arrays, the one of nearly all results first."""
+
+    @abstractmethod
+    def shape(self, native: Native) -> tuple[int, ...]:
+        """Return the shape as a tuple of ``int``."""
+
+    @abstractmethod
+    def dtype(self, native: Native) -> np.dtype[Any]:
+        """Return the dtype as a ``numpy.dtype``; ``DtypeError`` for one that the package doesn't have."""
+
+    @abstractmethod
+    def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
+        """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
+
+    @abstractmethod
+    def strides(self, native: Native) -> tuple[int, ...] | None:
+        """Return the strides in bytes, ``None`` where the engine hides them (arrays are C-contiguous there)."""
+
+    @abstractmethod
+    def read(self, native: Native) -> Native:
+        """Return what kernels compute with: the value of a variable, the native array itself elsewhere."""
+
+    def as_native(self, value: Any) -> Native:
+        """Return what a kernel gave, which isn't of the first of ``native_types``, as a native array.
+
+        NumPy's ufuncs give scalars for 0-d arrays. By default it is a native array as it is.
+        """
+        native: Native = value
+        return native
+
+    def handed_out(self, native: Native) -> Any:
+        """Return what users get for ``x.native``: by default the native itself."""
+        return native
+
+    # -- values in and out --------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Native:
+        """Return a native array of the values of ``array``.
+
+        ``copy=False`` shares the memory where the engine writes its arrays in place and can describe that memory. An
+        immutable native never shares memory that somebody else may write: it is always a copy.
+        """
+
+    @abstractmethod
+    def to_numpy(self, native: Native) -> np.ndarray:
+        """Return the values as a NumPy array, which may share memory and must not be written."""
+
+    @abstractmethod
+    def copy(self, native: Native) -> Native:
+        """Return an independent native array of equal values; an immutable one may be its own copy."""
+
+    @abstractmethod
+    def from_dlpack(self, x: Any, *, device: Any = None, copy: bool | None = None) -> Native:
+        """Return a native array from an object with ``__dlpack__``: a copy where only reading is allowed."""
+
+    @abstractmethod
+    def dlpack(
+        self,
+        native: Native,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+        read_only: bool = False,
+    ) -> object:
+        """Return a DLPack capsule of the array: of its memory, unless nobody may write to that.
+
+        ``read_only`` says that the array is a view that must not be written, whatever its memory. Memory that must not
+        be written is only exported to consumers who insist on it (``copy=False``), and marked if they read marks;
+        ``unifyarr.backends.memory.export`` does that for memory that NumPy can describe.
+        """
+
+    @abstractmethod
+    def dlpack_device(self, native: Native) -> tuple[int, int]:
+        """Return the DLPack device type and number."""
+
+    # -- what is refused, and how errors are reported -----------------------------------------------------------------
+
+    # Whether the engine warns of values as ``np.errstate`` says. Where it doesn't, the host doesn't either.
+    warns: bool = False
+
+    def check_type(self, native: Any) -> None:
+        """Raise ``TypeError`` for an instance of a subclass of ``native_types`` that means something else.
+
+        Such a class redefines what operations do, as torch's ``DTensor`` does. By default none does.
+        """
+
+    def check_plain(self, native: Native) -> None:
+        """Raise for a native that kernels don't compute with: a sparse tensor, a deleted buffer."""
+
+    def own_error(self, error: Exception) -> type[Exception] | None:
+        """Return the class of error to raise for one of the engine's own, ``None`` for any other.
+
+        ``unifyarr.backends.kernels.own_error`` decides by the module of the error's class.
+        """
+        return None
+
+    # -- what the engine asks of our objects --------------------------------------------------------------------------
+
+    # Methods that arrays get, by which the engine's functions ask other objects for a native: name → function of a
+    # native array (or of a NumPy array, for an array of another backend) and of what the engine passes.
+    protocols: Mapping[str, Callable[..., Any]] = {}
+
+    def register_node(
+        self,
+        cls: type,
+        flatten: Callable[[Any], tuple[list[Any], Any]],
+        unflatten: Callable[[Any, Any], Any],
+        names: Callable[[Any], Sequence[str]],
+    ) -> None:
+        """Make a class a node of the engine's pytrees: by default the engine has none.
+
+        ``flatten(x)`` returns the children and something hashable, ``unflatten(hashable, children)`` makes an equal
+        object, ``names(x)`` names the children.
+        """

@@ -1,0 +1,63 @@
+"""Compiled functions that use up arrays, so that an interrupt loses nothing.
+
+Python looks for signals after every call of a function, before the result is stored. An interrupt there would lose both
+the array that JAX has used up and what was made of it. So the call and the store of its result are one call for Python:
+a list is extended by an iterator that makes the call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from itertools import chain, starmap
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+_copy = jax.jit(lambda native: jnp.array(native, copy=True))
+
+
+class Donating:
+    """A function, compiled by JAX, that uses up the arguments at some places.
+
+    A call takes a list ``results``, and adds the result in the step that uses up the arguments: until then they are as
+    they were, from then on the result is there. Of a function of ``several`` results it adds each.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], places: Sequence[int], *, static: Sequence[str] = (), several: bool = False
+    ) -> None:
+        self._places, self._several = tuple(places), several
+        self._compiled: Any = jax.jit(function, static_argnames=static, inline=True, donate_argnums=self._places)
+        # How many signatures JAX has compiled, where it tells.
+        self._size: Callable[[], int] = getattr(self._compiled, "_cache_size", lambda: 1)
+        self._known: set[Any] = set()
+
+    def __call__(self, *natives: Any, results: list[Any], **static: Any) -> Any:
+        """Call the function, and return what ``results`` ends with."""
+        signature = (*map(_kind, natives), *static.values())
+        is_known = signature in self._known and self._size()
+        if not is_known:
+            natives = self._copied(natives)
+        call = functools.partial(self._compiled, **static) if static else self._compiled
+        made = starmap(call, (natives,))
+        results.extend(chain.from_iterable(made) if self._several else made)
+        if not is_known:
+            # An interrupted call may not have come to the end of what it runs once.
+            self._known.add(signature)
+        return results[-1]
+
+    def _copied(self, natives: tuple[Any, ...]) -> tuple[Any, ...]:
+        # The first call for a signature runs a lot of Python inside of JAX, also after the arguments are used up: it
+        # uses up copies. So do the first calls after JAX has forgotten all that was compiled.
+        if not self._size():
+            self._known.clear()
+        return tuple(_copy(native) if place in self._places else native for place, native in enumerate(natives))
+
+
+def _kind(native: Any) -> Any:
+    # What JAX looks for a compiled function by.
+    if isinstance(native, jax.Array):
+        return native.aval, native.sharding, getattr(native, "committed", True)
+    return type(native), getattr(native, "shape", None), getattr(native, "dtype", None)

@@ -1,0 +1,66 @@
+"""What JAX has no public name for, each with what happens without it. The backend uses nothing else of the kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.extend
+
+try:
+    # Says whether JAX was in use before its settings are changed.
+    from jax._src.xla_bridge import backends_are_initialized
+except ImportError:
+
+    def backends_are_initialized() -> bool:
+        """Return False: nobody is warned then."""
+        return False
+
+
+try:
+    # The tracers of ``jax.grad`` and of ``jax.jvp``.
+    from jax._src.interpreters.ad import LinearizeTracer
+    from jax.interpreters.ad import JVPTracer
+except ImportError:
+    # Any tracer, to be on the safe side.
+    LinearizeTracer = JVPTracer = jax.core.Tracer
+
+try:
+    # Computes outside of all traces.
+    from jax.core import eval_context
+except ImportError:
+    eval_context = jax.ensure_compile_time_eval
+
+try:
+    # The trace that is running: without it, dead tracers would be left behind silently.
+    from jax.extend.core import find_top_trace
+except ImportError as error:
+    raise ImportError(
+        f"JAX {jax.__version__} doesn't tell which trace is running (jax.extend.core.find_top_trace): install one "
+        "that unifyarr was tested with, pip install 'unifyarr[jax]'"
+    ) from error
+
+with eval_context():
+    # What ``find_top_trace`` returns where none is running.
+    NO_TRACE = find_top_trace(())
+
+# The concrete classes of arrays: an instance check of ``jax.Array`` itself runs through Python.
+ARRAYS: tuple[type[Any], ...] = tuple(jax.Array.__subclasses__()) or (jax.Array,)
+
+
+def known_value(native: Any) -> Any:
+    """Return the value of a tracer through which gradients are taken outside of any other trace, ``None`` of others."""
+    concrete = getattr(native, "to_concrete_value", None)
+    return None if concrete is None else concrete()
+
+
+__all__ = [
+    "ARRAYS",
+    "NO_TRACE",
+    "JVPTracer",
+    "LinearizeTracer",
+    "backends_are_initialized",
+    "eval_context",
+    "find_top_trace",
+    "known_value",
+]

@@ -1,0 +1,140 @@
+"""Fast paths of NumPy's indexing: what NumPy does as it is with keys and values that are alike here and there.
+
+They decline by ``NotImplemented``, or ``False`` for a write: the general path takes the rest, and says what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._bfloat16 import BFLOAT16
+
+_ITEMS = frozenset({int, slice, type(None), type(Ellipsis)})
+# What isn't an integer in a key; 0-d arrays are.
+_OTHERS = frozenset({slice, type(None), type(Ellipsis), np.ndarray, list})
+_INT, _BOOL, _FLOAT = frozenset({int}), frozenset({bool}), frozenset({float})
+_SCALARS = {char: np.dtype(char).type for char in "?bBhHiIlLqQefdFD"}
+_INTEGERS = frozenset(kind for char, kind in _SCALARS.items() if char in "bBhHiIlLqQ")
+
+
+class _Takes(dict[type, frozenset[type]]):
+    """The types of numbers that go without a loss into arrays, by the type of their elements."""
+
+    def __missing__(self, kind: type) -> frozenset[type]:
+        return frozenset()
+
+
+_TAKES = _Takes({BFLOAT16.type: frozenset({BFLOAT16.type})})
+for _char, _kind in _SCALARS.items():
+    _taken = {kind for kind in _SCALARS.values() if np.can_cast(kind, _char, "safe")}
+    _weak = {"b": (bool,), "i": (bool, int), "u": (bool, int), "f": (bool, int, float)}
+    _TAKES[_kind] = frozenset({*_taken, *_weak.get(np.dtype(_char).kind, (bool, int, float, complex))})
+
+
+def get_item(x: np.ndarray, key: Any) -> Any:
+    """Return the view of a basic index, or the scalar at integers for all axes."""
+    kind = type(key)
+    try:
+        if kind is tuple:
+            return x[key] if _ITEMS.issuperset(map(type, key)) else NotImplemented
+        if kind in _ITEMS:
+            return x[key]
+        return x[int(key)] if kind in _INTEGERS else NotImplemented
+    except Exception:
+        return NotImplemented
+
+
+def _selects(item: Any) -> bool:
+    # An array of integers or bool, or a list of nothing else.
+    kind = type(item)
+    if kind is np.ndarray:
+        return item.dtype.kind in "bi"
+    return kind is list and bool(item) and (_INT.issuperset(map(type, item)) or _BOOL.issuperset(map(type, item)))
+
+
+def _is_selection(key: Any) -> bool:
+    # Whether a key holds at least one array, and basic items beside.
+    if type(key) is not tuple:
+        return _selects(key)
+    found = False
+    for item in key:
+        if type(item) not in _ITEMS:
+            if not _selects(item):
+                return False
+            found = True
+    return found
+
+
+def get_copy(x: np.ndarray, key: Any) -> Any:
+    """Return what an index with arrays selects, in memory of its own."""
+    if not _is_selection(key):
+        return NotImplemented
+    try:
+        found = x[key]
+    except Exception:
+        return NotImplemented
+    # A 0-d array is an integer, which gives a view or a scalar in NumPy.
+    return found if type(found) is not np.ndarray or _are_apart(found, x) else found.copy()
+
+
+def _are_apart(one: Any, other: np.ndarray) -> bool:
+    # Arrays that own their memory share none.
+    if type(one) is not np.ndarray or (one.base is None and other.base is None and one is not other):
+        return True
+    return not np.may_share_memory(one, other)
+
+
+def set_item(x: np.ndarray, key: Any, value: Any) -> bool:
+    """Write a value that the array's dtype takes without a loss: NumPy checks all of an index before it writes."""
+    if value.__class__ not in _TAKES[x.dtype.type] and not _goes_into(x, key, value):
+        return False
+    try:
+        kind = type(key)
+        if kind is tuple:
+            if len(key) == 2 and key[0].__class__ is int is key[1].__class__:
+                x[key] = value
+                return True
+            basic = _ITEMS.issuperset(map(type, key))
+        else:
+            basic = kind in _ITEMS
+        if basic or _may_select(x, key, value):
+            x[key] = value
+            return True
+    except (FloatingPointError, Warning):
+        # NumPy's traps: it stops when it has written.
+        raise
+    except Exception:
+        # The general path says what is wrong.
+        return False
+    return False
+
+
+def _goes_into(x: np.ndarray, key: Any, value: Any) -> bool:
+    # Whether an array, or a list of floats, is of a dtype that the array takes; one element takes 0-d arrays only.
+    if type(value) is np.ndarray:
+        fits = value.dtype is x.dtype or value.dtype.type in _TAKES[x.dtype.type]
+        return fits and (type(key) in _OTHERS or not value.ndim or _count(key) != x.ndim)
+    if type(value) is not list or not value or not _FLOAT.issuperset(map(type, value)):
+        return False
+    return float in _TAKES[x.dtype.type] and _count(key) != x.ndim
+
+
+def _count(key: Any) -> int:
+    # How many integers a key holds.
+    return sum([type(item) not in _OTHERS for item in (key if type(key) is tuple else (key,))])
+
+
+def _may_select(x: np.ndarray, key: Any, value: Any) -> bool:
+    # Whether an index with arrays may be written: what is read meanwhile lies elsewhere.
+    if type(key) in _INTEGERS:
+        return True
+    if type(key) is np.ndarray:
+        return key.dtype.kind in "bi" and key.ndim > 0 and _are_apart(key, x) and _are_apart(value, x)
+    if not _is_selection(key) or not _are_apart(value, x):
+        return False
+    for item in key if type(key) is tuple else (key,):
+        if type(item) is np.ndarray and not (item.ndim and _are_apart(item, x)):
+            return False
+    return True

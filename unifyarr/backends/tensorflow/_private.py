@@ -1,0 +1,41 @@
+"""What TensorFlow has no public name for, each with what happens without it.
+
+The backend uses nothing else of the kind, but for AutoGraph's rules in ``_autograph.py``.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import tensorflow as tf
+
+try:
+    # Nothing public says whether a tape records, nor what it or an accumulator follows.
+    from tensorflow.python.eager.forwardprop_util import pack_tangents
+    from tensorflow.python.eager.record import could_possibly_record, should_record_backprop
+except ImportError:
+
+    def could_possibly_record() -> bool:
+        """Return the safe answer."""
+        return True
+
+    def should_record_backprop(tensors: Any) -> bool:
+        """Return False: nothing else would work under a tape."""
+        return False
+
+    def pack_tangents(tensors: Any) -> Any:
+        """Return that there are none, as above."""
+        return SimpleNamespace(tangents=())
+
+
+try:
+    # The class of what ``tf.Variable(...)`` makes, which is not ``tf.Variable`` itself.
+    from tensorflow.python.ops.resource_variable_ops import ResourceVariable
+except ImportError:
+    ResourceVariable = type(tf.Variable(0))
+
+# The class of eager tensors, asked for without making one where that is possible.
+EagerTensor: type[Any] = getattr(getattr(tf, "__internal__", None), "EagerTensor", None) or type(tf.constant(0))
+
+__all__ = ["EagerTensor", "ResourceVariable", "could_possibly_record", "pack_tangents", "should_record_backprop"]

@@ -1,0 +1,214 @@
+"""Fast paths of torch's indexing: what torch does as NumPy does, with keys and values that are alike here and there.
+
+They decline by ``NotImplemented``, or ``False`` for a write: the general path takes the rest, and says what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ._shared import is_plain, overlap
+
+# The numbers that stand for elements: each is the value of a 0-d tensor, and Python computes with it as torch does.
+NUMBERS: dict[type, torch.dtype] = {float: torch.float64, int: torch.int64, bool: torch.bool}
+_EXACT = frozenset(NUMBERS.values())
+_INTEGERS = frozenset({np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64})
+_INT = frozenset({int})
+# The tensors that a value goes into without a loss.
+_TAKEN_BY: dict[type, frozenset[torch.dtype]] = {
+    float: frozenset({torch.float64, torch.float32}),
+    int: frozenset({torch.float64, torch.float32, torch.int64}),
+    bool: frozenset({torch.bool}),
+    np.float64: frozenset({torch.float64}),
+    np.float32: frozenset({torch.float64, torch.float32}),
+    np.int64: frozenset({torch.float64, torch.int64}),
+}
+_CASTS = frozenset({(torch.int64, torch.float64), (torch.int32, torch.float64), (torch.float32, torch.float64)})
+# torch counts in 64 bits, and where a step takes it beyond them it goes wrong.
+_FARTHEST = 1 << 31
+# Up to how many indices Python looks at one by one.
+_FEW = 64
+
+
+def _is_window(key: Any) -> bool:
+    # A basic index that torch has as a view: no negative steps.
+    kind = type(key)
+    if kind is slice:
+        step = key.step
+        return step is None or (type(step) is int and 0 < step <= _FARTHEST)
+    return (kind is int and -_FARTHEST <= key <= _FARTHEST) or key is None or key is Ellipsis
+
+
+def _are_windows(key: tuple[Any, ...]) -> bool:
+    # torch takes a second ellipsis for a slice.
+    return all(map(_is_window, key)) and key.count(Ellipsis) < 2
+
+
+def _element(x: Tensor, key: Any) -> Any:
+    # The number at integers for all axes; where a derivative may be taken of it, and of other dtypes, a tensor.
+    if x.dtype not in _EXACT or not x.is_cpu or not is_plain(x):
+        return NotImplemented
+    return x[key].item()
+
+
+def get_item(x: Tensor, key: Any) -> Any:
+    """Return the view of a basic index, or the number at integers for all axes."""
+    kind = type(key)
+    try:
+        if kind is slice:
+            step = key.step
+            window = (step is None or (type(step) is int and 0 < step <= _FARTHEST)) and x.dim()
+            return x[key] if window else NotImplemented
+        if kind in _INTEGERS:
+            kind, key = int, int(key)
+        if kind is int:
+            if not -_FARTHEST <= key <= _FARTHEST:
+                return NotImplemented
+            return x[key] if x.dim() > 1 else _element(x, key)
+        if kind is tuple:
+            if not _are_windows(key):
+                return NotImplemented
+            # torch gives a view where integers leave no axis.
+            count = sum([type(item) is int for item in key])
+            if count < x.dim():
+                return x[key]
+            return _element(x, key) if count == len(key) else NotImplemented
+        return x[key] if key is None or key is Ellipsis else NotImplemented
+    except Exception:
+        # The general path says what is wrong.
+        return NotImplemented
+
+
+def get_pair(x: Tensor, key: tuple[int, int]) -> Any:
+    """Return what two integers leave: the number of a matrix."""
+    first, second = key
+    if x.dim() == 2 and -_FARTHEST <= first <= _FARTHEST and -_FARTHEST <= second <= _FARTHEST:
+        return _element(x, key)
+    return get_item(x, key)
+
+
+def _as_index(item: Any) -> Any:
+    # The native array of an array or a list that indexes, NumPy's in its own memory: it's read at once.
+    kind = type(item)
+    if kind is Tensor:
+        return item
+    if kind is np.ndarray and item.dtype.char in "?lq" and item.itemsize != 4 and item.flags.writeable:
+        return torch.from_numpy(item)
+    if kind is list and set(map(type, item)) in ({int}, {bool}):
+        return torch.tensor(item)
+    return None
+
+
+def _as_selection(x: Tensor, key: Any) -> Any:
+    """Return a key of one mask, or of integer tensors side by side among slices; ``None`` for any other."""
+    if type(key) is not tuple:
+        index = _as_index(key)
+        if index is None or index.dtype is torch.bool:
+            return index if index is not None and index.dim() else None
+        return index if index.dtype is torch.int64 and index.dim() else None
+    items: list[Any] = []
+    places = []
+    for place, item in enumerate(key):
+        kind = type(item)
+        if kind is not slice and kind is not int:
+            item = _as_index(item)
+            if item is None or item.dtype is not torch.int64 or not item.dim():
+                return None
+        elif not _is_window(item):
+            return None
+        if kind is not slice:
+            places.append(place)
+        items.append(item)
+    together = len(places) == 1 or (bool(places) and places[-1] - places[0] == len(places) - 1)
+    return tuple(items) if together and any(type(item) is Tensor for item in items) else None
+
+
+def get_copy(x: Tensor, key: Any) -> Any:
+    """Return what an index with arrays selects, or the element at integers for all axes, in memory of its own."""
+    try:
+        integers = key if type(key) is tuple else (key,)
+        if _INT.issuperset(map(type, integers)):
+            return x[key].clone() if len(integers) == x.dim() and _are_windows(integers) else NotImplemented
+        selection = _as_selection(x, key)
+        return NotImplemented if selection is None else x[selection]
+    except Exception:
+        return NotImplemented
+
+
+def _takes(x: Tensor, value: Any) -> bool:
+    # Whether a value is of a dtype that the tensor takes without a loss.
+    if type(value) is not Tensor:
+        return x.dtype in _TAKEN_BY.get(type(value), ())
+    if value.requires_grad or value.is_cpu is not x.is_cpu:
+        return False
+    return value.dtype is x.dtype or (value.dtype, x.dtype) in _CASTS
+
+
+def _are_one(first: Tensor, second: Tensor) -> bool:
+    return first.data_ptr() == second.data_ptr() and first.shape == second.shape and first.stride() == second.stride()
+
+
+def set_item(x: Tensor, key: Any, value: Any) -> bool:
+    """Write a value that the dtype takes without a loss; torch checks basic keys and masks before it writes."""
+    if not _takes(x, value) or x.requires_grad or x.is_inference():
+        return False
+    try:
+        kind = type(key)
+        if kind in _INTEGERS:
+            kind, key = int, int(key)
+        basic = _are_windows(key) if kind is tuple else _is_window(key)
+        if type(value) is Tensor:
+            if overlap(x, value):
+                # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
+                return basic and value.dtype is x.dtype and bool(value.dim()) and _are_one(x[key], value)
+            if kind is not slice and value.dim() and _count(key) == x.dim():
+                # An element takes a 0-d value only.
+                return False
+        if not basic:
+            key = _as_target(x, key, value)
+            if key is None:
+                return False
+        x[key] = value.item() if isinstance(value, np.generic) else value
+    except Exception:
+        # The general path says what is wrong.
+        return False
+    return True
+
+
+def _count(key: Any) -> int:
+    # How many integers a key holds.
+    return sum([type(item) is int for item in (key if type(key) is tuple else (key,))])
+
+
+def _as_target(x: Tensor, key: Any, value: Any) -> Any:
+    """Return a key with tensors that is written to at once, ``None`` for any other."""
+    selection = _as_selection(x, key)
+    if selection is None:
+        return None
+    several = type(value) is Tensor and value.dim() > 0
+    axis = -1
+    for item in selection if type(selection) is tuple else (selection,):
+        axis += 1
+        if type(item) is int:
+            # Its axis goes, as torch counts.
+            return None
+        if type(item) is not Tensor:
+            continue
+        if overlap(x, item):
+            return None
+        if item.dtype is torch.bool:
+            # One mask of the whole shape, and one value or a value for each place.
+            return selection if item.shape == x.shape and not (several and value.dim() > 1) else None
+        if item.dim() > 1 or item.numel() > _FEW:
+            return None
+        places, length = item.tolist(), x.shape[axis]
+        # torch writes up to the first index out of bounds, and elements that are written twice in any order.
+        if places and not -length <= min(places) <= max(places) < length:
+            return None
+        if several and len({place % length for place in places}) < len(places):
+            return None
+    return selection

@@ -1,0 +1,87 @@
+"""What torch has no public name for, each with what happens without it. The backend uses nothing else of the kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...errors import BackendFeatureError
+
+try:
+    # ``torch.func`` and ``torch.export`` ask users to register classes there. Without it, ours aren't nodes.
+    from torch.utils._pytree import MappingKey, register_pytree_node
+except ImportError:
+    MappingKey = register_pytree_node = None
+
+try:
+    # Nothing public gives the values of a tensor inside a transformation, nor says to which one it belongs.
+    from torch._C._functorch import (
+        get_unwrapped,
+        is_batchedtensor,
+        is_functorch_wrapped_tensor,
+        is_gradtrackingtensor,
+        maybe_get_level,
+        peek_interpreter_stack,
+    )
+    from torch._functorch.pyfunctorch import temporarily_pop_interpreter_stack
+except ImportError:
+
+    def is_functorch_wrapped_tensor(tensor: Any) -> bool:
+        """Return the safe answer."""
+        return False
+
+    def is_gradtrackingtensor(tensor: Any) -> bool:
+        """Return the safe answer."""
+        return False
+
+    is_batchedtensor = is_gradtrackingtensor
+    # Of what is in no transformation nothing else is asked.
+    nothing: Any = None
+    # The safe answer, which isn't None: a transformation may be running.
+    unseen: Any = bool
+    peek_interpreter_stack = unseen
+    get_unwrapped = maybe_get_level = temporarily_pop_interpreter_stack = nothing
+
+# What a subclass has that says nothing itself of what functions do; without it, some such subclasses are refused.
+disabled_torch_function = getattr(torch._C, "_disabled_torch_function_impl", None)
+
+
+def base_of(x: Tensor) -> Tensor:
+    """Return the tensor whose view another one is, itself of one that is none or doesn't tell."""
+    base = getattr(x, "_base", None)
+    return x if base is None else base
+
+
+def is_zero(x: Tensor) -> bool:
+    """Return whether a tensor stands for zeros without memory, as gradients may; no where torch doesn't tell."""
+    return bool(getattr(x, "_is_zerotensor", bool)())
+
+
+def standard_gamma(alpha: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw what ``torch.distributions.Gamma`` draws, which takes no generator itself."""
+    draw = getattr(torch, "_standard_gamma", None)
+    if draw is None:
+        raise BackendFeatureError(
+            f"torch {torch.__version__} draws no gamma numbers with a generator: use engine='host'"
+        )
+    drawn: Tensor = draw(alpha, generator=generator)
+    return drawn
+
+
+__all__ = [
+    "MappingKey",
+    "base_of",
+    "disabled_torch_function",
+    "get_unwrapped",
+    "is_batchedtensor",
+    "is_functorch_wrapped_tensor",
+    "is_gradtrackingtensor",
+    "is_zero",
+    "maybe_get_level",
+    "peek_interpreter_stack",
+    "register_pytree_node",
+    "standard_gamma",
+    "temporarily_pop_interpreter_stack",
+]

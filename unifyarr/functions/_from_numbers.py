@@ -1,0 +1,64 @@
+"""Creation functions as compositions, for numbers that stay on their engine, so that derivatives go through them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.convert import as_array, device_of, from_host
+from .._core.arrays.numbers import Number
+from .._core.arrays.recipes import make_view
+from .._core.arrays.views import Broadcast
+from .._core.engines import dtypes
+
+if TYPE_CHECKING:
+    from .._core.engines.dtypes import DType
+    from .._core.engines.handle import Handle
+    from ..typing import Shape
+
+
+def entered(number: Number, backend: Handle, device: object, dtype: DType) -> Array:
+    """Return a number as a 0-d array of a backend, on a device if one is given; an array of another one is an error."""
+    if not number.stays:
+        native = backend.from_numpy(np.asarray(number.value, dtype.dtype), device=device, copy=True)
+        return wrap(native, backend)
+    x = as_array(number.value, backend).astype(dtype, copy=False)
+    return x if device is None else x.to_device(device)
+
+
+def filled(number: Number, shape: Shape, dtype: DType, device: object, backend: Handle) -> Array:
+    """Return what ``full`` does."""
+    return make_view(entered(number, backend, device, dtype), Broadcast(shape)).copy()
+
+
+def between(
+    numbers: tuple[Number, Number], count: int, endpoint: bool, dtype: DType, device: object, backend: Handle
+) -> Array:
+    """Return what ``linspace`` does."""
+    if count < 0:
+        raise ValueError(f"linspace() makes no negative number of values, as {count}")
+    start, stop = _beside(numbers, dtype, device, backend)
+    step = (stop - start) / max(count - 1 if endpoint else count, 1)
+    values = _counting(count, start) * step + start
+    if endpoint and count > 1:
+        values[-1] = stop
+    return values.astype(dtype, copy=False)
+
+
+def counted(numbers: tuple[Number, Number], count: int, dtype: DType, device: object, backend: Handle) -> Array:
+    """Return what ``arange`` does, with the first number and the distance of the values."""
+    start, step = _beside(numbers, dtype, device, backend)
+    return (_counting(count, start) * step + start).astype(dtype, copy=False)
+
+
+def _beside(numbers: tuple[Number, Number], dtype: DType, device: Any, backend: Handle) -> list[Array]:
+    # The numbers as arrays of the dtype to compute in, all on the device of the first array.
+    working = dtypes.promote(dtype, *(each.kind for each in numbers), float)
+    device = device_of((each.value for each in numbers), backend) if device is None else device
+    return [entered(each, backend, device, working) for each in numbers]
+
+
+def _counting(count: int, like: Array) -> Array:
+    return from_host(np.arange(count), like.dtype, device_of([like], like._backend), like._backend)

@@ -1,0 +1,326 @@
+"""Compiling a function: it's traced once for each cache key, rewritten to work in place, and run from then on."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import numpy as np
+
+from .._core.arrays.array import Array
+from .._core.arrays.convert import backend_of
+from .._core.arrays.ownership import settled
+from .._core.arrays.recipes import geometry
+from .._core.engines.handle import Handle
+from .._core.engines.registry import load
+from .._core.engines.tracing import running
+from .._core.values.pickling import found_by_name, qualified
+from ..container.container import flatten
+from ..errors import TraceError
+from .core.fgraph import FunctionGraph
+from .core.names import leaf_parameters, parameters, positional
+from .run.program import Options, Program
+from .tracing.crossing import Crossing, common_backend
+
+if TYPE_CHECKING:
+    from .show.memory_report import MemoryReport
+    from .show.profile_report import ProfileReport
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Parameters = Iterable[str | int] | str | int
+MODES = ("fast", "debug", "pure")
+
+# How many programs a function keeps, one for each cache key. Beyond that the oldest is dropped.
+PROGRAMS = 256
+
+
+class Compiled:
+    """A function of arrays that runs as a graph; see ``compile``."""
+
+    def __init__(
+        self, function: Callable[..., Any], backend: str | None, mode: str, mutable: Parameters, borrow: bool
+    ) -> None:
+        if mode not in MODES:
+            raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+        if backend is not None and not isinstance(backend, str):
+            raise TypeError(f"backend is the name of one, or None for that of the arguments, not {backend!r}")
+        if not isinstance(borrow, (bool, np.bool_)):
+            raise TypeError(f"borrow is True or False, not {borrow!r}")
+        functools.update_wrapper(self, function)
+        self._function, self._engine, self._options = function, backend, Options(mode, bool(borrow))
+        self._mutable = _parameters(function, mutable)
+        self._programs: dict[Hashable, Program] = {}
+        self._lock = threading.RLock()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function. Arguments of a new shape, dtype or structure are traced first."""
+        if running() is not None:
+            # Inside another trace the function becomes a part of that trace.
+            return self._function(*args, **kwargs)
+        if not kwargs and set(map(type, args)) == {Array}:
+            leaves, spec, arrays = list(args), _spec_of_arrays(len(args)), list(args)
+        else:
+            leaves, spec = flatten((args, kwargs))
+            arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
+        backend = common_backend(arrays)
+        if self._must_run_in_python(backend, arrays):
+            return self._function(*args, **kwargs)
+        return self._program(backend, leaves, spec)(arrays, lambda: self._function(*args, **kwargs))
+
+    def graph(self, *args: Any, **kwargs: Any) -> FunctionGraph:
+        """Return the graph that runs for these arguments.
+
+        It can be printed and drawn; notebooks show it as a picture. Don't change it: the other reports would be wrong.
+        Nothing is run, but the function is traced if it wasn't called with such arguments before.
+        """
+        return self._found(args, kwargs)[0].fgraph
+
+    def memory(self, *args: Any, **kwargs: Any) -> MemoryReport:
+        """Return how much memory the function uses for these arguments; without arguments, for every call so far.
+
+        For each compiled program the report lists the buffers, the values in each, and the steps from which and until
+        which it's held. It has the peak memory of the graph as it was traced and of the graph that runs. It prints as a
+        table. Nothing is run, but the function is traced if it wasn't called with such arguments before.
+        """
+        from .show.memory_report import memory_report
+
+        programs = [self._found(args, kwargs)[0]] if args or kwargs else self._programs.values()
+        return memory_report(self._name, programs)
+
+    def profile(self, *args: Any, **kwargs: Any) -> ProfileReport:
+        """Call the function, and return the time of each operation; ``result`` is what the call returned.
+
+        The function writes to its arguments as in any other call. JAX and TensorFlow, which otherwise compile all
+        operations as a whole, run them one by one here, and each is waited for.
+        """
+        from .show.profile_report import profile_report
+
+        if running() is not None:
+            raise TraceError("a function can't be profiled inside another compiled function: profile it outside")
+        program, arrays = self._found(args, kwargs)
+        return profile_report(
+            self._name, program, lambda run: program(arrays, lambda: self._function(*args, **kwargs), run)
+        )
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bind the function to an instance, as a method."""
+        return self if instance is None else MethodType(self, instance)
+
+    def __copy__(self) -> Compiled:
+        """Return a compiled function with no programs yet."""
+        return self._like(self._function)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        return self._like(copy.deepcopy(self._function, memo))
+
+    def _like(self, function: Callable[..., Any]) -> Compiled:
+        made = Compiled.__new__(type(self))
+        vars(made).update(vars(self), _function=function, __wrapped__=function, _programs={}, _lock=threading.RLock())
+        return made
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # Pickle finds a decorated function by its name, but that name is now the compiled function's.
+        named = found_by_name(self)
+        if named is self:
+            return qualified(self)
+        same = ("_function", "_engine", "_options", "_mutable")
+        if isinstance(named, Compiled) and all(getattr(named, each) == getattr(self, each) for each in same):
+            return copy.copy, (named,)
+        if isinstance(self._function, FunctionType):
+            qualified(self._function)
+        return Compiled, (self._function, self._engine, self._options.mode, self._mutable, self._options.borrow)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self._function!r}>"
+
+    def _must_run_in_python(self, backend: Handle, arrays: list[Array]) -> bool:
+        # A compiled function has no gradient if it overwrites values or runs on another engine.
+        if not backend.differentiates or (not backend.mutable and self._engine in (None, backend.name)):
+            return False
+        return backend.trace() is not None or any(backend.records_gradient(settled(x._native)) for x in arrays)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._function, "__name__", type(self._function).__name__)
+
+    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Array]]:
+        leaves, spec = flatten((args, kwargs))
+        arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
+        return self._program(common_backend(arrays), leaves, spec), arrays
+
+    def _program(self, backend: Handle, leaves: list[Any], spec: Any) -> Program:
+        key = (backend.name, spec, _cache_key(leaves))
+        found = self._programs.get(key)
+        if found is None:
+            with self._lock:
+                found = self._programs.get(key)
+                if found is None:
+                    found = self._traced(backend, leaves, spec)
+                    while len(self._programs) >= PROGRAMS:
+                        del self._programs[next(iter(self._programs))]
+                    self._programs[key] = found
+        return found
+
+    def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> Program:
+        engine = None if self._engine is None else load(self._engine)
+        # Without array arguments the results stay on the engine that was asked for.
+        crossing = Crossing(backend if engine is None or any(isinstance(x, Array) for x in leaves) else engine, engine)
+        came_by = zip(leaves, leaf_parameters(self._function, spec), strict=True)
+        owners = [parameter for leaf, (parameter, _) in came_by if isinstance(leaf, Array)]
+        mutable = [place for place, parameter in enumerate(owners) if parameter in self._mutable]
+        return Program(self._function, leaves, spec, crossing, mutable, self._options)
+
+
+@functools.cache
+def _spec_of_arrays(count: int) -> Any:
+    # Most calls have arrays only, whose structure depends on their number alone.
+    return flatten(((None,) * count, {}))[1]
+
+
+def _cache_key(leaves: list[Any]) -> tuple[Hashable, ...]:
+    plain = Array
+    keys: list[Hashable] = []
+    for leaf in leaves:
+        if type(leaf) is plain:
+            native = settled(leaf._native)
+            keys.append((type(native), leaf._backend.cache_key(native)))
+        else:
+            keys.append(_leaf_key(leaf))
+    return tuple(keys)
+
+
+def _leaf_key(leaf: Any) -> Hashable:
+    if isinstance(leaf, Array):
+        # Strides decide which further views share memory.
+        return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides)
+    if isinstance(leaf, np.ndarray) or backend_of(leaf) is not None:
+        raise TypeError(f"a compiled function takes arrays of unifyarr: wrap the {type(leaf).__name__}, ua.asarray(x)")
+    try:
+        hash(leaf)
+    except TypeError:
+        raise TypeError(
+            f"a compiled function takes arrays and hashable values, not {type(leaf).__name__}: it's traced for each "
+            "value that isn't an array"
+        ) from None
+    # 1, 1.0 and True are equal, and so are 0.0 and -0.0: they need different keys.
+    return (type(leaf), leaf, repr(leaf) if isinstance(leaf, (float, complex)) else None)
+
+
+def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[str | int]:
+    """Return parameters by name, or by position if they have no name."""
+    names, found = positional(function), set()
+    every = parameters(function)
+    takes_more = not every or any(each.kind is each.VAR_POSITIONAL for each in every)
+    if not isinstance(given, Iterable) and not isinstance(given, int):
+        raise TypeError(f"mutable has names or positions of parameters, not {given!r}")
+    for each in [given] if isinstance(given, (str, int)) else given:
+        if isinstance(each, bool) or not isinstance(each, (str, int)):
+            raise TypeError(f"mutable has names or positions of parameters, not {each!r}")
+        if isinstance(each, str) and names and each not in (known := [p.name for p in every]):
+            raise ValueError(f"mutable names {each!r}, but the parameters are {', '.join(known)}")
+        if isinstance(each, int) and (each < 0 or (each >= len(names) and not takes_more)):
+            raise ValueError(f"mutable names position {each}, but there are {len(names)} positions, counted from 0")
+        found.add(names[each] if isinstance(each, int) and 0 <= each < len(names) else each)
+    return frozenset(found)
+
+
+@overload
+def compile(function: Function, /) -> Function: ...
+
+
+@overload
+def compile(
+    function: Function,
+    /,
+    *,
+    backend: str | None = None,
+    mode: str = "fast",
+    mutable: Parameters = (),
+    borrow: bool = False,
+) -> Function: ...
+
+
+@overload
+def compile(
+    *, backend: str | None = None, mode: str = "fast", mutable: Parameters = (), borrow: bool = False
+) -> Callable[[Function], Function]: ...
+
+
+def compile(
+    function: Any = None,
+    /,
+    *,
+    backend: str | None = None,
+    mode: str = "fast",
+    mutable: Parameters = (),
+    borrow: bool = False,
+) -> Any:
+    """Return a function that is traced once, runs as a graph, and works in place where that is safe.
+
+    The function is run once on stand-ins for its arguments, which gives a graph of what it computes and writes. Later
+    calls run that graph. On NumPy and torch it runs step by step, on buffers that are reused as soon as they are dead;
+    on JAX and TensorFlow the engine compiles it as a whole. Each call has the same effects as the function itself: it
+    writes to the same arguments, views and captured arrays, and returns the same views.
+
+    Parameters
+    ----------
+    function
+        A function of arrays, containers, nests of them, and hashable values. It's traced for each structure, shape,
+        dtype, layout and device of its arrays, and for each other value. Without ``function``, ``compile`` returns a
+        decorator.
+    backend
+        The engine that computes, by default that of the arguments. Arguments of another backend are passed to it
+        without a copy where possible, and results are copied back.
+    mode
+        ``"fast"``; ``"pure"`` for the graph as it was traced, which overwrites no intermediate result; or ``"debug"``,
+        which checks after each step what operations declare, and is slow.
+    mutable
+        Names or positions of parameters whose arrays the caller doesn't need any more. Their memory may be overwritten
+        or used for a result, so their values are undefined after the call.
+    borrow
+        Whether results may be in memory that the next call uses again. Copy a result that you need for longer.
+
+    Returns
+    -------
+    compiled
+        A function of the same arguments.
+
+    Raises
+    ------
+    TraceError
+        At a call, if the function branches on values of arrays. Choose between values with ``ua.where``, or pass the
+        number that decides as an argument.
+    BackendMismatchError
+        At a call, if the arguments are arrays of several backends.
+
+    Notes
+    -----
+    A call that raises leaves all arguments as they were. Two calls run the function itself in place of the graph: one
+    that writes to arguments that overlap, and one whose gradients torch records. Code that JAX and TensorFlow compile
+    can't raise errors about values: the Cholesky factor of a matrix that isn't positive definite is NaN there.
+
+    A graph that finds out by itself what may be overwritten is an idea of Theano's (arXiv:1605.02688).
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> @ua.compile
+    ... def step(x, rate):
+    ...     x[1:] -= rate * x[:-1]
+    ...     return ua.sum(x)
+    >>> x = ua.asarray([1.0, 2.0, 3.0])
+    >>> float(step(x, 0.5))
+    4.5
+    >>> x.tolist()
+    [1.0, 1.5, 2.0]
+    """
+    options = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow}
+    if function is None:
+        return functools.partial(compile, **options)
+    if not callable(function):
+        raise TypeError(f"compile() takes a function, not {type(function).__name__}")
+    return Compiled(function, **options)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Graphs: variables, nodes, rewriting and what may be destroyed. This room knows nothing of arrays and engines."""

@@ -1,0 +1,238 @@
+"""Variables, constants, applications of operations, and the operations themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from ..._core.values.maps import IOMap
+from .declarations import Declarations, victims_of
+
+
+class Type(Protocol):
+    """What is known of a value before it's computed; any object with these two will do."""
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The lengths, ``None`` for one that isn't known."""
+
+    @property
+    def dtype(self) -> Any:
+        """The kind of the elements."""
+
+
+class Region(Protocol):
+    """A part of a buffer, comparable by value."""
+
+    def isdisjoint(self, other: Any, /) -> bool:
+        """Return whether the parts have no element in common."""
+
+
+def same_type(x1: Type | None, x2: Type | None) -> bool:
+    """Return whether two types have the same shape and dtype, or one of them is unknown."""
+    return x1 is None or x2 is None or x1 is x2 or (x1.shape == x2.shape and x1.dtype == x2.dtype)
+
+
+class Variable:
+    """A value in a graph: a graph's input, or output number ``index`` of ``owner``."""
+
+    __slots__ = ("__weakref__", "indestructible", "index", "name", "owner", "type")
+
+    def __init__(
+        self,
+        type: Type | None = None,
+        name: str | None = None,
+        *,
+        owner: Apply | None = None,
+        index: int = 0,
+        indestructible: bool = False,
+    ) -> None:
+        if type is not None and not (hasattr(type, "shape") and hasattr(type, "dtype")):
+            raise TypeError(f"the type of a variable has a shape and a dtype, but {type!r} hasn't")
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a variable is a string, not {name!r}")
+        self.type = type
+        self.name = name
+        self.owner = owner
+        self.index = index
+        # Whether its memory must never be overwritten.
+        self.indestructible = indestructible
+
+    def copy(self) -> Variable:
+        """Return a copy of this variable that has no owner."""
+        return Variable(self.type, self.name, indestructible=self.indestructible)
+
+    def __repr__(self) -> str:
+        if self.name is not None:
+            return self.name
+        if self.owner is None:
+            return "<variable>"
+        return f"{self.owner.op}.{self.index}" if len(self.owner.outputs) > 1 else f"{self.owner.op}.out"
+
+
+class Constant(Variable):
+    """A known value, which nothing may overwrite."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: Any, type: Type | None = None, name: str | None = None) -> None:
+        super().__init__(type, name, indestructible=True)
+        self.data = data
+
+    def copy(self) -> Constant:
+        """Return the constant itself, which has no owner and never changes."""
+        return self
+
+    def signature(self) -> Hashable:
+        """Return a key that two constants share only if one can replace the other, bit by bit (0.0 isn't -0.0)."""
+        data = self.data
+        if hasattr(data, "tobytes") and hasattr(data, "dtype"):
+            # Comparing large arrays costs more than keeping one twice.
+            return (str(data.dtype), data.shape, data.tobytes()) if data.nbytes <= 2**16 else id(data)
+        if isinstance(data, bool | int | str | bytes | None):
+            return (type(data), data)
+        return (type(data), repr(data)) if isinstance(data, float | complex) else id(data)
+
+    def __repr__(self) -> str:
+        if self.name is not None:
+            return self.name
+        text = repr(self.data)
+        return text if len(text) <= 20 and "\n" not in text else f"<constant {getattr(self.type, 'dtype', '')}>"
+
+
+class Apply:
+    """One application of an operation: a node of the graph."""
+
+    __slots__ = ("__weakref__", "inputs", "op", "outputs")
+
+    def __init__(self, op: Op, inputs: Iterable[Variable], types: Sequence[Type | None]) -> None:
+        if not isinstance(op, Op):
+            raise TypeError(f"a node applies an Op, not {op!r}")
+        self.op = op
+        self.inputs = list(inputs)
+        _check_inputs(op, self.inputs)
+        self.outputs = [Variable(type, owner=self, index=index) for index, type in enumerate(types)]
+        op.check(self)
+
+    def copy(self, inputs: Iterable[Variable]) -> Apply:
+        """Return an application of the same operation to other inputs, with new outputs."""
+        node = Apply(self.op, inputs, [output.type for output in self.outputs])
+        for mine, new in zip(self.outputs, node.outputs, strict=True):
+            new.name, new.indestructible = mine.name, mine.indestructible
+        return node
+
+    def __repr__(self) -> str:
+        return f"{self.op}({', '.join(map(repr, self.inputs))})"
+
+
+class Op(Declarations):
+    """An operation, and what it does to memory. Operations are equal by value, so that equal nodes can be merged.
+
+    Declare it with arguments of the constructor, attributes of a subclass, or assignments to attributes. Declarations
+    are checked. They can't change any more once the operation was applied or compared.
+
+    Parameters
+    ----------
+    name
+        The name of the operation, by default that of its class.
+    view_map
+        A map: output -> inputs that it may share memory with, an upper bound. Or a function of the node that returns
+        such a map, if it depends on layout, dtype or a static argument.
+    destroy_map
+        A map: output -> inputs whose memory it's written to, which destroys them. Several outputs may destroy one
+        input, and one output several inputs. May be a function of the node, too.
+    scratch
+        The inputs that are overwritten although no output is in their memory.
+    tolerate_same
+        Pairs (destroyed input, other input) that may be one variable: each element is read before it's written.
+    tolerate_aliased
+        Pairs (destroyed input, other input) that may share memory in any way.
+    inplace
+        The destructive twins: operations that compute the same from the same inputs, the best first.
+    out
+        The outputs that can be written to a buffer of the caller.
+    parameters
+        The static arguments, by which operations are compared. The default for a subclass is the attributes that its
+        ``__props__`` names, or else all other attributes of the instance.
+    nout
+        The number of outputs.
+    """
+
+    # The input that is also passed as ``out``, if the operation overwrites it that way.
+    written_to: int | None = None
+
+    def views(self, node: Apply) -> IOMap:
+        """Return a map: output that may be a view -> inputs that it may share memory with."""
+        return self._map_of("view_map", node) if self._views is None else self._views
+
+    def destroys(self, node: Apply) -> IOMap:
+        """Return a map: output -> inputs that are overwritten by it."""
+        return self._map_of("destroy_map", node) if self._destroys is None else self._destroys
+
+    def victims(self, node: Apply) -> tuple[int, ...]:
+        """Return the positions of the inputs that a node overwrites, as results or as scratch memory."""
+        return victims_of(self.scratch, self.destroys(node)) if self._victims is None else self._victims
+
+    def region(self, node: Apply, output: int, input: int, parent: Region | None) -> Region | None:
+        """Return the part of the buffer that an output shares with an input; ``None`` if it may be any part.
+
+        Views with disjoint regions don't conflict. An output has a region if it's a view, or if several outputs
+        divide the destroyed memory of one input among them. ``parent`` is the input's own region, ``None`` if the
+        input is its whole buffer.
+        """
+        return None
+
+    def tolerates(self, node: Apply, destroyed: int, other: int) -> bool:
+        """Return whether an input may be destroyed although another input shares memory with it."""
+        pair = (destroyed, other)
+        same = node.inputs[destroyed] is node.inputs[other]
+        return pair in self.tolerate_aliased or (same and pair in self.tolerate_same)
+
+    def parts(self) -> Iterator[Op]:
+        """Yield the operations that this one runs: itself, or those that it's composed of."""
+        yield self
+
+    def twins(self, node: Apply) -> list[Op]:
+        """Return the destructive twins that fit a node: an output in an input's memory must have the input's type."""
+        return [twin for twin in self.inplace if _fits(node, twin.destroys(node))]
+
+    def output_types(self, inputs: Sequence[Variable]) -> Sequence[Type | None]:
+        """Return the types of the outputs for these inputs; unknown unless a subclass says."""
+        return [None] * self.nout
+
+    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the value of the output, or a tuple of the values of all outputs, for values of the inputs.
+
+        ``out`` is a buffer for the result, if the operation has one output and ``self.out`` names it. An operation with
+        a ``destroy_map`` writes to the inputs' values and returns them.
+        """
+        raise NotImplementedError(f"{self} can't be computed: define perform() in its class")
+
+    def bound(self, node: Apply) -> Callable[..., Any]:
+        """Return a function of the inputs' values, and ``out=``, that does as ``perform`` does, with less overhead."""
+        return lambda *inputs, out=None: self.perform(node, inputs, out)
+
+    def make_node(self, *inputs: Variable) -> Apply:
+        """Return a new application to these inputs."""
+        return Apply(self, inputs, self.output_types(inputs))
+
+    def __call__(self, *inputs: Variable) -> Any:
+        """Apply to these inputs and return the output, or the list of them."""
+        _check_inputs(self, inputs)
+        outputs = self.make_node(*inputs).outputs
+        return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _check_inputs(op: Op, inputs: Iterable[object]) -> None:
+    for each in inputs:
+        if not isinstance(each, Variable):
+            kind = type(each).__name__
+            raise TypeError(f"{op} is applied to variables, not to {kind}: wrap a value, Constant(value)")
+
+
+def _fits(node: Apply, destroys: IOMap) -> bool:
+    for output, inputs in destroys.items():
+        # Whether an output fits a part of an input, or one of several inputs, only the operation itself knows.
+        if len(inputs) == 1 and not same_type(node.outputs[output].type, node.inputs[inputs[0]].type):
+            return any(inputs[0] in other for key, other in destroys.items() if key != output)
+    return True

@@ -1,0 +1,304 @@
+"""The graph of a function: its nodes, the clients of each variable, and changes that can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+
+from ..._core.values.supplying import NotSupplied
+from ...errors import InconsistencyError, MissingInputError
+from .basic import Apply, Constant, Op, Variable
+from .checks import check_known, check_type, check_variables
+from .feature import Client, Feature
+from .history import History
+from .nodes import copy_nodes, sorted_nodes
+from .order import Order
+from .printing import render
+
+
+class FunctionGraph:
+    """The nodes between inputs and outputs.
+
+    Parameters
+    ----------
+    inputs, outputs
+        The variables that are given, and those that are wanted.
+    features
+        What watches the graph from the beginning.
+    clone
+        Whether the graph gets its own copies of the nodes, so that changes don't meet the caller's.
+    """
+
+    def __init__(
+        self,
+        inputs: Iterable[Variable],
+        outputs: Iterable[Variable],
+        features: Iterable[Feature] = (),
+        *,
+        clone: bool = True,
+    ) -> None:
+        self.inputs, self.outputs = list(inputs), list(outputs)
+        check_variables("inputs and outputs of a graph", (*self.inputs, *self.outputs))
+        if clone:
+            copies = copy_nodes(self.inputs, self.outputs)
+            self.inputs = [copies[v] for v in self.inputs]
+            self.outputs = [copies[v] for v in self.outputs]
+        if len(set(self.inputs)) != len(self.inputs):
+            raise ValueError("a variable is listed twice among the inputs: list it once")
+        for variable in self.inputs:
+            if variable.owner is not None:
+                raise ValueError(f"{variable} is computed, so it's no input: cut the graph there with clone=True")
+        # A map: output that is the new value of an input -> that input.
+        self.update_mapping: dict[int, int] = {}
+        # Dictionaries, used as ordered sets.
+        self.apply_nodes: dict[Apply, None] = {}
+        self.clients: dict[Variable, dict[Client, None]] = {variable: {} for variable in self.inputs}
+        self.features: list[Feature] = []
+        self.history = History()
+        self.order = Order(self)
+        for index, output in enumerate(self.outputs):
+            self.include(output)
+            self.clients.setdefault(output, {})[Client(None, index)] = None
+        for feature in features:
+            self.attach(feature)
+
+    # Watching
+
+    def attach(self, feature: Feature) -> None:
+        """Attach a feature, unless it refuses the graph as it is.
+
+        A feature watches one graph, and a graph has at most one ``DestroyHandler``.
+        """
+        if not isinstance(feature, Feature):
+            raise TypeError(f"a feature is an instance of Feature, not of {type(feature).__name__}")
+        if feature.attached_to is not None:
+            where = "this" if feature.attached_to is self else "another"
+            raise ValueError(f"the {type(feature).__name__} watches {where} graph already: attach a new one")
+        if feature.alone and any(type(each) is type(feature) for each in self.features):
+            raise ValueError(f"the graph has a {type(feature).__name__} already, and can have only one")
+        feature.on_attach(self)
+        feature.attached_to = self
+        self.features.append(feature)
+        try:
+            self.validate()
+        except InconsistencyError:
+            self.detach(feature)
+            raise
+
+    def detach(self, feature: Feature) -> None:
+        """Detach a feature."""
+        if feature not in self.features:
+            raise ValueError(f"the {type(feature).__name__} doesn't watch this graph, so it can't be detached")
+        for other in self.features:
+            if other.relies_on(feature):
+                raise ValueError(f"the {type(other).__name__} relies on the {type(feature).__name__}: detach it first")
+        self.features.remove(feature)
+        feature.attached_to = None
+        feature.on_detach(self)
+
+    def validate(self) -> None:
+        """Raise an ``InconsistencyError`` if a feature refuses the changes since the last validation."""
+        self.order.settle()
+        for feature in self.features:
+            feature.on_validate(self)
+
+    def toposort(self) -> list[Apply]:
+        """Return the nodes in an order in which they can run."""
+        self.validate()
+        return self.order.sort(self.apply_nodes)
+
+    # Changing
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make changes together. They are validated at the end, and all taken back if anything fails."""
+        point = self.history.begin()
+        try:
+            yield
+            self.validate()
+        except BaseException:
+            self.history.revert(point)
+            # The features' pending checks are as before, and so is an inconsistency that was there before.
+            with suppress(InconsistencyError):
+                self.validate()
+            raise
+        finally:
+            self.history.end()
+
+    def replace(self, old: Variable, new: Variable) -> None:
+        """Replace a variable in all its uses. Nodes that nothing uses any more are removed."""
+        self.replace_all([(old, new)])
+
+    def _replace(self, old: Variable, new: Variable) -> None:
+        if old is new:
+            return
+        check_type(old, new)
+        # Nodes that come in with the new variable keep using the old one.
+        clients = list(self.clients.get(old, ()))
+        if not clients:
+            return
+        self.order.anchor = old.owner or next((client.node for client in clients if client.node is not None), None)
+        try:
+            self.include(new)
+        finally:
+            self.order.anchor = None
+        for client in clients:
+            self._change_input(client, new)
+        self.prune(old)
+
+    def change_input(self, client: Client, new: Variable) -> None:
+        """Replace a variable in one use by another one of the same type."""
+        node, position = client
+        if node is not None and node not in self.apply_nodes:
+            raise ValueError(f"{node} isn't a node of the graph")
+        slots, which = (self.outputs, "output of the graph") if node is None else (node.inputs, f"input of {node}")
+        if position not in range(len(slots)):
+            raise ValueError(f"there is no {which} {position!r}: there are {len(slots)}, counted from 0")
+        check_variables("inputs of nodes", [new])
+        old = slots[position]
+        if old is not new:
+            check_type(old, new)
+            self.include(new)
+            self._change_input(client, new)
+            self.prune(old)
+
+    def replace_all(self, pairs: Iterable[tuple[Variable, Variable]]) -> None:
+        """Replace several variables without validation."""
+        pairs = list(pairs)
+        check_known(self, "what is replaced", (old for old, _ in pairs))
+        check_variables("replacements", (new for _, new in pairs))
+        for old, new in pairs:
+            self._replace(old, new)
+
+    def replace_all_validate(self, pairs: Iterable[tuple[Variable, Variable]]) -> None:
+        """Replace several variables; if the graph is refused then, replace none and raise an ``InconsistencyError``."""
+        with self.transaction():
+            self.replace_all(pairs)
+
+    def substitute(self, node: Apply, op: Op) -> None:
+        """Replace the operation of a node, which keeps its inputs and outputs; by its destructive twin, for example."""
+        if node not in self.apply_nodes:
+            raise ValueError(f"{node!r} isn't a node of the graph")
+        if not isinstance(op, Op):
+            raise TypeError(f"a node has an Op, not a {type(op).__name__}")
+        op.check(node)
+        self._set_op(node, op)
+
+    def _set_op(self, node: Apply, op: Op) -> None:
+        old = node.op
+        node.op = op
+        for feature in self.features:
+            feature.on_change_op(self, node, old)
+        self.history.record(partial(self._set_op, node, old))
+        self.history.put(*node.outputs)
+
+    def _change_input(self, client: Client, new: Variable) -> None:
+        node, position = client
+        slots = self.outputs if node is None else node.inputs
+        old = slots[position]
+        slots[position] = new
+        del self.clients[old][client]
+        self.clients[new][client] = None
+        if node is not None and new.owner is not None:
+            self.order.suspect(node, new.owner)
+        for feature in self.features:
+            feature.on_change_input(self, node, position, old, new)
+        self.history.record(partial(self._change_input, client, old))
+        self.history.put(new)
+
+    def include(self, variable: Variable) -> None:
+        """Add a variable, and the nodes that compute it, although nothing uses it yet."""
+        check_variables("what a graph includes", [variable])
+        if variable in self.clients:
+            return
+        new = sorted_nodes([variable], self.clients)
+        for each in (variable, *(v for node in new for v in node.inputs)):
+            if each.owner is None and each not in self.clients and not isinstance(each, Constant):
+                raise MissingInputError(f"{each} is used, but it isn't an input of the graph: add it", variable=each)
+        for node in new:
+            self._add(node)
+        if variable.owner is None:
+            self._add_root(variable)
+
+    def _add_root(self, variable: Variable) -> None:
+        self.clients[variable] = {}
+        self.history.record(partial(self.clients.__delitem__, variable))
+
+    def _add(self, node: Apply) -> None:
+        for index, variable in enumerate(node.inputs):
+            if variable not in self.clients:
+                self._add_root(variable)
+            self.clients[variable][Client(node, index)] = None
+        self.apply_nodes[node] = None
+        self.clients.update((output, {}) for output in node.outputs)
+        self.order.add(node)
+        for feature in self.features:
+            feature.on_import(self, node)
+        self.history.record(partial(self._remove, node))
+
+    def _remove(self, node: Apply) -> None:
+        for feature in self.features:
+            feature.on_prune(self, node)
+        self.order.remove(node)
+        del self.apply_nodes[node]
+        for output in node.outputs:
+            del self.clients[output]
+        for index, variable in enumerate(node.inputs):
+            del self.clients[variable][Client(node, index)]
+        self.history.record(partial(self._add, node))
+
+    def prune(self, variable: Variable) -> None:
+        """Remove the nodes that compute a variable, as far as nothing else uses them."""
+        unsure = [variable]
+        while unsure:
+            each = unsure.pop()
+            if each not in self.clients or self.clients[each]:
+                continue
+            node = each.owner
+            if node is None:
+                if isinstance(each, Constant):
+                    del self.clients[each]
+                    self.history.record(partial(self.clients.__setitem__, each, {}))
+            elif not any(self.clients[output] for output in node.outputs):
+                self._remove(node)
+                unsure += node.inputs
+
+    # Copying and showing
+
+    def copy(self) -> FunctionGraph:
+        """Return a copy of the graph, watched by copies of those features that can be copied."""
+        copies = copy_nodes(self.inputs, self.outputs)
+        inputs, outputs = [copies[v] for v in self.inputs], [copies[v] for v in self.outputs]
+        features = [feature.for_copy(copies) for feature in self.features]
+        made = FunctionGraph(inputs, outputs, [each for each in features if each is not None], clone=False)
+        made.update_mapping = dict(self.update_mapping)
+        return made
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: object) -> FunctionGraph:
+        # Copying node by node would exceed the recursion limit for a deep graph.
+        return self.copy()
+
+    def __str__(self) -> str:
+        return render(self.outputs, self.order.labels)
+
+    def print(self) -> None:
+        """Print the graph as a tree below each output."""
+        print(self)
+
+    def dot(self, /) -> str:
+        """Return a drawing of the graph as Graphviz source."""
+        raise NotSupplied
+
+    def svg(self, /) -> str:
+        """Return a drawing of the graph as an SVG image, which notebooks show.
+
+        Views are dashed, overwritten inputs are red, and values with the same number and colour share memory. For
+        a graph of more than 500 operations the image only says that it's too large.
+        """
+        raise NotSupplied
+
+    def _repr_svg_(self) -> str:
+        return self.svg()

@@ -1,0 +1,100 @@
+"""Rules that make a graph smaller, before anything in it is overwritten. Results stay the same, bit for bit.
+
+As long as nothing is overwritten, a copy can be replaced by its original, and reading a window gives the value that was
+written to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ..core.basic import Apply, Constant, Variable
+from ..core.fgraph import FunctionGraph
+from ..core.rewriting import Rule
+from .kernelop import COPY, KernelOp, is_kernel
+
+# A folded constant has at most this many elements. A larger one is computed at each call, so that it holds no memory.
+SMALL = 4096
+
+
+def no_copy(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Replace a copy by its original."""
+    return node.inputs if is_kernel(node, COPY) else None
+
+
+def no_change(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Drop a reshape, transposition, broadcast or cast that changes nothing."""
+    if is_kernel(node, "permute_dims"):
+        axes = tuple(_static(node)["axes"])
+        return node.inputs if axes == tuple(range(len(axes))) else None
+    same = is_kernel(node, "reshape", "broadcast_to", "astype") and node.inputs[0].type == node.outputs[0].type
+    return node.inputs if same else None
+
+
+def reshape_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Merge two reshapes into one."""
+    inner = _inner(node, "reshape", "reshape")
+    return None if inner is None else _applied(node, inner.inputs)
+
+
+def permute_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Merge two permutations of axes into one."""
+    inner = _inner(node, "permute_dims", "permute_dims")
+    if inner is None:
+        return None
+    first = _static(inner)["axes"]
+    return _applied(node, inner.inputs, axes=tuple(first[axis] for axis in _static(node)["axes"]))
+
+
+def read_what_was_written(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Replace the read of a window by the value that was written to it."""
+    inner = _inner(node, "get_window", "set_window")
+    if inner is None or _static(inner) != _static(node):
+        return None
+    # A 0-d array may be written to a window of one element.
+    return [inner.inputs[1]] if inner.inputs[1].type == node.outputs[0].type else None
+
+
+def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Drop a write to a window that the next write overwrites."""
+    inner = _inner(node, "set_window", "set_window")
+    same = inner is not None and _static(inner) == _static(node)
+    return _applied(node, [inner.inputs[0], node.inputs[1]]) if inner is not None and same else None
+
+
+RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once)
+
+
+def folded(node: Apply) -> Sequence[Any] | None:
+    """Return the values of a node whose inputs are constants, or ``None`` if they are large or undefined."""
+    if is_kernel(node, "empty") or any(
+        variable.type is None or prod(_shape(variable)) > SMALL for variable in node.outputs
+    ):
+        return None
+    constants = [variable.data for variable in node.inputs if isinstance(variable, Constant)]
+    result = node.op.perform(node, constants)
+    return result if len(node.outputs) > 1 else [result]
+
+
+def _inner(node: Apply, outer: str, inner: str) -> Apply | None:
+    """Return the node that computes the first input, if both nodes are the given kernels."""
+    found = node.inputs[0].owner if is_kernel(node, outer) else None
+    return found if is_kernel(found, inner) else None
+
+
+def _static(node: Apply) -> dict[str, Any]:
+    return node.op.static if isinstance(node.op, KernelOp) else {}
+
+
+def _shape(variable: Variable) -> tuple[int, ...]:
+    assert variable.type is not None
+    return tuple(length or 0 for length in variable.type.shape)
+
+
+def _applied(node: Apply, inputs: Sequence[Variable], **static: Any) -> Sequence[Variable]:
+    op = node.op
+    assert isinstance(op, KernelOp)
+    op = KernelOp(op.backend, op.name, {**op.static, **static}, op.nout) if static else op
+    return Apply(op, inputs, [output.type for output in node.outputs]).outputs

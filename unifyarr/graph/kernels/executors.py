@@ -1,0 +1,169 @@
+"""Running a graph on natives: step by step on reused buffers, or compiled as a whole by the engine."""
+
+from __future__ import annotations
+
+import linecache
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..._core.engines.handle import Handle
+from ..core.basic import Apply, Constant, Variable, same_type
+from ..core.fgraph import FunctionGraph
+from ..core.memory import buffers, memory_plan
+
+# Takes the natives of the inputs, and returns those of the outputs.
+Executor = Callable[..., Sequence[Any]]
+
+
+class Instruction(NamedTuple):
+    """One node of a schedule.
+
+    It has the places of the node's inputs and outputs, the place of the buffer that it may write to, and the places
+    that are dead after it.
+    """
+
+    node: Apply
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    out: int | None
+    dead: tuple[int, ...]
+
+
+class Schedule:
+    """The nodes of a graph in a fixed order, compiled to one Python function. Each variable has a place, a number.
+
+    With ``borrow`` the next call uses the memory of the results again. ``bound`` returns the function that runs a node.
+    """
+
+    def __init__(
+        self,
+        fgraph: FunctionGraph,
+        plan: Mapping[Variable, Variable],
+        *,
+        borrow: bool = False,
+        bound: Callable[[Apply], Callable[..., Any]] = lambda node: node.op.bound(node),
+    ) -> None:
+        nodes = fgraph.toposort()
+        places: dict[Variable, int] = {}
+        for variable in (
+            *fgraph.inputs,
+            *(v for node in nodes for v in (*node.inputs, *node.outputs)),
+            *fgraph.outputs,
+        ):
+            places.setdefault(variable, len(places))
+        self.inputs = [places[variable] for variable in fgraph.inputs]
+        self.outputs = [places[variable] for variable in fgraph.outputs]
+        self.start = [variable.data if isinstance(variable, Constant) else None for variable in places]
+        keep = {places[v] for v in (*fgraph.inputs, *fgraph.outputs)}
+        keep |= {places[v] for v in places if isinstance(v, Constant)}
+        last: dict[int, int] = {}
+        for number, node in enumerate(nodes):
+            used = [*node.inputs, *node.outputs, *(plan[each] for each in node.outputs if each in plan)]
+            last.update((places[variable], number) for variable in used)
+        dead: dict[int, list[int]] = {}
+        for place, number in last.items():
+            if place not in keep:
+                dead.setdefault(number, []).append(place)
+        # A map: first variable in a result's memory -> the result. The last call's result is its buffer.
+        borrowed = dict(_borrowed(fgraph, plan)) if borrow else {}
+        self._kept = {places[first]: places[result] for first, result in borrowed.items()}
+        self._buffers: dict[int, Any] = {}
+        self.instructions = [
+            Instruction(
+                node,
+                tuple(places[v] for v in node.inputs),
+                tuple(places[v] for v in node.outputs),
+                _out(node, places, plan, borrowed),
+                tuple(dead.get(number, ())),
+            )
+            for number, node in enumerate(nodes)
+        ]
+
+        self._run = self._compiled(bound)
+
+    def __call__(self, *natives: Any) -> list[Any]:
+        """Return the natives of the outputs."""
+        return self._run(*natives)
+
+    def source(self) -> str:
+        """Return the schedule as a Python function: ``v0``, ``v1``, … are places, ``f0``, ``f1``, … run the nodes."""
+        lines = [f"def run({_names(self.inputs)}):"]
+        # The buffer is taken out, so that another thread makes its own.
+        lines += [f"    v{place} = buffers.pop({place}, None)" for place in self._kept]
+        for number, (node, inputs, outputs, out, dead) in enumerate(self.instructions):
+            if node.op.written_to is not None:
+                out = inputs[node.op.written_to]
+            into = "" if out is None else f", out=v{out}" if inputs else f"out=v{out}"
+            lines.append(f"    {_names(outputs)} = f{number}({_names(inputs)}{into})")
+            if dead:
+                lines.append(f"    del {_names(dead)}")
+        lines += [f"    buffers[{place}] = v{result}" for place, result in self._kept.items()]
+        lines.append(f"    return [{_names(self.outputs)}]")
+        return "\n".join(lines) + "\n"
+
+    def _compiled(self, bound: Callable[[Apply], Callable[..., Any]]) -> Callable[..., list[Any]]:
+        # For small arrays a loop over the instructions would take several times as long as the kernels.
+        source, filename = self.source(), f"<unifyarr schedule {id(self)}>"
+        names: dict[str, Any] = {f"v{place}": data for place, data in enumerate(self.start) if data is not None}
+        names |= {f"f{number}": bound(instruction.node) for number, instruction in enumerate(self.instructions)}
+        names["buffers"] = self._buffers
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        weakref.finalize(self, linecache.cache.pop, filename, None)
+        exec(compile(source, filename, "exec"), names)
+        run: Callable[..., list[Any]] = names["run"]
+        return run
+
+
+def _names(places: Iterable[int]) -> str:
+    return ", ".join(f"v{place}" for place in places)
+
+
+def _out(
+    node: Apply,
+    places: Mapping[Variable, int],
+    plan: Mapping[Variable, Variable],
+    borrowed: Mapping[Variable, Variable],
+) -> int | None:
+    output = node.outputs[0]
+    if output in plan:
+        return places[plan[output]]
+    return places[output] if output in borrowed else None
+
+
+def _borrowed(fgraph: FunctionGraph, plan: Mapping[Variable, Variable]) -> Iterator[tuple[Variable, Variable]]:
+    """Yield pairs: the first node output in a result's memory, which could be written to a buffer; the result."""
+    held = buffers(fgraph.toposort())
+    planned = set(plan.values())
+    for result in fgraph.outputs:
+        for first in held.get(result, ()):
+            node = first.owner
+            alone = len(held[result]) == 1 and first not in plan and first not in planned
+            if alone and node is not None and 0 in node.op.out and same_type(first.type, result.type):
+                yield first, result
+
+
+def executor(
+    fgraph: FunctionGraph,
+    backend: Handle,
+    *,
+    borrow: bool = False,
+    donate: Mapping[int, int] | None = None,
+    exact: bool = False,
+) -> Executor:
+    """Return a function that runs a graph on a backend.
+
+    With ``borrow`` the next call uses the memory of the results again. The other two are for engines that compile the
+    whole graph: ``donate`` maps each input that may be used up to the output that takes its memory, and ``exact`` asks
+    for the same results as those of the kernels called one by one.
+    """
+    if not backend.can_compile:
+        return Schedule(fgraph, memory_plan(fgraph), borrow=borrow)
+    whole: Executor = backend.compiled(Schedule(fgraph, {}), donate=donate, exact=exact)
+    return whole
+
+
+def shared(fgraph: FunctionGraph) -> list[frozenset[Variable]]:
+    """Return for each output of a graph the set of variables in whose memory it may be."""
+    held = buffers(fgraph.toposort())
+    return [held.get(variable, frozenset([variable])) for variable in fgraph.outputs]

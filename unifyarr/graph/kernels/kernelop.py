@@ -1,0 +1,187 @@
+"""Operations that are kernels of a backend. Their maps follow from the contract of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from ..._core.declaring.declare import DECLARATIONS
+from ..._core.engines.handle import Handle
+from ...typing import Shape
+from ..core.basic import Apply, Op, Variable
+
+# The only kernels whose result may share memory with their first array.
+VIEWS = frozenset({"get_window", "permute_dims", "reshape", "broadcast_to", "real", "imag", "diagonal"})
+# Those of them whose views may be read-only, or have elements that share memory.
+READ_ONLY = frozenset({"broadcast_to", "diagonal"})
+# Kernels that write to their first array if the engine can. The pure operations work on a copy.
+WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask"})
+# Kernels that may raise because of values, such as an index out of bounds or a singular matrix.
+FALLIBLE = frozenset(
+    {
+        *("gather", "scatter", "scatter_reduce", "take", "take_along_axis", "repeat", "pow", "bitwise_left_shift"),
+        *("bitwise_right_shift", "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm"),
+        *("matrix_power", "matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "searchsorted"),
+    }
+)
+# Nodes that aren't kernels, though they look like them: a copy, and an array overwritten by another one.
+COPY, STORE = "copy", "store"
+
+
+class ArrayType(NamedTuple):
+    """The shape and dtype of an array, known before it's computed."""
+
+    shape: Shape
+    dtype: Any
+
+
+class KernelOp(Op):
+    """A kernel with its static arguments.
+
+    ``target`` is the position of the input that the result overwrites, ``None`` in the pure operation.
+    """
+
+    def __init__(self, backend: Handle, name: str, static: Mapping[str, Any], nout: int, target: int | None = None):
+        self.backend, self.static, self.target = backend, dict(static), target
+        if name in VIEWS:
+            maps: dict[str, Any] = {"view_map": {0: (0,)}}
+        elif target is None:
+            maps = {}
+        else:
+            # An elementwise kernel reads each element before it writes it.
+            same = [(target, other) for other in range(_count(name))] if _is_elementwise(name) else []
+            maps = {"destroy_map": {0: (target,)}, "tolerate_same": same}
+        parameters = (backend.name, target, *((key, _hashable(value)) for key, value in sorted(static.items())))
+        out = [0] if nout == 1 and target is None and _takes_out(backend, name) else []
+        super().__init__(name, parameters=parameters, nout=nout, out=out, **maps)
+        if target is not None and name not in WRITES and name != STORE:
+            self.written_to = target
+        if target is None:
+            self.inplace = tuple(KernelOp(backend, name, static, nout, each) for each in self._targets(name))
+
+    def _targets(self, name: str) -> Sequence[int]:
+        if not self.backend.mutable:
+            return ()
+        if name in WRITES:
+            return (0,)
+        if not _is_elementwise(name) or not _takes_out(self.backend, name):
+            return ()
+        return range(_count(name))
+
+    def twins(self, node: Apply) -> list[Op]:
+        """Return the destructive twins whose targets are neither read-only nor have elements that share memory."""
+        return [twin for twin in super().twins(node) if is_writable(node.inputs[_target(twin)])]
+
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the result for natives, or the tuple of results; written to ``out`` if the kernel takes it."""
+        run = self.bound(node)
+        if self.written_to is not None:
+            out = inputs[self.written_to]
+        return run(*inputs) if out is None else run(*inputs, out=out)
+
+    def bound(self, node: Apply | None) -> Callable[..., Any]:
+        """Return a function of natives, and of ``out=`` if the kernel takes it."""
+        backend, target = self.backend, self.target
+        if self.name == COPY:
+            return backend.copy
+        if self.name == STORE:
+            return partial(_store, backend.assign)
+        kernel = function = backend.kernel(self.name)
+        if self.static:
+            kernel = getattr(function, "bind", partial(partial, function))(**self.static)
+        if self.name in WRITES:
+            return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
+        # Some engines return scalars for 0-d results, and some of our kernels may decline a buffer.
+        declines = isinstance(function, FunctionType) and _takes_out(backend, self.name)
+        if declines or node is None or any(each.type is None or not each.type.shape for each in node.outputs):
+            return partial(_checked, backend, kernel)
+        return kernel
+
+
+def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
+    assign(target, value)
+    return target
+
+
+def _on_a_copy(copy: Callable[..., Any], kernel: Callable[..., Any], x: Any, *others: Any) -> Any:
+    return kernel(copy(x), *others)
+
+
+def _checked(backend: Handle, kernel: Callable[..., Any], *natives: Any, out: Any = None) -> Any:
+    result = kernel(*natives) if out is None else kernel(*natives, out=out)
+    if isinstance(result, tuple) or result is NotImplemented:
+        return result
+    if type(result) is not backend.native_type:
+        result = backend.as_native(result)
+    if out is not None and result is not out:
+        # The kernel declined the buffer; the result must be in the buffer all the same.
+        backend.assign(out, result)
+        return out
+    return result
+
+
+def _target(op: Op) -> int:
+    assert isinstance(op, KernelOp)
+    assert op.target is not None
+    return op.target
+
+
+def is_writable(variable: Variable) -> bool:
+    """Return whether a variable isn't a view that may be read-only or have elements that share memory."""
+    node = variable.owner
+    while node is not None and node.op.views(node).get(variable.index):
+        if node.op.name in READ_ONLY or not isinstance(node.op, KernelOp):
+            # Which views a user's operation returns isn't known.
+            return False
+        variable = node.inputs[0]
+        node = variable.owner
+    return True
+
+
+def is_kernel(node: Apply | None, *names: str) -> bool:
+    """Return whether a node is one of the named kernels, and not a user's operation with such a name."""
+    return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
+
+
+def copied(backend: Handle, variable: Variable) -> Variable:
+    """Return a copy of a variable, with memory of its own."""
+    return Apply(KernelOp(backend, COPY, {}, 1), [variable], [variable.type]).outputs[0]
+
+
+def stored(backend: Handle, target: Variable, value: Variable) -> Variable:
+    """Return the variable that results from overwriting another one by a value of its type."""
+    return Apply(KernelOp(backend, STORE, {}, 1, 0), [target, value], [target.type]).outputs[0]
+
+
+# A kernel of one array that isn't declared as an elementwise one, since it has a composition too.
+_ALONE = frozenset({"clip"})
+
+
+def _is_elementwise(name: str) -> bool:
+    if name in _ALONE:
+        return True
+    declaration = DECLARATIONS.get(name)
+    return declaration is not None and declaration.ufunc is not None
+
+
+def _count(name: str) -> int:
+    return 1 if name in _ALONE else DECLARATIONS[name].ufunc.nin  # type: ignore[union-attr]
+
+
+def _takes_out(backend: Handle, name: str) -> bool:
+    return name not in (COPY, STORE) and bool(backend.mutable and backend.supports_out(backend.kernel(name)))
+
+
+def _hashable(value: Any) -> Hashable:
+    # 0.0 and -0.0, and 1 and 1.0, differ here. An object that can't be compared is equal to itself alone.
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_hashable, value))
+    if isinstance(value, (float, complex)):
+        return (type(value), repr(value))
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return (type(value), value)

@@ -1,0 +1,117 @@
+"""Users' operations in a graph: one node for each call, with the declared maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._core.calling.applications import Application, distinct
+from ..._core.declaring.cuts import Cut
+from ..._core.declaring.operations import Kernel
+from ..._core.engines.handle import Handle
+from ...errors import BackendFeatureError, TraceError
+from ..core.basic import Apply, Op, same_type
+from .kernelop import ArrayType, is_writable
+
+
+class UserOp(Op):
+    """A user's operation with its static arguments; ``twin`` is the kernel that overwrites an input, if it has one."""
+
+    def __init__(self, backend: Handle, application: Application, nout: int, twin: Kernel | None = None) -> None:
+        self.backend, self.application = backend, application
+        operation = application.operation
+        self.kernel = operation.kernels[backend.name] if twin is None else twin
+        # The declared maps count all array parameters, also those that were passed a scalar or None. A node has the
+        # arrays only.
+        at = {place: index for index, place in enumerate(application.places)}
+        destroys = {output: tuple(at[place] for place in places) for output, places in self.kernel.destroys.items()}
+        views = {
+            output: tuple(at[place] for place in sources if place in at)
+            for output, sources in operation.view_map.items()
+        }
+        same, aliased = (
+            [(at[one], at[other]) for one, other in pairs if one in at and other in at]
+            for pairs in (self.kernel.tolerate_same, self.kernel.tolerate_aliased)
+        )
+        super().__init__(
+            operation.name,
+            view_map={key: sources for key, sources in views.items() if sources and key not in destroys},
+            destroy_map=destroys,
+            scratch=[at[place] for place in self.kernel.scratch],
+            tolerate_same=same,
+            tolerate_aliased=aliased,
+            out=[0] if nout == 1 and twin is None and not views and self.kernel.takes_out(backend) else [],
+            # Twins that overwrite different inputs are different operations, even with equal maps.
+            parameters=(backend.name, application, self.kernel),
+            nout=nout,
+        )
+        if twin is None and backend.mutable:
+            self.inplace = tuple(
+                UserOp(backend, application, nout, each)
+                for each in operation.twins.get(backend.name, ())
+                if at.keys() >= each.victims and all(output < nout for output in each.destroys)
+            )
+
+    def twins(self, node: Apply) -> list[Op]:
+        """Return the destructive twins whose targets are neither read-only nor have elements that share memory."""
+        return [
+            twin
+            for twin in super().twins(node)
+            if all(is_writable(node.inputs[index]) for index in twin.victims(node)) and _has_room(twin, node)
+        ]
+
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the result for natives, or the tuple of results."""
+        backend, application = self.backend, self.application
+        into = {} if out is None else {"out": out}
+        try:
+            results = application.perform(self.kernel, backend, inputs, **into)
+            if results is NotImplemented:
+                results = self._declined(inputs)
+        except Cut as cut:
+            results = application.compose(backend, inputs, cut)
+        if node is not None and backend.mutable:
+            self._check_types(node, results)
+        return distinct(application.operation, backend, results, self._may_share) if self.nout > 1 else results[0]
+
+    def _may_share(self, first: int, second: int) -> bool:
+        # The graph knows that the outputs share memory if both may be in the memory of one input.
+        sources = ({*self.view_map.get(key, ()), *self.destroy_map.get(key, ())} for key in (first, second))
+        return not set.isdisjoint(*sources)
+
+    def _declined(self, inputs: Sequence[Any]) -> Any:
+        # Without a kernel the results are in other memory, and are copied to where the graph expects them.
+        backend, application = self.backend, self.application
+        pure = application.operation.kernels[backend.name]
+        results = application.perform(pure, backend, inputs) if self.kernel is not pure else NotImplemented
+        if results is NotImplemented:
+            results = application.compose(backend, inputs)
+        moved = list(results)
+        for output, indices in self.destroy_map.items():
+            fitting = (index for index in indices if backend.shape(inputs[index]) == backend.shape(moved[output]))
+            target = inputs[next(fitting, indices[0])]
+            if backend.shape(target) != backend.shape(moved[output]):
+                raise BackendFeatureError(
+                    f"the in-place kernel of {self.name}() declines a call in a graph, where output {output} must be "
+                    "in a part of its argument: make the pure kernel decline it too"
+                )
+            backend.assign(target, moved[output])
+            moved[output] = target
+        return tuple(moved)
+
+    def _check_types(self, node: Apply, results: Sequence[Any]) -> None:
+        for output, native in zip(node.outputs, results, strict=True):
+            found = ArrayType(tuple(self.backend.shape(native)), self.backend.dtype(native))
+            if output.type is not None and found != output.type:
+                raise TraceError(
+                    f"{self.name}() gives shape {found.shape} and dtype {found.dtype}, but gave {output.type.shape} "
+                    f"and {output.type.dtype} when it was traced: a type that depends on values can't be compiled"
+                )
+
+
+def _has_room(twin: Op, node: Apply) -> bool:
+    """Return whether each output that is in the memory of one of several inputs fits into one of them."""
+    return all(
+        len(indices) == 1 or any(same_type(node.outputs[output].type, node.inputs[index].type) for index in indices)
+        for output, indices in twin.destroys(node).items()
+    )

@@ -1,0 +1,215 @@
+"""The executor of mode ``"debug"``: it runs the rewritten graph node by node, and compares it with the traced graph.
+
+The checks are those of Theano's and PyTensor's DebugMode. The traced graph is the reference: each of its nodes runs on
+copies of its inputs. The rewritten graph runs as in the other modes, in the same memory and with the same buffers.
+After each node the effects of that node are checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..._core.calling.bodies import check_outcome, outcome_of
+from ..._core.engines.comparing import native_values, same, same_bits
+from ..._core.engines.handle import Handle
+from ..._core.engines.tracing import checked
+from ...errors import BadOptimization, StochasticOrder
+from ..core.basic import Apply, Constant, Variable
+from ..core.fgraph import FunctionGraph
+from ..core.memory import memory_plan
+from ..core.nodes import sorted_nodes
+from ..kernels.executors import Schedule
+from ..kernels.operations import UserOp
+from .noderun import NodeRun, check_types, results_of
+from .recorded import Storage
+
+Rewrite = Callable[[FunctionGraph], object]
+
+
+class DebugProgram:
+    """An executor that raises a ``DebugModeError`` where an operation doesn't do what it declares.
+
+    Parameters
+    ----------
+    fgraph
+        The traced graph, which doesn't change. Two copies of it are rewritten; ``self.fgraph`` is the one that runs.
+    rewrite
+        A function that rewrites a copy of the graph. It must do the same each time.
+    backend
+        The backend of the natives.
+
+    On a mutable engine everything is checked, and destroyed or dead memory is filled with garbage, so that a later
+    read of it is found. On an immutable engine only values and types are checked. NaN and infinities are values like
+    others. An error leaves the inputs as they were.
+
+    Raises
+    ------
+    BadViewMap, BadDestroyMap, BadInplace, BadThunkOutput, InvalidValueError
+        At the call, at the node that did it.
+    BadOrder
+        At the call, if a node reads memory that another node has overwritten.
+    BadOptimization
+        At the call, for the first variable whose value differs from that of the variable that it replaces.
+    StochasticOrder
+        At construction, if two copies are rewritten differently. An order that depends on the hashes of strings isn't
+        found, since it's the same throughout a process.
+    """
+
+    def __init__(self, fgraph: FunctionGraph, rewrite: Rewrite, backend: Handle) -> None:
+        self.pure, self.backend = fgraph, backend
+        self.fgraph, again = fgraph.copy(), fgraph.copy()
+        # A copy has its nodes in the same order.
+        self._origins = dict(zip(sorted_nodes(self.fgraph.outputs), sorted_nodes(fgraph.outputs), strict=True))
+        self.fgraph.history.rewrites = []
+        with self.fgraph.history.of(getattr(rewrite, "__name__", repr(rewrite))):
+            rewrite(self.fgraph)
+        rewrite(again)
+        self._schedule = self._scheduled(self.fgraph)
+        check_same(self._schedule, self._scheduled(again), backend)
+        self._stands_for = stands_for(self.fgraph, fgraph, self._origins)
+        self._variables, self._last_reads, self._kept = _places(self._schedule, self.fgraph)
+
+    def _scheduled(self, fgraph: FunctionGraph) -> Schedule:
+        return Schedule(fgraph, memory_plan(fgraph) if self.backend.mutable else {})
+
+    def __call__(self, *natives: Any) -> list[Any]:
+        """Return the natives of the outputs."""
+        before = list(map(self._copy, natives))
+        with checked(True):
+            try:
+                return self._run(natives, self._reference(before))
+            except BaseException:
+                for native, copy in zip(natives, before, strict=True):
+                    values = (native_values(self.backend, each) for each in (native, copy))
+                    if self.backend.mutable and not same_bits(*values):
+                        self.backend.assign(native, copy)
+                raise
+
+    def _copy(self, native: Any) -> Any:
+        return self.backend.copy(native) if self.backend.mutable else native
+
+    def _reference(self, natives: list[Any]) -> dict[Variable, Any]:
+        """Return the values of all variables of the traced graph, computed on copies."""
+        held = dict(zip(self.pure.inputs, natives, strict=True))
+        for node in self.pure.toposort():
+            inputs = [self._copy(v.data if isinstance(v, Constant) else held[v]) for v in node.inputs]
+            results = self._checked_results(node, inputs)
+            # An operation may have kept what it returned.
+            held.update(zip(node.outputs, map(self._copy, results), strict=True))
+        held.update((v, v.data) for v in self.pure.outputs if isinstance(v, Constant))
+        return held
+
+    def _checked_results(self, node: Apply, inputs: list[Any]) -> Sequence[Any]:
+        """Return the results of a node, after comparing them with those of its operation's body, if it has one."""
+        backend, op = self.backend, node.op
+        copies = list(map(self._copy, inputs)) if isinstance(op, UserOp) else []
+        results = results_of(node, inputs)
+        check_types(backend, node, inputs, results)
+        if isinstance(op, UserOp):
+            application = op.application
+            body = outcome_of(lambda: [native_values(backend, x) for x in application.compose(backend, copies)])
+            check_outcome(f"{node} on backend {backend.name!r}", body, [native_values(backend, x) for x in results])
+        return results
+
+    def _run(self, natives: tuple[Any, ...], expected: Mapping[Variable, Any]) -> list[Any]:
+        schedule, storage = self._schedule, Storage(self.backend, self._variables)
+        for place, native in (*enumerate(schedule.start), *zip(schedule.inputs, natives, strict=True)):
+            if native is not None:
+                storage.put(place, native)
+                self._check_value(storage, place, expected)
+        for number, instruction in enumerate(schedule.instructions):
+            run = NodeRun(storage, instruction, self._is_read(number), self._is_live(number))
+            run.run(self._pure(instruction.node))
+            for place in instruction.outputs:
+                self._check_value(storage, place, expected)
+            for place in instruction.dead:
+                storage.drop(place)
+        return [storage.read(place, None) for place in schedule.outputs]
+
+    def _is_read(self, number: int) -> Callable[[int], bool]:
+        return lambda place: self._last_reads.get(place, -1) > number
+
+    def _is_live(self, number: int) -> Callable[[int], bool]:
+        return lambda place: place in self._kept or self._last_reads.get(place, -1) > number
+
+    def _pure(self, node: Apply) -> Apply | None:
+        """Return the traced node that this node, a destructive twin, was rewritten from."""
+        origin = self._origins.get(node)
+        return origin if origin is not None and node.op in origin.op.inplace else None
+
+    def _check_value(self, storage: Storage, place: int, expected: Mapping[Variable, Any]) -> None:
+        variable = self._variables[place]
+        for original in self._stands_for.get(variable, ()):
+            if not same(native_values(self.backend, expected[original]), storage.values[place]):
+                new, old = (each if each.owner is None else f"{each} of {each.owner}" for each in (variable, original))
+                rewriters = self.fgraph.history.rewriters(variable)
+                advice = (
+                    f"look at what {' and '.join(rewriters)} did"
+                    if rewriters
+                    else ("since no rewrite put it there, look at whether the operation always computes the same")
+                )
+                raise BadOptimization(
+                    f"{new} on backend {self.backend.name!r} has another value than {old}, which it replaces in the "
+                    f"rewritten graph; it's the first variable with a wrong value: {advice}"
+                )
+
+
+def stands_for(
+    rewritten: FunctionGraph, original: FunctionGraph, origins: Mapping[Apply, Apply]
+) -> dict[Variable, list[Variable]]:
+    """Return a map: variable of a rewritten graph -> variables of the original that must have the same value.
+
+    The pairs are the graphs' outputs, and the inputs and outputs of each node that both graphs have. So changes that
+    were taken back play no part.
+    """
+    pairs = list(zip(rewritten.outputs, original.outputs, strict=True))
+    for node in rewritten.apply_nodes:
+        origin = origins.get(node)
+        if origin is not None:
+            pairs += zip((*node.inputs, *node.outputs), (*origin.inputs, *origin.outputs), strict=True)
+    found: dict[Variable, dict[Variable, None]] = {}
+    for new, old in pairs:
+        if not isinstance(old, Constant):
+            found.setdefault(new, {})[old] = None
+    return {new: list(old) for new, old in found.items()}
+
+
+def check_same(first: Schedule, second: Schedule, backend: Handle) -> None:
+    """Raise if a graph was rewritten in two different ways."""
+    for number, (one, other) in enumerate(zip(first.instructions, second.instructions, strict=False)):
+        if one.node.op != other.node.op or one[1:] != other[1:]:
+            raise StochasticOrder(
+                f"a graph on backend {backend.name!r} was rewritten twice, and node {number} was first {one.node}, "
+                f"then {other.node}, or with other inputs, buffers or dead variables: make rewrites and features "
+                "independent of the order of a set, and of id() and hash()"
+            )
+    constants = zip(first.start, second.start, strict=False)
+    if len(first.instructions) != len(second.instructions) or not all(_equal(*each, backend) for each in constants):
+        raise StochasticOrder(
+            f"a graph on backend {backend.name!r} was rewritten twice, first to {len(first.instructions)} nodes, then "
+            f"to {len(second.instructions)}, or with other constants: make rewrites do the same each time"
+        )
+
+
+def _equal(first: Any, second: Any, backend: Handle) -> bool:
+    if first is None or second is None or first is second:
+        return first is second
+    return same_bits(native_values(backend, first), native_values(backend, second))
+
+
+def _places(schedule: Schedule, fgraph: FunctionGraph) -> tuple[dict[int, Variable], dict[int, int], set[int]]:
+    """Return the variable of each place, the last node that reads it, and the places that outlive the run."""
+    variables = dict(zip((*schedule.inputs, *schedule.outputs), (*fgraph.inputs, *fgraph.outputs), strict=True))
+    last: dict[int, int] = {}
+    for number, instruction in enumerate(schedule.instructions):
+        variables.update(
+            zip(
+                (*instruction.inputs, *instruction.outputs),
+                (*instruction.node.inputs, *instruction.node.outputs),
+                strict=True,
+            )
+        )
+        last.update(dict.fromkeys(instruction.inputs, number))
+    constants = (place for place, variable in variables.items() if isinstance(variable, Constant))
+    return variables, last, {*schedule.inputs, *schedule.outputs, *constants}

@@ -1,0 +1,312 @@
+"""A function compiled for one cache key: its graph, rewritten to work in place, and where its results go."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.overlap import overlapping
+from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
+from ..._core.arrays.recipes import is_recipe
+from ..._core.arrays.views import Window
+from ..._core.writing.inplace import assign, check_target, finish_all
+from ...errors import InconsistencyError
+from ..core.allornothing import AllOrNothing
+from ..core.basic import Apply, Op, Variable, same_type
+from ..core.destroyhandler import DestroyHandler
+from ..core.feature import Client
+from ..core.fgraph import FunctionGraph
+from ..core.rewriting import canonicalize, fold_constants, inplace, keep_in, merge
+from ..core.scheduling import settle_order
+from ..core.supervisor import Supervisor
+from ..kernels.cleanups import RULES, folded
+from ..kernels.executors import Executor, executor, shared
+from ..kernels.kernelop import FALLIBLE, KernelOp, copied, is_writable, stored
+from ..kernels.windows import compute_in_window
+from ..tracing.crossing import Crossing, Store, stores_of
+from ..tracing.trace import Trace, trace_call
+
+# Stands in for a lock where none is needed.
+UNLOCKED = contextlib.nullcontext()
+
+
+class Options(NamedTuple):
+    """How functions are compiled; see ``compile``."""
+
+    mode: str
+    borrow: bool
+
+
+class Handling(NamedTuple):
+    """What a call does with its arguments, which are numbered by position.
+
+    Attributes
+    ----------
+    kept
+        For each argument, whether its native stays as it is.
+    donated
+        The other arguments: the run may use up their natives, and they have new ones afterwards.
+    checked
+        Arguments that must be writable before the call.
+    rebound
+        Pairs (result, argument): the result becomes the argument's native.
+    assigned
+        Triples (result, argument, steps): the result is written to the argument, or to the window that steps select.
+    """
+
+    kept: tuple[bool, ...]
+    donated: tuple[int, ...]
+    checked: tuple[int, ...]
+    rebound: tuple[tuple[int, int], ...]
+    assigned: tuple[tuple[int, int, tuple[Window, ...]], ...]
+
+
+class Program:
+    """A function compiled for one cache key.
+
+    ``leaves`` and ``spec`` are the flattened arguments that it's traced with. ``mutable`` has the positions of arrays
+    that the caller doesn't need any more.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        leaves: list[Any],
+        spec: Any,
+        crossing: Crossing,
+        mutable: Sequence[int],
+        options: Options,
+    ) -> None:
+        self.crossing, self.backend, self.options = crossing, crossing.engine, options
+        self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"))
+        targets = [*(x for x in leaves if isinstance(x, Array)), *self.made.captured]
+        # The inputs that are written. The graph doesn't write to those that are ``deferred``: their new values are
+        # assigned when all results are there.
+        self.written = list(self.made.updates)
+        self.deferred = {place for place, x in enumerate(targets) if self._is_deferred(x)}
+        self.mutable = [place for place in mutable if place not in self.written and place not in self.deferred]
+        self._build()
+
+    def _is_deferred(self, x: Array) -> bool:
+        # Views that are recipes, arrays of another engine, and variables of engines whose arrays are immutable.
+        variable = not self.backend.mutable and self.backend.can_write(x._native)
+        return is_recipe(x) or self.crossing.two_engines or variable
+
+    def _build(self) -> None:
+        made = self.made
+        in_parts = self.crossing.two_engines and self.options.mode != "debug"
+        self._stores = [
+            store
+            for place, new in made.updates.items()
+            for store in (stores_of(place, made.inputs[place], new) if in_parts else [Store(place, new)])
+        ]
+        traced = FunctionGraph(made.inputs, [*(each.value for each in self._stores), *made.computed])
+        self._destroyed = frozenset((*self.written, *self.mutable))
+        whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
+        self._to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
+        self._executors: dict[tuple[int, ...], Executor] = {}
+        if self.options.mode == "debug":
+            from .debugmode import DebugProgram
+
+            checked = DebugProgram(traced, self._rewrite, self.backend)
+            self.fgraph, self._executors[()] = checked.fgraph, checked
+        else:
+            self._rewrite(traced)
+            self.fgraph = traced
+        # A graph that the engine compiles as a whole returns natives that nothing else refers to.
+        self._returns_new = self.backend.destroys and not self.crossing.two_engines and self.options.mode != "debug"
+        self.reusing = self._results_reusing() if self._returns_new else {}
+        # Donated argument -> the result that takes its memory.
+        self._result_in = {place: number for number, place in enumerate(self.written)} | self.reusing
+        candidates = {*self.written, *self.reusing} if self._returns_new else set()
+        self._whole, self._by_steps = self._handling(candidates - self.deferred), self._handling(set())
+
+    def _handling(self, donated: set[int]) -> Handling:
+        numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self._stores)]
+        return Handling(
+            tuple(place not in donated for place in range(len(self.made.inputs))),
+            tuple(sorted(donated)),
+            tuple(sorted(self._destroyed - donated)),
+            tuple((number, place) for number, place, _ in numbered if place in donated),
+            tuple(
+                each
+                for each in numbered
+                if each[1] not in donated and (each[1] in self.deferred or not self.backend.mutable)
+            ),
+        )
+
+    def _rewrite(self, fgraph: FunctionGraph) -> None:
+        """Turn the traced graph into the one that runs."""
+        if self.options.mode != "pure":
+            self._simplify(fgraph)
+        if self.backend.mutable:
+            self._write(fgraph)
+            if self.options.mode != "pure":
+                self._work_in_place(fgraph)
+
+    def _simplify(self, fgraph: FunctionGraph) -> None:
+        canonicalize(fgraph, RULES)
+        if self.backend.mutable:
+            # The compilers of the other engines fold constants themselves.
+            fold_constants(fgraph, folded)
+        merge(fgraph)
+        canonicalize(fgraph, [compute_in_window])
+
+    def _write(self, fgraph: FunctionGraph) -> None:
+        """Add the stores to written arguments, and copies so that each other result has memory of its own."""
+        taken: set[Variable] = set()
+        for number, (variable, memory) in enumerate(zip(list(fgraph.outputs), shared(fgraph), strict=True)):
+            new = variable
+            is_stored = number < len(self.written) and self.written[number] not in self.deferred
+            # Callers may write to what is returned. A broadcast is read-only, though a rewrite may have put it there.
+            is_fit = is_stored or is_writable(variable)
+            if any(each.owner is None for each in memory) or memory & taken or not is_fit:
+                new = copied(self.backend, variable)
+            if is_stored:
+                new = stored(self.backend, fgraph.inputs[self.written[number]], new)
+            with fgraph.history.of("the storing of results"):
+                fgraph.change_input(Client(None, number), new)
+            taken |= memory
+        fgraph.attach(DestroyHandler())
+        fgraph.attach(AllOrNothing(_may_fail))
+
+    def _work_in_place(self, fgraph: FunctionGraph) -> None:
+        free = {place for place in (*self.written, *self.mutable) if place not in self.deferred}
+        fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in free))
+        stores = {
+            number: fgraph.inputs[place] for number, place in enumerate(self.written) if place not in self.deferred
+        }
+        # One operation may compute several of them in their targets' memory, but only together (a swap of two, say).
+        groups: dict[Apply | None, dict[int, Variable]] = {}
+        for number, target in stores.items():
+            groups.setdefault(_stored(fgraph, number).owner, {})[number] = target
+        for group in groups.values():
+            if len(group) == 1 or not _store_nothing(fgraph, group):
+                for number, target in group.items():
+                    _store_nothing(fgraph, {number: target})
+        inplace(fgraph)
+        settle_order(fgraph)
+
+    def _results_reusing(self) -> dict[int, int]:
+        """Map each argument that may be donated to a result of the same type that can use its memory."""
+        taken: dict[int, int] = {}
+        for place in self.mutable:
+            fitting = (
+                number
+                for number in range(len(self._stores), len(self.fgraph.outputs))
+                if number not in taken.values()
+                and same_type(self.fgraph.outputs[number].type, self.fgraph.inputs[place].type)
+            )
+            number = next(fitting, None)
+            if number is not None:
+                taken[place] = number
+        return taken
+
+    def _executor(self, donated: tuple[int, ...]) -> Executor:
+        found = self._executors.get(donated)
+        if found is None:
+            exact = not all(_is_plain(node.op) for node in self.fgraph.apply_nodes)
+            donate = {place: self._result_in[place] for place in donated}
+            found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact)
+            self._executors[donated] = found
+        return found
+
+    # Running
+
+    def __call__(self, arrays: list[Array], eager: Callable[[], Any], run: Executor | None = None) -> Any:
+        """Return the function's result for arrays of this program's cache key.
+
+        ``eager`` runs the function itself. ``run``, if given, runs the graph step by step in place of the executor.
+        """
+        targets = [*arrays, *self.made.captured]
+        destroyed = self._destroyed
+        if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
+            # Overlapping arguments are written in an order that only the function itself knows.
+            return eager()
+        how = self._whole if run is None else self._by_steps
+        # A donated argument needs no check, unless an engine's trace is running that began after the array was made.
+        for place in how.checked if not how.donated or self.backend.trace() is None else destroyed:
+            check_target(targets[place])
+        # No other thread may read an array while its native is used up.
+        with LOCK if how.donated else UNLOCKED:
+            results = self._run(targets, how, run)
+        backend = self.crossing.array_backend
+        computed = [wrap(native, backend) for native in results[len(self._stores) :]]
+        if self._returns_new and run is None:
+            shared = {number - len(self._stores) for number in self.reusing.values()}
+            for number, x in enumerate(computed):
+                x._owned = number not in shared
+        return self.made.returned(targets, computed)
+
+    def _run(self, targets: list[Array], how: Handling, run: Executor | None) -> list[Any]:
+        """Run the graph, write back the stores, and return the results."""
+        # ``run`` calls kernels one by one, which take natives.
+        to_engine = self._to_engine if run is None else self.crossing.to_engine
+        natives = [to_engine(x) if kept else None for x, kept in zip(targets, how.kept, strict=True)]
+        writing, pending = Writing(), []
+        used_up: list[int] = []
+        try:
+            writing.under_way = True
+            for place in how.donated:
+                taken = release(targets[place], writing, len(used_up))
+                assert taken is not None
+                pending.append(taken)
+                natives[place] = taken.native
+                if taken.number is not None:
+                    used_up.append(place)
+            run = run or self._executor(tuple(used_up))
+            results = list(run(*natives, results=writing.results) if used_up else run(*natives))
+            if self.crossing.two_engines:
+                results = [self.crossing.copy_back(each) for each in results]
+            finish_all(self._writes(targets, how, used_up, results))
+        finally:
+            writing.under_way = False
+            writing.end(pending)
+        return results
+
+    def _writes(
+        self, targets: list[Array], how: Handling, used_up: list[int], results: list[Any]
+    ) -> list[Callable[[], object]]:
+        """Return functions that write the results back."""
+        rebound = [partial(rebind, targets[place], results[number], owned=True) for number, place in how.rebound]
+        assigned = [partial(assign, targets[place], results[number], *steps) for number, place, steps in how.assigned]
+        reusing = [
+            partial(rebind, targets[place], results[self.reusing[place]]) for place in used_up if place in self.reusing
+        ]
+        return [*rebound, *assigned, *reusing]
+
+
+def _may_fail(op: Op) -> bool:
+    return any(isinstance(each, KernelOp) and each.name in FALLIBLE for each in op.parts())
+
+
+def _is_plain(op: Op) -> bool:
+    # A compiler may drop errors and draw other random numbers. What a user's kernel does isn't known.
+    return all(
+        isinstance(each, KernelOp) and each.name not in FALLIBLE and not each.name.startswith("draw_")
+        for each in op.parts()
+    )
+
+
+def _stored(fgraph: FunctionGraph, number: int) -> Variable:
+    store = fgraph.outputs[number].owner
+    assert store is not None
+    return store.inputs[1]
+
+
+def _store_nothing(fgraph: FunctionGraph, targets: Mapping[int, Variable]) -> bool:
+    """Try to compute values in the memory of their targets, so that they needn't be stored there."""
+    try:
+        with fgraph.history.of("inplace"), fgraph.transaction():
+            values = {number: _stored(fgraph, number) for number in targets}
+            for number, value in values.items():
+                fgraph.replace(fgraph.outputs[number], value)
+            for number, target in targets.items():
+                if keep_in(fgraph, values[number], target) is None:
+                    raise InconsistencyError(f"{values[number]} can't be computed in the memory of {target}")
+    except InconsistencyError:
+        return False
+    return True

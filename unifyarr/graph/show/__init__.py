@@ -1,0 +1,1 @@
+"""Graphs as text, drawings and reports."""

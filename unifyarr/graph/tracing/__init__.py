@@ -1,0 +1,1 @@
+"""From a function of arrays to a graph."""

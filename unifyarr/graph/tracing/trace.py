@@ -1,0 +1,207 @@
+"""Running a function once on arrays that stand for variables of a graph.
+
+An argument that the function wrote is one whose native is another variable at the end, and an array from outside that
+it captured is one more input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.ownership import read
+from ..._core.arrays.recipes import geometry, make_view, root_of, steps_with
+from ..._core.arrays.views import Step
+from ..._core.engines.current import use_backend
+from ..._core.engines.handle import Handle
+from ..._core.engines.tracing import running, tracing
+from ..._core.modes.capturing import Captured, Capturing
+from ..._core.modes.debugging import debug
+from ...container.container import flatten, unflatten
+from ...errors import TraceError
+from ..core.basic import Variable
+from ..core.fgraph import FunctionGraph
+from ..core.names import leaf_names
+from .crossing import Crossing, common_backend
+from .tracing_backend import Traced, handle_for, type_of
+
+if TYPE_CHECKING:
+    from ..._core.declaring.declare import Declaration
+    from ..._core.declaring.operands import Call
+    from .transformed import Recording
+
+
+class Trace(Capturing):
+    """One run of a function, and the arrays that it has captured."""
+
+    def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
+        super().__init__(crossing.engine, handle_for(crossing.engine))
+        self.crossing, self.checks = crossing, checks
+
+    def takes(self, backend: Handle | None) -> bool:
+        """Return whether arrays of a backend are captured: of the engine, and of the one that they live on."""
+        return backend is self.backend or backend is self.crossing.array_backend
+
+    def input(self, x: Array, name: str) -> Traced:
+        """Return a new input of the graph that stands for an array."""
+        native = self.crossing.to_engine(x)
+        return Traced(Variable(type_of(self.backend, native), name), native, geometry(x).strides)
+
+    def stand_in(self, x: Array) -> Array:
+        """Return a new array that stands for an input."""
+        traced = self.input(x, f"captured {len(self.captured)}")
+        stand_in = self.standing_for(x, traced, self)
+        self.captured.append(Captured(x, stand_in, traced))
+        return stand_in
+
+    def check(self, declaration: Declaration, call: Call) -> None:
+        """Hold the kernel of a function against its body, for the values of the example."""
+
+        def example(value: Any) -> Any:
+            if isinstance(value, (tuple, list)):
+                return type(value)(map(example, value))
+            return wrap(read(value).value, self.backend) if isinstance(value, Array) else value
+
+        arguments = {name: example(value) for name, value in call.arguments.items() if name != "out"}
+        if not declaration.updated_by(arguments):
+            positional = [arguments.pop(name) for name in call.parameters.positional]
+            positional += arguments.pop(call.parameters.variadic or "", ())
+            with self.suspended(), debug():
+                declaration.public(*positional, **arguments)
+
+    def recording(self, function: Callable[..., Any]) -> Recording:
+        """Return what transforms a function inside the trace."""
+        from .transformed import Recording
+
+        return Recording(function, self)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Trace what happens inside the block, in this thread."""
+        self._outer = running()
+        with tracing(self):
+            try:
+                yield
+            finally:
+                self.forget()
+
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Run what happens inside the block where the trace was begun: nothing of it is recorded."""
+        with tracing(self._outer):
+            yield
+
+
+@dataclass
+class TracedCall:
+    """The graph of one call of a function, and how what it returned is made again."""
+
+    # The arguments' arrays first, then what was captured.
+    inputs: list[Variable]
+    captured: list[Array]
+    # What an input is in the end, by the place of the input, of those that were written.
+    updates: dict[int, Variable]
+    # What was returned and isn't an input or a view of one.
+    computed: list[Variable]
+    spec: Any
+    # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
+    _leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
+
+    def __post_init__(self) -> None:
+        self._is_leaf: bool = self.spec.is_leaf()
+
+    def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
+        """Return what the function returns, of other inputs and other computed arrays."""
+        found = iter(computed)
+        leaves = []
+        for leaf in self._leaves:
+            if leaf is None:
+                leaves.append(next(found))
+            elif leaf[0] is None:
+                leaves.append(leaf[1])
+            else:
+                view = inputs[leaf[0]]
+                for step in leaf[1]:
+                    view = make_view(view, step)
+                leaves.append(view)
+        return leaves[0] if self._is_leaf else unflatten(self.spec, leaves)
+
+
+def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace) -> TracedCall:
+    """Run a function on the leaves of its arguments, with arrays of a new trace in place of the arrays among them."""
+    where = use_backend(trace.backend.name) if trace.crossing.creates_on_engine else contextlib.nullcontext()
+    with trace.running(), where:
+        named = zip(leaves, leaf_names(function, spec), strict=True)
+        given = [wrap(trace.input(x, name), trace.handle) for x, name in named if isinstance(x, Array)]
+        inputs = [x._native for x in given]
+        stand_ins = iter(given)
+        args, kwargs = unflatten(spec, [next(stand_ins) if isinstance(x, Array) else x for x in leaves])
+        result, result_spec = flatten(function(*args, **kwargs))
+        result = [trace.current(x) if isinstance(x, Array) else x for x in result]
+        captured = [each.array for each in trace.captured]
+        inputs += [each.before for each in trace.captured]
+        given += [each.stand_in for each in trace.captured]
+        roots = {id(x): place for place, x in enumerate(given)}
+        made = [_made(x, roots) for x in result]
+        updates = {
+            place: x._native.variable
+            for place, (x, before) in enumerate(zip(given, inputs, strict=True))
+            if x._native is not before
+        }
+        computed = [read(x).variable for x, how in zip(result, made, strict=True) if how is None]
+    return TracedCall([each.variable for each in inputs], captured, updates, computed, result_spec, made)
+
+
+def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> FunctionGraph:
+    """Return the graph of a function: of what it computes and writes, as it was done.
+
+    Parameters
+    ----------
+    function
+        A function of arrays, containers and nests of them, and of other values, which it's traced for.
+    *args, **kwargs
+        Examples of its arguments: they keep their values.
+
+    Returns
+    -------
+    fgraph
+        Its inputs are the arrays among the arguments, and then those from outside that the function met. Its outputs
+        are what arrays that it wrote are in the end, ``fgraph.update_mapping`` says which input each of them is for,
+        and then what it returned, as far as that isn't an input or a view of one.
+
+    Raises
+    ------
+    TraceError
+        If what the function does depends on values of arrays.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> def step(x, y):
+    ...     x += y
+    ...     return ua.sin(x)
+    >>> fgraph = ua.graph.trace(step, ua.zeros(3), ua.ones(3))
+    >>> fgraph.toposort()
+    [add(x, y), sin(add.out)]
+    >>> fgraph.update_mapping
+    {0: 0}
+    """
+    if not callable(function):
+        raise TypeError(f"trace() takes a function, not {type(function).__name__}")
+    leaves, spec = flatten((args, kwargs))
+    home = common_backend(leaf for leaf in leaves if isinstance(leaf, Array))
+    made = trace_call(function, leaves, spec, Trace(Crossing(home)))
+    fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed], clone=False)
+    fgraph.update_mapping = dict(enumerate(made.updates))
+    return fgraph
+
+
+def _made(leaf: Any, roots: Mapping[int, int]) -> Any:
+    if isinstance(leaf, Array) and id(root_of(leaf)) in roots:
+        return roots[id(root_of(leaf))], steps_with(leaf)
+    if isinstance(leaf, Traced):
+        raise TraceError("a compiled function returns what its trace is made of: return the array that holds it")
+    return None if isinstance(leaf, Array) and isinstance(leaf._native, Traced) else (None, leaf)

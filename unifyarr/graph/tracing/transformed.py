@@ -1,0 +1,292 @@
+"""Calls of transformed functions inside a trace: one pure node for each, which has the function's own graph.
+
+The function is traced where it runs, inside the transformation, since there it sees other arrays than its caller: parts
+of a batch, on the engine that has derivatives. From then on the transformation is given what replays that graph.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.ownership import read
+from ..._core.engines.current import use_backend
+from ..._core.engines.handle import Handle
+from ..._core.engines.natives import mismatch
+from ..._core.engines.tracing import capture, running
+from ..._core.modes.transforming import Scope
+from ..._core.writing.inplace import assign
+from ...container.container import flatten, unflatten
+from ...errors import TraceError
+from ...transformations.run import write
+from ..core.basic import Apply, Constant, Op
+from ..core.fgraph import FunctionGraph
+from ..core.rewriting import canonicalize, merge
+from ..kernels.cleanups import RULES
+from ..kernels.executors import Schedule
+from .crossing import Crossing
+from .trace import Trace, TracedCall, trace_call
+from .tracing_backend import Traced, TracingBackend, TracingHandle, node_of
+
+# Takes a function, and returns the transformed one.
+Transformation = Callable[[Callable[..., Any]], Callable[..., Any]]
+# Runs what a function is transformed to on the arrays of a call; returns the result's leaves and structure.
+Runner = Callable[[Callable[..., Any], Sequence["Array"]], tuple[list[Any], Any]]
+# What stands for the arrays among the leaves of a call.
+ARRAY = object()
+
+
+class ConstantOp(Op):
+    """Values that become an array of the engine anew in each run: a native may not outlive the one it was made in."""
+
+    def __init__(self, backend: Handle, values: np.ndarray, device: object) -> None:
+        self.backend, self.values, self.device = backend, values, device
+        super().__init__("constant", parameters=(backend.name, Constant(values).signature(), str(device)))
+
+    def parts(self) -> Iterator[Op]:
+        """Yield nothing, since there's nothing to compute."""
+        yield from ()
+
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return a native with the values."""
+        return self.backend.from_numpy(self.values, device=self.device)
+
+
+class InnerBackend(TracingBackend):
+    """The engine of a trace inside a transformation."""
+
+    def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced:
+        """Return what stands for values."""
+        op = ConstantOp(self._backend, array.copy(), device)
+        return node_of(op, self._backend, (), (op.perform(None, ()),))[0]
+
+
+@functools.cache
+def inner_handle(backend: Handle, outer: Handle) -> TracingHandle:
+    """Return the handle of a trace inside a transformation, which is called in the trace that has another handle."""
+    return TracingHandle.of(backend, InnerBackend)
+
+
+class InnerTrace(Trace):
+    """The trace of a function inside a transformation, which is called in another trace.
+
+    What it meets of that one, or of the outside, stands for inputs of both. ``born`` is the engine's own trace in which
+    the transformation is called.
+    """
+
+    def __init__(self, enclosing: Trace, born: object) -> None:
+        scope = running()
+        assert isinstance(scope, Scope)
+        super().__init__(Crossing(scope.handle))
+        self.handle = inner_handle(scope.handle, enclosing.handle)
+        self.enclosing, self._scope, self._born = enclosing, scope, born
+
+    def takes(self, backend: Handle | None) -> bool:
+        """Return whether arrays of a backend are captured: those of the other trace, and what that captures."""
+        return backend is self.enclosing.handle or self.enclosing.takes(backend)
+
+    @property
+    def around(self) -> Trace:
+        """The trace that the transformation is called in."""
+        return self.enclosing
+
+    def input(self, x: Array, name: str) -> Traced:
+        """Return a new input of the graph that stands for an array."""
+        if x._backend is self.enclosing.handle:
+            with self.suspended():
+                # What has its value is made in here, but is one from outside of the transformation.
+                x = wrap(read(x).value, self.enclosing.backend)
+                x._born = self._born
+                x = self._scope.capture(x)
+        return super().input(x, name)
+
+
+class Replay:
+    """The graph of a function, which runs in its place inside transformations.
+
+    ``written`` has the leaves of the arguments that the function writes, ``rebound`` the captured arrays that it
+    writes.
+    """
+
+    def __init__(self, made: TracedCall, leaves: Sequence[Any]) -> None:
+        places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
+        self.written = [places[place] for place in made.updates if place < len(places)]
+        self.rebound = [place - len(places) for place in made.updates if place >= len(places)]
+        self.met = len(made.captured)
+        # The captured arrays keep the values of the example.
+        self._made = replace(made, captured=[])
+        self.fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed])
+        canonicalize(self.fgraph, RULES)
+        merge(self.fgraph)
+        self._schedule = Schedule(self.fgraph, {})
+
+    def __call__(self, met: Sequence[Array], *args: Any, **kwargs: Any) -> Any:
+        """Return the function's result, and make its writes to arguments and captured arrays."""
+        scope = running()
+        assert isinstance(scope, Scope)
+        inputs = [*(x for x in flatten((args, kwargs))[0] if isinstance(x, Array)), *map(scope.capture, met)]
+        results = self._schedule(*map(read, inputs))
+        updates = self._made.updates
+        for place, native in zip(updates, results, strict=False):
+            assign(inputs[place], native)
+        return self._made.returned(inputs, [wrap(native, scope.handle) for native in results[len(updates) :]])
+
+
+class TransformedOp(Op):
+    """A call of a transformed function without its arrays: first those that were passed, then the captured ones.
+
+    ``fgraph`` is the graph of the function. What that writes is written to copies; what these are in the end is what
+    the last outputs are.
+    """
+
+    def __init__(self, name: str, call: TransformedCall, nout: int) -> None:
+        self.backend, self.fgraph, self._call = call.backend, call.replay.fgraph, call
+        super().__init__(name, parameters=call, nout=nout)
+
+    def parts(self) -> Iterator[Op]:
+        """Yield the operations of the function."""
+        for node in self.fgraph.apply_nodes:
+            yield from node.op.parts()
+
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the result for natives, or the tuple of them."""
+        _, _, results = self._call(inputs)
+        return tuple(results) if self.nout > 1 else results[0]
+
+
+class TransformedCall:
+    """What a call of a transformed function does with natives, by the graph of the function.
+
+    ``written`` is which of these that writes, and ``updates`` whether the caller wants to know what they are then.
+    """
+
+    def __init__(self, backend: Handle, run: Runner, replay: Replay, written: Sequence[int], updates: bool) -> None:
+        self.backend, self.replay, self._run, self._written, self._updates = backend, replay, run, written, updates
+
+    def __call__(self, natives: Sequence[Any]) -> tuple[list[Any], Any, list[Any]]:
+        """Return the leaves of the result, their structure, and all natives that come of it."""
+        backend, copies = self.backend, self._written if self.backend.mutable else ()
+        arrays = [wrap(backend.copy(x) if place in copies else x, backend) for place, x in enumerate(natives)]
+        count = len(arrays) - self.replay.met
+        leaves, spec = self._run(functools.partial(self.replay, arrays[count:]), arrays[:count])
+        updated = [arrays[place] for place in self._written] if self._updates else []
+        return leaves, spec, [read(x) for x in (*leaves, *updated) if isinstance(x, Array)]
+
+
+class Recording:
+    """A function that is transformed inside a trace, in one way or in several."""
+
+    def __init__(self, function: Callable[..., Any], trace: Trace) -> None:
+        self._function, self._trace = function, trace
+        self._replay: Replay | None = None
+        # What the function met, as it was before that was written.
+        self._met: Sequence[Array] = ()
+
+    def __call__(self, name: str, transformation: Transformation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return what the transformed function returns, as one node of the graph.
+
+        The leaves of the function's arguments are the first of these. What it writes is written at the first call.
+        """
+        trace = self._trace_for(name)
+        leaves, spec = flatten((args, kwargs))
+        leaves = [trace.capture(x) if isinstance(x, Array) else x for x in leaves]
+        places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
+        inputs = [self._input(trace, leaves[place]) for place in places]
+        run = _runner(trace.backend, transformation, leaves, spec)
+        is_first = self._replay is None
+        replay = self._replay = self._replay or self._traced(trace, run, inputs)
+        arrays = [*(leaves[place] for place in places), *self._met]
+        inputs += [self._input(trace, x) for x in self._met]
+        # What is no array here is one of the transformation's own.
+        written = [places.index(place) for place in replay.written if place in places]
+        written += [len(places) + place for place in replay.rebound]
+        call = TransformedCall(trace.backend, run, replay, written, is_first)
+        found: list[Any] = []
+        found_spec = None
+
+        def values_of(*natives: Any) -> list[Any]:
+            nonlocal found, found_spec
+            found, found_spec, values = call(natives)
+            return values
+
+        with trace.suspended():
+            values = trace.backend.of_types(values_of, [native.value for native in inputs])
+        outputs = iter(node_of(TransformedOp(name, call, len(values)), trace.backend, inputs, values))
+        result = [wrap(next(outputs), trace.handle) if isinstance(x, Array) else x for x in found]
+        if is_first:
+            self._met = [wrap(native, trace.handle) for native in inputs[len(places) :]]
+            write([arrays[place] for place in written], list(outputs), arrays)
+        return unflatten(found_spec, result)
+
+    def _traced(self, trace: Trace, run: Runner, inputs: Sequence[Traced]) -> Replay:
+        """Trace the function where the transformation calls it."""
+
+        @functools.wraps(self._function)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            inner = InnerTrace(trace, born)
+            leaves, spec = flatten((args, kwargs))
+            made = trace_call(_meeting(self._function), leaves, spec, inner)
+            self._met = made.captured
+            raise _Found(Replay(made, leaves))
+
+        with trace.suspended():
+            born = trace.backend.trace()
+            try:
+                run(function, [wrap(native.value, trace.backend) for native in inputs])
+            except _Found as found:
+                return found.replay
+        raise AssertionError(f"{self._function!r} wasn't called")
+
+    def _trace_for(self, name: str) -> Trace:
+        trace = each = running()
+        while each is not self._trace:
+            if not isinstance(each, InnerTrace):
+                raise TraceError(f"the {name} of a compiled function outlived its trace: call it inside the function")
+            each = each.enclosing
+        assert isinstance(trace, Trace)
+        return trace
+
+    def _input(self, trace: Trace, x: Array) -> Traced:
+        x = trace.capture(x)
+        if x._backend is not trace.handle:
+            raise mismatch(trace.backend, x._backend)
+        native: Traced = read(x)
+        return native
+
+
+class _Found(BaseException):
+    """Ends a transformation, of which only the graph of the function is wanted: it's no error that engines look at."""
+
+    def __init__(self, replay: Replay) -> None:
+        self.replay = replay
+
+
+def _runner(backend: Handle, transformation: Transformation, leaves: Sequence[Any], spec: Any) -> Runner:
+    # Values that are no arrays are those of the trace, whatever the caller does to them afterwards.
+    kept = [ARRAY if isinstance(x, Array) else x.copy() if isinstance(x, np.ndarray) else x for x in leaves]
+
+    def run(function: Callable[..., Any], arrays: Sequence[Array]) -> tuple[list[Any], Any]:
+        given = iter(arrays)
+        args, kwargs = unflatten(spec, [next(given) if leaf is ARRAY else leaf for leaf in kept])
+        with use_backend(backend.name):
+            return flatten(transformation(function)(*args, **kwargs))
+
+    return run
+
+
+def _meeting(function: Callable[..., Any]) -> Callable[..., Any]:
+    # An array that is returned without having been used is captured, too.
+    @functools.wraps(function)
+    def meeting(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        for leaf in flatten(result)[0]:
+            if isinstance(leaf, Array):
+                capture(leaf)
+        return result
+
+    return meeting
