@@ -59,6 +59,15 @@ def has_subnormals(values: np.ndarray) -> bool:
     return bool(((sizes < np.finfo(values.dtype).smallest_normal) & (sizes > 0)).any())
 
 
+def unique_inverse(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of an array of NumPy's, each NaN one of its own, and the inverse, in the shape of ``x``."""
+    found = np.unique_inverse(x)
+    if found.values.size and found.values[-1] != found.values[-1]:
+        # NumPy's sort without first indices is unstable: on some processors it exchanges NaNs.
+        found = np.unique_all(x)
+    return found.values, found.inverse_indices
+
+
 def support_native_out(kernel: Kernel) -> Kernel:
     """Declare that ``kernel(..., out=native)`` writes into ``native`` and returns it."""
     kernel.support_native_out = True  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import kernels
 from ..kernels import by_host, has_subnormals
 from . import _ordering
 from ._compiled import INDEX, compiled, is_concrete
@@ -57,7 +58,7 @@ def unique_counts(x: jax.Array, /) -> Any:
 
 @by_host("how many values there are depends on the values: JAX compiles for each number")
 def unique_inverse(x: jax.Array, /) -> Any:
-    return beside(x, *np.unique_inverse(np.asarray(x))) if _on_host(x) else NotImplemented
+    return beside(x, *kernels.unique_inverse(np.asarray(x))) if _on_host(x) else NotImplemented
 
 
 @by_host("how many values there are depends on the values: JAX compiles for each number")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import kernels
 from ._bfloat16 import ordered
 
 
@@ -28,8 +29,7 @@ def unique_counts(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
 
 @ordered
 def unique_inverse(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
-    """Return values, and the inverse, of the shape of ``x``."""
-    return tuple(np.unique_inverse(x))  # type: ignore[return-value]
+    return kernels.unique_inverse(x)
 
 
 @ordered

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import kernels
 from ..kernels import worked_around
 from ._engine import cast, constant, integer, integers, part, plain_on_host, raw, reshape, tf, truth
 from ._order import argsort_last, begins, ranks, take_last, unsort
@@ -51,7 +52,7 @@ def unique_counts(x: Any, /) -> Any:
 @worked_around(_REASON)
 def unique_inverse(x: Any, /) -> Any:
     host = plain_on_host(x)
-    return NotImplemented if host is None else tuple(map(tf.constant, np.unique_inverse(host)))
+    return NotImplemented if host is None else tuple(map(tf.constant, kernels.unique_inverse(host)))
 
 
 @worked_around(_REASON)
