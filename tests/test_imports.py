@@ -47,6 +47,7 @@ FLOORS = [
     ("graph.show",),
     ("graph",),
     ("random",),
+    ("numpy",),
     ("",),
 ]
 ROOMS = {f"unifyarr.{name}".rstrip("."): floor for floor, names in enumerate(FLOORS) for name in names}

@@ -1,0 +1,5 @@
+"""Functions of functions."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Reading and writing by indices."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Polynomials: NumPy's polynomial."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Products of arrays."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Sorting and searching."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
