@@ -14,27 +14,66 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from . import fft, linalg, polynomial, random
+from . import (
+    _comparing,
+    _creation,
+    _functional,
+    _grids,
+    _hosted,
+    _indexing,
+    _joining,
+    _manipulation,
+    _memory,
+    _numerical,
+    _padding,
+    _products,
+    _reductions,
+    _sets,
+    _sorting,
+    _statistics,
+    _ufuncs,
+    fft,
+    linalg,
+    polynomial,
+    random,
+)
 from ._absent import missing as _missing
-from .comparing import *  # noqa: F403
-from .creation import *  # noqa: F403
-from .functional import *  # noqa: F403
-from .grids import *  # noqa: F403
-from .hosted import *  # noqa: F403
-from .indexing import *  # noqa: F403
-from .joining import *  # noqa: F403
-from .manipulation import *  # noqa: F403
-from .memory import *  # noqa: F403
-from .numerical import *  # noqa: F403
-from .padding import *  # noqa: F403
-from .products import *  # noqa: F403
-from .reductions import *  # noqa: F403
-from .sets import *  # noqa: F403
-from .sorting import *  # noqa: F403
-from .statistics import *  # noqa: F403
-from .ufuncs import *  # noqa: F403
+from ._comparing import *  # noqa: F403
+from ._creation import *  # noqa: F403
+from ._functional import *  # noqa: F403
+from ._grids import *  # noqa: F403
+from ._hosted import *  # noqa: F403
+from ._indexing import *  # noqa: F403
+from ._joining import *  # noqa: F403
+from ._manipulation import *  # noqa: F403
+from ._memory import *  # noqa: F403
+from ._numerical import *  # noqa: F403
+from ._padding import *  # noqa: F403
+from ._products import *  # noqa: F403
+from ._reductions import *  # noqa: F403
+from ._sets import *  # noqa: F403
+from ._sorting import *  # noqa: F403
+from ._statistics import *  # noqa: F403
+from ._ufuncs import *  # noqa: F403
 
-__all__ = [name for name in dir() if not name.startswith("_") and name != "annotations"]
+__all__ = ["fft", "linalg", "polynomial", "random"]
+__all__ += _comparing.__all__
+__all__ += _creation.__all__
+__all__ += _functional.__all__
+__all__ += _grids.__all__
+__all__ += _hosted.__all__
+__all__ += _indexing.__all__
+__all__ += _joining.__all__
+__all__ += _manipulation.__all__
+__all__ += _memory.__all__
+__all__ += _numerical.__all__
+__all__ += _padding.__all__
+__all__ += _products.__all__
+__all__ += _reductions.__all__
+__all__ += _sets.__all__
+__all__ += _sorting.__all__
+__all__ += _statistics.__all__
+__all__ += _ufuncs.__all__
 
 
 def __getattr__(name: str) -> _Any:

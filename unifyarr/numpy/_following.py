@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # What stands in this namespace for an object of NumPy's: its protocols look here.
 COUNTERPARTS: dict[Any, Any] = {}
 # What NumPy's signatures have where nothing was passed.
-NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
+NO_VALUE: Any = np._NoValue
 
 
 def follows(original: Any, *others: Any) -> Callable[[Function], Function]:
@@ -49,7 +49,7 @@ def together(*items: Any) -> list[Array]:
 
 
 def deliver(result: Array, out: Any, *, casting: str = "same_kind") -> Array:
-    """Return a result, or ``out`` with the result written to it: of its shape, and cast by NumPy's rule of that name."""
+    """Return a result, or ``out`` with the result written to it: of its shape, cast as ``casting`` allows."""
     if isinstance(out, tuple):
         (out,) = out
     if out is None:
