@@ -61,11 +61,11 @@ def has_subnormals(values: np.ndarray) -> bool:
 
 def unique_inverse(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of an array of NumPy's, each NaN one of its own, and the inverse, in the shape of ``x``."""
-    found = np.unique_inverse(x)
-    if found.values.size and found.values[-1] != found.values[-1]:
+    values, inverse = np.unique_inverse(x)
+    if values.size and values[-1] != values[-1]:
         # NumPy's sort without first indices is unstable: on some processors it exchanges NaNs.
-        found = np.unique_all(x)
-    return found.values, found.inverse_indices
+        values, _, inverse, _ = np.unique_all(x)
+    return values, inverse
 
 
 def support_native_out(kernel: Kernel) -> Kernel:
