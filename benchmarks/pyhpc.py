@@ -6,9 +6,9 @@ CHECKOUT is a copy of the public repository ``dionhaefner/pyhpc-benchmarks``, wh
 engine. Its NumPy sources run here through ``unifyarr.numpy``, as they are, eager and compiled. One call in ``tke``, of
 LAPACK's ``dgtsv``, becomes the elimination that the other versions have: LAPACK works on NumPy's memory.
 
-Rows are milliseconds of a call by the clock, the median of rounds in which all versions take turns, and the ratio to
-the version by hand for that engine. Results are compared with NumPy's first. A version that isn't there, or doesn't work
-here, is a line that says so.
+Rows are milliseconds of a call by the clock, the median of rounds in which all versions take turns, and their ratio to
+the version by hand for that engine. Each first result is compared with NumPy's. A version that isn't there, or doesn't
+work here, is a line that says so.
 """
 
 from __future__ import annotations
