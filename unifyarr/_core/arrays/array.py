@@ -77,7 +77,7 @@ class Array(Operators, Methods, Protocols, Conversions):
 
     @real.setter
     def real(self, value: ArrayLike) -> None:
-        functions.real(self)._update(value, what="the real part")
+        functions.real(self)._update(value, what="the real part", assigned=True)
 
     @property
     def imag(self) -> Array:
@@ -88,7 +88,7 @@ class Array(Operators, Methods, Protocols, Conversions):
     def imag(self, value: ArrayLike) -> None:
         if dtypes.rank(self.dtype) < 3:
             raise TypeError(f"an array of dtype {self.dtype} has no imaginary part to write: cast it to complex first")
-        functions.imag(self)._update(value, what="the imaginary part")
+        functions.imag(self)._update(value, what="the imaginary part", assigned=True)
 
     @property
     def flat(self) -> Array:
@@ -98,9 +98,9 @@ class Array(Operators, Methods, Protocols, Conversions):
     @flat.setter
     def flat(self, value: ArrayLike) -> None:
         flat = self.reshape((-1,))
-        flat._update(value, what="the array")
+        flat._update(value, what="the array", assigned=True)
         if flat.base is None:
-            self._update(flat.reshape(self.shape), what="the array")
+            self._update(flat.reshape(self.shape), what="the array", assigned=True)
 
     # -- indexing ---------------------------------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Array(Operators, Methods, Protocols, Conversions):
 
     def fill(self, value: Scalar) -> None:
         """Write one value everywhere."""
-        self._update(value)
+        self._update(value, what="the array", assigned=True)
 
     def __copy__(self) -> Array:
         return self.copy()
