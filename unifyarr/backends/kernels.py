@@ -80,11 +80,10 @@ def scipy_values(name: str, *arrays: np.ndarray) -> np.ndarray:
         raise BackendFeatureError(
             f"{name}() is computed by SciPy here, which isn't installed: pip install scipy"
         ) from None
-    dtype = arrays[0].dtype
-    # SciPy has no loops for half precision.
-    wide = dtype if dtype.char in "fd" else np.dtype(np.float32)
     with np.errstate(all="ignore"):
-        return np.asarray(getattr(scipy, name)(*(x.astype(wide, copy=False) for x in arrays)), dtype)
+        # Some of its loops for single precision underflow on the way, and it has none for half.
+        found = getattr(scipy, name)(*(x.astype(np.float64, copy=False) for x in arrays))
+        return np.asarray(found, arrays[0].dtype)
 
 
 def support_native_out(kernel: Kernel) -> Kernel:

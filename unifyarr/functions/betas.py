@@ -16,11 +16,15 @@ from .elementwise import (
     equal,
     exp,
     floor,
+    greater,
     greater_equal,
+    isinf,
     less,
     log,
     log1p,
     logical_and,
+    logical_not,
+    logical_or,
     maximum,
     minimum,
     multiply,
@@ -129,12 +133,17 @@ def _betaln(a: Array, b: Array) -> Array:
     less_, more = minimum(a, b), maximum(a, b)
     is_great = logical_and(greater_equal(more, _GREAT), greater_equal(less_, 0))
     both = logical_and(is_great, greater_equal(less_, _GREAT))
+    is_endless = logical_and(isinf(more), greater(less_, 0))
+    is_great = logical_and(is_great, logical_not(is_endless))
+    both = logical_and(both, is_great)
     # What is chosen for the others keeps every formula, and its derivative, finite.
-    first, second = where(is_great, 1, less_), where(is_great, 1, more)
+    is_other = logical_or(is_great, is_endless)
+    first, second = where(is_other, 1, less_), where(is_other, 1, more)
     small = subtract(add(gammaln(first), gammaln(second)), gammaln(add(first, second)))
     more = where(is_great, more, _GREAT)
     found = _great(where(is_great, less_, 1), more)
-    return where(both, _both(where(both, less_, _GREAT), more), where(is_great, found, small))
+    found = where(both, _both(where(both, less_, _GREAT), more), where(is_great, found, small))
+    return where(is_endless, -math.inf, found)
 
 
 def _great(a: Array, b: Array) -> Array:

@@ -15,6 +15,7 @@ from .elementwise import (
     equal,
     greater,
     greater_equal,
+    isinf,
     isnan,
     less,
     log,
@@ -179,4 +180,7 @@ def kl_div(x: Array, y: Array | Scalar, /, *, out: Array | None = None) -> Array
     """
     dtype, (x, y) = operands("kl_div", x, y)
     x, y = as_double(x), as_double(y)
-    return add(subtract(_rel_entr(x, y), x), y).astype(dtype, copy=False)
+    relative = _rel_entr(x, y)
+    is_infinite = isinf(relative)
+    finite = add(subtract(where(is_infinite, 0, relative), x), y)
+    return where(is_infinite, _INFINITY, finite).astype(dtype, copy=False)

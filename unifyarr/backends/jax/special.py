@@ -47,13 +47,17 @@ def digamma(x: jax.Array) -> Any:
 @worked_around("where powers of a great number underflow it is 0 or NaN, and of an infinite exponent NaN")
 @_in_double
 def zeta(x: jax.Array, q: jax.Array) -> Any:
-    x = jnp.minimum(x, 1e30)
+    # The first term is the whole sum for great exponents.
+    is_power = x > 1e4
+    first = jnp.where(is_power, q, 1) ** -x
+    x = jnp.where(is_power, 2, x)
     is_great = (q > 1e9) & (x > 1)
     near = special.zeta(x, jnp.where(is_great, 1, q))
     great = jnp.where(is_great, q, 1e9)
     # The sum is an integral but for half its first term.
     power = great ** (1 - x)
-    return jnp.where(x < 1, jnp.nan, jnp.where(is_great, power / (x - 1) + power / great / 2, near))
+    found = jnp.where(x < 1, jnp.nan, jnp.where(is_great, power / (x - 1) + power / great / 2, near))
+    return jnp.where(is_power, first, found)
 
 
 def _of_scipy(name: str, slope: Callable[..., Any], reason: str) -> Kernel:

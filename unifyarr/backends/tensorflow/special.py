@@ -53,8 +53,8 @@ def gammaln(x: Any, /) -> Any:
 @functools.partial(_in, tf.float64)
 def digamma(x: Any, /) -> Any:
     is_zero = raw.Equal(x=x, y=scalar(0, x))
-    other = raw.Digamma(x=select(is_zero, scalar(1, x), x))
-    return select(is_zero, raw.RealDiv(x=scalar(-1, x), y=x), other)
+    found = raw.Digamma(x=select(is_zero, scalar(1, x), x))
+    return select(is_zero, raw.RealDiv(x=scalar(-1, x), y=x), found)
 
 
 @worked_around("where powers of a great number underflow it is 0 or NaN, and of an infinite exponent NaN")

@@ -42,10 +42,16 @@ ndtri = _in_single(torch.special.ndtri)
 digamma = _imprecise(_in_double(torch.digamma))
 
 
-@worked_around("it loses digits in single precision, and of infinities it is NaN")
+@worked_around("where powers of a great number underflow it is 0 or NaN, and of an infinite exponent NaN")
 @_in_double
 def zeta(x: Tensor, q: Tensor, /) -> Tensor:
-    return torch.special.zeta(x.clamp(max=1e300), q)
+    x = x.clamp(max=1e300)
+    is_great = (q > 1e9) & (x > 1)
+    near = torch.special.zeta(x, torch.where(is_great, 1.0, q))
+    great = torch.where(is_great, q, 1e9)
+    # The sum is an integral but for half its first term.
+    power = great ** (1 - x)
+    return torch.where(is_great, power / (x - 1) + power / great / 2, near)
 
 
 @worked_around("of minus infinity it is infinity")
