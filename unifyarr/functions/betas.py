@@ -143,7 +143,8 @@ def _betaln(a: Array, b: Array) -> Array:
     more = where(is_great, more, _GREAT)
     found = _great(where(is_great, less_, 1), more)
     found = where(both, _both(where(both, less_, _GREAT), more), where(is_great, found, small))
-    return where(is_endless, -math.inf, found)
+    is_pole = logical_and(equal(less_, 0), greater_equal(more, 0))
+    return where(is_endless, -math.inf, where(is_pole, math.inf, found))
 
 
 def _great(a: Array, b: Array) -> Array:

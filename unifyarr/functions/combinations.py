@@ -39,7 +39,7 @@ _LAST = 170
 
 
 @compositional(namespace="special")
-@described(x="An array of real numbers; the result is 0 for negative ones")
+@described("An array of real numbers; the result is 0 for negative ones")
 def factorial(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the factorials of integers, and between them the gamma function of x + 1.
 
