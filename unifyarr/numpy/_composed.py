@@ -18,7 +18,7 @@ _BITS = {"float16": (10, 14), "float32": (23, 126), "float64": (52, 1022)}
 
 
 def composed(function: np.ufunc) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare the body of a ufunc: it gets arrays of the dtypes of the loop, and its results become those of the loop."""
+    """Declare the body of a ufunc: it gets and gives arrays of the dtypes of the loop."""
 
     def decorate(body: Callable[..., Any]) -> Callable[..., Any]:
         count = function.nin

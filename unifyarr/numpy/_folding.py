@@ -14,7 +14,6 @@ from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
 from .._core.values.shapes import as_axes, as_axis, reduced
 from .._core.writing.inplace import update
-from ..errors import CastingError
 from ._following import NO_VALUE, as_array, together
 
 if TYPE_CHECKING:
@@ -27,16 +26,14 @@ _LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor"})
 # The order of the pairs doesn't count, but for rounding.
 _ASSOCIATIVE = frozenset(
     {"add", "multiply", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or", "bitwise_xor", "gcd",
-     "lcm", "logaddexp", "logaddexp2", "hypot", *_LOGICAL}
+     "logaddexp", "logaddexp2", "hypot", *_LOGICAL}
 )  # fmt: skip
 _SCATTERED = {"add": "add", "subtract": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}
 
 
 def cast(x: Array, dtype: DType) -> Array:
     """Return an array of a dtype: of complex numbers the real parts, where that one is real."""
-    if x.dtype is dtype:
-        return x
-    return (x.real if dtypes.rank(x.dtype) == 3 and dtypes.rank(dtype) in (1, 2) else x).astype(dtype)
+    return x if x.dtype is dtype else _real_for(x, dtype).astype(dtype)
 
 
 def _working(function: ufunc, x: Array, dtype: Any, out: Any) -> DType:
@@ -65,64 +62,72 @@ def reduce(
     function: ufunc, x: Array, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any
 ) -> Array:
     """Return the elements along axes combined by a ufunc."""
+    name, identity = function.__name__, function.identity
     if x.ndim == 0 and axis in (0, -1):
         axis = None
     axes = as_axes(axis, x.ndim)
     working = _working(function, x, dtype, out)
-    start = initial
-    if start is None or start is NO_VALUE:
-        # NumPy's identity of hypot() and logaddexp(), say, and none where there is a first element to begin with.
-        start = function.identity if initial is NO_VALUE else None
-    if where is not True:
-        if start is None:
-            raise ValueError(f"{function.__name__} has no identity: pass initial beside where")
-        x, where = together(x, where)
-        shape = ua.broadcast_shapes(x.shape, where.shape)
-        if len(shape) > x.ndim:
-            raise ValueError(f"where has shape {where.shape}, which doesn't broadcast to {x.shape}")
-        identity = function.identity if function.identity is not None else start
-        x = ua.where(where, cast(x, working), cast(as_array(identity), working) if initial is not None else identity)
+    # ``initial=None`` asks for the first element to begin with, whatever the identity is.
+    start = identity if initial is NO_VALUE else initial
+    first = None if start is None else cast(together(x, start)[1], working)
+    mask = None if where is True else as_array(together(x, where)[1])
+    if mask is not None:
+        if first is None:
+            raise ValueError(f"{name}.reduce() has no identity to begin with where elements are left out: pass initial")
+        if ua.broadcast_shapes(x.shape, mask.shape) != x.shape:
+            raise ValueError(f"where has shape {mask.shape}, which doesn't broadcast to {x.shape}")
     if 0 in x.shape and any(x.shape[each] == 0 for each in axes):
-        if start is None:
-            raise ValueError(f"{function.__name__}.reduce() of no elements has no identity: pass initial")
-        return ua.zeros_like(ua.sum(x, axis=axes, keepdims=keepdims), dtype=working) + cast(
-            together(x, start)[1], working
+        if first is None:
+            raise ValueError(f"{name}.reduce() of no elements has no identity: pass initial")
+        return ua.broadcast_to(first, reduced(x.shape, axes, keepdims)).copy()
+    if name not in _ASSOCIATIVE:
+        return _in_order(
+            function, cast(x, working), axes, keepdims, None if initial is NO_VALUE and mask is None else first, mask
         )
-    result = _combined(function, x, axes, working, keepdims)
-    if initial is not None and initial is not NO_VALUE:
-        result = function._compute(cast(together(x, initial)[1], working), result)
-    return result
+    if mask is not None:
+        x = ua.where(mask, cast(x, working), first if identity is None else ua.asarray(identity, dtype=working))
+    result = _in_any_order(function, x, axes, working, keepdims)
+    return result if initial is NO_VALUE or first is None else function._compute(first, result)
 
 
-def _combined(function: ufunc, x: Array, axes: tuple[int, ...], working: DType, keepdims: bool) -> Array:
+def _in_any_order(function: ufunc, x: Array, axes: tuple[int, ...], working: DType, keepdims: bool) -> Array:
     name = function.__name__
     if name in TOTALS:
-        if dtypes.rank(x.dtype) == 3 and dtypes.rank(working) in (1, 2):
-            x = x.real
-        return TOTALS[name][0](x, axis=axes, dtype=working, keepdims=keepdims)
+        return TOTALS[name][0](_real_for(x, working), axis=axes, dtype=working, keepdims=keepdims)
+    x = cast(x, working)
     if name in CHOICES:
-        return CHOICES[name](cast(x, working), axis=axes, keepdims=keepdims)
-    if len(axes) > 1 and name not in _ASSOCIATIVE:
-        raise ValueError(f"{name}.reduce() depends on the order of the elements: reduce one axis after the other")
-    shape = reduced(x.shape, axes, keepdims)
+        return CHOICES[name](x, axis=axes, keepdims=keepdims)
+    rows = _as_rows(x, axes)
+    while (count := rows.shape[0]) > 1:
+        half = count // 2
+        pairs = function._compute(rows[:half], rows[half : 2 * half])
+        rows = pairs if count % 2 == 0 else ua.concat([pairs, rows[2 * half :]])
+    return ua.reshape(rows[0], reduced(x.shape, axes, keepdims))
+
+
+def _in_order(
+    function: ufunc, x: Array, axes: tuple[int, ...], keepdims: bool, first: Array | None, mask: Array | None
+) -> Array:
+    if len(axes) > 1:
+        raise ValueError(f"{function.__name__}.reduce() depends on the order of elements: pass a single axis")
+    rows = _as_rows(x, axes)
+    masks = None if mask is None else _as_rows(ua.broadcast_to(mask, x.shape), axes)
+    result = rows[0] if first is None else first
+    for place in range(first is None, rows.shape[0]):
+        following = function._compute(result, rows[place])
+        result = following if masks is None else ua.where(masks[place], following, result)
+    return ua.reshape(result, reduced(x.shape, axes, keepdims))
+
+
+def _as_rows(x: Array, axes: tuple[int, ...]) -> Array:
+    """Return an array with the axes that are reduced as its first one."""
     kept = tuple(each for each in range(x.ndim) if each not in axes)
-    rows = ua.permute_dims(cast(x, working), (*axes, *kept))
-    rows = ua.reshape(rows, (math.prod(rows.shape[: len(axes)]), *rows.shape[len(axes) :]))
-    return ua.reshape(_fold(function, rows), shape)
+    rows = ua.permute_dims(x, (*axes, *kept))
+    return ua.reshape(rows, (math.prod(rows.shape[: len(axes)]), *rows.shape[len(axes) :]))
 
 
-def _fold(function: ufunc, rows: Array) -> Array:
-    compute = function._compute
-    if function.__name__ in _ASSOCIATIVE:
-        while (count := rows.shape[0]) > 1:
-            half = count // 2
-            pairs = compute(rows[:half], rows[half : 2 * half])
-            rows = pairs if count % 2 == 0 else ua.concat([pairs, rows[2 * half :]])
-        return rows[0]
-    result = rows[0]
-    for place in range(1, rows.shape[0]):
-        result = compute(result, rows[place])
-    return result
+def _real_for(x: Array, dtype: DType) -> Array:
+    return x.real if dtypes.rank(x.dtype) == 3 and dtypes.rank(dtype) in (1, 2) else x
 
 
 def accumulate(function: ufunc, x: Array, axis: int, dtype: Any, out: Any) -> Array:
@@ -133,9 +138,7 @@ def accumulate(function: ufunc, x: Array, axis: int, dtype: Any, out: Any) -> Ar
     axis = as_axis(axis, x.ndim)
     working = _working(function, x, dtype, out)
     if name in TOTALS:
-        if dtypes.rank(x.dtype) == 3 and dtypes.rank(working) in (1, 2):
-            x = x.real
-        return TOTALS[name][1](x, axis=axis, dtype=working)
+        return TOTALS[name][1](_real_for(x, working), axis=axis, dtype=working)
     rows = ua.moveaxis(cast(x, working), axis, 0)
     if name in _ASSOCIATIVE:
         step = 1
@@ -161,13 +164,16 @@ def reduceat(function: ufunc, x: Array, indices: Any, axis: int, dtype: Any, out
     if outside := [each for each in starts if not 0 <= each < count]:
         raise IndexError(f"index {outside[0]} of reduceat() is out of bounds for {count} elements")
     working = _working(function, x, dtype, out)
-    rows = ua.moveaxis(x, axis, 0)
+    rows = ua.moveaxis(cast(x, working), axis, 0)
     results = []
     for start, stop in zip(starts, [*starts[1:], count], strict=True):
         part = rows[start : stop if stop > start else start + 1]
-        results.append(_combined(function, part, (0,), working, False))
+        if name in _ASSOCIATIVE:
+            results.append(_in_any_order(function, part, (0,), working, False))
+        else:
+            results.append(_in_order(function, part, (0,), False, None, None))
     if not results:
-        return ua.moveaxis(cast(rows[:0], working), 0, axis)
+        return ua.moveaxis(rows[:0], 0, axis)
     return ua.moveaxis(ua.stack(results), 0, axis)
 
 
@@ -176,15 +182,8 @@ def write_at(function: ufunc, target: Array, indices: Any, values: Any) -> None:
     whole = together(target, np.arange(target.size).reshape(target.shape))[1]
     positions = as_array(whole[indices])
     others = [] if values is None else [together(target, values)[1]]
-    given = [
-        target.dtype,
-        *(each.dtype if isinstance(values, Array) or not np.isscalar(values) else type(values) for each in others),
-    ]
-    *inputs, last = dtypes.loop(function._numpy, *given)
-    if not dtypes.can_cast(last, target.dtype):
-        raise CastingError(
-            f"{function.__name__}.at() gives {last}, which can't be cast to {target.dtype} under 'same_kind'"
-        )
+    kinds = [type(values) if type(values) in dtypes.SCALARS else each.dtype for each in others]
+    *inputs, last = dtypes.loop(function._numpy, target.dtype, *kinds)
     others = [ua.reshape(ua.broadcast_to(x.astype(inputs[1]), positions.shape), (-1,)) for x in others]
     flat, points = ua.reshape(target, (-1,)), ua.reshape(positions, (-1,))
     if points.size == 0:
@@ -208,5 +207,5 @@ def _one_by_one(function: ufunc, flat: Array, points: Array, others: list[Array]
     for round_ in range(int(ua.max(turn)) + 1):
         chosen = as_index(order[turn == round_])
         here = points[chosen]
-        result[here] = function._compute(result[here], *(x[chosen] for x in others)).astype(flat.dtype)
+        result[here] = cast(function._compute(result[here], *(x[chosen] for x in others)), flat.dtype)
     return result

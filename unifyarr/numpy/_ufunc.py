@@ -15,12 +15,12 @@ from .._core.writing.inplace import as_target, check_target, update
 from . import _folding
 from ._following import COUNTERPARTS, NO_VALUE, as_array, deliver, together
 
-_WEAK = frozenset((int, float, complex))
+WEAK = frozenset((int, float, complex))
 
 
 def dtype_of(x: Any) -> Any:
     """Return what NumPy resolves a loop by: the dtype of an array, the type of a Python number."""
-    return type(x) if type(x) in _WEAK else np.dtype(bool) if type(x) is bool else x.dtype.dtype
+    return type(x) if type(x) in WEAK else np.dtype(bool) if type(x) is bool else x.dtype.dtype
 
 
 def as_numpy_dtype(dtype: Any) -> Any:
@@ -60,7 +60,7 @@ class ufunc:
         self, dtypes: Any, *, signature: Any = None, casting: Any = None, reduction: bool = False
     ) -> tuple[np.dtype[Any], ...]:
         """Return the dtypes of the loop that is used for operands of some dtypes, as NumPy's ufunc does."""
-        given = tuple(each if each is None or each in _WEAK else as_numpy_dtype(each) for each in dtypes)
+        given = tuple(each if each is None or each in WEAK else as_numpy_dtype(each) for each in dtypes)
         return self._numpy.resolve_dtypes(given, signature=signature, casting=casting, reduction=reduction)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -135,7 +135,7 @@ class ufunc:
         elif isinstance(signature, tuple):
             signature = tuple(map(as_numpy_dtype, signature)) if len(signature) > 1 else signature
         arrays = together(*inputs)
-        given = [x if type(x) in _WEAK else array for x, array in zip(inputs, arrays, strict=True)]
+        given = [x if type(x) in WEAK else array for x, array in zip(inputs, arrays, strict=True)]
         asked = (*map(dtype_of, given), *(None,) * self.nout)
         loop = self._numpy.resolve_dtypes(asked, signature=signature, casting=casting)  # type: ignore[arg-type]
         return [_folding.cast(x, dtypes.as_dtype(each)) for x, each in zip(arrays, loop, strict=False)], loop
@@ -174,7 +174,7 @@ class ufunc:
         return deliver(_folding.accumulate(self, as_array(array), axis, dtype, out), out)
 
     def reduceat(self, array: Any, /, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
-        """Return what ``reduce`` gives for slices: from each index to the next one, or the element where that isn't more.
+        """Return what ``reduce`` gives for the slices between indices; an element, where the next index isn't higher.
 
         >>> import unifyarr.numpy as np
         >>> np.add.reduceat(np.arange(8), [0, 4, 1, 5])
@@ -184,7 +184,7 @@ class ufunc:
         out = _single(out)
         return deliver(_folding.reduceat(self, as_array(array), indices, axis, dtype, out), out)
 
-    def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
+    def outer(self, a: Any, b: Any, /, **options: Any) -> Any:
         """Return the function of each element of one array and each of another.
 
         >>> import unifyarr.numpy as np
@@ -195,7 +195,7 @@ class ufunc:
         self._check_elementwise("outer")
         if self.nin != 2:
             raise ValueError(f"outer() is for functions of two arrays, and {self.__name__} has {self.nin}")
-        first, second = together(A, B)
+        first, second = together(a, b)
         return self(ua.reshape(first, first.shape + (1,) * second.ndim), second, **options)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
@@ -305,9 +305,9 @@ def _stored(result: Array, out: Any, where: Any, casting: str) -> Any:
         if out is None:
             return result
         target = as_target(out)
-        return deliver(
-            result if result.shape == target.shape else ua.broadcast_to(result, target.shape), out, casting=casting
-        )
+        if result.shape != target.shape:
+            result = ua.broadcast_to(result, target.shape)
+        return deliver(result, out, casting=casting)
     mask = together(result, where)[1]
     if mask.dtype != dtypes.bool:
         raise TypeError(f"where is an array of bools, not of {mask.dtype}")
