@@ -27,6 +27,7 @@ from .creation import (
     zeros_like,
 )
 from .data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
+from .diagonals import diag, diagflat, vander
 from .elementwise import (
     abs,
     acos,
@@ -145,6 +146,7 @@ from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, whe
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
+from .spaced import diag_indices, geomspace, logspace, tri, tril_indices, triu_indices
 from .special import erf, erfc
 from .statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from .utility import all, any, diff
@@ -198,6 +200,9 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
     "deg2rad",
+    "diag",
+    "diag_indices",
+    "diagflat",
     "diff",
     "divide",
     "divmod",
@@ -224,6 +229,7 @@ __all__ = [
     "full_like",
     "gather",
     "gcd",
+    "geomspace",
     "gradient",
     "greater",
     "greater_equal",
@@ -254,6 +260,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logspace",
     "matmul",
     "matrix_transpose",
     "max",
@@ -331,8 +338,11 @@ __all__ = [
     "tensordot",
     "tile",
     "trapezoid",
+    "tri",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "trunc",
     "unique_all",
     "unique_counts",
@@ -340,6 +350,7 @@ __all__ = [
     "unique_values",
     "unstack",
     "unwrap",
+    "vander",
     "var",
     "vecdot",
     "where",
