@@ -272,14 +272,14 @@ def full_like(
 
 @follows(np.eye)
 def eye(
-    N: Any,
-    M: Any = None,
+    N: Any,  # noqa: N803
+    M: Any = None,  # noqa: N803
     k: Any = 0,
     dtype: Any = float,
     order: Any = "C",
     *,
     device: Any = None,
-    like: Any = None,  # noqa: N803
+    like: Any = None,
 ) -> Array:
     """Return a matrix with ones on a diagonal, the ``k``-th above the main one, and zeros elsewhere."""
     _check(order, like)
