@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .table import INDEX, ROW, TRUTH, A, B, K, V, Z, case, copying, line, of_view, several
+from .table import IDENTITY, INDEX, ROW, TRUTH, A, B, K, V, Z, case, copying, line, of_view, several
 
 # -- creation ----------------------------------------------------------------------------------------------------------
 
@@ -23,6 +23,13 @@ line(
 )
 line("array", copying(A), copying(A, dtype="float64"), case(A, copy=None))
 line("from_dlpack", case(A), copying(A, copy=True))
+line("geomspace", case(1.0, 8.0, 4))
+line("logspace", case(0.0, 1.0, 3))
+line("tri", case(3))
+several("diag_indices tril_indices triu_indices", case(3))
+line("diag", copying(V), case(IDENTITY, k=1), case(A))
+line("diagflat", case(A), case(V[:1]))
+line("vander", case(V), case(V, 1), case(V, 2, increasing=True), case(V[:1], 1))
 several("meshgrid", copying(V, V[:2].copy()), copying(V), copying(V[:1], V[1:2]), copying(V, V[:2], indexing="ij"))
 line(
     *("astype", copying(A, "float32"), case(A, "float64", copy=False), copying(A, "float32", copy=False)),

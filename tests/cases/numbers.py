@@ -77,3 +77,14 @@ line(
     "segment_sum segment_prod segment_max segment_min segment_mean",
     *(case(A, np.array([2, 0])), case(A, INDEX), case(A, np.array([0, 1])), case(COLUMN[:1, 0], INDEX[1:])),
 )
+
+# -- comparing, angles -------------------------------------------------------------------------------------------------
+
+line("isclose", case(A, B), case(A, A + 1e-9, equal_nan=True), case(A, 0.25, atol=0.5))
+line("allclose array_equal array_equiv", case(A, B), case(A, A), case(TRUTH, TRUTH))
+line("angle", case(A), case(Z), case(A, deg=True))
+line("nan_to_num", case(N), case(A), case(K), case(Z))
+line("sinc", case(A))
+line("unwrap", case(A), case(V * 3), case(K, period=4), case(V[:1]))
+several("divmod", case(A, B), case(K, J))
+line("gcd lcm", case(K, J))

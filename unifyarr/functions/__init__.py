@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from .angles import angle, divmod, nan_to_num, sinc, unwrap
+from .arithmetic import deg2rad, exp2, fmax, fmin, fmod, gcd, heaviside, lcm, logaddexp2, rad2deg
+from .comparing import allclose, array_equal, array_equiv, isclose
 from .contraction import einsum
 from .covariance import corrcoef, cov
 from .creation import (
@@ -24,6 +27,7 @@ from .creation import (
     zeros_like,
 )
 from .data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
+from .diagonals import diag, diagflat, vander
 from .elementwise import (
     abs,
     acos,
@@ -142,6 +146,7 @@ from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, whe
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
+from .spaced import diag_indices, geomspace, logspace, tri, tril_indices, triu_indices
 from .special import erf, erfc
 from .statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from .utility import all, any, diff
@@ -152,12 +157,16 @@ __all__ = [
     "acosh",
     "add",
     "all",
+    "allclose",
+    "angle",
     "any",
     "arange",
     "argmax",
     "argmin",
     "argsort",
     "array",
+    "array_equal",
+    "array_equiv",
     "asarray",
     "asin",
     "asinh",
@@ -190,8 +199,13 @@ __all__ = [
     "cov",
     "cumulative_prod",
     "cumulative_sum",
+    "deg2rad",
+    "diag",
+    "diag_indices",
+    "diagflat",
     "diff",
     "divide",
+    "divmod",
     "einsum",
     "empty",
     "empty_like",
@@ -199,6 +213,7 @@ __all__ = [
     "erf",
     "erfc",
     "exp",
+    "exp2",
     "expand_dims",
     "expm1",
     "eye",
@@ -206,24 +221,32 @@ __all__ = [
     "flip",
     "floor",
     "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
     "from_dlpack",
     "full",
     "full_like",
     "gather",
+    "gcd",
+    "geomspace",
     "gradient",
     "greater",
     "greater_equal",
+    "heaviside",
     "histogram",
     "hypot",
     "iinfo",
     "imag",
     "interp",
+    "isclose",
     "isdtype",
     "isfinite",
     "isin",
     "isinf",
     "isnan",
     "kron",
+    "lcm",
     "less",
     "less_equal",
     "linspace",
@@ -232,10 +255,12 @@ __all__ = [
     "log2",
     "log10",
     "logaddexp",
+    "logaddexp2",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logspace",
     "matmul",
     "matrix_transpose",
     "max",
@@ -248,6 +273,7 @@ __all__ = [
     "minimum",
     "moveaxis",
     "multiply",
+    "nan_to_num",
     "nanargmax",
     "nanargmin",
     "nanmax",
@@ -271,6 +297,7 @@ __all__ = [
     "pow",
     "prod",
     "quantile",
+    "rad2deg",
     "real",
     "reciprocal",
     "remainder",
@@ -291,6 +318,7 @@ __all__ = [
     "sign",
     "signbit",
     "sin",
+    "sinc",
     "sinh",
     "sort",
     "split",
@@ -310,14 +338,19 @@ __all__ = [
     "tensordot",
     "tile",
     "trapezoid",
+    "tri",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "trunc",
     "unique_all",
     "unique_counts",
     "unique_inverse",
     "unique_values",
     "unstack",
+    "unwrap",
+    "vander",
     "var",
     "vecdot",
     "where",
