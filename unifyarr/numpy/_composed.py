@@ -65,12 +65,6 @@ def fabs(x: Array) -> Array:
     return ua.abs(x)
 
 
-@composed(np.divmod)
-def divmod(x1: Array, x2: Array) -> tuple[Array, Array]:
-    """Compute the quotient and the remainder of floored division."""
-    return ua.floor_divide(x1, x2), ua.remainder(x1, x2)
-
-
 @composed(np.modf)
 def modf(x: Array) -> tuple[Array, Array]:
     """Return the part behind the point and the whole part, both with the sign of the number."""
@@ -132,7 +126,9 @@ def _scaled(x: Array, exponent: Array) -> Array:
 def spacing(x: Array) -> Array:
     """Compute the distance to the next number away from zero, with the sign of the number."""
     size = ua.abs(x)
-    return ua.copysign(ua.nextafter(size, float("inf")) - size, x)
+    gap = ua.nextafter(size, float("inf")) - size
+    # In half precision NumPy's has no sign.
+    return gap if x.dtype == dtypes.float16 else ua.copysign(gap, x)
 
 
 @composed(np.bitwise_count)

@@ -66,7 +66,13 @@ class ufunc:
     def __call__(self, *args: Any, **options: Any) -> Any:
         if not options and len(args) == self.nin:
             return self._compute(*args)
+        if len(options) == 1 and type(out := options.get("out")) is Array and self._fits(args, out):
+            return self._compute(*args, out=out)
         return self._call(args, **options)
+
+    def _fits(self, args: tuple[Any, ...], out: Array) -> bool:
+        # The usual call with out, which needs no look at what else may have been passed.
+        return len(args) == self.nin and self.nout == 1 and type(args[0]) is Array and args[0].shape == out.shape
 
     def _call(
         self,
