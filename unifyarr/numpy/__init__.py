@@ -33,6 +33,7 @@ from . import (
     _statistics,
     _ufuncs,
     fft,
+    lib,
     linalg,
     polynomial,
     random,
@@ -56,7 +57,7 @@ from ._sorting import *  # noqa: F403
 from ._statistics import *  # noqa: F403
 from ._ufuncs import *  # noqa: F403
 
-__all__ = ["fft", "linalg", "polynomial", "random"]
+__all__ = ["fft", "lib", "linalg", "polynomial", "random"]
 __all__ += _comparing.__all__
 __all__ += _creation.__all__
 __all__ += _functional.__all__

@@ -10,6 +10,7 @@ _MASKED = "there are no masked arrays: use nan, or a second array for the mask"
 _MATRIX = "there are no matrices: use 2-d arrays, and @"
 _FILES = "files of text are read by NumPy's own, whose result asarray() takes"
 _EXTENDED = "no engine but NumPy has it: use float64 or complex128"
+_ITERATORS = "it walks through NumPy's own memory: use ndindex, ndenumerate or broadcast, or functions of whole arrays"
 _BUILD = "it is about NumPy's own installation: use NumPy's own"
 
 REASONS: dict[str, str] = {
@@ -24,6 +25,7 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(("matrix", "asmatrix", "bmat"), _MATRIX),
     **dict.fromkeys(("loadtxt", "savetxt", "genfromtxt", "fromregex", "fromfile", "fromstring", "memmap"), _FILES),
     **dict.fromkeys(("longdouble", "clongdouble", "float128", "complex256", "float96", "complex192"), _EXTENDED),
+    **dict.fromkeys(("nditer", "flatiter"), _ITERATORS),
     **dict.fromkeys(
         ("get_include", "show_config", "show_runtime", "test", "f2py", "ctypeslib", "core", "info", "getbufsize",
          "setbufsize", "geterrcall", "seterrcall", "nested_iters"), _BUILD,

@@ -2,4 +2,435 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import functions as ua
+from .._core.arrays.array import Array
+from .._core.engines import dtypes
+from .._core.values.shapes import as_shape
+from ._creation import frombuffer, is_known, on_host
+from ._following import as_array, follows, together
+
+__all__ = [
+    "broadcast", "c_", "diag_indices", "diag_indices_from", "indices", "ix_", "mask_indices", "mgrid", "ndarray",
+    "ndenumerate", "ogrid", "r_", "ravel_multi_index", "tril_indices", "tril_indices_from", "triu_indices",
+    "triu_indices_from", "unravel_index",
+]  # fmt: skip
+
+
+def _made(values: np.ndarray) -> Array:
+    # Of what NumPy computed from a shape.
+    return ua.asarray(values, copy=True)
+
+
+def _all_made(several: Any) -> tuple[Array, ...]:
+    return tuple(map(_made, several))
+
+
+# -- made by indexing -----------------------------------------------------------------------------------------------
+
+
+def _number(x: Any) -> Any:
+    return on_host(x, "a grid").item() if isinstance(x, Array) else x
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, slice):
+        return slice(*map(_number, (part.start, part.stop, part.step)))
+    return part
+
+
+class Grid:
+    """A grid that is made by indexing: ``mgrid[0:2, 0:1:5j]`` with all coordinates, ``ogrid`` with what broadcasts.
+
+    >>> import unifyarr.numpy as np
+    >>> np.mgrid[0:2, 0:2]
+    array([[[0, 0],
+            [1, 1]],
+    <BLANKLINE>
+           [[0, 1],
+            [0, 1]]])
+    """
+
+    def __init__(self, original: Any) -> None:
+        self._original = original
+
+    def __getitem__(self, key: Any) -> Any:
+        # Slices hold numbers, of which NumPy makes the grid.
+        made = self._original[tuple(map(_plain, key)) if isinstance(key, tuple) else _plain(key)]
+        return _all_made(made) if isinstance(made, tuple) else _made(made)
+
+
+mgrid = Grid(np.mgrid)
+ogrid = Grid(np.ogrid)
+
+
+class Joiner:
+    """What joins by indexing: ``r_[1:4, 0, x]`` along the first axis, ``c_[x, y]`` as columns.
+
+    A string first says more: ``r_["axis,ndmin,place"]``, where ``place`` is where the axes of those with fewer stand.
+
+    >>> import unifyarr.numpy as np
+    >>> np.r_[1:4, 0, [5, 6]]
+    array([1, 2, 3, 0, 5, 6])
+    >>> np.c_[np.asarray([1, 2]), np.asarray([3, 4])]
+    array([[1, 3],
+           [2, 4]])
+    """
+
+    def __init__(self, axis: int, ndmin: int, place: int) -> None:
+        self._options = axis, ndmin, place
+
+    def __len__(self) -> int:
+        return 0
+
+    def __getitem__(self, key: Any) -> Array:
+        parts = list(key) if isinstance(key, tuple) else [key]
+        axis, ndmin, place = self._options
+        if isinstance(parts[0], str):
+            axis, ndmin, place = _directive(parts.pop(0), axis, ndmin, place)
+        weak: list[Any] = []
+        items: list[Any] = []
+        for part in parts:
+            if isinstance(part, str):
+                raise ValueError(f"a string says how to join before what is joined, and not behind: {part!r}")
+            items.append(_range(_plain(part)) if isinstance(part, slice) else part)
+            weak.append(type(part) if type(part) in dtypes.SCALARS else None)
+        arrays = together(*items)
+        dtype = dtypes.promote(*(kind or x.dtype for kind, x in zip(weak, arrays, strict=True)))
+        grown = [
+            _grown(x.astype(dtype, copy=False), ndmin, place, is_slice=isinstance(part, slice))
+            for x, part in zip(arrays, parts, strict=True)
+        ]
+        return ua.concat(grown, axis=axis)
+
+
+def _directive(text: str, axis: int, ndmin: int, place: int) -> tuple[int, int, int]:
+    if text in ("r", "c"):
+        raise ValueError(f"r_[{text!r}] makes a matrix, and there are none: use '0,2' or '1,2'")
+    try:
+        axis, ndmin, place = (*map(int, text.split(",")), *(axis, ndmin, place)[text.count(",") + 1 :])
+    except ValueError:
+        raise ValueError(f"{text!r} isn't 'axis', 'axis,ndmin' or 'axis,ndmin,place'") from None
+    return axis, ndmin, place
+
+
+def _range(part: slice) -> np.ndarray:
+    start, stop, step = part.start or 0, part.stop, 1 if part.step is None else part.step
+    if isinstance(step, (complex, np.complexfloating)):
+        return np.linspace(start, stop, int(abs(step)))
+    return np.arange(start, stop, step)
+
+
+def _grown(x: Array, ndmin: int, place: int, is_slice: bool) -> Array:
+    ndim = x.ndim
+    if ndim == 0 and ndmin == 0:
+        # Numbers are joined as vectors of one.
+        return ua.reshape(x, (1,))
+    if ndim >= ndmin:
+        return x
+    wide = ua.reshape(x, (1,) * (ndmin - ndim) + x.shape)
+    if place == -1 or ndim == 0:
+        return wide
+    if is_slice:
+        return ua.swapaxes(wide, -1, place)
+    # The array's own axes stand from ``place`` on, as NumPy counts it.
+    first = place if place >= 0 else place + ndmin - ndim + 1
+    free = [axis for axis in range(ndmin) if not first <= axis < first + ndim]
+    order: list[int] = [0] * ndmin
+    for number, axis in enumerate(free):
+        order[axis] = number
+    for number in range(ndim):
+        order[first + number] = ndmin - ndim + number
+    return ua.permute_dims(wide, tuple(order))
+
+
+r_ = Joiner(0, 1, -1)
+c_ = Joiner(-1, 2, 0)
+
+
+# -- indices --------------------------------------------------------------------------------------------------------
+
+
+@follows(np.indices)
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """Return the coordinates of a grid: one array for each axis, or with ``sparse`` what broadcasts to them."""
+    wanted = dtypes.as_dtype(int if dtype is None else dtype)
+    made = np.indices(as_shape(dimensions), sparse=sparse)
+    if sparse:
+        return tuple(x.astype(wanted) for x in _all_made(made))
+    return _made(np.asarray(made)).astype(wanted, copy=False)
+
+
+@follows(np.ix_)
+def ix_(*args: Any) -> tuple[Array, ...]:
+    """Return vectors in the shapes in which they index a part of a grid.
+
+    >>> import unifyarr.numpy as np
+    >>> np.arange(6).reshape(2, 3)[np.ix_([0, 1], [2, 0])]
+    array([[2, 0],
+           [5, 3]])
+    """
+    made = []
+    for place, x in enumerate(together(*args)):
+        if x.ndim != 1:
+            raise ValueError(f"ix_() takes vectors, not an array of shape {x.shape}")
+        if x.size == 0 and not isinstance(args[place], (Array, np.ndarray)):
+            x = x.astype(dtypes.int64)
+        if x.dtype is dtypes.bool:
+            (x,) = ua.nonzero(x)
+        made.append(ua.reshape(x, tuple(-1 if other == place else 1 for other in range(len(args)))))
+    return tuple(made)
+
+
+@follows(np.mask_indices)
+def mask_indices(n: Any, mask_func: Any, k: Any = 0) -> tuple[Array, ...]:
+    """Return the positions of a square matrix that a function such as ``triu`` leaves."""
+    return ua.nonzero(mask_func(ua.ones((n, n), dtype=int), k) != 0)
+
+
+@follows(np.tril_indices)
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Array, ...]:
+    """Return the positions on and below a diagonal of a matrix."""
+    return _all_made(np.tril_indices(operator.index(n), k, m))
+
+
+@follows(np.triu_indices)
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Array, ...]:
+    """Return the positions on and above a diagonal of a matrix."""
+    return _all_made(np.triu_indices(operator.index(n), k, m))
+
+
+def _shape_of_matrix(arr: Any) -> tuple[int, int]:
+    x = as_array(arr)
+    if x.ndim != 2:
+        raise ValueError(f"the positions are those of a matrix, not of an array of shape {x.shape}")
+    return x.shape[0], x.shape[1]
+
+
+@follows(np.tril_indices_from)
+def tril_indices_from(arr: Any, k: Any = 0) -> tuple[Array, ...]:
+    """Return the positions on and below a diagonal of a matrix that is passed."""
+    rows, columns = _shape_of_matrix(arr)
+    return tril_indices(rows, k, columns)
+
+
+@follows(np.triu_indices_from)
+def triu_indices_from(arr: Any, k: Any = 0) -> tuple[Array, ...]:
+    """Return the positions on and above a diagonal of a matrix that is passed."""
+    rows, columns = _shape_of_matrix(arr)
+    return triu_indices(rows, k, columns)
+
+
+@follows(np.diag_indices)
+def diag_indices(n: Any, ndim: Any = 2) -> tuple[Array, ...]:
+    """Return the positions of the main diagonal of an array of equally long axes."""
+    return (ua.arange(n),) * ndim
+
+
+@follows(np.diag_indices_from)
+def diag_indices_from(arr: Any) -> tuple[Array, ...]:
+    """Return the positions of the main diagonal of an array that is passed."""
+    x = as_array(arr)
+    if x.ndim < 2 or len(set(x.shape)) > 1:
+        raise ValueError(f"the array has two equally long axes or more, unlike one of shape {x.shape}")
+    return diag_indices(x.shape[0], x.ndim)
+
+
+def _as_order(order: Any) -> str:
+    if order not in ("C", "F"):
+        raise ValueError(f"order is 'C' or 'F', not {order!r}")
+    return str(order)
+
+
+def _as_whole(x: Array, name: str) -> Array:
+    if x.dtype.kind not in "iu":
+        raise TypeError(f"{name}() takes integers, not {x.dtype}")
+    return x.astype(dtypes.int64)
+
+
+@follows(np.unravel_index)
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Array, ...]:
+    """Return the positions along each axis for positions in an array as a vector.
+
+    >>> import unifyarr.numpy as np
+    >>> np.unravel_index([1, 5], (2, 3))
+    (array([0, 1]), array([1, 2]))
+    """
+    lengths = as_shape(shape)
+    _as_order(order)
+    if not isinstance(indices, Array):
+        return _all_made(np.asarray(each) for each in np.unravel_index(indices, lengths, order))
+    places = _as_whole(indices, "unravel_index")
+    count = int(np.prod(lengths, dtype=object))
+    if is_known(places) and bool(ua.any((places < 0) | (places >= count))):
+        raise ValueError(f"an index is out of bounds for an array of shape {lengths}")
+    made = []
+    for length in reversed(lengths) if order == "C" else lengths:
+        made.append(places % length)
+        places = places // length
+    return tuple(reversed(made) if order == "C" else made)
+
+
+@follows(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Array:
+    """Return the positions in an array as a vector for positions along each axis.
+
+    >>> import unifyarr.numpy as np
+    >>> np.ravel_multi_index(([0, 1], [1, 2]), (2, 3))
+    array([1, 5])
+    """
+    lengths = as_shape(dims)
+    _as_order(order)
+    if not any(isinstance(each, Array) for each in multi_index) and not isinstance(multi_index, Array):
+        return _made(np.asarray(np.ravel_multi_index(multi_index, lengths, mode, order)))
+    modes = mode if isinstance(mode, tuple) else (mode,) * len(lengths)
+    parts = together(*multi_index)
+    if len(parts) != len(lengths) or len(modes) != len(lengths):
+        raise ValueError(f"there are {len(parts)} positions and {len(modes)} modes for the {len(lengths)} axes")
+    if int(np.prod(lengths, dtype=object)) > np.iinfo(np.int64).max:
+        raise ValueError(f"dims {lengths} are too large: int64 doesn't hold the positions")
+    result = None
+    step = 1
+    axes = range(len(lengths))
+    for axis in reversed(axes) if order == "C" else axes:
+        place = _bounded(_as_whole(parts[axis], "ravel_multi_index"), lengths[axis], modes[axis])
+        result = place * step if result is None else result + place * step
+        step *= lengths[axis]
+    if result is None:
+        raise ValueError("ravel_multi_index() needs an axis at least")
+    return result
+
+
+def _bounded(x: Array, length: int, mode: str) -> Array:
+    if mode == "wrap":
+        return x % length
+    if mode == "clip":
+        return ua.clip(x, 0, length - 1)
+    if mode != "raise":
+        raise ValueError(f"mode is one of raise, wrap and clip, not {mode!r}")
+    if is_known(x) and bool(ua.any((x < 0) | (x >= length))):
+        raise ValueError(f"an index is out of bounds for an axis of length {length}")
+    return x
+
+
+# -- iterators and the class ----------------------------------------------------------------------------------------
+
+
+class ndenumerate:
+    """An iterator over the indices and the elements of an array.
+
+    >>> import unifyarr.numpy as np
+    >>> [(place, int(x)) for place, x in np.ndenumerate([[1, 2]])]
+    [((0, 0), 1), ((0, 1), 2)]
+
+    Source: NumPy's ``numpy.ndenumerate``.
+    """
+
+    def __init__(self, arr: Any) -> None:
+        self._array = as_array(arr)
+        self._places = iter(np.ndindex(self._array.shape))
+
+    def __iter__(self) -> ndenumerate:
+        return self
+
+    def __next__(self) -> tuple[tuple[int, ...], Array]:
+        place = next(self._places)
+        return place, self._array[place]
+
+
+class broadcast:
+    """What arrays broadcast to: its shape, and an iterator over their elements together.
+
+    >>> import unifyarr.numpy as np
+    >>> np.broadcast(np.zeros((2, 1)), np.zeros(3)).shape
+    (2, 3)
+
+    Source: NumPy's ``numpy.broadcast``.
+    """
+
+    def __init__(self, *arrays: Any) -> None:
+        given: list[Any] = []
+        for each in arrays:
+            given.extend(each._arrays if isinstance(each, broadcast) else (each,))
+        if len(given) > 64:
+            raise ValueError(f"broadcast() takes 64 arrays at most, not {len(given)}")
+        self._arrays = together(*given)
+        self.shape: tuple[int, ...] = ua.broadcast_shapes(*(x.shape for x in self._arrays))
+        self.nd = self.ndim = len(self.shape)
+        self.size = int(np.prod(self.shape, dtype=object))
+        self.numiter = len(self._arrays)
+        self.reset()
+
+    @property
+    def iters(self) -> tuple[Iterator[Array], ...]:
+        """The iterators over the elements of each array, as broadcast."""
+        return tuple(iter(ua.reshape(ua.broadcast_to(x, self.shape), (-1,))) for x in self._arrays)
+
+    def reset(self) -> None:
+        """Begin again."""
+        self.index = 0
+        self._spread = [ua.broadcast_to(x, self.shape) for x in self._arrays]
+        self._places = iter(np.ndindex(self.shape))
+
+    def __iter__(self) -> broadcast:
+        return self
+
+    def __next__(self) -> tuple[Array, ...]:
+        place = next(self._places)
+        self.index += 1
+        return tuple(x[place] for x in self._spread)
+
+
+class _OfArrays(type):
+    # Asks of the class are answered by that of arrays.
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Array)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return subclass is cls or issubclass(subclass, Array)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(Array, name)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is Array or cls is other
+
+    def __hash__(cls) -> int:
+        return hash(Array)
+
+
+class ndarray(metaclass=_OfArrays):
+    """The class of arrays: for ``isinstance`` and annotations, and to make one of a shape.
+
+    >>> import unifyarr.numpy as np
+    >>> isinstance(np.zeros(2), np.ndarray), np.ndarray((2, 3), np.float32).shape
+    (True, (2, 3))
+
+    Source: NumPy's ``numpy.ndarray``.
+    """
+
+    def __new__(  # type: ignore[misc]
+        cls, shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None, order: Any = None
+    ) -> Array:
+        """Return an array of a shape whose values are not set, or which holds a copy of those in a buffer."""
+        if strides is not None:
+            raise TypeError("strides= is a fact of NumPy's memory: index, or use lib.stride_tricks.as_strided")
+        lengths = as_shape(shape)
+        if buffer is None:
+            return ua.empty(lengths, dtype=dtype)
+        if order not in (None, "C", "F"):
+            raise ValueError(f"order is 'C' or 'F', not {order!r}")
+        try:
+            flat = frombuffer(buffer, dtype, int(np.prod(lengths, dtype=object)), offset)
+        except ValueError as error:
+            raise TypeError(f"the buffer is too small for an array of shape {lengths}: {error}") from None
+        return ua.reshape(flat, lengths[::-1]).T if order == "F" else ua.reshape(flat, lengths)
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return np.ndarray[item]  # type: ignore[valid-type]

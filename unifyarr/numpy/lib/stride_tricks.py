@@ -1,0 +1,94 @@
+"""Windows that slide over an array: NumPy's ``lib.stride_tricks``.
+
+NumPy's are views of overlapping memory, which most engines can't have. These are read-only arrays of the same values,
+so that a write, which would be seen elsewhere in NumPy, raises here.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ... import functions as ua
+from ..._core.arrays.array import Array
+from ..._core.arrays.recipes import geometry
+from ..._core.engines.tracing import current
+from ..._core.values.shapes import as_shape
+from .._following import as_array, follows
+from .array_utils import normalize_axis_tuple
+
+__all__ = ["as_strided", "sliding_window_view"]
+
+
+def _read_only(x: Array) -> Array:
+    return ua.broadcast_to(x, x.shape)
+
+
+@follows(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Array:
+    """Return all windows of a shape, along axes: one more axis for each stands at the end, along the window.
+
+    >>> from unifyarr.numpy.lib.stride_tricks import sliding_window_view
+    >>> sliding_window_view([1, 2, 3, 4], 3)
+    array([[1, 2, 3],
+           [2, 3, 4]])
+    """
+    if writeable:
+        raise ValueError("windows overlap, and can't be written here: write to the array itself")
+    lengths = tuple(map(operator.index, window_shape)) if np.iterable(window_shape) else (operator.index(window_shape),)
+    array = as_array(x)
+    if any(length < 0 for length in lengths):
+        raise ValueError(f"a window has no negative lengths, unlike {lengths}")
+    axes = tuple(range(array.ndim)) if axis is None else normalize_axis_tuple(axis, array.ndim, allow_duplicate=True)
+    if len(axes) != len(lengths):
+        raise ValueError(f"the window has {len(lengths)} lengths, for {len(axes)} axes: give as many of both")
+    result = array
+    for along, length in zip(axes, lengths, strict=True):
+        count = result.shape[along] - length + 1
+        if count < 1:
+            raise ValueError(
+                f"a window of length {length} is longer than axis {along}, of length {result.shape[along]}"
+            )
+        places = np.arange(count)[:, None] + np.arange(length)
+        result = ua.moveaxis(result[(*(slice(None),) * along, places)], along + 1, -1)
+    return _read_only(result)
+
+
+@follows(np.lib.stride_tricks.as_strided)
+def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Array:
+    """Return a read-only array of elements of ``x``, of a shape and of strides in bytes from its first element.
+
+    >>> import unifyarr.numpy as np
+    >>> from unifyarr.numpy.lib.stride_tricks import as_strided
+    >>> as_strided(np.arange(4), (3, 2), (8, 8))
+    array([[0, 1],
+           [1, 2],
+           [2, 3]])
+    """
+    array = as_array(x)
+    own = geometry(current(array)).strides
+    lengths = array.shape if shape is None else as_shape(shape)
+    steps = own[: len(lengths)] if strides is None else tuple(map(operator.index, strides))
+    if len(steps) != len(lengths):
+        raise ValueError(f"strides {steps} are as many as the axes of shape {lengths}")
+    there = _offsets(array.shape, own).reshape(-1)
+    wanted = _offsets(lengths, steps)
+    order = np.argsort(there, kind="stable")
+    places = np.searchsorted(there, wanted, sorter=order)
+    found = order[np.minimum(places, max(there.size - 1, 0))] if there.size else places
+    if wanted.size and (not there.size or (there[found] != wanted).any()):
+        raise ValueError(f"strides {steps} and shape {lengths} lead to memory that isn't of the array")
+    return _read_only(ua.reshape(ua.take(ua.reshape(array, (-1,)), found.reshape(-1), axis=0), lengths))
+
+
+def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    # How many bytes from the first element each one lies.
+    offsets = np.zeros((1,) * len(shape), np.int64)
+    for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):
+        along = np.arange(length) * stride
+        offsets = offsets + along.reshape(tuple(-1 if other == axis else 1 for other in range(len(shape))))
+    return offsets
