@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..engines.dtypes import as_dtype
 from ..values.declared import functions, numpy
 from .protocols import Protocols
 
@@ -252,7 +253,7 @@ class Methods(Protocols):
         if not copy and dtype is self.dtype:
             return self
         if casting != "unsafe":
-            _check_cast(self.dtype, functions.result_type(dtype), casting)
+            _check_cast(self.dtype, as_dtype(dtype), casting)
         return functions.astype(self, dtype, copy=copy)
 
 
