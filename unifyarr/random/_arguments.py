@@ -78,7 +78,7 @@ def refuse_inside_trace(name: str) -> None:
     if running() is not None or any(backend.stages() for backend in loaded_backends()):
         raise TraceError(
             f"{name}() draws on the host, and inside a trace its numbers would become constants: draw before and pass "
-            "the array, or pass a Generator(seed, engine='native')"
+            "the array, or pass a ua.random.Generator(seed, engine='native')"
         )
 
 

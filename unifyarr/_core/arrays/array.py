@@ -20,6 +20,7 @@ from ..values.declared import functions
 from ..values.elsewhere import point_elsewhere
 from ..values.supplying import NotSupplied
 from .conversions import Conversions
+from .layout import Layout
 from .methods import Methods
 from .operators import Operators
 from .ownership import hand_out, read
@@ -29,7 +30,7 @@ from .views import Window
 Index: TypeAlias = int | slice | EllipsisType | ArrayLike | None
 
 
-class Array(Operators, Methods, Protocols, Conversions):
+class Array(Operators, Methods, Layout, Protocols, Conversions):
     """A mutable array over a native array of any backend.
 
     Arrays come from functions such as ``asarray`` and ``zeros``. Reading, writing, views and printing are NumPy's, on
@@ -121,8 +122,8 @@ class Array(Operators, Methods, Protocols, Conversions):
     # -- copies and views -------------------------------------------------------------------------------------------
 
     @explains("copy()")
-    def copy(self) -> Array:
-        """Return an independent array of equal values, in memory of its own."""
+    def copy(self, order: str = "C") -> Array:
+        """Return an independent array of equal values, in memory of its own, whose layout is the engine's."""
         x = capture(self)
         backend = x._backend
         copied = wrap(backend.copy(read(x)), backend)

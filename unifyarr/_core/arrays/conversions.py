@@ -12,6 +12,7 @@ from ..engines import dtypes
 from ..engines.current import current_name
 from ..engines.tracing import current, unrepeatable
 from ..values.arguments import as_integers
+from ..values.declared import numpy
 from ..values.elsewhere import WAYS
 from .ownership import read
 from .slots import Slots
@@ -32,6 +33,10 @@ class Conversions(Slots):
     def tolist(self) -> Any:
         """Return nested lists of Python scalars, of a 0-d array a scalar."""
         return self._values().tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """Return the bytes of the elements, in the order of their indices or, with ``"F"``, of those reversed."""
+        return self._values().tobytes(order)  # type: ignore[arg-type]
 
     def _values(self) -> np.ndarray:
         unrepeatable()
@@ -61,6 +66,13 @@ class Conversions(Slots):
         if dtypes.rank(self.dtype) != 1:
             raise TypeError(f"only an integer array is an index, not one of dtype {self.dtype}")
         return operator.index(self._scalar("an index"))
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if ndigits is None:
+            return round(self._scalar("an integer"))
+        if self.shape:
+            raise TypeError(f"round() takes a 0-d array, not one of shape {self.shape}: use x.round(decimals)")
+        return numpy.round(self, ndigits)
 
     def __len__(self) -> int:
         if not self.shape:

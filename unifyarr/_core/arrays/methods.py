@@ -1,4 +1,7 @@
-"""The methods of an array that are functions: each calls the function of its name."""
+"""The methods of an array that compute: NumPy's, with its signatures, and the standard's keywords beside them.
+
+A plain call goes to the function of the main namespace. What only NumPy has goes to the function of ``unifyarr.numpy``.
+"""
 
 # What a function found by its name returns isn't known to mypy.
 # mypy: disable-error-code="no-any-return"
@@ -7,97 +10,262 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ..values.declared import functions
-from .slots import Slots
+import numpy as np
+
+from ..engines.dtypes import as_dtype
+from ..values.declared import functions, numpy
+from .protocols import Protocols
+
+# What NumPy's signatures have where nothing was passed.
+NO_VALUE: Any = np._NoValue
 
 
-class Methods(Slots):
+class Methods(Protocols):
     """The methods of arrays that are functions, which say what each does."""
 
     __slots__ = ()
 
-    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False, out: Any = None) -> Self:
+    # -- reductions -------------------------------------------------------------------------------------------------
+
+    def sum(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = NO_VALUE,
+        where: Any = True,
+    ) -> Self:
         """See the function ``sum``."""
-        return functions.sum(self, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
+        if out is None and initial is NO_VALUE and where is True:
+            return functions.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return numpy.sum(self, axis, dtype, out, keepdims, initial, where)
 
-    def prod(self, axis: Any = None, dtype: Any = None, keepdims: bool = False, out: Any = None) -> Self:
+    def prod(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = NO_VALUE,
+        where: Any = True,
+    ) -> Self:
         """See the function ``prod``."""
-        return functions.prod(self, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
+        if out is None and initial is NO_VALUE and where is True:
+            return functions.prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return numpy.prod(self, axis, dtype, out, keepdims, initial, where)
 
-    def mean(self, axis: Any = None, keepdims: bool = False, out: Any = None) -> Self:
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> Self:
         """See the function ``mean``."""
-        return functions.mean(self, axis=axis, keepdims=keepdims, out=out)
+        if dtype is None and out is None and where is True:
+            return functions.mean(self, axis=axis, keepdims=keepdims)
+        return numpy.mean(self, axis, dtype, out, keepdims, where=where)
 
-    def max(self, axis: Any = None, keepdims: bool = False, out: Any = None) -> Self:
+    def max(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE, where: Any = True
+    ) -> Self:
         """See the function ``max``."""
-        return functions.max(self, axis=axis, keepdims=keepdims, out=out)
+        if out is None and initial is NO_VALUE and where is True:
+            return functions.max(self, axis=axis, keepdims=keepdims)
+        return numpy.max(self, axis, out, keepdims, initial, where)
 
-    def min(self, axis: Any = None, keepdims: bool = False, out: Any = None) -> Self:
+    def min(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE, where: Any = True
+    ) -> Self:
         """See the function ``min``."""
-        return functions.min(self, axis=axis, keepdims=keepdims, out=out)
+        if out is None and initial is NO_VALUE and where is True:
+            return functions.min(self, axis=axis, keepdims=keepdims)
+        return numpy.min(self, axis, out, keepdims, initial, where)
 
-    def all(self, axis: Any = None, keepdims: bool = False, out: Any = None) -> Self:
+    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Self:
         """See the function ``all``."""
-        return functions.all(self, axis=axis, keepdims=keepdims, out=out)
+        if out is None and where is True:
+            return functions.all(self, axis=axis, keepdims=keepdims)
+        return numpy.all(self, axis, out, keepdims, where=where)
 
-    def any(self, axis: Any = None, keepdims: bool = False, out: Any = None) -> Self:
+    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Self:
         """See the function ``any``."""
-        return functions.any(self, axis=axis, keepdims=keepdims, out=out)
+        if out is None and where is True:
+            return functions.any(self, axis=axis, keepdims=keepdims)
+        return numpy.any(self, axis, out, keepdims, where=where)
 
-    def std(self, axis: Any = None, correction: float = 0.0, keepdims: bool = False, out: Any = None) -> Self:
-        """See the function ``std``."""
-        return functions.std(self, axis=axis, correction=correction, keepdims=keepdims, out=out)
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
+    ) -> Self:
+        """See the function ``std``; ``ddof`` and ``correction`` mean the same."""
+        if dtype is None and out is None and where is True and mean is NO_VALUE:
+            return functions.std(self, axis=axis, correction=_correction(ddof, correction), keepdims=keepdims)
+        return numpy.std(self, axis, dtype, out, _correction(ddof, correction), keepdims, where=where, mean=mean)
 
-    def var(self, axis: Any = None, correction: float = 0.0, keepdims: bool = False, out: Any = None) -> Self:
-        """See the function ``var``."""
-        return functions.var(self, axis=axis, correction=correction, keepdims=keepdims, out=out)
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
+    ) -> Self:
+        """See the function ``var``; ``ddof`` and ``correction`` mean the same."""
+        if dtype is None and out is None and where is True and mean is NO_VALUE:
+            return functions.var(self, axis=axis, correction=_correction(ddof, correction), keepdims=keepdims)
+        return numpy.var(self, axis, dtype, out, _correction(ddof, correction), keepdims, where=where, mean=mean)
 
-    def argmax(self, axis: int | None = None, keepdims: bool = False, out: Any = None) -> Self:
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
         """See the function ``argmax``."""
         return functions.argmax(self, axis=axis, keepdims=keepdims, out=out)
 
-    def argmin(self, axis: int | None = None, keepdims: bool = False, out: Any = None) -> Self:
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
         """See the function ``argmin``."""
         return functions.argmin(self, axis=axis, keepdims=keepdims, out=out)
 
-    def squeeze(self, axis: Any = None) -> Self:
-        """See the function ``squeeze``."""
-        return functions.squeeze(self, axis)
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
+        """Return cumulative sums, without an axis those of all elements; see ``unifyarr.numpy.cumsum``."""
+        return numpy.cumsum(self, axis, dtype, out)
 
-    def astype(self, dtype: Any, *, copy: bool = True) -> Self:
-        """See the function ``astype``."""
-        if not copy and dtype is self.dtype:
-            return self
-        return functions.astype(self, dtype, copy=copy)
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
+        """Return cumulative products, without an axis those of all elements; see ``unifyarr.numpy.cumprod``."""
+        return numpy.cumprod(self, axis, dtype, out)
 
-    def clip(self, min: Any = None, max: Any = None, *, out: Any = None) -> Self:
+    # -- numbers ----------------------------------------------------------------------------------------------------
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Self:
         """See the function ``clip``."""
+        if kwargs:
+            return numpy.clip(self, min, max, out, **kwargs)
         return functions.clip(self, min, max, out=out)
 
-    def round(self, *, out: Any = None) -> Self:
-        """See the function ``round``."""
-        return functions.round(self, out=out)
+    def round(self, decimals: int = 0, out: Any = None) -> Self:
+        """Return the elements rounded to so many decimals; see ``unifyarr.numpy.round``."""
+        if decimals == 0:
+            return functions.round(self, out=out)
+        return numpy.round(self, decimals, out)
 
     def conj(self, *, out: Any = None) -> Self:
         """See the function ``conj``."""
         return functions.conj(self, out=out)
 
-    def take(self, indices: Any, *, axis: int | None = None, out: Any = None) -> Self:
-        """See the function ``take``."""
-        return functions.take(self, indices, axis=axis, out=out)
+    def conjugate(self, *, out: Any = None) -> Self:
+        """See the function ``conj``."""
+        return functions.conj(self, out=out)
 
-    def repeat(self, repeats: Any, *, axis: int | None = None) -> Self:
-        """See the function ``repeat``."""
-        return functions.repeat(self, repeats, axis=axis)
+    def dot(self, other: Any, /, out: Any = None) -> Self:
+        """Return the product of arrays; see ``unifyarr.numpy.dot``."""
+        return numpy.dot(self, other, out)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Self:
+        """Return the sum of a diagonal; see ``unifyarr.numpy.trace``."""
+        return numpy.trace(self, offset, axis1, axis2, dtype, out)
+
+    def __divmod__(self, other: Any, /) -> Any:
+        """Return ``(self // other, self % other)``."""
+        return functions.floor_divide(self, other), functions.remainder(self, other)
+
+    def __rdivmod__(self, other: Any, /) -> Any:
+        """Return ``(other // self, other % self)``."""
+        return functions.floor_divide(other, self), functions.remainder(other, self)
+
+    # -- sorting and searching --------------------------------------------------------------------------------------
+
+    def sort(self, axis: int = -1, kind: Any = None, order: None = None, *, stable: bool | None = None) -> None:
+        """Sort the elements in place, along an axis; every sort is stable enough for ``kind``."""
+        _refuse_fields(order)
+        functions.sort(self, axis=axis, out=self)
+
+    def argsort(
+        self, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: bool | None = None
+    ) -> Self:
+        """Return the indices that sort the array; see ``unifyarr.numpy.argsort``."""
+        return numpy.argsort(self, axis, kind, order, stable=stable)
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
+        """Move the ``kth`` elements to their place in sorted order, in place; see ``unifyarr.numpy.partition``."""
+        self._update(numpy.partition(self, kth, axis, kind, order))
+
+    def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Self:
+        """Return the indices that partition the array; see ``unifyarr.numpy.argpartition``."""
+        return numpy.argpartition(self, kth, axis, kind, order)
+
+    def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> Self:
+        """Return where to insert elements so that the order stays; see ``unifyarr.numpy.searchsorted``."""
+        return numpy.searchsorted(self, v, side, sorter)
 
     def nonzero(self) -> tuple[Self, ...]:
         """See the function ``nonzero``."""
         return functions.nonzero(self)
 
-    def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
-        """Return the array in another shape, given as one tuple or as several lengths; see ``reshape``."""
-        return functions.reshape(self, shape[0] if len(shape) == 1 else shape, copy=copy)
+    # -- elements ---------------------------------------------------------------------------------------------------
 
-    def flatten(self) -> Self:
-        """Return the elements as a new 1-d array."""
-        return functions.reshape(self, (-1,), copy=True)
+    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: Any = "raise") -> Self:
+        """Return elements by indices; see ``unifyarr.numpy.take``."""
+        if mode == "raise":
+            return functions.take(self, indices, axis=axis, out=out)
+        return numpy.take(self, indices, axis, out, mode)
+
+    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
+        """Write elements, by their indices in the flattened array; see ``unifyarr.numpy.put``."""
+        numpy.put(self, indices, values, mode)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Self:
+        """See the function ``repeat``."""
+        return functions.repeat(self, repeats, axis=axis)
+
+    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Self:
+        """Return elements of the choices that the elements count; see ``unifyarr.numpy.choose``."""
+        return numpy.choose(self, choices, out, mode)
+
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
+        """Return the slices for which a condition is true; see ``unifyarr.numpy.compress``."""
+        return numpy.compress(condition, self, axis, out)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        """Return a diagonal, as a read-only view; see ``unifyarr.numpy.diagonal``."""
+        return numpy.diagonal(self, offset, axis1, axis2)
+
+    # -- shapes and types -------------------------------------------------------------------------------------------
+
+    def squeeze(self, axis: Any = None) -> Self:
+        """See the function ``squeeze``."""
+        return functions.squeeze(self, axis)
+
+    def swapaxes(self, axis1: int, axis2: int, /) -> Self:
+        """See the function ``swapaxes``."""
+        return functions.swapaxes(self, axis1, axis2)
+
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Self:
+        """See the function ``astype``; a ``casting`` other than ``"unsafe"`` restricts it as NumPy does."""
+        if not copy and dtype is self.dtype:
+            return self
+        if casting != "unsafe":
+            _check_cast(self.dtype, as_dtype(dtype), casting)
+        return functions.astype(self, dtype, copy=copy)
+
+
+def _correction(ddof: Any, correction: Any) -> Any:
+    return ddof if correction is NO_VALUE else correction
+
+
+def _refuse_fields(order: object) -> None:
+    if order is not None:
+        raise ValueError(f"order names fields of records, and arrays hold numbers: pass None, not {order!r}")
+
+
+def _check_cast(source: Any, target: Any, casting: str) -> None:
+    if not np.can_cast(source.dtype, target.dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(f"{source} can't be cast to {target} under {casting!r}: pass casting='unsafe'")

@@ -114,6 +114,10 @@ class Protocols(Slots):
         """Return the view that one step makes."""
         raise NotSupplied
 
-    def ravel(self, /) -> Self:
-        """Return the elements as a contiguous 1-d array: a view of a C-contiguous array, a copy of any other."""
+    def _geometry(self, /) -> np.ndarray:
+        """Return an array of NumPy's without memory, of the shape and the strides of this one."""
+        raise NotSupplied
+
+    def _is_read_only(self, /) -> bool:
+        """Return whether a write would be refused."""
         raise NotSupplied

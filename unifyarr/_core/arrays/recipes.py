@@ -10,7 +10,7 @@ from ...typing import Shape
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.registry import load
-from ..engines.tracing import current, recording, watch_layout
+from ..engines.tracing import recording, watch_layout
 from ..values.shapes import c_strides, shadow
 from ..values.supplying import supply
 from .array import Array, owner, register, wrap
@@ -155,6 +155,9 @@ def geometry(array: Array) -> np.ndarray:
     return seen_in(geometry(array._root), array)
 
 
+supply(Array._geometry, geometry)
+
+
 def is_contiguous(array: Array) -> bool:
     """Return whether an array is no recipe and known to be C-contiguous: any shape of its elements is a view."""
     if is_recipe(array):
@@ -171,11 +174,3 @@ def seen_in(memory: np.ndarray, array: Array) -> np.ndarray:
         return memory
     seen: np.ndarray = get_through(load("numpy"), memory, array._steps)
     return seen
-
-
-def ravel(array: Array, /) -> Array:
-    """Return the elements as a contiguous 1-d array: a view of a C-contiguous array, a copy of any other."""
-    return array.reshape((-1,), copy=None if geometry(current(array)).flags.c_contiguous else True)
-
-
-supply(Array.ravel, ravel)

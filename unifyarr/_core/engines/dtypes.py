@@ -18,6 +18,11 @@ from ..values.arguments import shown
 from .handle import Handle, loaded_backends
 from .registry import when_loaded
 
+# What a dtype has as NumPy's own.
+_OF_NUMPY = frozenset(
+    ("alignment", "base", "byteorder", "char", "descr", "fields", "flags", "hasobject", "isalignedstruct", "isbuiltin",
+     "isnative", "metadata", "names", "ndim", "newbyteorder", "num", "shape", "str", "subdtype", "type")
+)  # fmt: skip
 # By NumPy's letter.
 _RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
@@ -35,6 +40,9 @@ class DType:
         NumPy's letter: ``b``, ``i``, ``u``, ``f`` (of ``bfloat16`` too) or ``c``.
     itemsize : int
         The bytes of an element.
+
+    Others that NumPy's dtypes have are NumPy's: ``type``, ``char``, ``num``, ``str``, ``byteorder``, ``isnative``,
+    ``alignment``, ``newbyteorder()`` and so on.
 
     Examples
     --------
@@ -59,6 +67,8 @@ class DType:
             # Of bfloat16 alone, whose ``dtype`` is asked for the first time.
             if name == "dtype" and self is bfloat16:
                 return _load_bfloat16()
+            if name in _OF_NUMPY:
+                return getattr(self.dtype, name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __eq__(self, other: object) -> builtins.bool:
@@ -76,14 +86,32 @@ class DType:
     def __hash__(self) -> int:
         return hash(self.dtype)
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> builtins.str:
         return f"unifyarr.{self.name}"
 
-    def __str__(self) -> str:
+    def __str__(self) -> builtins.str:
         return self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
+
+    if TYPE_CHECKING:
+        # Last, since two of them have the names of builtins.
+        @property
+        def alignment(self) -> int: ...
+        @property
+        def byteorder(self) -> builtins.str: ...
+        @property
+        def char(self) -> builtins.str: ...
+        @property
+        def isnative(self) -> builtins.bool: ...
+        @property
+        def num(self) -> int: ...
+        def newbyteorder(self, new_order: Any = "S", /) -> np.dtype[Any]: ...
+        @property
+        def str(self) -> builtins.str: ...
+        @property
+        def type(self) -> builtins.type[np.generic]: ...
 
 
 bool = DType(np.dtype("bool"))

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
+
+
+class _Later:
+    """A module of the package, far above this one, which is imported when a name of it is read for the first time."""
+
+    def __init__(self, name: str) -> None:
+        self.__module = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(import_module(self.__module), name)
+        setattr(self, name, found)
+        return found
+
 
 # ``declare`` puts in here each function of the main namespace,
 functions: Any = SimpleNamespace()
 # and the names of the kernels of all functions.
 kernel_names: set[str] = set()
+# NumPy's names and signatures: what an array's methods are that the main namespace has otherwise.
+numpy: Any = _Later(f"{__name__.partition('.')[0]}.numpy")
+# What NumPy's protocols call in the place of its functions.
+following: Any = _Later(f"{__name__.partition('.')[0]}.numpy._following")

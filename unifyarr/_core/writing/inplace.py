@@ -81,6 +81,9 @@ def is_read_only(x: Array) -> bool:
     return _is_read_only(x, root_of(x))
 
 
+supply(Array._is_read_only, is_read_only)
+
+
 def _is_read_only(x: Array, root: Array) -> bool:
     if root is not x and not all(step.writable for step in x._steps):  # type: ignore[attr-defined]
         return True

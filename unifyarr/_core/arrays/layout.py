@@ -1,0 +1,182 @@
+"""What NumPy tells of an array's memory, and the methods by which the order of elements in it is chosen.
+
+Strides and flags are facts on engines whose arrays may be written. Elsewhere they are those that NumPy's views of one
+C-contiguous array would have: what decides there whether another shape is a view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from ..engines import dtypes
+from ..engines.tracing import capture, current
+from ..values.arguments import as_integers
+from ..values.declared import functions
+from .protocols import Protocols
+from .views import Window
+
+
+class Layout(Protocols):
+    """The memory of arrays, and methods with ``order``."""
+
+    __slots__ = ()
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from an element to the next one, along each axis."""
+        return current(self)._geometry().strides
+
+    @property
+    def flags(self) -> Flags:
+        """How the memory lies, and whether it may be written: by name or by key, as NumPy's ``flags``."""
+        return Flags(self)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
+        """Return the array in another shape, given as one tuple or as several lengths; see ``reshape``.
+
+        With ``order="F"`` the first index changes fastest, with ``"A"`` if it does so in memory.
+        """
+        lengths = shape[0] if len(shape) == 1 else shape
+        if order != "C" and _is_fortran(self, _letter(order, "CFA")):
+            reversed_lengths = as_integers(lengths, "a shape")[::-1]
+            return functions.reshape(self.T, reversed_lengths, copy=copy).T  # type: ignore
+        return functions.reshape(self, lengths, copy=copy)  # type: ignore[no-any-return]
+
+    def flatten(self, order: str = "C") -> Self:
+        """Return the elements as a new 1-d array."""
+        return functions.reshape(_ordered(self, order), (-1,), copy=True)  # type: ignore[no-any-return]
+
+    def ravel(self, order: str = "C") -> Self:
+        """Return the elements as a contiguous 1-d array: a view of a C-contiguous array, a copy of any other.
+
+        With ``order="F"`` the first index changes fastest, with ``"A"`` if it does so in memory, and ``"K"`` is the
+        order in memory.
+        """
+        x = _ordered(self, order)
+        whole = current(x)._geometry().flags.c_contiguous
+        return functions.reshape(x, (-1,), copy=None if whole else True)  # type: ignore[no-any-return]
+
+    def view(self, dtype: Any = None, type: Any = None) -> Self:
+        """Return a view of the whole array, of its own dtype: no memory is read as another one."""
+        if isinstance(dtype, builtin_type) and issubclass(dtype, np.ndarray):
+            dtype = None
+        if dtype is not None and dtypes.as_dtype(dtype) is not self.dtype:
+            raise TypeError(
+                f"no engine but NumPy reads memory of {self.dtype} as {dtype} and writes it: use x.astype(dtype), or "
+                "np.asarray(x).view(dtype) for the bits"
+            )
+        return capture(self)._view(Window.of_order(self.shape, range(self.ndim)))
+
+    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+        """Refuse another shape, since the array and its views keep their memory."""
+        lengths = as_integers(new_shape[0] if len(new_shape) == 1 else new_shape, "a shape")
+        if lengths != self.shape:
+            raise ValueError(
+                f"an array keeps its shape, {self.shape}, and can't be resized to {lengths}: make another one, with "
+                "x.reshape(shape) or unifyarr.numpy.resize(x, shape)"
+            )
+
+
+builtin_type = type
+
+
+def _letter(order: object, allowed: str) -> str:
+    letter = "C" if order is None else order.upper() if isinstance(order, str) else ""
+    if not letter or letter not in allowed:
+        raise ValueError(f"order is one of {', '.join(allowed)}, not {order!r}")
+    return letter
+
+
+def _is_fortran(x: Any, letter: str) -> bool:
+    return letter == "F" or (letter == "A" and current(x)._geometry().flags.fnc)
+
+
+def _ordered(x: Any, order: object) -> Any:
+    # The array whose elements in C order are those of ``x`` in this one.
+    letter = _letter(order, "CFAK")
+    if letter != "K":
+        return x.T if _is_fortran(x, letter) and x.ndim > 1 else x
+    strides = current(x)._geometry().strides
+    places = sorted(range(x.ndim), key=lambda axis: -abs(strides[axis]))
+    return x if places == sorted(places) else functions.permute_dims(x, places)
+
+
+def _of_memory(name: str) -> Callable[[Any], bool]:
+    return lambda flags: bool(getattr(current(flags._array)._geometry().flags, name))
+
+
+class Flags:
+    """NumPy's ``flags`` of an array: facts that nobody sets."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        object.__setattr__(self, "_array", array)
+
+    c_contiguous = property(_of_memory("c_contiguous"), doc="Whether the last index changes fastest, without gaps.")
+    f_contiguous = property(_of_memory("f_contiguous"), doc="Whether the first index changes fastest, without gaps.")
+    fnc = property(_of_memory("fnc"), doc="Whether it's f_contiguous and not c_contiguous.")
+    forc = property(_of_memory("forc"), doc="Whether it's f_contiguous or c_contiguous.")
+    contiguous = c_contiguous
+    fortran = f_contiguous
+    aligned = property(lambda self: True, doc="Always true.")
+    writebackifcopy = property(lambda self: False, doc="Always false.")
+
+    @property
+    def owndata(self) -> bool:
+        """Whether the array is no view."""
+        return self._array.base is None
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the array may be written."""
+        return not current(self._array)._is_read_only()
+
+    @property
+    def behaved(self) -> bool:
+        """Whether the array may be written, since it's always aligned."""
+        return self.writeable
+
+    @property
+    def carray(self) -> bool:
+        """Whether it's writeable and c_contiguous."""
+        return self.writeable and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        """Whether it's writeable and fnc."""
+        return self.writeable and self.fnc
+
+    def __getitem__(self, key: str) -> bool:
+        name = _LETTERS.get(key, key.lower() if isinstance(key, str) else "")
+        if name not in _NAMES:
+            raise KeyError(f"a flag is one of {', '.join(map(str.upper, _NAMES))}, not {key!r}")
+        return getattr(self, name)  # type: ignore[no-any-return]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise ValueError(
+            f"flags are facts of an array's memory, and {name!r} can't be set: pass x.copy() to what mustn't write"
+        )
+
+    def __setitem__(self, key: str, value: object) -> None:
+        setattr(self, key, value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and all(self[name] == other[name] for name in _NAMES)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"  {name.upper()} : {self[name]}" for name in _SHOWN)
+
+
+_SHOWN = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
+_NAMES = (*_SHOWN, "contiguous", "fortran", "fnc", "forc", "behaved", "carray", "farray")
+# NumPy's short keys.
+_LETTERS = {
+    "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
+    "X": "writebackifcopy", "B": "behaved", "CA": "carray", "FA": "farray",
+}  # fmt: skip
