@@ -129,6 +129,7 @@ def fills_gaps(native: Callable[..., Any], gaps: Iterable[Any], reason: str) -> 
 
         kernel.native = native  # type: ignore[attr-defined]
         kernel.gaps = gaps  # type: ignore[attr-defined]
+        kernel.outside_gaps = native  # type: ignore[attr-defined]
         return worked_around(reason)(kernel)  # type: ignore[return-value]
 
     return decorate

@@ -27,7 +27,7 @@ from ..declaring.fast import install
 from ..declaring.operands import PLAIN, Call
 from ..declaring.signature import Parameters
 from ..engines.current import current, current_name
-from ..engines.dtypes import SCALARS
+from ..engines.dtypes import SCALARS, DType
 from ..engines.handle import LOADED, loaded_backends
 from ..engines.refusals import explained
 from ..engines.tracing import inside, mode
@@ -35,7 +35,7 @@ from ..values.supplying import supply
 from .concerns import general
 from .invoke import elementwise
 from .mapping import map_plainly
-from .recording import beside, frozen
+from .recording import beside, frozen, integers, told
 from .shortcut_source import has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts, look
 from .sources import NAME, OUT, OUT_UNARY, binary, fill, identifier, indent, mark_for, unary
@@ -95,8 +95,8 @@ def _source(declaration: Declaration, bound: bool) -> str:
     call = f"{mark}Call({{{arguments}}}, {mark}parameters, {backend})"
     ways = (
         fast,
-        settling(declaration, mark),
         shortcut(declaration, names, mark, call),
+        settling(declaration, mark),
         direct(declaration, names, mark),
         mapped(declaration, names, mark),
     )
@@ -146,6 +146,11 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
     signature = declaration.signature
     mark, name = mark_for(list(signature.parameters)), identifier(declaration.name)
     handler = general(declaration)
+    shortcuts = Shortcuts(
+        handler,
+        takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
+        takes_nothing=declaration.category == "creation",
+    )
     own = {
         "Call": Call,
         "Element": Element,
@@ -167,11 +172,14 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "frozen": frozen,
         "beside": beside,
         "look": look,
-        "shortcuts": Shortcuts(
-            handler,
-            takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
-            takes_nothing=declaration.category == "creation",
-        ),
+        "shortcuts": shortcuts,
+        "known": shortcuts.get,
+        "DType": DType,
+        "integers": integers,
+        "told": told,
+        "lists": frozenset({list, tuple}),
+        "settled": frozenset({Array, View}),
+        "ndarray": np.ndarray,
         "current": current,
         "current_name": current_name,
         "loaded": LOADED,
