@@ -29,8 +29,8 @@ def program(
         kernel, inputs, static, _, found = steps[0]
         wanted = tuple(results) if several else results[0]
         if found == wanted and inputs == tuple(range(count)):
-            return _bound(kernel, static)
-    kernels = {f"k{place}": _bound(each.kernel, each.static) for place, each in enumerate(steps)}
+            return _bound(steps[0])
+    kernels = {f"k{place}": _bound(each) for place, each in enumerate(steps)}
     bound = {f"n{slot}": native for slot, native in constants.items()}
     returned = _names(results) if several else f"n{results[0]}"
     make = _compiled(_source(steps, constants, count, results, returned, [*kernels, *bound]))
@@ -119,11 +119,12 @@ def _wrapped(
     return made
 
 
-def _bound(kernel: Callable[..., Any], static: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a kernel with its static arguments, prepared for them where it knows how."""
+def _bound(step: Step) -> Callable[..., Any]:
+    """Return a kernel with its static arguments, prepared for them where it knows how and isn't told where to write."""
+    kernel, _, static, out, _ = step
     if not static:
         return kernel
-    bind = getattr(kernel, "bind", None)
+    bind = None if out is not None else getattr(kernel, "bind", None)
     return partial(kernel, **static) if bind is None else bind(**static)
 
 

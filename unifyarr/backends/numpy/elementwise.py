@@ -117,10 +117,17 @@ def _may_be_infinite(x: Any) -> bool:
     return x.dtype.kind in "fV" and bool(np.isinf(x).any())
 
 
+def _are_finite(x1: Any, x2: Any) -> bool:
+    # Of an infinite element the product is infinite, or NaN beside a zero, and so is the sum.
+    if type(x1) is np.ndarray is type(x2) and x1.dtype is x2.dtype and x1.dtype.char in "fd" and x1.shape == x2.shape:
+        return math.isfinite(np.vdot(x1, x2))
+    return False
+
+
 @worked_around("NumPy answers NaN for infinite dividends and -1 for finite ones by infinities, as Python does")
 @support_native_out
 def floor_divide(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
-    if not (_may_be_infinite(x1) or _may_be_infinite(x2)):
+    if _are_finite(x1, x2) or not (_may_be_infinite(x1) or _may_be_infinite(x2)):
         return np.floor_divide(x1, x2, out=out)
     with np.errstate(invalid="ignore"):
         result = np.floor_divide(x1, x2, out=...)
