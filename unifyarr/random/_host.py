@@ -19,8 +19,8 @@ Parameters = Mapping[str, Any]
 _STANDARD = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
 
 
-# What was checked of a draw of NumPy's own 64 bits for NumPy's backend: its shape and the backend. The next draw of equal
-# arguments needs no check.
+# What was checked of a draw of NumPy's own 64 bits for NumPy's backend: its shape and the backend. The next draw with
+# equal arguments needs no check.
 KNOWN: dict[Hashable, tuple[Any, Handle]] = {}
 _MOST = 1024
 

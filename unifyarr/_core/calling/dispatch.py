@@ -20,7 +20,7 @@ from ..arrays.array import Array
 from ..arrays.convert import shared_backend
 from ..arrays.elements import Element, settle
 from ..arrays.nest import Nest
-from ..arrays.operators import OPERATORS
+from ..arrays.operators import OPERATORS, TAKEN
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
 from ..declaring.fast import install
@@ -173,7 +173,6 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "beside": beside,
         "look": look,
         "shortcuts": shortcuts,
-        "known": shortcuts.get,
         "DType": DType,
         "integers": integers,
         "told": told,
@@ -207,7 +206,10 @@ def _compile_operator(declaration: Declaration, method: types.FunctionType) -> N
         fast, arguments = unary(NAME, "self"), "self"
     name = method.__name__
     fast = fill(_FAST, fast=fast)
-    source = f"def {NAME}({arguments}, /):\n{indent(fast, '    ')}\n    return general({arguments})\n"
+    # As the method does, without its call.
+    known = "if type(other) in taken:\n        return function(self, other)\n    " if others else ""
+    source = f"def {NAME}({arguments}, /):\n{indent(fast, '    ')}\n    {known}return general({arguments})\n"
     code = _named(source, declaration.name, name, f"operator {name}")
-    operator = types.FunctionType(code, {"general": method, **_OF_ALL}, name)
+    names = {"general": method, "function": declaration.public, "taken": TAKEN, **_OF_ALL}
+    operator = types.FunctionType(code, names, name)
     setattr(Array, name, functools.update_wrapper(operator, method))

@@ -29,12 +29,14 @@ def program(
         kernel, inputs, static, _, found = steps[0]
         wanted = tuple(results) if several else results[0]
         if found == wanted and inputs == tuple(range(count)):
-            return _bound(steps[0])
-    kernels = {f"k{place}": _bound(each) for place, each in enumerate(steps)}
-    bound = {f"n{slot}": native for slot, native in constants.items()}
+            return bound(kernel, static)
+    kernels = {
+        f"k{place}": bound(each.kernel, each.static, writes=each.out is not None) for place, each in enumerate(steps)
+    }
+    kept = {f"n{slot}": native for slot, native in constants.items()}
     returned = _names(results) if several else f"n{results[0]}"
-    make = _compiled(_source(steps, constants, count, results, returned, [*kernels, *bound]))
-    made: Callable[..., Any] = make(*kernels.values(), *bound.values())
+    make = _compiled(_source(steps, constants, count, results, returned, [*kernels, *kept]))
+    made: Callable[..., Any] = make(*kernels.values(), *kept.values())
     return made
 
 
@@ -44,9 +46,9 @@ def _source(
     count: int,
     results: list[int],
     returned: str,
-    bound: list[str],
+    taken: list[str],
 ) -> str:
-    lines = [f"def make({', '.join(bound)}):", f"    def shortcut({_names(range(count))}):"]
+    lines = [f"def make({', '.join(taken)}):", f"    def shortcut({_names(range(count))}):"]
     last = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
     for place, each in enumerate(steps):
         out = "" if each.out is None else f"out=n{each.out}"
@@ -66,6 +68,17 @@ def _source(
     return "\n".join(lines)
 
 
+# What makes an array of a native.
+_MADE = """
+        if type({native}) is not plain:
+            return NotImplemented
+        array = Array()
+        array._native = {native}
+        array._backend = backend
+        array._base = None
+"""
+
+
 def of_arrays(
     run: Callable[..., Any], operands: Sequence[Array | None], backend: Handle, *, base: int | None
 ) -> Callable[..., Any]:
@@ -73,10 +86,10 @@ def of_arrays(
 
     ``base`` is the place of the operand whose memory it shows, if any.
     """
-    lines = [f"        n0 = run({_natives(operands)})", *_made(0)]
+    lines = [f"        native = run({_natives(operands)})", _MADE.format(native="native")]
     if base is not None:
-        lines += [f"        above = x{base}._base", f"        a0._base = x{base} if above is None else above"]
-    return _wrapped(run, operands, backend, [*lines, "        return a0"])
+        lines += [f"        above = x{base}._base", f"        array._base = x{base} if above is None else above"]
+    return _wrapped(run, operands, backend, [*lines, "        return array"])
 
 
 def of_arrays_several(
@@ -86,27 +99,18 @@ def of_arrays_several(
     lines = [
         f"        found = run({_natives(operands)})",
         "        if found is NotImplemented: return found",
-        f"        {''.join(f'n{place}, ' for place in range(count))} = found",
+        f"        {_names(range(count))} = found",
     ]
     for place in range(count):
-        lines += _made(place)
+        lines += [_MADE.format(native=f"n{place}"), f"        a{place} = array"]
     made = f"({''.join(f'a{place}, ' for place in range(count))})"
     # Without the constructor of named tuples, which is Python's.
-    return _wrapped(run, operands, backend, [*lines, f"        return {made if kind is tuple else f'new(kind, {made})'}"], kind)
+    returned = made if kind is tuple else f"new(kind, {made})"
+    return _wrapped(run, operands, backend, [*lines, f"        return {returned}"], kind)
 
 
 def _natives(operands: Sequence[Array | None]) -> str:
     return ", ".join("None" if x is None else f"x{place}._native" for place, x in enumerate(operands))
-
-
-def _made(place: int) -> list[str]:
-    return [
-        f"        if type(n{place}) is not plain: return NotImplemented",
-        f"        a{place} = Array()",
-        f"        a{place}._native = n{place}",
-        f"        a{place}._backend = backend",
-        f"        a{place}._base = None",
-    ]
 
 
 def _wrapped(
@@ -119,12 +123,11 @@ def _wrapped(
     return made
 
 
-def _bound(step: Step) -> Callable[..., Any]:
+def bound(kernel: Callable[..., Any], static: Mapping[str, Any], *, writes: bool = False) -> Callable[..., Any]:
     """Return a kernel with its static arguments, prepared for them where it knows how and isn't told where to write."""
-    kernel, _, static, out, _ = step
     if not static:
         return kernel
-    bind = None if out is not None else getattr(kernel, "bind", None)
+    bind = None if writes else getattr(kernel, "bind", None)
     return partial(kernel, **static) if bind is None else bind(**static)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays.array import Array
 from ..engines.dtypes import DType
 from ..engines.handle import Handle
-from .programs import Step, program
+from .programs import Step, bound, program
 
 # How many bytes a constant of a shortcut has at most.
 _CONSTANT = 64
@@ -175,7 +175,7 @@ class _Tape:
         kernel = self._backend.kernel(name)
 
         def noted(native: Any, **static: Any) -> Any:
-            self._calls.append(partial(kernel, **static) if static else kernel)
+            self._calls.append(bound(kernel, static))
             return kernel(native, **static)
 
         return noted

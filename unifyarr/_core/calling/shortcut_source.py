@@ -14,7 +14,7 @@ if {condition}:
     try:
         {look}
         {mark}key = ({mark}backend, {key})
-        {mark}found = {mark}known({mark}key)
+        {mark}found = {mark}shortcuts.get({mark}key)
         {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
     except Exception:
         {mark}found = {mark}native = NotImplemented
@@ -138,7 +138,11 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
     if default is None or type(default) is bool:
         return f"{name} if {name} is None or {name} is False or {name} is True else {mark}frozen({name})"
     dtype = "" if name != "dtype" else f"{name}.dtype if type({name}) is {mark}DType else "
-    sequence = f"{mark}integers(*{name}) or {mark}frozen({name}) if type({name}) is tuple else " if default is inspect.Parameter.empty else ""
+    sequence = (
+        f"{mark}integers(*{name}) or {mark}frozen({name}) if type({name}) is tuple else "
+        if default is inspect.Parameter.empty
+        else ""
+    )
     return f"{name} if type({name}) is int else {dtype}{sequence}{mark}told({name})"
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from ..kernels import bound_by
 from ..memory import aligned_empty, aligned_zeros
 
-
 # Up to so many bytes a shortcut keeps a filled array, of which it returns copies.
 _SMALL = 1 << 10
 
