@@ -62,7 +62,7 @@ def beside(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
 
 def is_numpy_data(x: Any, backend: Handle) -> bool:
     """Return whether an operand is an array or a scalar of NumPy's, on a backend that computes with these."""
-    return (type(x) is np.ndarray or isinstance(x, np.generic)) and backend.native_type is np.ndarray
+    return backend.native_type is np.ndarray and (type(x) is np.ndarray or isinstance(x, np.generic))
 
 
 class Recording:

@@ -121,7 +121,10 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         f"if type({x}) in {mark}arrays and {x}._backend is {mark}backend:",
         f"    {native} = {x}._native",
         *[f"    {name} = {value}" for name, value in zip(told, values, strict=True)],
-        *([] if whole else beside),
+        f"elif {x} is None or type({x}) is int:",
+        f"    {native} = {told[1]} = None",
+        f"    {told[0]} = {x} if {x} is None else (int, {x})",
+        *([f"    {told[2]} = None"] if whole else beside),
         "else:",
         f"    {native}, {told[0]}, {told[1]} = {mark}beside({x}, {mark}backend)",
         *([f"    {told[2]} = {native}"] if whole else []),
@@ -136,7 +139,8 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
     """
     default = declaration.signature.parameters[name].default
     if default is None or type(default) is bool:
-        return f"{name} if {name} is None or {name} is False or {name} is True else {mark}frozen({name})"
+        frozen = f"(int, {name}) if type({name}) is int else {mark}frozen({name})"
+        return f"{name} if {name} is None or {name} is False or {name} is True else {frozen}"
     dtype = "" if name != "dtype" else f"{name}.dtype if type({name}) is {mark}DType else "
     sequence = (
         f"{mark}integers(*{name}) or {mark}frozen({name}) if type({name}) is tuple else "

@@ -71,8 +71,8 @@ def _restore(result: np.ndarray, x: np.ndarray, axis: int) -> None:
 def _argsorting(*, axis: int, descending: bool, stable: bool) -> Callable[[np.ndarray], np.ndarray]:
     def ascending(x: np.ndarray, /) -> np.ndarray:
         if x.size >= _SOME:
-            return argsort(x, axis=axis, descending=False, stable=stable)  # type: ignore[no-any-return]
-        return x.argsort(axis, "stable")
+            return argsort(x, axis=axis, descending=False, stable=stable)
+        return x.argsort(axis, stable=stable or not _is_quick(x))
 
     return partial(argsort, axis=axis, descending=True, stable=stable) if descending else ascending
 

@@ -192,7 +192,7 @@ def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Functio
     if not callable(function):
         raise TypeError(f"trace() takes a function, not {type(function).__name__}")
     leaves, spec = flatten((args, kwargs))
-    home = common_backend(leaf for leaf in leaves if isinstance(leaf, Array))
+    home = common_backend([leaf for leaf in leaves if isinstance(leaf, Array)])
     made = trace_call(function, leaves, spec, Trace(Crossing(home)))
     fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed], clone=False)
     fgraph.update_mapping = dict(enumerate(made.updates))
