@@ -75,7 +75,10 @@ def support_native_out(kernel: Kernel) -> Kernel:
 
 
 def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kernel]:
-    """Declare a function that returns a kernel for known static arguments: faster than passing them at each call."""
+    """Declare a function that returns a kernel for known static arguments: faster than passing them at each call.
+
+    What it returns takes no ``out``.
+    """
 
     def decorate(kernel: Kernel) -> Kernel:
         kernel.bind = bind  # type: ignore[attr-defined]
