@@ -210,7 +210,7 @@ class Base:
         **parameters: Any,
     ) -> Array:
         """Draw from the distribution of NumPy's with a name; ``event`` is the shape of one element."""
-        kind = {"f": float, "i": int, "b": bool}[kinds[0]]
+        kind = _KINDS[kinds[0]]
         if self._native is not None:
             with self._lock:
                 return self._native.draw(name, where, kind, kinds, parameters)
@@ -220,7 +220,6 @@ class Base:
         if known is not None:
             # NumPy allocates before it draws, and nothing fails after that.
             shape, backend = known
-            assert self._host is not None
             with self._lock:
                 return wrap(getattr(self._host, name)(**parameters, size=shape), backend)
         given = {parameter: as_host(value) for parameter, value in parameters.items()}
@@ -247,6 +246,8 @@ class Base:
         refuse_inside_trace(name)
 
 
+# The types of the numbers, by NumPy's letters.
+_KINDS: dict[str, type] = {"f": float, "i": int, "b": bool}
 # More integers than any seed has.
 _MOST = 2**16
 

@@ -234,7 +234,7 @@ class Program:
             results = self._run(targets, how, run)
         backend = self.crossing.array_backend
         computed = [wrap(native, backend) for native in results[len(self._stores) :]]
-        if self._returns_new and run is None:
+        if run is None and self._returns_new:
             shared = {number - len(self._stores) for number in self.reusing.values()}
             for number, x in enumerate(computed):
                 x._owned = number not in shared

@@ -112,9 +112,12 @@ class TracedCall:
 
     def __post_init__(self) -> None:
         self._is_leaf: bool = self.spec.is_leaf()
+        self._is_computed = self._is_leaf and self._leaves == [None]
 
     def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
         """Return what the function returns, of other inputs and other computed arrays."""
+        if self._is_computed:
+            return computed[0]
         found = iter(computed)
         leaves = []
         for leaf in self._leaves:
