@@ -75,7 +75,10 @@ def support_native_out(kernel: Kernel) -> Kernel:
 
 
 def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kernel]:
-    """Declare a function that returns a kernel for known static arguments: faster than passing them at each call."""
+    """Declare a function that returns a kernel for known static arguments: faster than passing them at each call.
+
+    What it returns takes no ``out``.
+    """
 
     def decorate(kernel: Kernel) -> Kernel:
         kernel.bind = bind  # type: ignore[attr-defined]
@@ -129,6 +132,7 @@ def fills_gaps(native: Callable[..., Any], gaps: Iterable[Any], reason: str) -> 
 
         kernel.native = native  # type: ignore[attr-defined]
         kernel.gaps = gaps  # type: ignore[attr-defined]
+        kernel.outside_gaps = native  # type: ignore[attr-defined]
         return worked_around(reason)(kernel)  # type: ignore[return-value]
 
     return decorate

@@ -154,7 +154,8 @@ def tensordot(
     )
     left = reshape(permute_dims(x1, (*free1, *first)), (rows, inner))
     right = reshape(permute_dims(x2, (*second, *free2)), (inner, columns))
-    return reshape(matmul(left, right), shape)
+    product = matmul(left, right)
+    return product if product.shape == shape else reshape(product, shape)
 
 
 def _contracted(axes: Any, ndim1: int, ndim2: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
