@@ -114,7 +114,7 @@ def swap_last(x: Any, axis: int) -> Any:
 
 def truth(x: Any) -> Any:
     """Return which elements aren't zero, NaN included."""
-    return x if x.dtype == tf.bool else raw.NotEqual(x=x, y=raw.ZerosLike(x=x))
+    return x if x.dtype is tf.bool else raw.NotEqual(x=x, y=raw.ZerosLike(x=x))
 
 
 def parts(x: Any) -> tuple[Any, Any]:
