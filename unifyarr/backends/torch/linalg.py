@@ -257,7 +257,7 @@ def _measuring(*, axis: tuple[int, ...], keepdims: bool, ord: float) -> Callable
     def measuring(x: Tensor, /) -> Tensor:
         if axis and x.numel() and x.dtype in WIDE:
             return linalg.vector_norm(x, ord, axis, keepdims)
-        return vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[no-any-return]
+        return vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
     return measuring
 

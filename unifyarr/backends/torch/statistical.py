@@ -197,7 +197,7 @@ def _cumulative(function: Kernel, initial: int) -> Kernel:
             if x.dtype is native and native in WIDE and not include_initial:
                 result: Tensor = function(x, axis)
                 return result
-            return kernel(x, axis=axis, dtype=dtype, include_initial=include_initial)  # type: ignore[no-any-return]
+            return kernel(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
         return accumulate
 
