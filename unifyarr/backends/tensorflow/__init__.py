@@ -48,6 +48,7 @@ from ._engine import (
     EagerTensor,
     ResourceVariable,
     carries_derivative,
+    from_host,
     is_traced,
     may_record,
     raw,
@@ -250,7 +251,7 @@ class Backend(base.Backend[Any]):
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Any:
         """Return a tensor with the values of ``array``: always a copy, since a tensor never changes."""
         if device is None and tf.executing_eagerly():
-            return tf.constant(array)
+            return from_host(array)
         # Outside of the graph the values stay known.
         with tf.init_scope(), tf.device(device):
             return tf.constant(array)

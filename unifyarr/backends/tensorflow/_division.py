@@ -73,7 +73,10 @@ def _float_floor_divide(x1: Any, x2: Any) -> Any:
     second = None if first is None or first.size > _FEW else plain_on_host(x2)
     if second is not None and second.size <= _FEW:
         with np.errstate(all="ignore"):
-            return tf.constant(np.floor_divide(first, second))
+            found = np.floor_divide(first, second)
+        # Beside infinities, and by zero, the standard wants another result than NumPy gives.
+        if np.isfinite(found).all() and np.isfinite(second).all():
+            return tf.constant(found)
     quotient = _quotient(x1, x2)
     values = on_host(quotient)
     if values is not None and np.isfinite(values).all() and _has_signs(quotient, np.not_equal, x1, x2):
