@@ -165,10 +165,6 @@ def _takes(x: Tensor, value: Any) -> bool:
     return value.dtype is dtype or (value.dtype, dtype) in _CASTS
 
 
-def _are_one(first: Tensor, second: Tensor) -> bool:
-    return first.data_ptr() == second.data_ptr() and first.shape == second.shape and first.stride() == second.stride()
-
-
 def set_item(x: Tensor, key: Any, value: Any) -> bool:
     """Write a value that the dtype takes without a loss; torch checks basic keys and masks before it writes."""
     kind = type(key)
@@ -181,7 +177,7 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
         if type(value) is Tensor:
             if overlap(x, value):
                 # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
-                return basic and value.dtype is x.dtype and bool(value.dim()) and _are_one(x[key], value)
+                return basic and value.dtype is x.dtype and bool(value.dim()) and x[key].is_set_to(value)
             if kind is not slice and value.dim() and _count(key) == x.dim():
                 # An element takes a 0-d value only.
                 return False

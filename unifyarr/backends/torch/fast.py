@@ -23,7 +23,7 @@ from ._shared import (
     WIDE,
     Kernel,
     is_plain,
-    overlap,
+    span,
     takes_number,
 )
 
@@ -54,8 +54,14 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
         # Beside 0-d tensors torch takes those of other devices.
         return False
     # Inside a transformation there's no address, which raises.
-    out.data_ptr()
-    return (x1 is out or not overlap(x1, out)) and (x2 is out or x2 is x1 or not overlap(x2, out))
+    start = out.data_ptr()
+    return (x1 is out or _is_apart(x1, start, out)) and (x2 is out or x2 is x1 or _is_apart(x2, start, out))
+
+
+def _is_apart(x: Tensor, start: int, out: Tensor) -> bool:
+    # What ``overlap`` denies, for an address that is known.
+    distance = x.data_ptr() - start
+    return distance >= span(out) if distance >= 0 else -distance >= span(x)
 
 
 def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
@@ -167,6 +173,24 @@ _NARROWER = torch.float32, torch.int64, torch.int32
 _PROMOTED = frozenset(pair for other in _NARROWER for pair in ((torch.float64, other), (other, torch.float64)))
 
 
+def _into(native: Callable[..., Tensor], *others: torch.dtype) -> Callable[..., Any]:
+    dtypes = frozenset((*WIDE, *others))
+
+    def fast(x1: Tensor, x2: Any, target: Any) -> bool:
+        out = target._native
+        if out.dtype not in dtypes:
+            return False
+        if type(x2) is Tensor:
+            if not writes_at_once(out, x1, x2):
+                return False
+        elif not takes_number(out.dtype, x2) or not writes_at_once(out, x1, x1):
+            return False
+        native(x1, x2, out=out)
+        return True
+
+    return fast
+
+
 def _arithmetic(kernel: Kernel, *others: torch.dtype) -> Callable[..., Any]:
     native = getattr(kernel, "native", kernel)
     gaps = getattr(kernel, "gaps", ())
@@ -219,6 +243,10 @@ PATHS: dict[str, Callable[..., Any]] = {
     **{f"scalar_{name}": path for name, path in _NUMBERS.items()},
     "reflected_add": _NUMBERS["add"],
     "reflected_multiply": _NUMBERS["multiply"],
+    "out_add": _into(torch.add, torch.int64),
+    "out_subtract": _into(torch.sub, torch.int64),
+    "out_multiply": _into(torch.mul, torch.int64, *COMPLEX),
+    "out_divide": _into(torch.div),
     "add": _arithmetic(elementwise.add, torch.bool, *INTEGER),
     "subtract": _arithmetic(elementwise.subtract, *INTEGER),
     "multiply": _arithmetic(elementwise.multiply, torch.bool, *INTEGER),
