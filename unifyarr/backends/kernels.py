@@ -55,8 +55,14 @@ def has_subnormals(values: np.ndarray) -> bool:
         values = values.astype(np.float32)
     if values.dtype.kind != "f" or values.dtype == np.float16:
         return False
-    sizes = np.abs(values)
-    return bool(((sizes < np.finfo(values.dtype).smallest_normal) & (sizes > 0)).any())
+    small = np.abs(values) < _smallest_normal(values.dtype)
+    # Mostly there are none, and not even zeros.
+    return bool(np.logical_or.reduce(small, None)) and bool((values[small] != 0).any())
+
+
+@functools.cache
+def _smallest_normal(dtype: np.dtype[Any]) -> Any:
+    return np.finfo(dtype).smallest_normal
 
 
 def unique_inverse(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from ..arrays.array import Array
-from ..engines.dtypes import DType
+from ..engines.dtypes import BY_NUMPY, DType
 from ..engines.handle import Handle
 from .programs import Step, bound, program
 
@@ -52,17 +52,38 @@ def frozen(value: Any) -> Hashable:
 def beside(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
     """Return the native of an operand that is no array of the backend, and what tells it apart: ``None`` of a number.
 
-    On NumPy its own arrays and scalars are natives.
+    Arrays and scalars of NumPy's are what their natives are.
     """
-    if is_numpy_data(x, backend):
-        native = np.asarray(x)
+    if is_numpy_data(x):
+        native = native_of_data(x, backend)
         return native, native.dtype, native.shape
     return None, frozen(x), None
 
 
-def is_numpy_data(x: Any, backend: Handle) -> bool:
-    """Return whether an operand is an array or a scalar of NumPy's, on a backend that computes with these."""
-    return backend.native_type is np.ndarray and (type(x) is np.ndarray or isinstance(x, np.generic))
+def is_numpy_data(x: Any) -> bool:
+    """Return whether an operand is an array or a scalar of NumPy's."""
+    return type(x) is np.ndarray or isinstance(x, np.generic)
+
+
+def native_of_data(x: Any, backend: Handle) -> Any:
+    """Return the native of NumPy's data: a copy, or the data itself where these are natives.
+
+    Raises ``TypeError`` where the general path has more to look at: other dtypes, and several devices.
+    """
+    array = np.asarray(x)
+    known = BY_NUMPY.get(array.dtype)
+    if known is None or not array.dtype.isnative:
+        raise TypeError
+    if backend.native_type is np.ndarray:
+        return array
+    if array.dtype is not known.dtype or not _has_one_device(backend) or not backend.supports_dtype(array.dtype):
+        raise TypeError
+    return backend.from_numpy(array)
+
+
+@cache
+def _has_one_device(backend: Handle) -> bool:
+    return len(backend.devices()) == 1
 
 
 class Recording:

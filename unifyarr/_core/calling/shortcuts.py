@@ -16,18 +16,15 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ...backends.base import Backend
 from ..arrays.array import Array, owner, wrap
 from ..arrays.elements import Element
 from ..arrays.recipes import View, is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
-from ..engines.dtypes import BY_NUMPY
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded
 from .programs import of_arrays, of_arrays_several
-from .recording import Recording, is_numpy_data
+from .recording import Recording, is_numpy_data, native_of_data
 
 # How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
 MOST = 1024
@@ -73,7 +70,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             return self._general(call)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
         plain = all(type(x._native) is backend.native_type for x in arrays) and backend.trace() is None
-        if not plain or any(_watched(backend, x._native) for x in arrays):
+        if not plain or any(backend.is_watched(x._native) for x in arrays):
             return self._general(call)
         if len({*map(id, arrays)}) < len(arrays):
             # ``f(x, x)``: the recording tells its operands apart by their identity.
@@ -91,14 +88,16 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         return result
 
     def _take_data(self, call: Call, backend: Handle) -> bool:
-        """Make arrays of NumPy's data where that is what natives are; return whether the engine has their dtypes."""
+        """Make arrays of NumPy's data; return whether a shortcut may take these."""
         for name in () if self._takes_nothing else call.parameters.operands:
             value = call.arguments[name]
-            if is_numpy_data(value, backend):
-                native = np.asarray(value)
-                if self._takes_arrays or native.dtype not in BY_NUMPY or not native.dtype.isnative:
+            if is_numpy_data(value):
+                if self._takes_arrays:
                     return False
-                call.arguments[name] = wrap(native, backend)
+                try:
+                    call.arguments[name] = wrap(native_of_data(value, backend), backend)
+                except TypeError:
+                    return False
         return True
 
     def _shortcut(
@@ -157,10 +156,6 @@ def _replace_operands(call: Call, backend: Handle) -> None:
         call.arguments[name] = tuple(map(other, value)) if name in call.parameters.sequences else other(value)
 
 
-def _watched(backend: Handle, native: Any) -> bool:
-    return bool(backend.records_gradient(native) or backend.is_traced(native) or backend.carries_derivative(native))
-
-
 def _guarded(shortcut: Callable[..., Any], notes: Recording, backend: Handle, dtype: Any = None) -> Callable[..., Any]:
     """Return a shortcut that declines what the body would look at: natives of another type, and gradients.
 
@@ -183,8 +178,13 @@ def _guarded(shortcut: Callable[..., Any], notes: Recording, backend: Handle, dt
     if not notes.watches_gradients or type(backend.engine).carries_derivative is Backend.carries_derivative:
         return shortcut
 
+    is_watched = backend.is_watched
+
     def guarded(*natives: Any) -> Any:
-        return NotImplemented if any(_watched(backend, native) for native in natives) else shortcut(*natives)
+        for native in natives:
+            if native is not None and is_watched(native):
+                return NotImplemented
+        return shortcut(*natives)
 
     return guarded
 
