@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .table import INDEX, ROW, TRUTH, A, B, K, V, Z, case, copying, line, of_view, several
+from .table import IDENTITY, INDEX, ROW, TRUTH, A, B, K, V, Z, case, copying, line, of_view, several
 
 # -- creation ----------------------------------------------------------------------------------------------------------
 
@@ -23,6 +23,13 @@ line(
 )
 line("array", copying(A), copying(A, dtype="float64"), case(A, copy=None))
 line("from_dlpack", case(A), copying(A, copy=True))
+line("geomspace", case(1.0, 8.0, 4))
+line("logspace", case(0.0, 1.0, 3))
+line("tri", case(3))
+several("diag_indices tril_indices triu_indices", case(3))
+line("diag", copying(V), case(IDENTITY, k=1), case(A))
+line("diagflat", case(A), case(V[:1]))
+line("vander", case(V), case(V, 1), case(V, 2, increasing=True), case(V[:1], 1))
 several("meshgrid", copying(V, V[:2].copy()), copying(V), copying(V[:1], V[1:2]), copying(V, V[:2], indexing="ij"))
 line(
     *("astype", copying(A, "float32"), case(A, "float64", copy=False), copying(A, "float32", copy=False)),
@@ -52,6 +59,12 @@ line(
 line("roll", case(A, 1, axis=1), case(A, 1), case(A, 0), case(A, 3, axis=1), case(ROW, 1, axis=0))
 line("rot90", case(A), case(A, 0), case(A, 2), case(A, 3, axes=(1, 0)))
 several("split", case(A, 2), case(A, 1), case(A, [1], axis=1))
+several("array_split", case(V, 2), case(A, 1), case(A, [1], axis=1))
+line("append", case(A, B), case(A, ROW, axis=0), case(V, V[:0]))
+line("delete", case(A, 1), case(A, [0, -1], axis=1), case(V, []))
+line("insert", case(A, 1, V), case(A, [0, 2], ROW[:, :1], axis=1), case(V, 0, V[:0]))
+line("resize", case(A, (2, 2)), case(A, (2, 3)), case(A, (3, 4)))
+line("trim_zeros", case(np.array([0.0, 1.0, 0.0, 2.0, 0.0])), case(A), case(V))
 line("squeeze", case(A[:, None], 1), case(ROW), case(ROW, axis=0), case(A), case(A, axis=()))
 line("stack", case([A, B]), case([A]), case([V], axis=1))
 line("tile", case(A, (2, 1)), case(A, (1,)), case(A, (1, 1)), case(A, ()), case(V, (1, 1)))

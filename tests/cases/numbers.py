@@ -64,6 +64,18 @@ line("kron", case(A, V), case(A, np.ones((1, 1))), case(np.array(1.0), A), case(
 ORDERS = (case(np.array([0, 1, 2])), case(ROW, axis=0), case(K, descending=True), case(K[:1] * 0, axis=0))
 
 line("sort argsort", case(A), *ORDERS)
+line("partition argpartition", case(A, 1), case(ROW, 0, axis=0), case(A, (0, 2)), case(A, 3, axis=None))
+several("top_k", case(A, 2), case(ROW, 1, axis=0), case(V[:1], 1))
+line("lexsort", case([V, V]), case([K[0], V]), case([A], axis=0))
+line("digitize", case(A, np.sort(V)), case(A, np.sort(V)[::-1].copy(), right=True))
+line("union1d intersect1d setdiff1d setxor1d", case(K, J), case(V, V[::2].copy()))
+line("argwhere flatnonzero", case(A > 0), case(V))
+several("unravel_index", case(np.array([5, 2]), (2, 3)), case(INDEX, 2))
+line("ravel_multi_index", case([INDEX, INDEX], (2, 3)), case([INDEX], (2,)), case([INDEX + 3], (2,), mode="wrap"))
+line("average", case(A), case(A, weights=B + 2), case(A, axis=1, weights=V + 3), case(ROW, axis=0), case(V[:1]))
+line("ptp", case(A), case(A, axis=0), case(ROW, axis=1), case(SCALAR))
+line("inner outer", case(A, B), case(V, V), case(np.array([[2.0]]), np.array([[1.0]])))
+line("ediff1d", case(A), case(V, to_begin=None), case(V[:2]))
 line("searchsorted", case(np.sort(V), A), case(np.sort(V), A, sorter=None))
 line("isin", case(A, B), case(K, INDEX), case(TRUTH, np.array([True])))
 several("nonzero", case(A > 0), case(A), case(np.array([1])))
@@ -77,3 +89,14 @@ line(
     "segment_sum segment_prod segment_max segment_min segment_mean",
     *(case(A, np.array([2, 0])), case(A, INDEX), case(A, np.array([0, 1])), case(COLUMN[:1, 0], INDEX[1:])),
 )
+
+# -- comparing, angles -------------------------------------------------------------------------------------------------
+
+line("isclose", case(A, B), case(A, A + 1e-9, equal_nan=True), case(A, 0.25, atol=0.5))
+line("allclose array_equal array_equiv", case(A, B), case(A, A), case(TRUTH, TRUTH))
+line("angle", case(A), case(Z), case(A, deg=True))
+line("nan_to_num", case(N), case(A), case(K), case(Z))
+line("sinc", case(A))
+line("unwrap", case(A), case(V * 3), case(K, period=4), case(V[:1]))
+several("divmod", case(A, B), case(K, J))
+line("gcd lcm", case(K, J))

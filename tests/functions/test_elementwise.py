@@ -36,9 +36,9 @@ from ..oracle import (
 UNARY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
     for name in words(
-        "abs acos acosh asin asinh atan atanh bitwise_invert cbrt ceil conj cos cosh exp expm1 floor imag isfinite "
-        "isinf isnan log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh "
-        "sqrt square tan tanh trunc"
+        "abs acos acosh asin asinh atan atanh bitwise_invert cbrt ceil conj cos cosh deg2rad exp exp2 expm1 floor imag "
+        "isfinite isinf isnan log log10 log1p log2 logical_not negative positive rad2deg real reciprocal round sign "
+        "signbit sin sinh sqrt square tan tanh trunc"
     )
 }
 
@@ -62,8 +62,8 @@ BINARY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
     for name in words(
         "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal "
-        "floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum "
-        "minimum multiply not_equal pow remainder subtract"
+        "floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot lcm less less_equal logaddexp "
+        "logaddexp2 logical_and logical_or logical_xor maximum minimum multiply not_equal pow remainder subtract"
     )
 } | {"nextafter": nextafter}
 SHAPES = [(4, 6), (), (0, 3), (24,)]
@@ -71,7 +71,7 @@ PAIRS = [((4, 6), (4, 6)), ((), (24,)), ((4, 6), (6,)), ((3, 1), (2, 1, 3)), ((0
 # Engines raise to powers by way of logarithms, and exponents carry their rounding.
 RTOL = {("pow", "complex64"): 2e-4, ("pow", "float32"): 1e-4, ("pow", "complex128"): 1e-10}
 # Of two zeros the greater one is the engine's choice.
-ANY_ZERO = {"maximum", "minimum"}
+ANY_ZERO = {"fmax", "fmin", "maximum", "minimum"}
 
 
 def operands(name: str, dtype: str, shape: Any, place: int = 0) -> st.SearchStrategy[np.ndarray]:
@@ -133,7 +133,9 @@ def test_binary(backend: str, name: str, dtype: str, data: st.DataObject) -> Non
 
 
 # A dtype that a function of each kind takes.
-DTYPE = {name: "int16" if name.startswith("bitwise") else "float64" for name in (*UNARY, *BINARY)}
+DTYPE = {
+    name: "int16" if name.startswith("bitwise") or name in ("gcd", "lcm") else "float64" for name in (*UNARY, *BINARY)
+}
 
 
 @pytest.mark.parametrize("name", UNARY)

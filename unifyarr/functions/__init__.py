@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from .angles import angle, divmod, nan_to_num, sinc, unwrap
+from .arithmetic import deg2rad, exp2, fmax, fmin, fmod, gcd, heaviside, lcm, logaddexp2, rad2deg
+from .averaging import average, ptp
+from .comparing import allclose, array_equal, array_equiv, isclose
 from .contraction import einsum
 from .covariance import corrcoef, cov
 from .creation import (
@@ -24,6 +28,8 @@ from .creation import (
     zeros_like,
 )
 from .data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
+from .diagonals import diag, diagflat, vander
+from .editing import append, array_split, delete, ediff1d, insert, resize, trim_zeros
 from .elementwise import (
     abs,
     acos,
@@ -135,13 +141,17 @@ from .nan_reductions import (
 )
 from .numerical import gradient, trapezoid
 from .order_statistics import median, quantile
+from .ordering import argpartition, digitize, lexsort, partition, top_k
 from .padding import pad
-from .products import convolve, kron
+from .places import argwhere, flatnonzero, ravel_multi_index, unravel_index
+from .products import convolve, inner, kron, outer
 from .scattering import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
+from .set_operations import intersect1d, setdiff1d, setxor1d, union1d
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
+from .spaced import diag_indices, geomspace, logspace, tri, tril_indices, triu_indices
 from .special import erf, erfc
 from .statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from .utility import all, any, diff
@@ -152,12 +162,20 @@ __all__ = [
     "acosh",
     "add",
     "all",
+    "allclose",
+    "angle",
     "any",
+    "append",
     "arange",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
+    "argwhere",
     "array",
+    "array_equal",
+    "array_equiv",
+    "array_split",
     "asarray",
     "asin",
     "asinh",
@@ -165,6 +183,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "average",
     "bincount",
     "bitwise_and",
     "bitwise_invert",
@@ -190,8 +209,16 @@ __all__ = [
     "cov",
     "cumulative_prod",
     "cumulative_sum",
+    "deg2rad",
+    "delete",
+    "diag",
+    "diag_indices",
+    "diagflat",
     "diff",
+    "digitize",
     "divide",
+    "divmod",
+    "ediff1d",
     "einsum",
     "empty",
     "empty_like",
@@ -199,43 +226,59 @@ __all__ = [
     "erf",
     "erfc",
     "exp",
+    "exp2",
     "expand_dims",
     "expm1",
     "eye",
     "finfo",
+    "flatnonzero",
     "flip",
     "floor",
     "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
     "from_dlpack",
     "full",
     "full_like",
     "gather",
+    "gcd",
+    "geomspace",
     "gradient",
     "greater",
     "greater_equal",
+    "heaviside",
     "histogram",
     "hypot",
     "iinfo",
     "imag",
+    "inner",
+    "insert",
     "interp",
+    "intersect1d",
+    "isclose",
     "isdtype",
     "isfinite",
     "isin",
     "isinf",
     "isnan",
     "kron",
+    "lcm",
     "less",
     "less_equal",
+    "lexsort",
     "linspace",
     "log",
     "log1p",
     "log2",
     "log10",
     "logaddexp",
+    "logaddexp2",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logspace",
     "matmul",
     "matrix_transpose",
     "max",
@@ -248,6 +291,7 @@ __all__ = [
     "minimum",
     "moveaxis",
     "multiply",
+    "nan_to_num",
     "nanargmax",
     "nanargmin",
     "nanmax",
@@ -265,17 +309,23 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "outer",
     "pad",
+    "partition",
     "permute_dims",
     "positive",
     "pow",
     "prod",
+    "ptp",
     "quantile",
+    "rad2deg",
+    "ravel_multi_index",
     "real",
     "reciprocal",
     "remainder",
     "repeat",
     "reshape",
+    "resize",
     "result_type",
     "roll",
     "rot90",
@@ -287,10 +337,13 @@ __all__ = [
     "segment_min",
     "segment_prod",
     "segment_sum",
+    "setdiff1d",
+    "setxor1d",
     "shares_memory",
     "sign",
     "signbit",
     "sin",
+    "sinc",
     "sinh",
     "sort",
     "split",
@@ -309,15 +362,24 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "top_k",
     "trapezoid",
+    "tri",
     "tril",
+    "tril_indices",
+    "trim_zeros",
     "triu",
+    "triu_indices",
     "trunc",
+    "union1d",
     "unique_all",
     "unique_counts",
     "unique_inverse",
     "unique_values",
+    "unravel_index",
     "unstack",
+    "unwrap",
+    "vander",
     "var",
     "vecdot",
     "where",

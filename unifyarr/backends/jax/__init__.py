@@ -48,6 +48,7 @@ _enable_64_bit()
 
 from . import (  # noqa: E402
     activations,
+    arithmetic,
     contraction,
     convolution,
     creation,
@@ -122,6 +123,7 @@ class Backend(base.Backend[Any]):
     modules = (
         convolution,
         activations,
+        arithmetic,
         creation,
         data_type,
         contraction,

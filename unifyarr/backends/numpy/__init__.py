@@ -13,6 +13,7 @@ from ..kernels import EFFORT, described
 from ..memory import aligned_copy, export
 from . import (
     activations,
+    arithmetic,
     convolution,
     creation,
     data_type,
@@ -58,6 +59,7 @@ class Backend(base.Backend[np.ndarray]):
     modules = (
         convolution,
         activations,
+        arithmetic,
         creation,
         data_type,
         elementwise,

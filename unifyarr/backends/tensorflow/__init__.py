@@ -17,6 +17,7 @@ from ..kernels import described, own_error
 from ..memory import export, reads_marks
 from . import (
     activations,
+    arithmetic,
     contraction,
     convolution,
     creation,
@@ -166,6 +167,7 @@ class Backend(base.Backend[Any]):
     modules = (
         convolution,
         activations,
+        arithmetic,
         creation,
         data_type,
         contraction,

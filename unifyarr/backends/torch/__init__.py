@@ -18,6 +18,7 @@ from ..memory import export
 from . import (
     _dlpack,
     activations,
+    arithmetic,
     attention,
     contraction,
     convolution,
@@ -105,6 +106,7 @@ class Backend(base.Backend[Tensor]):
         attention,
         convolution,
         activations,
+        arithmetic,
         creation,
         data_type,
         contraction,
