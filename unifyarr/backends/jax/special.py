@@ -48,9 +48,9 @@ def digamma(x: jax.Array) -> Any:
 @_in_double
 def zeta(x: jax.Array, q: jax.Array) -> Any:
     # The first term is the whole sum for great exponents.
-    is_power = x > 1e4
+    is_power = (x > 1e4) & (q > 0)
     first = jnp.where(is_power, q, 1) ** -x
-    x = jnp.where(is_power, 2, x)
+    x = jnp.where(is_power, 2, jnp.minimum(x, 1e4))
     is_great = (q > 1e9) & (x > 1)
     near = special.zeta(x, jnp.where(is_great, 1, q))
     great = jnp.where(is_great, q, 1e9)
