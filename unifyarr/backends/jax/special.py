@@ -66,12 +66,12 @@ def _of_scipy(name: str, slope: Callable[..., Any], reason: str) -> Kernel:
     def on_host(*arrays: Any) -> np.ndarray:
         return scipy_values(name, *map(np.asarray, arrays))
 
-    @jax.custom_jvp
+    @jax.custom_jvp  # type: ignore[untyped-decorator]
     def traced(*arrays: jax.Array) -> Any:
         result = jax.ShapeDtypeStruct(arrays[0].shape, arrays[0].dtype)
         return jax.pure_callback(on_host, result, *arrays, vmap_method="broadcast_all")
 
-    @traced.defjvp
+    @traced.defjvp  # type: ignore[untyped-decorator]
     def _(arrays: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]) -> tuple[Any, Any]:
         wide = (x.astype(_DOUBLE) for x in arrays)
         return traced(*arrays), (slope(*wide) * tangents[-1]).astype(arrays[0].dtype)
