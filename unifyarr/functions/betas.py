@@ -90,7 +90,7 @@ def betaln(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array
 def betainc(a: Array, b: Array | Scalar, x: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the probability that a beta variable of shapes a and b is less than x.
 
-    It is the regularised incomplete beta function.
+    It is the regularised incomplete beta function. SciPy computes it on the host, on every engine.
 
     Examples
     --------

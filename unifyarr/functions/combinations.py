@@ -79,7 +79,7 @@ def _factorials(x: Array) -> Array:
 def comb(x: Array, k: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute in how many ways k of x things can be taken: 0 where k is greater than x, or one of them is negative.
 
-    Of integers the results are exact as far as their products with the error of the logarithm are below one half.
+    Of integers, results below 2 ** 45 are exact.
 
     Examples
     --------
