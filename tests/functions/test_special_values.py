@@ -1,8 +1,9 @@
-"""The functions of ``special`` against SciPy, in units in the last place: over dtypes, special values and great ones."""
+"""The functions of ``special`` against SciPy, in units of the last place: over dtypes, special and great values."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import subprocess
 import sys
 from typing import Any
@@ -32,7 +33,7 @@ def even(low: float, high: float) -> np.ndarray:
 LINE, POSITIVE, CHANCE = even(-12.3, 12.1), spread(1e-4, 1e4), even(0.001, 0.9991)
 SHAPES = spread(0.05, 200)
 # What is passed, and how far float32 and float64 are from SciPy at most, in units of the last place, on any engine.
-# JAX's logarithms of numbers near 1 are 22 units off, and the formulas of `logit` and others are made of them.
+# JAX's log1p() is up to 70 units off, and the formulas of `logit` and others are made of them.
 FUNCTIONS: dict[str, tuple[tuple[np.ndarray, ...], float, float]] = {
     "beta": ((spread(0.05, 5), spread(0.05, 5)), 4, 64),
     "betainc": ((SHAPES, spread(0.05, 200), CHANCE), 1, 1),
@@ -56,7 +57,7 @@ FUNCTIONS: dict[str, tuple[tuple[np.ndarray, ...], float, float]] = {
     "ndtr": ((even(-5, 9),), 4, 64),
     "ndtri": ((CHANCE,), 8, 8),
     "rel_entr": ((spread(0.1, 10), spread(0.1, 10)), 16, 128),
-    "xlog1py": ((LINE, spread(1e-9, 100) - 0.5), 16, 64),
+    "xlog1py": ((LINE, spread(1e-9, 100) - 0.5), 16, 128),
     "xlogy": ((LINE, POSITIVE), 16, 16),
     "zeta": ((1 + spread(0.01, 20), spread(0.05, 100)), 4, 16),
 }
@@ -75,8 +76,9 @@ def expected_of(name: str, *values: Any) -> np.ndarray:
 
 
 def units(name: str, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Return the errors in units of the last place."""
+    """Return the errors in units of the last place; subnormal numbers, which some engines take for zeros, have none."""
     info = np.finfo(actual.dtype)
+    actual, expected = (np.where(np.abs(x) < info.smallest_normal, 0, x) for x in (actual, expected))
     size = np.maximum(np.abs(expected), 1.0 if name in NEAR_ZERO else info.smallest_normal)
     return np.asarray(np.abs(actual.astype("f8") - expected) / (size * info.eps))
 
@@ -179,11 +181,15 @@ def test_polygamma(backend: str, order: int) -> None:
 
 def test_factorials_and_combinations_of_integers_are_exact(backend: str) -> None:
     numbers = np.arange(LENGTH)
-    assert_same(ua.special.factorial(ua.asarray(numbers)), special.factorial(numbers))
+    factorials = [float(math.factorial(k)) for k in range(LENGTH)]
+    assert ua.special.factorial(ua.asarray(numbers)).tolist() == factorials
     large = np.array([-3.0, 100.0, 170.0, 171.0, np.nan])
-    assert_same(ua.special.factorial(ua.asarray(large)), special.factorial(large))
+    expected = [0.0, float(math.factorial(100)), float(math.factorial(170)), np.inf, np.nan]
+    np.testing.assert_array_equal(as_numpy(ua.special.factorial(ua.asarray(large))), expected)
     chosen = np.resize([0, 1, 2, 5, 30], LENGTH)
-    assert_same(ua.special.comb(ua.asarray(numbers), ua.asarray(chosen)), special.comb(numbers, chosen))
+    for more in (0, 10, 20):
+        expected = [float(math.comb(n + more, k)) for n, k in zip(numbers.tolist(), chosen.tolist(), strict=True)]
+        assert ua.special.comb(ua.asarray(numbers + more), ua.asarray(chosen)).tolist() == expected
 
 
 def test_a_number_gives_way_to_the_dtype_of_the_array(backend: str) -> None:
@@ -281,5 +287,5 @@ def test_without_scipy_numpy_says_what_to_install() -> None:
     run += "print(ua.special.ndtr(0.0), ua.special.logit(0.5))\n"
     run += "try:\n    ua.special.gammaln(0.5)\nexcept ua.errors.BackendFeatureError as error:\n    print(error)"
     done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("0.5 0.0\n") or "0.5" in done.stdout
+    assert done.stdout.splitlines()[0] == "0.5 0.0"
     assert "pip install scipy" in done.stdout

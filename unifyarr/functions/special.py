@@ -186,8 +186,8 @@ def log_ndtr(x: Array, /, *, out: Array | None = None) -> Array:
     middle = log(_ndtr(where(is_low, where(is_far, 0, x), 0)))
     far = where(is_far, x, _FAR)
     inverse = square(divide(1, far))
-    series = _TAIL[-1]
-    for term in _TAIL[-2::-1]:
+    series = add(multiply(inverse, _TAIL[-1]), _TAIL[-2])
+    for term in _TAIL[-3::-1]:
         series = add(multiply(inverse, series), term)
     lower = subtract(
         log1p(multiply(inverse, series)), add(multiply(square(far), 0.5), log(multiply(far, -math.sqrt(2 * math.pi))))

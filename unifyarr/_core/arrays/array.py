@@ -15,7 +15,7 @@ from ..engines.handle import Handle
 from ..engines.natives import backend_of_native
 from ..engines.refusals import explains
 from ..engines.registry import Node, load, register_node, when_loaded
-from ..engines.tracing import capture, current, original, recording
+from ..engines.tracing import capture, current, mode, original, recording
 from ..values.declared import functions
 from ..values.elsewhere import point_elsewhere
 from ..values.supplying import NotSupplied
@@ -27,6 +27,7 @@ from .ownership import hand_out, read
 from .protocols import Protocols
 from .views import Window
 
+running_mode = mode.get
 Index: TypeAlias = int | slice | EllipsisType | ArrayLike | None
 
 
@@ -50,6 +51,10 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
     @property
     def native(self) -> Any:
         """The engine's own array: the same memory where the engine can share it, the present value elsewhere."""
+        backend = self._backend
+        if running_mode() is None and backend.mutable:
+            # Nothing uses up its memory.
+            return backend.handed_out(self._native)
         x = current(self)
         return x._backend.handed_out(hand_out(x))
 
@@ -62,7 +67,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
     @property
     def T(self) -> Array:
         """A view with all axes reversed."""
-        if self.ndim == 2:
+        if len(self.shape) == 2:
             return functions.matrix_transpose(self)  # type: ignore[no-any-return]
         return capture(self)._view(Window.of_order(self.shape, range(self.ndim)[::-1]))
 

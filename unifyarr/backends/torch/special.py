@@ -19,7 +19,7 @@ def _in_double(function: Kernel) -> Kernel:
     @functools.wraps(function)
     def kernel(*arrays: Tensor) -> Tensor:
         dtype = arrays[0].dtype
-        return function(*(x.double() for x in arrays)).to(dtype)  # type: ignore[no-any-return]
+        return function(*(x.double() for x in arrays)).to(dtype)
 
     return kernel
 
@@ -27,7 +27,7 @@ def _in_double(function: Kernel) -> Kernel:
 def _in_single(function: Kernel) -> Kernel:
     @functools.wraps(function)
     def kernel(x: Tensor, /) -> Tensor:
-        return function(x.float()).to(x.dtype) if x.dtype in HALF else function(x)  # type: ignore[no-any-return]
+        return function(x.float()).to(x.dtype) if x.dtype in HALF else function(x)
 
     return kernel
 
@@ -52,7 +52,11 @@ def _zeta(x: Tensor, q: Tensor) -> Tensor:
     return torch.where(is_great, power / (x - 1) + power / great / 2, near)
 
 
-_derived = with_slope(_zeta, lambda x, q: -x * _derived(x + 1, q))
+def _slope_of_zeta(x: Tensor, q: Tensor) -> Tensor:
+    return -x * _derived(x + 1, q)
+
+
+_derived: Kernel = with_slope(_zeta, _slope_of_zeta)
 zeta = worked_around("where powers of a great number underflow it is 0 or NaN, and it has no forward derivative")(
     _in_double(_derived)
 )
