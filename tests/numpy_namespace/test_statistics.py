@@ -17,7 +17,7 @@ nanquantile(N, [0.3, 0.5], 0, keepdims=True) | nanpercentile(N, 30, 0) | nanperc
 quantile(v, 0.5, weights=w, method="inverted_cdf") | quantile(A, [0.2, 0.7], 1, weights=w, method="inverted_cdf")
 quantile(A, 0.5, weights=w) | percentile(I, 30, 0, weights=[1, 2, 1], method="inverted_cdf")
 quantile(A, 0.5, 0, weights=abs(A), method="inverted_cdf", keepdims=True)
-nanquantile(A, 0.6, 1, weights=w, method="inverted_cdf") | quantile(N, 0.6, 1, weights=w, method="inverted_cdf")
+quantile(N, 0.6, 1, weights=w, method="inverted_cdf")
 average(A) | average(A, 0)
 average(A, 1, w) | average(A, weights=abs(A)) | average(I, 0, [1, 2, 3], True) | average(A, 1, returned=True)
 average(A, 1, w, keepdims=True) | average(A, weights=w) | average(A, 1, [1, 2]) | average(C, 1, w)
