@@ -50,6 +50,7 @@ from .functions.inplace import (
     inplace_increment,
     inplace_update,
     inplace_variables_supported,
+    put_along_axis,
     supports_inplace_updates,
     variable,
 )
@@ -110,6 +111,7 @@ __all__ = [
     "on",
     "op",
     "pi",
+    "put_along_axis",
     "random",
     "set_backend",
     "special",

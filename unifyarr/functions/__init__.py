@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .angles import angle, divmod, nan_to_num, sinc, unwrap
 from .arithmetic import deg2rad, exp2, fmax, fmin, fmod, gcd, heaviside, lcm, logaddexp2, rad2deg
+from .averaging import average, ptp
 from .comparing import allclose, array_equal, array_equiv, isclose
 from .contraction import einsum
 from .covariance import corrcoef, cov
@@ -28,6 +29,7 @@ from .creation import (
 )
 from .data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
 from .diagonals import diag, diagflat, vander
+from .editing import append, array_split, delete, ediff1d, insert, resize, trim_zeros
 from .elementwise import (
     abs,
     acos,
@@ -139,11 +141,14 @@ from .nan_reductions import (
 )
 from .numerical import gradient, trapezoid
 from .order_statistics import median, quantile
+from .ordering import argpartition, digitize, lexsort, partition, top_k
 from .padding import pad
-from .products import convolve, kron
+from .places import argwhere, flatnonzero, ravel_multi_index, unravel_index
+from .products import convolve, inner, kron, outer
 from .scattering import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
+from .set_operations import intersect1d, setdiff1d, setxor1d, union1d
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
 from .spaced import diag_indices, geomspace, logspace, tri, tril_indices, triu_indices
@@ -160,13 +165,17 @@ __all__ = [
     "allclose",
     "angle",
     "any",
+    "append",
     "arange",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
+    "argwhere",
     "array",
     "array_equal",
     "array_equiv",
+    "array_split",
     "asarray",
     "asin",
     "asinh",
@@ -174,6 +183,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "average",
     "bincount",
     "bitwise_and",
     "bitwise_invert",
@@ -200,12 +210,15 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
     "deg2rad",
+    "delete",
     "diag",
     "diag_indices",
     "diagflat",
     "diff",
+    "digitize",
     "divide",
     "divmod",
+    "ediff1d",
     "einsum",
     "empty",
     "empty_like",
@@ -218,6 +231,7 @@ __all__ = [
     "expm1",
     "eye",
     "finfo",
+    "flatnonzero",
     "flip",
     "floor",
     "floor_divide",
@@ -238,7 +252,10 @@ __all__ = [
     "hypot",
     "iinfo",
     "imag",
+    "inner",
+    "insert",
     "interp",
+    "intersect1d",
     "isclose",
     "isdtype",
     "isfinite",
@@ -249,6 +266,7 @@ __all__ = [
     "lcm",
     "less",
     "less_equal",
+    "lexsort",
     "linspace",
     "log",
     "log1p",
@@ -291,18 +309,23 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "outer",
     "pad",
+    "partition",
     "permute_dims",
     "positive",
     "pow",
     "prod",
+    "ptp",
     "quantile",
     "rad2deg",
+    "ravel_multi_index",
     "real",
     "reciprocal",
     "remainder",
     "repeat",
     "reshape",
+    "resize",
     "result_type",
     "roll",
     "rot90",
@@ -314,6 +337,8 @@ __all__ = [
     "segment_min",
     "segment_prod",
     "segment_sum",
+    "setdiff1d",
+    "setxor1d",
     "shares_memory",
     "sign",
     "signbit",
@@ -337,17 +362,21 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "top_k",
     "trapezoid",
     "tri",
     "tril",
     "tril_indices",
+    "trim_zeros",
     "triu",
     "triu_indices",
     "trunc",
+    "union1d",
     "unique_all",
     "unique_counts",
     "unique_inverse",
     "unique_values",
+    "unravel_index",
     "unstack",
     "unwrap",
     "vander",
