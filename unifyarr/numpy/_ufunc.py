@@ -229,7 +229,8 @@ class ufunc:
 
     def _check_elementwise(self, method: str) -> None:
         if self.signature is not None:
-            raise RuntimeError(f"{method}() isn't there for {self.__name__}, which takes whole rows: {self.signature}")
+            kind = TypeError if method in ("outer", "at") else RuntimeError
+            raise kind(f"{method}() isn't there for {self.__name__}, which takes whole rows: {self.signature}")
 
     def _check_binary(self, method: str) -> None:
         self._check_elementwise(method)
@@ -239,6 +240,8 @@ class ufunc:
 
 class row_ufunc(ufunc):
     """A function of rows or matrices, such as ``matmul``, whose axes can be named."""
+
+    __module__ = "unifyarr.numpy"
 
     def _call(  # type: ignore[override]
         self,
