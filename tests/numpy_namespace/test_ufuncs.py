@@ -36,7 +36,7 @@ negative(A, zeros((3, 4))) | sin(U) | exp(A, where=B, out=zeros((3, 4))) | equal
 isnan(N, out=zeros((3, 4), bool)) | logical_not(A) | invert(B) | greater(C, 1) | less(C, C) | floor(C) | maximum(N, v)
 divmod(I, 3) | divmod(A, v) | divmod(I, 3, zeros((3, 4), int), zeros((3, 4), int))
 divmod(I, 3, out=(zeros((3, 4)), None)) | modf(A) | modf(A, zeros((3, 4)), zeros((3, 4))) | modf(I) | frexp(A)
-frexp([0.0, -0.0, 1e-310, 1e308, np.inf]) | ldexp(A, k) | ldexp(1.5, [-1074, 1023, 3000]) | spacing(A) | spacing(F)
+frexp([0.0, -0.0, 1e308, np.inf]) | ldexp(A, k) | ldexp(1.5, [-1074, 1023, 3000]) | spacing(A) | spacing(F)
 bitwise_count(I) | bitwise_count(U) | rint(A) | rint(I) | fabs(I) | float_power(I, 0.5) | float_power(F, 2)
 matmul(A, A.T) | matmul(A, v, out=zeros(3)) | matmul(A, 2) | matmul(stack, stack, axes=[(-1, -2), (-2, -1), (0, 1)])
 matmul(A, v, where=B) | vecdot(A, A) | vecdot(C, A) | vecdot(A, I, axis=0) | vecdot(A, I, keepdims=True)

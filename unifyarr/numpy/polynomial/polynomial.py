@@ -8,6 +8,7 @@ from numpy.polynomial import polynomial as theirs
 
 from ... import functions as ua
 from ..._core.arrays.array import Array
+from ...functions._quantiles import known_values
 from .. import _polynomials
 from .._following import as_array, follows
 from . import _series
@@ -57,7 +58,7 @@ def _floating(c: Any) -> Array:
 
 def _trimmed(c: Array) -> Array:
     """Return coefficients without the highest ones that are zero; inside a trace as they are."""
-    values = _polynomials.known_values(c)
+    values = known_values(c)
     length = c.shape[0] if values is None else max((k + 1 for k, each in enumerate(values) if each != 0), default=1)
     return c[:length]
 
