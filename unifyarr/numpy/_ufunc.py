@@ -61,18 +61,22 @@ class ufunc:
     ) -> tuple[np.dtype[Any], ...]:
         """Return the dtypes of the loop that is used for operands of some dtypes, as NumPy's ufunc does."""
         given = tuple(each if each is None or each in WEAK else as_numpy_dtype(each) for each in dtypes)
-        return self._numpy.resolve_dtypes(given, signature=signature, casting=casting, reduction=reduction)
+        fixed = {name: each for name, each in (("signature", signature), ("casting", casting)) if each is not None}
+        return self._numpy.resolve_dtypes(given, reduction=reduction, **fixed)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if not options and len(args) == self.nin:
-            return self._compute(*args)
-        if len(options) == 1 and type(out := options.get("out")) is Array and self._fits(args, out):
-            return self._compute(*args, out=out)
+        if not options:
+            if len(args) == self.nin:
+                return self._compute(*args)
+            *inputs, out = args
+        else:
+            inputs, out = args, options.get("out")  # type: ignore[assignment]
+        # The usual call with out needs no look at what else may have been passed.
+        if type(out) is Array and self.nout == 1 and len(options) < 2 and len(inputs) == self.nin:
+            first = inputs[0]
+            if type(first) is Array and first.shape == out.shape and len(args) + len(options) == self.nargs:
+                return self._compute(*inputs, out=out)
         return self._call(args, **options)
-
-    def _fits(self, args: tuple[Any, ...], out: Array) -> bool:
-        # The usual call with out, which needs no look at what else may have been passed.
-        return len(args) == self.nin and self.nout == 1 and type(args[0]) is Array and args[0].shape == out.shape
 
     def _call(
         self,
@@ -104,6 +108,8 @@ class ufunc:
             raise TypeError(f"{self.__name__}() takes {self.nin}{most} positional arguments, but {len(args)} came")
         if count and out is not None:
             raise TypeError(f"{self.__name__}() got out both by position and by name: pass it once")
+        # NumPy's ``out=...`` asks for an array where it would give a scalar.
+        out = None if out is Ellipsis else out
         outs = args[self.nin :] if count else out if isinstance(out, tuple) else (out,)
         if count:
             outs += (None,) * (self.nout - count)
@@ -143,7 +149,8 @@ class ufunc:
         arrays = together(*inputs)
         given = [x if type(x) in WEAK else array for x, array in zip(inputs, arrays, strict=True)]
         asked = (*map(dtype_of, given), *(None,) * self.nout)
-        loop = self._numpy.resolve_dtypes(asked, signature=signature, casting=casting)  # type: ignore[arg-type]
+        fixed = {} if signature is None else {"signature": signature}
+        loop = self._numpy.resolve_dtypes(asked, casting=casting, **fixed)  # type: ignore[arg-type]
         return [_folding.cast(x, dtypes.as_dtype(each)) for x, each in zip(arrays, loop, strict=False)], loop
 
     def reduce(
@@ -225,7 +232,8 @@ class ufunc:
 
     def _check_elementwise(self, method: str) -> None:
         if self.signature is not None:
-            raise RuntimeError(f"{method}() isn't there for {self.__name__}, which takes whole rows: {self.signature}")
+            kind = TypeError if method in ("outer", "at") else RuntimeError
+            raise kind(f"{method}() isn't there for {self.__name__}, which takes whole rows: {self.signature}")
 
     def _check_binary(self, method: str) -> None:
         self._check_elementwise(method)
@@ -235,6 +243,8 @@ class ufunc:
 
 class row_ufunc(ufunc):
     """A function of rows or matrices, such as ``matmul``, whose axes can be named."""
+
+    __module__ = "unifyarr.numpy"
 
     def _call(  # type: ignore[override]
         self,
@@ -259,6 +269,9 @@ class row_ufunc(ufunc):
         if keepdims:
             result = ua.expand_dims(result, -1)
         return deliver(_moved(result, named[-1], inward=False), target)
+
+    def _compute_into(self, inputs: list[Any], out: Any) -> Any:
+        return _stored(self._compute(*inputs), out, True, "same_kind")
 
     def _core_dimensions(self) -> tuple[list[int], int]:
         assert self.signature is not None
@@ -295,11 +308,18 @@ def _moved(x: Array, axes: tuple[int, ...], *, inward: bool) -> Array:
     return ua.moveaxis(x, axes, inner) if inward else ua.moveaxis(x, inner, axes)
 
 
+def _as_bools(where: Any) -> Any:
+    """Return a list that says where as bools: numbers count where they aren't zero, as in NumPy."""
+    return ua.astype(as_array(where), dtypes.bool)
+
+
 def _single(out: Any) -> Any:
+    if out is Ellipsis:
+        return None
     if isinstance(out, tuple):
         if len(out) != 1:
             raise ValueError(f"out is one array, or a tuple of one, not of {len(out)}")
-        return out[0]
+        (out,) = out
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out is an array, not {type(out).__name__}")
     return out
@@ -314,7 +334,7 @@ def _stored(result: Array, out: Any, where: Any, casting: str) -> Any:
         if result.shape != target.shape:
             result = ua.broadcast_to(result, target.shape)
         return deliver(result, out, casting=casting)
-    mask = together(result, where)[1]
+    mask = together(result, where if hasattr(where, "dtype") else _as_bools(where))[1]
     if mask.dtype != dtypes.bool:
         raise TypeError(f"where is an array of bools, not of {mask.dtype}")
     if out is None:
