@@ -78,7 +78,7 @@ def reference() -> str:
         if callable(value) and name not in ("Array",) and not name.startswith("__"):
             kind = "autoclass" if isinstance(value, type) else "autofunction"
             lines += [f".. {kind}:: unifyarr.{name}", ""]
-    for extension in (ua.linalg, ua.fft, ua.nn):
+    for extension in (ua.linalg, ua.fft, ua.nn, ua.special):
         own = [name for name in extension.__all__ if name not in ua.__all__]
         for name in own:
             lines += [f".. autofunction:: {extension.__name__}.{name}", ""]

@@ -14,7 +14,7 @@ from sys import modules as _modules
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import errors, fft, functions, linalg, nn, typing
+from . import errors, fft, functions, linalg, nn, special, typing
 from ._core.arrays import array as _array
 from ._core.arrays.array import Array
 from ._core.declaring.op import op
@@ -112,6 +112,7 @@ __all__ = [
     "pi",
     "random",
     "set_backend",
+    "special",
     "supports_inplace_updates",
     "to_backend",
     "typing",

@@ -72,4 +72,5 @@ PUBLIC = [
     *(f"linalg.{name}" for name in ua.linalg.__all__),
     *(f"fft.{name}" for name in ua.fft.__all__),
     *(f"nn.{name}" for name in ua.nn.__all__),
+    *(f"special.{name}" for name in ua.special.__all__),
 ]

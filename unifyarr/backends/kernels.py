@@ -8,6 +8,7 @@ here attach what the dispatcher and the completeness table read: ``support_nativ
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -66,6 +67,23 @@ def unique_inverse(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
         # NumPy's sort without first indices is unstable: on some processors it exchanges NaNs.
         values, _, inverse, _ = np.unique_all(x)
     return values, inverse
+
+
+def scipy_values(name: str, *arrays: np.ndarray) -> np.ndarray:
+    """Return what SciPy's special function gives for arrays of one dtype, in that dtype.
+
+    SciPy is imported here, at the first call that needs it.
+    """
+    try:
+        scipy = importlib.import_module("scipy.special")
+    except ImportError:
+        raise BackendFeatureError(
+            f"{name}() is computed by SciPy here, which isn't installed: pip install scipy"
+        ) from None
+    with np.errstate(all="ignore"):
+        # Some of its loops for single precision underflow on the way, and it has none for half.
+        found = getattr(scipy, name)(*(x.astype(np.float64, copy=False) for x in arrays))
+        return np.asarray(found, arrays[0].dtype)
 
 
 def support_native_out(kernel: Kernel) -> Kernel:

@@ -1,11 +1,37 @@
-"""Special functions, which the standard leaves out."""
+"""The error function and the normal distribution, which the standard leaves out."""
 
 from __future__ import annotations
 
+import math
+
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating
-from .._core.calling.invoke import invoke
-from .._core.declaring.declare import primary
+from .._core.calling.invoke import attempt, invoke
+from .._core.declaring.declare import compositional, mixed, primary
+from ._special import as_double, described
+from .elementwise import (
+    abs,
+    add,
+    divide,
+    exp,
+    greater_equal,
+    less,
+    log,
+    log1p,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    sign,
+    square,
+    subtract,
+)
+from .searching import where
+
+_ROOT_OF_HALF = math.sqrt(0.5)
+# Below, log_ndtr() is a series in 1/x², whose terms are these; erfc() of it is a normal number in float32.
+_FAR = -12.0
+_TAIL = (-1.0, 3.0, -15.0, 105.0, -945.0, 10395.0, -135135.0, 2027025.0, -34459425.0, 654729075.0)
 
 
 @primary()
@@ -72,3 +98,99 @@ def erfc(x: Array, /, *, out: Array | None = None) -> Array:
     """
     x = as_real_floating(x, "erfc")
     return invoke("erfc", x, out=out, result=(x.shape, x.dtype), aligned=True)
+
+
+@mixed(namespace="special")
+@described(x="An array of numbers in [-1, 1]; the result is NaN outside")
+def erfinv(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute the number whose error function is each element.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.special.erfinv(ua.asarray([-1.0, 0.0, 0.5]))
+    array([      -inf, 0.        , 0.47693628])
+
+    Source: NIST Digital Library of Mathematical Functions, 7.17.1; SciPy's ``erfinv``.
+    """
+    x = as_real_floating(x, "erfinv")
+    found = attempt("erfinv", x, out=out, result=(x.shape, x.dtype), aligned=True)
+    if found is not None:
+        return found
+    dtype, x = x.dtype, as_double(x)
+    size = abs(x)
+    is_far = greater_equal(size, 0.5)
+    # The difference to 1 is exact there.
+    far = multiply(ndtri(multiply(subtract(1, where(is_far, size, 0.75)), 0.5)), -_ROOT_OF_HALF)
+    near = where(is_far, 0, x)
+    # Near 0 the sum has few digits of x. A step of Newton brings them back.
+    start = multiply(ndtri(multiply(add(near, 1), 0.5)), _ROOT_OF_HALF)
+    slope = multiply(exp(square(start)), math.sqrt(math.pi) / 2)
+    near = subtract(start, multiply(subtract(erf(start), near), slope))
+    return where(is_far, multiply(far, sign(x)), near).astype(dtype, copy=False)
+
+
+@compositional(namespace="special")
+@described()
+def ndtr(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute the probability that a standard normal variable is less than each element, with its digits where small.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.special.ndtr(ua.asarray([-10.0, 0.0, 1.0]))
+    array([7.61985302e-24, 5.00000000e-01, 8.41344746e-01])
+
+    Source: NIST Digital Library of Mathematical Functions, 7.18(iv); SciPy's ``ndtr``.
+    """
+    x = as_real_floating(x, "ndtr")
+    return _ndtr(as_double(x)).astype(x.dtype, copy=False)
+
+
+def _ndtr(x: Array) -> Array:
+    return multiply(erfc(multiply(x, -_ROOT_OF_HALF)), 0.5)
+
+
+@primary(namespace="special")
+@described(x="An array of probabilities, in [0, 1]; the result is NaN outside")
+def ndtri(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute the number that a standard normal variable is less than with the probability that each element is.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.special.ndtri(ua.asarray([0.0, 0.5, 0.975]))
+    array([      -inf, 0.        , 1.95996398])
+
+    Source: SciPy's ``ndtri``.
+    """
+    x = as_real_floating(x, "ndtri")
+    return invoke("ndtri", x, out=out, result=(x.shape, x.dtype), aligned=True)
+
+
+@compositional(namespace="special")
+@described()
+def log_ndtr(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute the logarithm of ndtr(), which stays finite where that vanishes.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.special.log_ndtr(ua.asarray([-100.0, 0.0, 10.0]))
+    array([-5.00552421e+03, -6.93147181e-01, -7.61985302e-24])
+
+    Source: NIST Digital Library of Mathematical Functions, 7.12.1; SciPy's ``log_ndtr``.
+    """
+    x = as_real_floating(x, "log_ndtr")
+    dtype, x = x.dtype, as_double(x)
+    upper = log1p(negative(_ndtr(negative(maximum(x, -1)))))
+    middle = log(_ndtr(minimum(maximum(x, _FAR), 0)))
+    far = minimum(x, _FAR)
+    inverse = square(divide(1, far))
+    series = _TAIL[-1]
+    for term in _TAIL[-2::-1]:
+        series = add(multiply(inverse, series), term)
+    lower = subtract(
+        log1p(multiply(inverse, series)), add(multiply(square(far), 0.5), log(multiply(far, -math.sqrt(2 * math.pi))))
+    )
+    return where(less(x, _FAR), lower, where(less(x, -1), middle, upper)).astype(dtype, copy=False)

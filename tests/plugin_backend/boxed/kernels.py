@@ -55,7 +55,7 @@ _NAMES = {
     searching: "argmax argmin nonzero searchsorted where",
     sets: "isin unique_all unique_values",
     sorting: "argsort sort",
-    special: "erf erfc",
+    special: "betainc digamma erf erfc erfinv gammainc gammaincc gammaln i0 i0e i1 i1e ndtri zeta",
     statistical: "cumulative_prod cumulative_sum max mean min prod std sum var",
     utility: "all any",
 }

@@ -2,9 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
 from jax.scipy import special
 
-from ._compiled import compiled, in_single
+from ..kernels import by_host, scipy_values, worked_around
+from ._compiled import Kernel, compiled, in_single, is_concrete
 
 erf = compiled(in_single(special.erf))
 erfc = compiled(in_single(special.erfc))
+i0 = compiled(in_single(special.i0))
+i0e = compiled(in_single(special.i0e))
+i1 = compiled(in_single(special.i1))
+i1e = compiled(in_single(special.i1e))
+ndtri = compiled(in_single(special.ndtri))
+# float32 where JAX is kept to 32 bits.
+_DOUBLE = jax.dtypes.canonicalize_dtype(np.float64)
+
+
+def _in_double(function: Kernel) -> Kernel:
+    def kernel(*arrays: jax.Array) -> Any:
+        return function(*(x.astype(_DOUBLE) for x in arrays)).astype(arrays[0].dtype)
+
+    return compiled(kernel)
+
+
+@worked_around("it loses digits in single precision, and of minus infinity it is infinity")
+@_in_double
+def gammaln(x: jax.Array) -> Any:
+    return jnp.where(x == -jnp.inf, x, special.gammaln(x))
+
+
+@worked_around("it loses digits in single precision, and of zero it is NaN")
+@_in_double
+def digamma(x: jax.Array) -> Any:
+    is_zero = x == 0
+    return jnp.where(is_zero, -1 / x, special.digamma(jnp.where(is_zero, 1, x)))
+
+
+@worked_around("where powers of a great number underflow it is 0 or NaN, and of an infinite exponent NaN")
+@_in_double
+def zeta(x: jax.Array, q: jax.Array) -> Any:
+    # The first term is the whole sum for great exponents.
+    is_power = x > 1e4
+    first = jnp.where(is_power, q, 1) ** -x
+    x = jnp.where(is_power, 2, x)
+    is_great = (q > 1e9) & (x > 1)
+    near = special.zeta(x, jnp.where(is_great, 1, q))
+    great = jnp.where(is_great, q, 1e9)
+    # The sum is an integral but for half its first term.
+    power = great ** (1 - x)
+    found = jnp.where(x < 1, jnp.nan, jnp.where(is_great, power / (x - 1) + power / great / 2, near))
+    return jnp.where(is_power, first, found)
+
+
+def _of_scipy(name: str, slope: Callable[..., Any], reason: str) -> Kernel:
+    """Return a kernel of arrays of one shape; ``slope`` is the derivative by the last of them, the others have none."""
+
+    def on_host(*arrays: Any) -> np.ndarray:
+        return scipy_values(name, *map(np.asarray, arrays))
+
+    @jax.custom_jvp
+    def traced(*arrays: jax.Array) -> Any:
+        result = jax.ShapeDtypeStruct(arrays[0].shape, arrays[0].dtype)
+        return jax.pure_callback(on_host, result, *arrays, vmap_method="broadcast_all")
+
+    @traced.defjvp
+    def _(arrays: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]) -> tuple[Any, Any]:
+        wide = (x.astype(_DOUBLE) for x in arrays)
+        return traced(*arrays), (slope(*wide) * tangents[-1]).astype(arrays[0].dtype)
+
+    @by_host(reason)
+    def kernel(*arrays: jax.Array) -> Any:
+        if all(map(is_concrete, arrays)):
+            return jax.device_put(on_host(*arrays), arrays[0].sharding)
+        return traced(*arrays)
+
+    return kernel
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    return jnp.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    factor = special.gammaln(a + b) - special.gammaln(a) - special.gammaln(b)
+    return jnp.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) + factor)
+
+
+_WRONG = "the engine's is wrong for parameters from about 1e8, and has 12 digits of float64 below"
+betainc = _of_scipy("betainc", _beta_density, _WRONG)
+gammainc = _of_scipy("gammainc", _gamma_density, _WRONG)
+gammaincc = _of_scipy("gammaincc", lambda a, x: -_gamma_density(a, x), _WRONG)

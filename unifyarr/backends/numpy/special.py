@@ -1,6 +1,6 @@
 """Special functions on NumPy, which has none: computed in float64, in blocks that fit into the processor's cache.
 
-SciPy's ``erf`` serves where it's installed, which is looked up at the first call.
+SciPy's ``erf`` serves where it's installed, which is looked up at the first call. Most others are SciPy's alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import support_native_out, worked_around
+from ..kernels import scipy_values, support_native_out, worked_around
 
 _BLOCK = 8192
 # 1 - erf(27.3) is below the least positive float64.
@@ -109,3 +109,25 @@ def erf(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
         found: np.ndarray = scipy.erf(x, out=... if out is None else out)
         return found
     return _erf_blockwise(x, out=out)
+
+
+def _of_scipy(name: str) -> Callable[..., np.ndarray]:
+    @worked_around("NumPy has no special functions: SciPy's")
+    def kernel(*arrays: np.ndarray) -> np.ndarray:
+        return scipy_values(name, *arrays)
+
+    return kernel
+
+
+betainc = _of_scipy("betainc")
+digamma = _of_scipy("digamma")
+erfinv = _of_scipy("erfinv")
+gammainc = _of_scipy("gammainc")
+gammaincc = _of_scipy("gammaincc")
+gammaln = _of_scipy("gammaln")
+i0 = _of_scipy("i0")
+i0e = _of_scipy("i0e")
+i1 = _of_scipy("i1")
+i1e = _of_scipy("i1e")
+ndtri = _of_scipy("ndtri")
+zeta = _of_scipy("zeta")

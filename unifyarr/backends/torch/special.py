@@ -2,5 +2,75 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
+import torch
+from torch import Tensor
 from torch import erf as erf
 from torch import erfc as erfc
+
+from ..kernels import worked_around
+from ._host import of_scipy
+from ._shared import HALF, Kernel
+
+
+def _in_double(function: Kernel) -> Kernel:
+    @functools.wraps(function)
+    def kernel(*arrays: Tensor) -> Tensor:
+        dtype = arrays[0].dtype
+        return function(*(x.double() for x in arrays)).to(dtype)  # type: ignore[no-any-return]
+
+    return kernel
+
+
+def _in_single(function: Kernel) -> Kernel:
+    @functools.wraps(function)
+    def kernel(x: Tensor, /) -> Tensor:
+        return function(x.float()).to(x.dtype) if x.dtype in HALF else function(x)  # type: ignore[no-any-return]
+
+    return kernel
+
+
+_imprecise = worked_around("it loses digits in single precision: computed in double")
+erfinv = _in_single(torch.special.erfinv)
+i0 = _in_single(torch.special.i0)
+i0e = _in_single(torch.special.i0e)
+i1 = _in_single(torch.special.i1)
+i1e = _in_single(torch.special.i1e)
+ndtri = _in_single(torch.special.ndtri)
+digamma = _imprecise(_in_double(torch.digamma))
+
+
+@worked_around("where powers of a great number underflow it is 0 or NaN, and of an infinite exponent NaN")
+@_in_double
+def zeta(x: Tensor, q: Tensor, /) -> Tensor:
+    x = x.clamp(max=1e300)
+    is_great = (q > 1e9) & (x > 1)
+    near = torch.special.zeta(x, torch.where(is_great, 1.0, q))
+    great = torch.where(is_great, q, 1e9)
+    # The sum is an integral but for half its first term.
+    power = great ** (1 - x)
+    return torch.where(is_great, power / (x - 1) + power / great / 2, near)
+
+
+@worked_around("of minus infinity it is infinity")
+def gammaln(x: Tensor, /) -> Any:
+    return torch.where(x == -torch.inf, x, _gammaln(x))
+
+
+_gammaln = _in_single(torch.lgamma)
+
+
+def _gamma_density(a: Tensor, x: Tensor) -> Tensor:
+    return torch.exp(torch.xlogy(a - 1, x) - x - torch.lgamma(a))
+
+
+def _beta_density(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
+    factor = torch.lgamma(a + b) - torch.lgamma(a) - torch.lgamma(b)
+    return torch.exp(torch.xlogy(a - 1, x) + torch.special.xlog1py(b - 1, -x) + factor)
+
+
+betainc = of_scipy("betainc", _beta_density, "the engine has none")
+gammainc = of_scipy("gammainc", _gamma_density, "the engine's has 7 digits of float64")
+gammaincc = of_scipy("gammaincc", lambda a, x: -_gamma_density(a, x), "the engine's has 7 digits of float64")

@@ -1,0 +1,99 @@
+"""Factorials and numbers of combinations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._core.arrays.array import Array
+from .._core.arrays.convert import as_real_floating, from_host
+from .._core.declaring.declare import compositional
+from .._core.engines import dtypes
+from ..typing import Scalar
+from ._special import as_double, described, operands
+from .betas import betaln
+from .elementwise import (
+    add,
+    divide,
+    equal,
+    exp,
+    floor,
+    greater,
+    less,
+    less_equal,
+    logical_and,
+    logical_or,
+    multiply,
+    negative,
+    round,
+    subtract,
+)
+from .gammas import gammaln
+from .gradients import stop_gradient
+from .indexing import take
+from .searching import where
+
+# The greatest number whose factorial is finite in float64.
+_LAST = 170
+
+
+@compositional(namespace="special")
+@described(x="An array of real numbers; the result is 0 for negative ones")
+def factorial(x: Array, /, *, out: Array | None = None) -> Array:
+    """Compute the factorials of integers, and between them the gamma function of x + 1.
+
+    Factorials of integers are rounded once.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.special.factorial(ua.asarray([0, 3, 0.5, 20]))
+    array([1.00000000e+00, 6.00000000e+00, 8.86226925e-01, 2.43290201e+18])
+
+    Source: NIST Digital Library of Mathematical Functions, 5.4.1; SciPy's ``factorial``.
+    """
+    x = as_real_floating(x, "factorial")
+    dtype, x = x.dtype, as_double(x)
+    is_negative = less(x, 0)
+    positive = where(is_negative, 0, x)
+    found = exp(gammaln(add(positive, 1)))
+    is_whole = logical_and(equal(positive, floor(positive)), less_equal(positive, _LAST))
+    exact = take(_factorials(x), where(is_whole, positive, 0).astype(dtypes.int32).reshape(-1)).reshape(x.shape)
+    # The derivative is that of the formula, which differs from it by rounding.
+    found = multiply(found, where(is_whole, stop_gradient(divide(exact, found)), 1))
+    return where(is_negative, 0, found).astype(dtype, copy=False)
+
+
+def _factorials(x: Array) -> Array:
+    known = np.array([math.factorial(k) for k in range(_LAST + 1)], np.float64)
+    with np.errstate(over="ignore"):
+        return from_host(known.astype(x.dtype.dtype), None, x.device, x._backend)
+
+
+@compositional(namespace="special")
+@described(
+    x="An array of how many there are, real numbers.",
+    k="An array of how many are taken, whose shape broadcasts with that of ``x``, or a number.",
+)
+def comb(x: Array, k: Array | Scalar, /, *, out: Array | None = None) -> Array:
+    """Compute in how many ways k of x things can be taken: 0 where k is greater than x, or one of them is negative.
+
+    Of integers the results are exact as far as their products with the error of the logarithm are below one half.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.special.comb(ua.asarray([3, 10, 52]), ua.asarray([4, 3, 5]))
+    array([0.00000e+00, 1.20000e+02, 2.59896e+06])
+
+    Source: NIST Digital Library of Mathematical Functions, 1.2.6; SciPy's ``comb``.
+    """
+    dtype, (x, k) = operands("comb", x, k)
+    x, k = as_double(x), as_double(k)
+    is_none = logical_or(greater(k, x), logical_or(less(x, 0), less(k, 0)))
+    x, k = where(is_none, 1, x), where(is_none, 1, k)
+    found = divide(exp(negative(betaln(add(subtract(x, k), 1), add(k, 1)))), add(x, 1))
+    is_whole = logical_and(logical_and(equal(x, floor(x)), equal(k, floor(k))), less(found, 2.0**45))
+    found = multiply(found, where(is_whole, stop_gradient(divide(round(found), found)), 1))
+    return where(is_none, 0, found).astype(dtype, copy=False)
