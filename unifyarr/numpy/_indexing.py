@@ -386,6 +386,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
         target[...] = values
         return
     test = convert.as_array(where, target._backend)
+    if test.dtype is not dtypes.bool and not isinstance(where, (Array, np.ndarray)):
+        test = as_bool(test)
     if test.dtype is not dtypes.bool:
         raise TypeError(f"where= is of bools, not of {test.dtype}")
     if broadcast(test.shape, values.shape, target.shape) != target.shape:
