@@ -86,7 +86,7 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     found = order[np.minimum(places, max(there.size - 1, 0))] if there.size else places
     if wanted.size and (not there.size or (there[found] != wanted).any()):
         raise ValueError(f"strides {steps} and shape {lengths} lead to memory that isn't of the array")
-    return _read_only(ua.reshape(ua.take(ua.reshape(array, (-1,)), found.reshape(-1), axis=0), lengths))
+    return _read_only(ua.reshape(ua.reshape(array, (-1,))[found.reshape(-1)], lengths))
 
 
 def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
