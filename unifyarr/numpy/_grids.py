@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,26 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_shape
-from ._creation import frombuffer, is_known, on_host
+from ._creation import on_host
 from ._following import as_array, follows, together
+from ._indexing import promoted
 
 __all__ = [
-    "broadcast", "c_", "diag_indices", "diag_indices_from", "indices", "ix_", "mask_indices", "mgrid", "ndarray",
-    "ndenumerate", "ogrid", "r_", "ravel_multi_index", "tril_indices", "tril_indices_from", "triu_indices",
-    "triu_indices_from", "unravel_index",
+    "c_",
+    "diag_indices",
+    "diag_indices_from",
+    "indices",
+    "ix_",
+    "mask_indices",
+    "mgrid",
+    "ogrid",
+    "r_",
+    "ravel_multi_index",
+    "tril_indices",
+    "tril_indices_from",
+    "triu_indices",
+    "triu_indices_from",
+    "unravel_index",
 ]  # fmt: skip
 
 
@@ -93,15 +105,13 @@ class Joiner:
         axis, ndmin, place = self._options
         if isinstance(parts[0], str):
             axis, ndmin, place = _directive(parts.pop(0), axis, ndmin, place)
-        weak: list[Any] = []
         items: list[Any] = []
         for part in parts:
             if isinstance(part, str):
                 raise ValueError(f"a string says how to join before what is joined, and not behind: {part!r}")
             items.append(_range(_plain(part)) if isinstance(part, slice) else part)
-            weak.append(type(part) if type(part) in dtypes.SCALARS else None)
         arrays = together(*items)
-        dtype = dtypes.promote(*(kind or x.dtype for kind, x in zip(weak, arrays, strict=True)))
+        dtype = promoted(parts, arrays)
         grown = [
             _grown(x.astype(dtype, copy=False), ndmin, place, is_slice=isinstance(part, slice))
             for x, part in zip(arrays, parts, strict=True)
@@ -119,10 +129,10 @@ def _directive(text: str, axis: int, ndmin: int, place: int) -> tuple[int, int, 
     return axis, ndmin, place
 
 
-def _range(part: slice) -> np.ndarray:
+def _range(part: Any) -> np.ndarray:
     start, stop, step = part.start or 0, part.stop, 1 if part.step is None else part.step
     if isinstance(step, (complex, np.complexfloating)):
-        return np.linspace(start, stop, int(abs(step)))
+        return np.linspace(start, stop, int(abs(complex(step))))
     return np.arange(start, stop, step)
 
 
@@ -160,7 +170,7 @@ c_ = Joiner(-1, 2, 0)
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """Return the coordinates of a grid: one array for each axis, or with ``sparse`` what broadcasts to them."""
     wanted = dtypes.as_dtype(int if dtype is None else dtype)
-    made = np.indices(as_shape(dimensions), sparse=sparse)
+    made: Any = np.indices(as_shape(dimensions), sparse=sparse)  # type: ignore[call-overload]
     if sparse:
         return tuple(x.astype(wanted) for x in _all_made(made))
     return _made(np.asarray(made)).astype(wanted, copy=False)
@@ -190,7 +200,9 @@ def ix_(*args: Any) -> tuple[Array, ...]:
 @follows(np.mask_indices)
 def mask_indices(n: Any, mask_func: Any, k: Any = 0) -> tuple[Array, ...]:
     """Return the positions of a square matrix that a function such as ``triu`` leaves."""
-    return ua.nonzero(mask_func(ua.ones((n, n), dtype=int), k) != 0)
+    left = as_array(mask_func(ua.ones((n, n), dtype=int), k))
+    places: tuple[Array, ...] = ua.nonzero(left != 0)
+    return places
 
 
 @follows(np.tril_indices)
@@ -241,18 +253,6 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     return diag_indices(x.shape[0], x.ndim)
 
 
-def _as_order(order: Any) -> str:
-    if order not in ("C", "F"):
-        raise ValueError(f"order is 'C' or 'F', not {order!r}")
-    return str(order)
-
-
-def _as_whole(x: Array, name: str) -> Array:
-    if x.dtype.kind not in "iu":
-        raise TypeError(f"{name}() takes integers, not {x.dtype}")
-    return x.astype(dtypes.int64)
-
-
 @follows(np.unravel_index)
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Array, ...]:
     """Return the positions along each axis for positions in an array as a vector.
@@ -262,18 +262,9 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Array, ..
     (array([0, 1]), array([1, 2]))
     """
     lengths = as_shape(shape)
-    _as_order(order)
-    if not isinstance(indices, Array):
-        return _all_made(np.asarray(each) for each in np.unravel_index(indices, lengths, order))
-    places = _as_whole(indices, "unravel_index")
-    count = int(np.prod(lengths, dtype=object))
-    if is_known(places) and bool(ua.any((places < 0) | (places >= count))):
-        raise ValueError(f"an index is out of bounds for an array of shape {lengths}")
-    made = []
-    for length in reversed(lengths) if order == "C" else lengths:
-        made.append(places % length)
-        places = places // length
-    return tuple(reversed(made) if order == "C" else made)
+    if not lengths and as_array(indices).ndim:
+        raise ValueError("an array of shape () has one position, 0: several can't be asked for")
+    return ua.unravel_index(indices, lengths, order=order)
 
 
 @follows(np.ravel_multi_index)
@@ -284,153 +275,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
     >>> np.ravel_multi_index(([0, 1], [1, 2]), (2, 3))
     array([1, 5])
     """
-    lengths = as_shape(dims)
-    _as_order(order)
-    if not any(isinstance(each, Array) for each in multi_index) and not isinstance(multi_index, Array):
-        return _made(np.asarray(np.ravel_multi_index(multi_index, lengths, mode, order)))
-    modes = mode if isinstance(mode, tuple) else (mode,) * len(lengths)
-    parts = together(*multi_index)
-    if len(parts) != len(lengths) or len(modes) != len(lengths):
-        raise ValueError(f"there are {len(parts)} positions and {len(modes)} modes for the {len(lengths)} axes")
-    if int(np.prod(lengths, dtype=object)) > np.iinfo(np.int64).max:
-        raise ValueError(f"dims {lengths} are too large: int64 doesn't hold the positions")
-    result = None
-    step = 1
-    axes = range(len(lengths))
-    for axis in reversed(axes) if order == "C" else axes:
-        place = _bounded(_as_whole(parts[axis], "ravel_multi_index"), lengths[axis], modes[axis])
-        result = place * step if result is None else result + place * step
-        step *= lengths[axis]
-    if result is None:
-        raise ValueError("ravel_multi_index() needs an axis at least")
-    return result
-
-
-def _bounded(x: Array, length: int, mode: str) -> Array:
-    if mode == "wrap":
-        return x % length
-    if mode == "clip":
-        return ua.clip(x, 0, length - 1)
-    if mode != "raise":
-        raise ValueError(f"mode is one of raise, wrap and clip, not {mode!r}")
-    if is_known(x) and bool(ua.any((x < 0) | (x >= length))):
-        raise ValueError(f"an index is out of bounds for an axis of length {length}")
-    return x
-
-
-# -- iterators and the class ----------------------------------------------------------------------------------------
-
-
-class ndenumerate:
-    """An iterator over the indices and the elements of an array.
-
-    >>> import unifyarr.numpy as np
-    >>> [(place, int(x)) for place, x in np.ndenumerate([[1, 2]])]
-    [((0, 0), 1), ((0, 1), 2)]
-
-    Source: NumPy's ``numpy.ndenumerate``.
-    """
-
-    def __init__(self, arr: Any) -> None:
-        self._array = as_array(arr)
-        self._places = iter(np.ndindex(self._array.shape))
-
-    def __iter__(self) -> ndenumerate:
-        return self
-
-    def __next__(self) -> tuple[tuple[int, ...], Array]:
-        place = next(self._places)
-        return place, self._array[place]
-
-
-class broadcast:
-    """What arrays broadcast to: its shape, and an iterator over their elements together.
-
-    >>> import unifyarr.numpy as np
-    >>> np.broadcast(np.zeros((2, 1)), np.zeros(3)).shape
-    (2, 3)
-
-    Source: NumPy's ``numpy.broadcast``.
-    """
-
-    def __init__(self, *arrays: Any) -> None:
-        given: list[Any] = []
-        for each in arrays:
-            given.extend(each._arrays if isinstance(each, broadcast) else (each,))
-        if len(given) > 64:
-            raise ValueError(f"broadcast() takes 64 arrays at most, not {len(given)}")
-        self._arrays = together(*given)
-        self.shape: tuple[int, ...] = ua.broadcast_shapes(*(x.shape for x in self._arrays))
-        self.nd = self.ndim = len(self.shape)
-        self.size = int(np.prod(self.shape, dtype=object))
-        self.numiter = len(self._arrays)
-        self.reset()
-
-    @property
-    def iters(self) -> tuple[Iterator[Array], ...]:
-        """The iterators over the elements of each array, as broadcast."""
-        return tuple(iter(ua.reshape(ua.broadcast_to(x, self.shape), (-1,))) for x in self._arrays)
-
-    def reset(self) -> None:
-        """Begin again."""
-        self.index = 0
-        self._spread = [ua.broadcast_to(x, self.shape) for x in self._arrays]
-        self._places = iter(np.ndindex(self.shape))
-
-    def __iter__(self) -> broadcast:
-        return self
-
-    def __next__(self) -> tuple[Array, ...]:
-        place = next(self._places)
-        self.index += 1
-        return tuple(x[place] for x in self._spread)
-
-
-class _OfArrays(type):
-    # Asks of the class are answered by that of arrays.
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Array)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, Array)
-
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(Array, name)
-
-    def __eq__(cls, other: object) -> bool:
-        return other is Array or cls is other
-
-    def __hash__(cls) -> int:
-        return hash(Array)
-
-
-class ndarray(metaclass=_OfArrays):
-    """The class of arrays: for ``isinstance`` and annotations, and to make one of a shape.
-
-    >>> import unifyarr.numpy as np
-    >>> isinstance(np.zeros(2), np.ndarray), np.ndarray((2, 3), np.float32).shape
-    (True, (2, 3))
-
-    Source: NumPy's ``numpy.ndarray``.
-    """
-
-    def __new__(  # type: ignore[misc]
-        cls, shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None, order: Any = None
-    ) -> Array:
-        """Return an array of a shape whose values are not set, or which holds a copy of those in a buffer."""
-        if strides is not None:
-            raise TypeError("strides= is a fact of NumPy's memory: index, or use lib.stride_tricks.as_strided")
-        lengths = as_shape(shape)
-        if buffer is None:
-            return ua.empty(lengths, dtype=dtype)
-        if order not in (None, "C", "F"):
-            raise ValueError(f"order is 'C' or 'F', not {order!r}")
-        try:
-            flat = frombuffer(buffer, dtype, int(np.prod(lengths, dtype=object)), offset)
-        except ValueError as error:
-            raise TypeError(f"the buffer is too small for an array of shape {lengths}: {error}") from None
-        return ua.reshape(flat, lengths[::-1]).T if order == "F" else ua.reshape(flat, lengths)
-
-    def __class_getitem__(cls, item: Any) -> Any:
-        return np.ndarray[item]  # type: ignore[valid-type]
+    parts, lengths = together(*multi_index), as_shape(dims)
+    if 0 in lengths and any(x.size for x in parts):
+        raise ValueError(f"no index is within all axes of shape {lengths}")
+    return ua.ravel_multi_index(parts, lengths, mode=mode, order=order)

@@ -47,7 +47,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if not arrays_and_dtypes:
         raise ValueError("result_type() needs an array or a dtype at least")
     operands = [
-        type(x) if type(x) in dtypes.SCALARS else as_array(x) if isinstance(x, (list, np.generic)) else x
+        type(x) if type(x) in dtypes.SCALARS else as_array(x) if isinstance(x, np.generic) else x
         for x in arrays_and_dtypes
     ]
     kinds = [x.dtype if isinstance(x, (Array, np.ndarray)) else x for x in operands]
@@ -58,9 +58,9 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 @follows(np.can_cast)
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Return whether a dtype casts to another one under a rule."""
-    if type(from_) in dtypes.SCALARS or isinstance(from_, (list, tuple, np.generic)):
+    if type(from_) in dtypes.SCALARS or isinstance(from_, (list, tuple)):
         raise TypeError(f"can_cast() takes a dtype or an array, not {from_!r}: pass its dtype")
-    source = dtypes.as_dtype(from_.dtype if isinstance(from_, (Array, np.ndarray)) else from_)
+    source = dtypes.as_dtype(from_.dtype if isinstance(from_, (Array, np.ndarray, np.generic)) else from_)
     target = dtypes.as_dtype(to)
     if dtypes.bfloat16 in (source, target) and casting == "same_kind":
         return dtypes.can_cast(source, target)
@@ -205,7 +205,7 @@ def _read(values: np.ndarray) -> Array:
 
 @follows(np.load)
 def load(
-    file: Any, mmap_mode: Any = None, allow_pickle: Any = False, fix_imports: Any = True, encoding: str = "ASCII", *,
+    file: Any, mmap_mode: Any = None, allow_pickle: Any = False, fix_imports: Any = True, encoding: Any = "ASCII", *,
     max_header_size: int = 10000,
 ) -> Any:  # fmt: skip
     """Return the array in a file ``.npy``, or the arrays by name in one ``.npz``: of the current backend."""

@@ -13,8 +13,9 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
-from ._creation import linspace, on_host
+from ._creation import on_host
 from ._following import as_array, follows
+from ._ranges import linspace
 
 __all__ = ["pad"]
 
@@ -152,8 +153,6 @@ def _statistic(part: Array, axis: int, function: Callable[..., Array], count: in
     if not count:
         return None
     integral = part.dtype.kind in "biu"
-    if part.shape[axis] == 0:
-        raise ValueError("stat_length of 0 yields no value")
     found = function(
         part.astype(dtypes.float64) if integral and function in (ua.mean, ua.median) else part, axis=axis, keepdims=True
     )

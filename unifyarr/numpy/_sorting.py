@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
-from ..errors import ShapeError
+from ..errors import AxisError, ShapeError
+from ._creation import on_host
 from ._following import as_array, follows, together
 
 __all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
@@ -26,7 +26,9 @@ def _stable(kind: Any, order: Any, stable: Any) -> bool:
         raise ValueError("sort() takes kind or stable, and not both")
     if kind is None:
         return bool(stable)
-    if not isinstance(kind, str) or kind[:1].lower() not in _KINDS:
+    if not isinstance(kind, str):
+        raise TypeError(f"kind is quicksort, heapsort, mergesort or stable, not {kind!r}")
+    if kind[:1].lower() not in _KINDS:
         raise ValueError(f"kind is quicksort, heapsort, mergesort or stable, not {kind!r}")
     return _KINDS[kind[0].lower()]
 
@@ -51,7 +53,12 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 
 def _whole(x: Array) -> Array:
-    raise ShapeError("a 0-d array has no axis to sort along: pass axis=None")
+    raise AxisError("a 0-d array has no axis to sort along: pass axis=None")
+
+
+def _first(x: Array) -> Array:
+    # The index of a number alone.
+    return ua.zeros(1, dtype=dtypes.int64, device=x.device, backend=x.backend)
 
 
 @follows(np.argsort)
@@ -61,7 +68,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
         stable = _stable(kind, order, stable)
     x, axis = _along(a, axis)
     if x.ndim == 0:
-        return ua.zeros((), dtype=dtypes.int64, device=x.device, backend=x.backend)
+        return _first(x)
     return ua.argsort(x, axis=axis, stable=bool(stable))
 
 
@@ -73,53 +80,44 @@ def lexsort(keys: Any, axis: Any = -1) -> Array:
     >>> np.lexsort(([3, 1, 2], [0, 1, 0]))
     array([2, 0, 1])
     """
-    arrays = together(*keys)
-    if not arrays:
+    if not len(keys):
         raise TypeError("lexsort() needs a key at least")
-    first = arrays[0]
-    if any(key.shape != first.shape for key in arrays):
-        raise ShapeError(f"keys have one shape, unlike {', '.join(str(key.shape) for key in arrays)}")
-    if first.ndim == 0:
-        return ua.zeros((), dtype=dtypes.int64, device=first.device, backend=first.backend)
-    axis = as_axis(axis, first.ndim)
-    order = ua.argsort(first, axis=axis)
-    for key in arrays[1:]:
-        again = ua.argsort(ua.take_along_axis(key, order, axis=axis), axis=axis)
-        order = ua.take_along_axis(order, again, axis=axis)
-    return order
+    if (first := as_array(keys[0])).ndim == 0:
+        return _first(first)
+    return ua.lexsort(together(*keys), axis=axis)
 
 
-def _check_kth(kth: Any, length: int, kind: str, order: Any) -> None:
+def _as_places(kth: Any, kind: Any, order: Any) -> Any:
+    if not isinstance(kind, str):
+        raise TypeError(f"kind is 'introselect', not {kind!r}")
     if kind != "introselect":
         raise ValueError(f"kind is 'introselect', not {kind!r}")
     if order is not None:
         raise ValueError("order= names fields of records, and arrays hold numbers: leave it out")
-    places = as_array(kth)
+    places = on_host(kth, "partition()")
     if places.dtype.kind not in "iu":
         raise TypeError(f"kth is of integers, not of {places.dtype}")
-    if places.ndim > 1:
-        raise ValueError("kth is a number or a vector of them")
-    for each in places.tolist() if places.ndim else [places.item()]:
-        if not -length <= operator.index(each) < length:
-            raise ValueError(f"kth {each} is out of bounds for an axis of length {length}")
+    return places.tolist()
 
 
 @follows(np.partition)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Array:
-    """Return a copy whose ``kth`` elements stand where sorting would put them, smaller ones before: all are sorted."""
+    """Return a copy whose ``kth`` elements stand where sorting would put them, those that aren't greater before."""
     x, axis = _along(a, axis)
-    if x.size or x.ndim == 0:
-        _check_kth(kth, x.shape[axis] if x.ndim else 1, kind, order)
-    return ua.sort(x, axis=axis) if x.ndim else x.copy()
+    places = _as_places(kth, kind, order)
+    if x.ndim == 0:
+        _whole(x)
+    return ua.partition(x, places, axis=axis) if x.size else x.copy()
 
 
 @follows(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Array:
     """Return the indices that ``partition`` would take."""
     x, axis = _along(a, axis)
-    if x.size or x.ndim == 0:
-        _check_kth(kth, x.shape[axis] if x.ndim else 1, kind, order)
-    return argsort(x, axis, stable=True)
+    places = _as_places(kth, kind, order)
+    if x.ndim == 0:
+        return _first(x)
+    return ua.argpartition(x, places, axis=axis) if x.size else ua.argsort(x, axis=axis)
 
 
 @follows(np.searchsorted)
@@ -149,6 +147,6 @@ def sort_complex(a: Any) -> Array:
     """Return a sorted copy as complex numbers, by real part, then by imaginary part."""
     x = as_array(a)
     if x.dtype.kind != "c":
-        small = x.dtype in (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.float16)
-        x = x.astype(dtypes.complex64 if small or x.dtype == dtypes.float32 else dtypes.complex128)
+        small = x.dtype in (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16)
+        x = x.astype(dtypes.complex64 if small else dtypes.complex128)
     return ua.sort(x)
