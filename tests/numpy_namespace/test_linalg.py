@@ -82,6 +82,9 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("norm", ([3, 4],), {}),
     ("norm", (np.float32(2) * V.astype("float32"), None, None, True), {}),
     ("matrix_norm", (STACK,), {"keepdims": True}),
+    *[("matrix_norm", (np.zeros((2, 0, 3)),), {"ord": order}) for order in (1, 2, np.inf, "nuc", -1, -2)],
+    *[("vector_norm", (np.zeros((2, 0)),), {"axis": 1, "ord": order}) for order in (1, 2, np.inf, -np.inf)],
+    ("matrix_rank", (np.zeros((2, 0, 3)),), {}),
     ("vector_norm", (STACK,), {"axis": (0, 1), "ord": 1}),
     ("matrix_power", (A, 3), {}),
     ("matrix_power", (A, -2), {}),
@@ -140,6 +143,9 @@ def test_svd_gives_the_matrix_back(backend: str, full: bool, hermitian: bool) ->
     assert_same(s, np.linalg.svd(values, compute_uv=False))
     count = len(s)
     assert_same(u[:, :count] * s @ vh[:count], values, atol=1e-11, signed_zeros=False)
+    if hermitian:
+        _, s, vh = unp.linalg.svd(ua.asarray(np.diag([-2.0, 0.0])), full, True, True)
+        assert_same(abs(vh), np.eye(2))
 
 
 @pytest.mark.parametrize("mode", ["reduced", "complete"])

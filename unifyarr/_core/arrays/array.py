@@ -152,8 +152,8 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
         return functions.permute_dims(self, order)  # type: ignore[no-any-return]
 
     def fill(self, value: Scalar) -> None:
-        """Write one value everywhere."""
-        self._update(value)
+        """Write one value everywhere, as ``x[...] = value``."""
+        self[...] = value
 
     def __copy__(self) -> Array:
         return self.copy()

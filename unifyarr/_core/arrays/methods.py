@@ -155,13 +155,15 @@ class Methods(Protocols):
             return functions.round(self, out=out)
         return numpy.round(self, decimals, out)
 
-    def conj(self, *, out: Any = None) -> Self:
-        """See the function ``conj``."""
+    def conj(self, out: Any = None) -> Self:
+        """See the function ``conj``; an array of real numbers is returned itself, as by NumPy's method."""
+        if out is None and self.dtype.rank < 3:
+            return self
         return functions.conj(self, out=out)
 
-    def conjugate(self, *, out: Any = None) -> Self:
-        """See the function ``conj``."""
-        return functions.conj(self, out=out)
+    def conjugate(self, out: Any = None) -> Self:
+        """See ``conj``."""
+        return self.conj(out)
 
     def dot(self, other: Any, /, out: Any = None) -> Self:
         """Return the product of arrays; see ``unifyarr.numpy.dot``."""

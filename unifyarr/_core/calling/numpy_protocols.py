@@ -88,7 +88,7 @@ def serve_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     written = _written(function, arguments)
     own = None if function in _CALLERS else following.COUNTERPARTS.get(function)
     targets = [arguments[name] for name in written]
-    if own is not None and _is_ours(targets, arguments.values()):
+    if own is not None and _is_ours(targets, arguments.values(), subclasses=False):
         for target in targets:
             check_target(as_target(target))
         return _anew(own(*args, **kwargs), targets)
@@ -101,24 +101,30 @@ def serve_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     return host.close(function(*given.args, **given.kwargs))
 
 
-def _is_ours(written: Any, read: Any, depth: int = 0) -> bool:
-    """Return whether our functions can do a call: they write our arrays, and read these and numbers."""
+def _is_ours(written: Any, read: Any, *, subclasses: bool = True) -> bool:
+    """Return whether our functions can do a call: they write our arrays, and read these and numbers.
+
+    What means something else by its operators is refused by them, or with ``subclasses=False`` left to NumPy.
+    """
     for each in written:
         if isinstance(each, tuple):
             if not _is_ours(each, ()):
                 return False
         elif each is not None and not isinstance(each, Array):
             return False
-    return not any(_is_foreign(each, depth) for each in read)
+    return not any(_is_foreign(each, subclasses) for each in read)
 
 
-def _is_foreign(x: Any, depth: int) -> bool:
-    # NumPy's arrays of objects, text and dates; our functions refuse those that mean something else by their operators.
-    if isinstance(x, (np.ndarray, np.generic)):
-        return x.dtype not in dtypes.BY_NUMPY and (isinstance(x, np.generic) or is_plain(x))
+def _is_foreign(x: Any, subclasses: bool, depth: int = 0) -> bool:
+    if isinstance(x, np.generic):
+        return x.dtype not in dtypes.BY_NUMPY
+    if isinstance(x, np.ndarray):
+        # Objects, text, dates and records.
+        return x.dtype not in dtypes.BY_NUMPY if is_plain(x) else not subclasses
     if isinstance(x, dict):
-        return _is_foreign(list(x.values()), depth)
-    return isinstance(x, (list, tuple)) and depth <= MOST_AXES and any(_is_foreign(each, depth + 1) for each in x)
+        return _is_foreign(list(x.values()), subclasses, depth)
+    several = isinstance(x, (list, tuple)) and depth <= MOST_AXES
+    return several and any(_is_foreign(each, subclasses, depth + 1) for each in x)
 
 
 def _anew(result: Any, written: list[Any]) -> Any:
