@@ -12,7 +12,7 @@ import unifyarr.numpy
 
 from ..oracle import assert_same
 
-# What a call may name: of float64, int64, bool, float32, complex128 and uint8, with NaN, and of one axis.
+# What a call may name: of float64, int64, bool, float32, complex128 and uint8, with NaN, of one axis and of three.
 DATA: dict[str, numpy.ndarray] = {
     "A": numpy.array([[1.5, -2.0, 0.25, 3.0], [0.5, 4.0, -1.0, 2.0], [-3.5, 0.75, 1.0, -0.5]]),
     "I": numpy.array([[3, -1, 4, 1], [5, -9, 2, 6], [5, 3, 5, 8]]),
@@ -24,6 +24,7 @@ DATA: dict[str, numpy.ndarray] = {
     "v": numpy.array([0.5, 2.0, -1.0, 3.5]),
     "w": numpy.array([1.0, 2.0, 0.5, 0.25]),
     "k": numpy.array([2, 0, 3, 1]),
+    "stack": numpy.arange(24.0).reshape(2, 4, 3).swapaxes(1, 2).copy() / 4 - 2,
 }
 
 
@@ -59,7 +60,7 @@ def _compare(found: Any, wanted: Any, call: str, rtol: float | None) -> None:
         assert len(found) == len(wanted), call
         for one, other in zip(found, wanted, strict=True):
             _compare(one, other, call, rtol)
-    elif isinstance(wanted, (bool, str)) or wanted is None:
+    elif isinstance(wanted, (bool, str, int)) or wanted is None:
         assert found == wanted, call
     else:
         # Sums and products may cancel: what is lost is relative to the largest element.

@@ -26,6 +26,7 @@ from . import (
     _memory,
     _numerical,
     _padding,
+    _polynomials,
     _products,
     _reductions,
     _sets,
@@ -50,6 +51,7 @@ from ._manipulation import *  # noqa: F403
 from ._memory import *  # noqa: F403
 from ._numerical import *  # noqa: F403
 from ._padding import *  # noqa: F403
+from ._polynomials import *  # noqa: F403
 from ._products import *  # noqa: F403
 from ._reductions import *  # noqa: F403
 from ._sets import *  # noqa: F403
@@ -69,6 +71,7 @@ __all__ += _manipulation.__all__
 __all__ += _memory.__all__
 __all__ += _numerical.__all__
 __all__ += _padding.__all__
+__all__ += _polynomials.__all__
 __all__ += _products.__all__
 __all__ += _reductions.__all__
 __all__ += _sets.__all__

@@ -61,7 +61,8 @@ class ufunc:
     ) -> tuple[np.dtype[Any], ...]:
         """Return the dtypes of the loop that is used for operands of some dtypes, as NumPy's ufunc does."""
         given = tuple(each if each is None or each in WEAK else as_numpy_dtype(each) for each in dtypes)
-        return self._numpy.resolve_dtypes(given, signature=signature, casting=casting, reduction=reduction)
+        fixed = {name: each for name, each in (("signature", signature), ("casting", casting)) if each is not None}
+        return self._numpy.resolve_dtypes(given, reduction=reduction, **fixed)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         if not options and len(args) == self.nin:
@@ -143,7 +144,8 @@ class ufunc:
         arrays = together(*inputs)
         given = [x if type(x) in WEAK else array for x, array in zip(inputs, arrays, strict=True)]
         asked = (*map(dtype_of, given), *(None,) * self.nout)
-        loop = self._numpy.resolve_dtypes(asked, signature=signature, casting=casting)  # type: ignore[arg-type]
+        fixed = {} if signature is None else {"signature": signature}
+        loop = self._numpy.resolve_dtypes(asked, casting=casting, **fixed)  # type: ignore[arg-type]
         return [_folding.cast(x, dtypes.as_dtype(each)) for x, each in zip(arrays, loop, strict=False)], loop
 
     def reduce(
