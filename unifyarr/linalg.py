@@ -26,10 +26,12 @@ from .functions.linalg_extension import (
     trace,
     vector_norm,
 )
+from .functions.linalg_products import cond, multi_dot, norm, tensorinv, tensorsolve
 from .functions.linalg_solvers import expm, lstsq
 
 __all__ = [
     "cholesky",
+    "cond",
     "cross",
     "det",
     "diagonal",
@@ -45,6 +47,8 @@ __all__ = [
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
+    "multi_dot",
+    "norm",
     "outer",
     "pinv",
     "qr",
@@ -53,6 +57,8 @@ __all__ = [
     "svd",
     "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",

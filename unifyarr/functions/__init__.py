@@ -139,11 +139,14 @@ from .nan_reductions import (
 )
 from .numerical import gradient, trapezoid
 from .order_statistics import median, quantile
+from .ordering import argpartition, digitize, lexsort, partition, top_k
 from .padding import pad
+from .places import argwhere, flatnonzero, ravel_multi_index, unravel_index
 from .products import convolve, kron
 from .scattering import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
+from .set_operations import intersect1d, setdiff1d, setxor1d, union1d
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
 from .spaced import diag_indices, geomspace, logspace, tri, tril_indices, triu_indices
@@ -163,7 +166,9 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
+    "argwhere",
     "array",
     "array_equal",
     "array_equiv",
@@ -204,6 +209,7 @@ __all__ = [
     "diag_indices",
     "diagflat",
     "diff",
+    "digitize",
     "divide",
     "divmod",
     "einsum",
@@ -218,6 +224,7 @@ __all__ = [
     "expm1",
     "eye",
     "finfo",
+    "flatnonzero",
     "flip",
     "floor",
     "floor_divide",
@@ -239,6 +246,7 @@ __all__ = [
     "iinfo",
     "imag",
     "interp",
+    "intersect1d",
     "isclose",
     "isdtype",
     "isfinite",
@@ -249,6 +257,7 @@ __all__ = [
     "lcm",
     "less",
     "less_equal",
+    "lexsort",
     "linspace",
     "log",
     "log1p",
@@ -292,12 +301,14 @@ __all__ = [
     "ones",
     "ones_like",
     "pad",
+    "partition",
     "permute_dims",
     "positive",
     "pow",
     "prod",
     "quantile",
     "rad2deg",
+    "ravel_multi_index",
     "real",
     "reciprocal",
     "remainder",
@@ -314,6 +325,8 @@ __all__ = [
     "segment_min",
     "segment_prod",
     "segment_sum",
+    "setdiff1d",
+    "setxor1d",
     "shares_memory",
     "sign",
     "signbit",
@@ -337,6 +350,7 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "top_k",
     "trapezoid",
     "tri",
     "tril",
@@ -344,10 +358,12 @@ __all__ = [
     "triu",
     "triu_indices",
     "trunc",
+    "union1d",
     "unique_all",
     "unique_counts",
     "unique_inverse",
     "unique_values",
+    "unravel_index",
     "unstack",
     "unwrap",
     "vander",

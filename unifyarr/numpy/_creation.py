@@ -17,8 +17,8 @@ from .._core.arrays.leaving import must_stay, to_host
 from .._core.arrays.recipes import geometry
 from .._core.engines import dtypes
 from .._core.engines.tracing import current
+from .._core.values.arguments import MOST_AXES
 from .._core.writing.inplace import is_read_only
-from ..errors import ShapeError
 from ._following import as_array, follows, together
 
 __all__ = [
@@ -65,6 +65,12 @@ def layout(x: Array) -> Any:
     return geometry(current(x)).flags
 
 
+def _as_copy(copy: Any) -> bool | None:
+    if isinstance(copy, str):
+        raise ValueError(f"copy is True, False or None, not {copy!r}")
+    return None if copy is None else bool(copy)
+
+
 @follows(np.array)
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
@@ -79,9 +85,11 @@ def array(
     """
     if order != "K" or like is not None:
         _check(order, like)
-    made = ua.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
+    made = ua.asarray(object, dtype=dtype, copy=_as_copy(copy))
     if ndmin == 0 and ndmax == 0:
         return made
+    if not 0 <= ndmax <= MOST_AXES or ndmin > MOST_AXES:
+        raise ValueError(f"ndmin and ndmax are from 0 to {MOST_AXES}, not {ndmin} and {ndmax}")
     if ndmax and made.ndim > ndmax:
         raise ValueError(f"the data has {made.ndim} dimensions, more than ndmax={ndmax}: arrays hold no objects")
     return made if made.ndim >= ndmin else ua.reshape(made, (1,) * (ndmin - made.ndim) + made.shape)
@@ -306,8 +314,8 @@ def arange(*limits: Any, device: Any = None, like: Any = None, **named: Any) -> 
     """
     if like is not None:
         _check("C", like)
-    if not named and len(limits) < 4:
-        return ua.arange(*limits, device=device)
+    if not named and len(limits) == 1:
+        return _range(0, *limits, 1, None, device)
     names = ("start", "stop", "step", "dtype")
     given = dict(zip(names, limits, strict=False))
     wrong = [each for each in named if each not in names or each in given]
@@ -315,16 +323,23 @@ def arange(*limits: Any, device: Any = None, like: Any = None, **named: Any) -> 
         raise TypeError(f"arange() takes start, stop, step and dtype once each, unlike {wrong or limits}")
     given |= named
     if given.get("stop") is None:
-        if "start" not in given:
-            raise TypeError("arange() takes at least the end")
         if not limits:
-            raise TypeError("arange() of start takes stop, too")
+            raise TypeError("arange() needs the end: pass stop")
         given["stop"], given["start"] = given["start"], 0
     start, step = given.get("start"), given.get("step")
-    return ua.arange(
-        0 if start is None else start, given["stop"], 1 if step is None else step, dtype=given.get("dtype"),
-        device=device,
-    )  # fmt: skip
+    return _range(0 if start is None else start, given["stop"], 1 if step is None else step, given.get("dtype"), device)
+
+
+def _range(start: Any, stop: Any, step: Any, dtype: Any, device: Any) -> Array:
+    if type(step) in dtypes.SCALARS and step == 0:
+        raise ZeroDivisionError("arange() takes a step that isn't zero")
+    try:
+        values = ua.arange(start, stop, step, dtype=dtype, device=device)
+    except OverflowError as error:
+        raise ValueError(f"no memory holds the values from {start} to {stop} by {step}: {error}") from None
+    if values.dtype is dtypes.bool and values.shape[0] > 2:
+        raise TypeError("a range of bools has two values at most: compare a range of integers")
+    return values
 
 
 arange.__signature__ = inspect.signature(np.arange)  # type: ignore[attr-defined]
@@ -447,32 +462,20 @@ def diag(v: Any, k: Any = 0) -> Array:
     array([[1, 0],
            [0, 2]])
     """
-    x = as_array(v)
-    if x.ndim == 2:
-        return ua.linalg.diagonal(x, offset=k)
-    if x.ndim != 1:
-        raise ShapeError(f"diag() takes a vector or a matrix, not an array of shape {x.shape}")
-    offset = operator.index(k)
-    size = x.shape[0] + abs(offset)
-    result = ua.zeros((size, size), dtype=x.dtype, device=x.device, backend=x.backend)
-    places = np.arange(x.shape[0])
-    result[places + max(-offset, 0), places + max(offset, 0)] = x
-    return result
+    return ua.diag(v, k=k)
 
 
 @follows(np.diagflat)
 def diagflat(v: Any, k: Any = 0) -> Array:
     """Return a matrix whose diagonal holds all elements of an array."""
-    return diag(ua.reshape(as_array(v), (-1,)), k)
+    return ua.diagflat(v, k=k)
 
 
 @follows(np.tri)
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Array:  # noqa: N803
     """Return a matrix with ones on and below a diagonal."""
     _check("C", like)
-    wanted = dtypes.as_dtype(float if dtype is None else dtype)
-    # NumPy has no casts to bfloat16 of its own here.
-    return ua.asarray(np.tri(N, M, k, dtype=bool), dtype=wanted, copy=True)
+    return ua.tri(N, M, k=k, dtype=dtype)
 
 
 def _matrix(m: Any) -> Array:
@@ -496,18 +499,7 @@ def triu(m: Any, k: Any = 0) -> Array:
 @follows(np.vander)
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Array:  # noqa: N803
     """Return the Vandermonde matrix of a vector: its powers in columns, the highest first."""
-    x = as_array(x)
-    if x.ndim != 1:
-        raise ShapeError(f"vander() takes a vector, not an array of shape {x.shape}")
-    count = x.shape[0] if N is None else operator.index(N)
-    dtype = dtypes.promote(x.dtype, int)
-    columns = ua.empty((x.shape[0], count), dtype=dtype, device=x.device, backend=x.backend)
-    powers = columns if increasing else ua.flip(columns, axis=1)
-    if count > 0:
-        powers[:, 0] = 1
-    if count > 1:
-        powers[:, 1:] = ua.cumulative_prod(ua.broadcast_to(x.astype(dtype)[:, None], (x.shape[0], count - 1)), axis=1)
-    return columns
+    return ua.vander(x, N, increasing=bool(increasing))
 
 
 @follows(np.meshgrid)

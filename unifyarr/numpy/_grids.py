@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_shape
-from ._creation import frombuffer, is_known, on_host
+from ._creation import frombuffer, on_host
 from ._following import as_array, follows, together
+from ._indexing import promoted
 
 __all__ = [
     "broadcast", "c_", "diag_indices", "diag_indices_from", "indices", "ix_", "mask_indices", "mgrid", "ndarray",
@@ -93,15 +93,13 @@ class Joiner:
         axis, ndmin, place = self._options
         if isinstance(parts[0], str):
             axis, ndmin, place = _directive(parts.pop(0), axis, ndmin, place)
-        weak: list[Any] = []
         items: list[Any] = []
         for part in parts:
             if isinstance(part, str):
                 raise ValueError(f"a string says how to join before what is joined, and not behind: {part!r}")
             items.append(_range(_plain(part)) if isinstance(part, slice) else part)
-            weak.append(type(part) if type(part) in dtypes.SCALARS else None)
         arrays = together(*items)
-        dtype = dtypes.promote(*(kind or x.dtype for kind, x in zip(weak, arrays, strict=True)))
+        dtype = promoted(parts, arrays)
         grown = [
             _grown(x.astype(dtype, copy=False), ndmin, place, is_slice=isinstance(part, slice))
             for x, part in zip(arrays, parts, strict=True)
@@ -241,18 +239,6 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     return diag_indices(x.shape[0], x.ndim)
 
 
-def _as_order(order: Any) -> str:
-    if order not in ("C", "F"):
-        raise ValueError(f"order is 'C' or 'F', not {order!r}")
-    return str(order)
-
-
-def _as_whole(x: Array, name: str) -> Array:
-    if x.dtype.kind not in "iu":
-        raise TypeError(f"{name}() takes integers, not {x.dtype}")
-    return x.astype(dtypes.int64)
-
-
 @follows(np.unravel_index)
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Array, ...]:
     """Return the positions along each axis for positions in an array as a vector.
@@ -262,18 +248,9 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Array, ..
     (array([0, 1]), array([1, 2]))
     """
     lengths = as_shape(shape)
-    _as_order(order)
-    if not isinstance(indices, Array):
-        return _all_made(np.asarray(each) for each in np.unravel_index(indices, lengths, order))
-    places = _as_whole(indices, "unravel_index")
-    count = int(np.prod(lengths, dtype=object))
-    if is_known(places) and bool(ua.any((places < 0) | (places >= count))):
-        raise ValueError(f"an index is out of bounds for an array of shape {lengths}")
-    made = []
-    for length in reversed(lengths) if order == "C" else lengths:
-        made.append(places % length)
-        places = places // length
-    return tuple(reversed(made) if order == "C" else made)
+    if not lengths and (isinstance(indices, (list, tuple)) or getattr(indices, "ndim", 0)):
+        raise ValueError("an array of shape () has one position, 0: several can't be asked for")
+    return ua.unravel_index(indices, lengths, order=order)
 
 
 @follows(np.ravel_multi_index)
@@ -284,38 +261,10 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
     >>> np.ravel_multi_index(([0, 1], [1, 2]), (2, 3))
     array([1, 5])
     """
-    lengths = as_shape(dims)
-    _as_order(order)
-    if not any(isinstance(each, Array) for each in multi_index) and not isinstance(multi_index, Array):
-        return _made(np.asarray(np.ravel_multi_index(multi_index, lengths, mode, order)))
-    modes = mode if isinstance(mode, tuple) else (mode,) * len(lengths)
-    parts = together(*multi_index)
-    if len(parts) != len(lengths) or len(modes) != len(lengths):
-        raise ValueError(f"there are {len(parts)} positions and {len(modes)} modes for the {len(lengths)} axes")
-    if int(np.prod(lengths, dtype=object)) > np.iinfo(np.int64).max:
-        raise ValueError(f"dims {lengths} are too large: int64 doesn't hold the positions")
-    result = None
-    step = 1
-    axes = range(len(lengths))
-    for axis in reversed(axes) if order == "C" else axes:
-        place = _bounded(_as_whole(parts[axis], "ravel_multi_index"), lengths[axis], modes[axis])
-        result = place * step if result is None else result + place * step
-        step *= lengths[axis]
-    if result is None:
-        raise ValueError("ravel_multi_index() needs an axis at least")
-    return result
-
-
-def _bounded(x: Array, length: int, mode: str) -> Array:
-    if mode == "wrap":
-        return x % length
-    if mode == "clip":
-        return ua.clip(x, 0, length - 1)
-    if mode != "raise":
-        raise ValueError(f"mode is one of raise, wrap and clip, not {mode!r}")
-    if is_known(x) and bool(ua.any((x < 0) | (x >= length))):
-        raise ValueError(f"an index is out of bounds for an axis of length {length}")
-    return x
+    parts, lengths = together(*multi_index), as_shape(dims)
+    if 0 in lengths and any(x.size for x in parts):
+        raise ValueError(f"no index is within all axes of shape {lengths}")
+    return ua.ravel_multi_index(parts, lengths, mode=mode, order=order)
 
 
 # -- iterators and the class ----------------------------------------------------------------------------------------
@@ -343,6 +292,21 @@ class ndenumerate:
         return place, self._array[place]
 
 
+class Elements:
+    """An iterator over the elements of an array that is broadcast."""
+
+    def __init__(self, base: Array, shape: tuple[int, ...]) -> None:
+        self.base = base
+        self._spread = ua.broadcast_to(base, shape)
+        self._places = iter(np.ndindex(shape))
+
+    def __iter__(self) -> Elements:
+        return self
+
+    def __next__(self) -> Array:
+        return self._spread[next(self._places)]
+
+
 class broadcast:
     """What arrays broadcast to: its shape, and an iterator over their elements together.
 
@@ -367,23 +331,23 @@ class broadcast:
         self.reset()
 
     @property
-    def iters(self) -> tuple[Iterator[Array], ...]:
-        """The iterators over the elements of each array, as broadcast."""
-        return tuple(iter(ua.reshape(ua.broadcast_to(x, self.shape), (-1,))) for x in self._arrays)
+    def iters(self) -> tuple[Elements, ...]:
+        """The iterators over the elements of each array, as broadcast; their ``base`` is the array."""
+        return tuple(Elements(x, self.shape) for x in self._arrays)
 
     def reset(self) -> None:
         """Begin again."""
         self.index = 0
-        self._spread = [ua.broadcast_to(x, self.shape) for x in self._arrays]
-        self._places = iter(np.ndindex(self.shape))
+        self._elements = self.iters
 
     def __iter__(self) -> broadcast:
         return self
 
     def __next__(self) -> tuple[Array, ...]:
-        place = next(self._places)
+        if self.index >= self.size:
+            raise StopIteration
         self.index += 1
-        return tuple(x[place] for x in self._spread)
+        return tuple(map(next, self._elements))
 
 
 class _OfArrays(type):
@@ -403,6 +367,18 @@ class _OfArrays(type):
 
     def __hash__(cls) -> int:
         return hash(Array)
+
+
+def _seen(buffer: Array, shape: tuple[int, ...], dtype: dtypes.DType, offset: int, order: Any) -> Array:
+    # A view of elements of another array, which are written through it.
+    start, rest = divmod(offset, dtype.itemsize)
+    if dtype is not buffer.dtype or rest:
+        raise TypeError(f"the buffer holds {buffer.dtype}, and is seen as that, from the begin of an element on")
+    count = int(np.prod(shape, dtype=object))
+    if start + count > buffer.size:
+        raise TypeError(f"the buffer is too small for an array of shape {shape}")
+    part = ua.reshape(buffer, (-1,), copy=False)[start : start + count]
+    return ua.reshape(part, shape[::-1]).T if order == "F" else ua.reshape(part, shape)
 
 
 class ndarray(metaclass=_OfArrays):
@@ -426,6 +402,8 @@ class ndarray(metaclass=_OfArrays):
             return ua.empty(lengths, dtype=dtype)
         if order not in (None, "C", "F"):
             raise ValueError(f"order is 'C' or 'F', not {order!r}")
+        if isinstance(buffer, Array):
+            return _seen(buffer, lengths, dtypes.as_dtype(dtype), offset, order)
         try:
             flat = frombuffer(buffer, dtype, int(np.prod(lengths, dtype=object)), offset)
         except ValueError as error:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from .. import functions as ua
+from .. import linalg
 from .._core.arrays import convert
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
+from .._core.values.arguments import MOST_AXES
 from .._core.values.shapes import as_axis, broadcast
 from .._core.writing.inplace import as_target
 from ..errors import AxisError, CastingError, ShapeError
@@ -38,6 +41,12 @@ def as_positions(x: Any, backend: Any) -> Array:
     if array.dtype.kind not in "biu":
         raise TypeError(f"indices are integers, not {array.dtype}: cast them first, with astype()")
     return array.astype(dtypes.int64) if array.dtype.kind == "b" else array
+
+
+def promoted(given: Iterable[Any], arrays: list[Array]) -> dtypes.DType:
+    """Return the dtype that arrays promote to, where those of Python numbers are weak."""
+    kinds = (type(each) if type(each) in dtypes.SCALARS else x.dtype for each, x in zip(given, arrays, strict=True))
+    return dtypes.promote(*kinds)
 
 
 def _check_mode(mode: str) -> None:
@@ -129,16 +138,13 @@ def nonzero(a: Any) -> tuple[Array, ...]:
 @follows(np.flatnonzero)
 def flatnonzero(a: Any) -> Array:
     """Return the positions of what isn't zero, in the array as a vector."""
-    return ua.nonzero(ua.reshape(as_array(a), (-1,)))[0]
+    return ua.flatnonzero(a)
 
 
 @follows(np.argwhere)
 def argwhere(a: Any) -> Array:
     """Return the positions of what isn't zero, one row for each."""
-    x = as_array(a)
-    if x.ndim == 0:
-        return argwhere(ua.reshape(x, (1,)))[:, :0]
-    return ua.stack(ua.nonzero(x), axis=1)
+    return ua.argwhere(a)
 
 
 @follows(np.where)
@@ -189,14 +195,15 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
     array([10,  2])
     """
     numbers, *arrays = together(a, *choices)
-    if not arrays:
-        raise ValueError("choose() needs an array at least to choose from")
+    if not 0 < len(arrays) < MOST_AXES:
+        raise ValueError(f"choose() chooses from 1 to {MOST_AXES - 1} arrays, not from {len(arrays)}")
+    dtype = promoted(choices, arrays)
     numbers = _within(as_positions(numbers, numbers._backend), len(arrays), mode)
     shape = broadcast(numbers.shape, *(x.shape for x in arrays), name="choose")
     if mode == "raise":
         # Negative ones count from the end elsewhere, and are out of bounds here.
         numbers = ua.where(numbers < 0, len(arrays), numbers.astype(dtypes.int64))
-    stacked = ua.stack([ua.broadcast_to(x, shape) for x in arrays])
+    stacked = ua.stack([ua.broadcast_to(x.astype(dtype, copy=False), shape) for x in arrays])
     try:
         found = ua.take_along_axis(stacked, ua.broadcast_to(numbers, shape)[None], axis=0)[0, ...]
     except IndexError:
@@ -218,13 +225,12 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Array:
     if not len(condlist):
         raise ValueError("select() needs a condition at least")
     values = [*choicelist, default]
-    weak = [type(each) if type(each) in dtypes.SCALARS else None for each in values]
     arrays = together(*condlist, *values)
     tests, choices = arrays[: len(condlist)], arrays[len(condlist) :]
     for number, test in enumerate(tests):
         if test.dtype is not dtypes.bool:
             raise TypeError(f"condition {number} is of bools, not of {test.dtype}")
-    dtype = dtypes.promote(*(kind or x.dtype for kind, x in zip(weak, choices, strict=True)))
+    dtype = promoted(values, choices)
     *choices, result = (x.astype(dtype) for x in choices)
     for test, choice in zip(reversed(tests), reversed(choices), strict=True):
         result = ua.where(test, choice, result)
@@ -244,7 +250,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Array:
         raise AxisError(f"axis1 and axis2 differ, and both are {first}")
     if (first, second) != (x.ndim - 2, x.ndim - 1):
         x = ua.moveaxis(x, (first, second), (-2, -1))
-    return ua.linalg.diagonal(x, offset=offset)
+    return linalg.diagonal(x, offset=offset)
 
 
 # -- writing --------------------------------------------------------------------------------------------------------

@@ -26,10 +26,16 @@ __all__ = [
 ]  # fmt: skip
 
 
+_LISTS = frozenset((list, tuple))
+_RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
 def _listed(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[Array]:
     # Of one backend, and cast to a dtype where one is asked for.
     if not isinstance(arrays, (list, tuple, Array, np.ndarray)):
         raise TypeError(f"arrays are joined from a list or a tuple of them, not from {type(arrays).__name__}")
+    if casting not in _RULES:
+        raise ValueError(f"casting is one of {', '.join(_RULES)}, not {casting!r}")
     joined = together(*arrays)
     if not joined:
         raise ShapeError("there are no arrays to join: pass one at least")
@@ -55,21 +61,21 @@ def concatenate(
     >>> np.concatenate([[1, 2], [3.5]])
     array([1. , 2. , 3.5])
     """
-    if out is None and dtype is None and (type(arrays) is list or type(arrays) is tuple):
+    if out is None and dtype is None and casting == "same_kind" and type(arrays) in _LISTS:
         return ua.concat(arrays, axis=axis)
+    return _joined(ua.concat, arrays, axis, out, dtype, casting)
+
+
+def _joined(function: Callable[..., Array], arrays: Any, axis: Any, out: Any, dtype: Any, casting: str) -> Array:
     if out is not None and dtype is not None:
-        raise TypeError("concatenate() takes out or dtype, and not both: out has a dtype")
+        raise TypeError("out and dtype aren't taken together: out has a dtype")
     listed = _listed(arrays, dtype, casting)
-    return _joined(ua.concat, listed, axis, out, casting)
-
-
-def _joined(function: Callable[..., Array], arrays: list[Array], axis: Any, out: Any, casting: str) -> Array:
-    # Each is cast to the dtype of out by itself, so that out decides on it.
     if out is None:
-        return function(arrays, axis=axis)
+        return function(listed, axis=axis)
     if not isinstance(out, Array):
-        return deliver(function(arrays, axis=axis), out, casting=casting)
-    return function([_cast(x, out.dtype, casting) for x in arrays], axis=axis, out=out)
+        return deliver(function(listed, axis=axis), out, casting=casting)
+    # Each is cast to the dtype of out by itself, so that out decides on it.
+    return function([_cast(x, out.dtype, casting) for x in listed], axis=axis, out=out)
 
 
 concat = concatenate
@@ -78,9 +84,9 @@ concat = concatenate
 @follows(np.stack)
 def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """Return arrays of one shape joined along a new axis."""
-    if out is None and dtype is None and (type(arrays) is list or type(arrays) is tuple):
+    if out is None and dtype is None and casting == "same_kind" and type(arrays) in _LISTS:
         return ua.stack(arrays, axis=axis)
-    return _joined(ua.stack, _listed(arrays, dtype, casting), axis, out, casting)
+    return _joined(ua.stack, arrays, axis, out, dtype, casting)
 
 
 def _several(arrays: Any, function: Callable[..., Any], dtype: Any = None, casting: str = "same_kind") -> list[Array]:

@@ -234,6 +234,6 @@ def size(a: Any, axis: Any = None) -> int:
 @follows(np.astype)
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Array:
     """Return an array of another dtype."""
-    if not isinstance(x, Array):
+    if not isinstance(x, (Array, np.ndarray, np.generic)):
         raise TypeError(f"astype() takes an array, not {type(x).__name__}: call asarray() first")
-    return ua.astype(x, dtype, copy=copy, device=device)
+    return ua.astype(as_array(x), dtype, copy=copy, device=device)

@@ -58,9 +58,9 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 @follows(np.can_cast)
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Return whether a dtype casts to another one under a rule."""
-    if type(from_) in dtypes.SCALARS or isinstance(from_, (list, tuple, np.generic)):
+    if type(from_) in dtypes.SCALARS or isinstance(from_, (list, tuple)):
         raise TypeError(f"can_cast() takes a dtype or an array, not {from_!r}: pass its dtype")
-    source = dtypes.as_dtype(from_.dtype if isinstance(from_, (Array, np.ndarray)) else from_)
+    source = dtypes.as_dtype(from_.dtype if isinstance(from_, (Array, np.ndarray, np.generic)) else from_)
     target = dtypes.as_dtype(to)
     if dtypes.bfloat16 in (source, target) and casting == "same_kind":
         return dtypes.can_cast(source, target)

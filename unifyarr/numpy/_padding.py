@@ -152,8 +152,6 @@ def _statistic(part: Array, axis: int, function: Callable[..., Array], count: in
     if not count:
         return None
     integral = part.dtype.kind in "biu"
-    if part.shape[axis] == 0:
-        raise ValueError("stat_length of 0 yields no value")
     found = function(
         part.astype(dtypes.float64) if integral and function in (ua.mean, ua.median) else part, axis=axis, keepdims=True
     )

@@ -11,7 +11,6 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ._following import as_array, follows, together
-from ._sorting import lexsort
 
 __all__ = [
     "intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts",
@@ -59,6 +58,9 @@ def unique(
     array([[1, 2]])
     """
     x = as_array(ar)
+    if axis is not None and x.ndim == 1:
+        as_axis(axis, 1)
+        axis = None
     asked = return_index, return_inverse, return_counts
     if axis is not None:
         found = _of_parts(x, as_axis(axis, x.ndim))
@@ -92,7 +94,7 @@ def _of_parts(x: Array, axis: int) -> tuple[Array, Array, Array, Array]:
     length = moved.shape[0]
     rows = ua.reshape(moved, (length, moved.size // length if length else 0))
     if rows.shape[1] and length:
-        order = lexsort([rows[:, column] for column in reversed(range(rows.shape[1]))])
+        order = ua.lexsort([rows[:, column] for column in reversed(range(rows.shape[1]))])
         ordered = ua.take(rows, order, axis=0)
         differs = ua.any(ordered[1:] != ordered[:-1], axis=1)
     else:
@@ -153,20 +155,17 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     array([1, 3])
     """
     first, second = _vectors(ar1, ar2)
+    if not return_indices:
+        return ua.intersect1d(first, second, assume_unique=bool(assume_unique))
     index1 = index2 = None
     if not assume_unique:
-        if return_indices:
-            first, index1 = unique(first, return_index=True)
-            second, index2 = unique(second, return_index=True)
-        else:
-            first, second = unique(first), unique(second)
+        first, index1 = unique(first, return_index=True)
+        second, index2 = unique(second, return_index=True)
     both = ua.concat([first, second])
     order = ua.argsort(both)
     ordered = ua.take(both, order, axis=0)
     (places,) = ua.nonzero(ordered[1:] == ordered[:-1])
     values = ua.take(ordered, places, axis=0)
-    if not return_indices:
-        return values
     one, other = ua.take(order, places, axis=0), ua.take(order, places + 1, axis=0) - first.shape[0]
     if index1 is not None and index2 is not None:
         one, other = ua.take(index1, one, axis=0), ua.take(index2, other, axis=0)

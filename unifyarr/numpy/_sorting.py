@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
+from ._creation import on_host
 from ._following import as_array, follows, together
 
 __all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
@@ -54,6 +54,11 @@ def _whole(x: Array) -> Array:
     raise ShapeError("a 0-d array has no axis to sort along: pass axis=None")
 
 
+def _first(x: Array) -> Array:
+    # The index of a number alone.
+    return ua.zeros((), dtype=dtypes.int64, device=x.device, backend=x.backend)
+
+
 @follows(np.argsort)
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
     """Return the indices that sort an array along an axis, or its elements with ``axis=None``."""
@@ -61,7 +66,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
         stable = _stable(kind, order, stable)
     x, axis = _along(a, axis)
     if x.ndim == 0:
-        return ua.zeros((), dtype=dtypes.int64, device=x.device, backend=x.backend)
+        return _first(x)
     return ua.argsort(x, axis=axis, stable=bool(stable))
 
 
@@ -73,53 +78,40 @@ def lexsort(keys: Any, axis: Any = -1) -> Array:
     >>> np.lexsort(([3, 1, 2], [0, 1, 0]))
     array([2, 0, 1])
     """
-    arrays = together(*keys)
-    if not arrays:
-        raise TypeError("lexsort() needs a key at least")
-    first = arrays[0]
-    if any(key.shape != first.shape for key in arrays):
-        raise ShapeError(f"keys have one shape, unlike {', '.join(str(key.shape) for key in arrays)}")
-    if first.ndim == 0:
-        return ua.zeros((), dtype=dtypes.int64, device=first.device, backend=first.backend)
-    axis = as_axis(axis, first.ndim)
-    order = ua.argsort(first, axis=axis)
-    for key in arrays[1:]:
-        again = ua.argsort(ua.take_along_axis(key, order, axis=axis), axis=axis)
-        order = ua.take_along_axis(order, again, axis=axis)
-    return order
+    if len(keys) and (first := as_array(keys[0])).ndim == 0:
+        return _first(first)
+    return ua.lexsort(together(*keys), axis=axis)
 
 
-def _check_kth(kth: Any, length: int, kind: str, order: Any) -> None:
+def _as_places(kth: Any, kind: Any, order: Any) -> Any:
+    if not isinstance(kind, str):
+        raise TypeError(f"kind is 'introselect', not {kind!r}")
     if kind != "introselect":
         raise ValueError(f"kind is 'introselect', not {kind!r}")
     if order is not None:
         raise ValueError("order= names fields of records, and arrays hold numbers: leave it out")
-    places = as_array(kth)
+    places = on_host(kth, "partition()")
     if places.dtype.kind not in "iu":
         raise TypeError(f"kth is of integers, not of {places.dtype}")
-    if places.ndim > 1:
-        raise ValueError("kth is a number or a vector of them")
-    for each in places.tolist() if places.ndim else [places.item()]:
-        if not -length <= operator.index(each) < length:
-            raise ValueError(f"kth {each} is out of bounds for an axis of length {length}")
+    return places.tolist()
 
 
 @follows(np.partition)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Array:
-    """Return a copy whose ``kth`` elements stand where sorting would put them, smaller ones before: all are sorted."""
+    """Return a copy whose ``kth`` elements stand where sorting would put them, those that aren't greater before."""
     x, axis = _along(a, axis)
-    if x.size or x.ndim == 0:
-        _check_kth(kth, x.shape[axis] if x.ndim else 1, kind, order)
-    return ua.sort(x, axis=axis) if x.ndim else x.copy()
+    places = _as_places(kth, kind, order)
+    return ua.partition(x, places, axis=axis) if x.size and x.ndim else x.copy()
 
 
 @follows(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Array:
     """Return the indices that ``partition`` would take."""
     x, axis = _along(a, axis)
-    if x.size or x.ndim == 0:
-        _check_kth(kth, x.shape[axis] if x.ndim else 1, kind, order)
-    return argsort(x, axis, stable=True)
+    places = _as_places(kth, kind, order)
+    if x.ndim == 0:
+        return _first(x)
+    return ua.argpartition(x, places, axis=axis) if x.size else ua.argsort(x, axis=axis)
 
 
 @follows(np.searchsorted)

@@ -32,12 +32,12 @@ def as_integer(given: Any, what: str) -> int:
 
 
 def as_integers(given: Any, what: str) -> tuple[int, ...]:
-    """Return an integer, which a 0-d array may hold, or one for each of at most 64 axes, as a tuple of ``int``."""
+    """Return an integer (a 0-d array too), or one for each of at most 64 axes, as a tuple of ``int``."""
     if type(given) is tuple and len(given) <= MOST_AXES and _INT.issuperset(map(type, given)):
         return given
     try:
         # An endless iterator is told from a sequence by its length.
-        several = isinstance(given, Iterable) and getattr(given, "shape", None) != ()
+        several = isinstance(given, Iterable) and getattr(given, "ndim", 1)
         integers = tuple(islice(given, MOST_AXES + 1)) if several else (given,)
         if len(integers) <= MOST_AXES:
             return tuple(map(operator.index, integers))
