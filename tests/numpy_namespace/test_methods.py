@@ -177,7 +177,7 @@ def test_partitions(backend: str, axis: int) -> None:
         middle = np.partition(PLAIN, 1, axis).take(1, axis)
         assert_same(found.take(1, axis), middle)
         assert_same(ua.sort(found, axis=axis), np.sort(PLAIN, axis))
-    with pytest.raises(ValueError, match="kth"):
+    with pytest.raises(ValueError, match="partition"):
         x.partition(7)
 
 

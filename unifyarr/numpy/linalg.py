@@ -323,7 +323,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Compute norms of matrices, those of the last two axes."""
     x = as_array(x)
-    if ord in (1, 2, math.inf) and 0 in x.shape[-2:]:
+    if 0 in x.shape[-2:] and ord in (1, 2, math.inf, -1 if x.shape[-1] else 1, -math.inf if x.shape[-2] else 1):
         # Zero, as the norm that adds.
         ord = "fro"
     return own.matrix_norm(x, keepdims=keepdims, ord=ord)
