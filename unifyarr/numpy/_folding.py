@@ -166,7 +166,7 @@ def reduceat(function: ufunc, x: Array, indices: Any, axis: int, dtype: Any, out
     working = _working(function, x, dtype, out)
     rows = ua.moveaxis(cast(x, working), axis, 0)
     results = []
-    for start, stop in zip(starts, [*starts[1:], count], strict=True):
+    for start, stop in zip(starts, [*starts[1:], count][: len(starts)], strict=True):
         part = rows[start : stop if stop > start else start + 1]
         if name in _ASSOCIATIVE:
             results.append(_in_any_order(function, part, (0,), working, False))

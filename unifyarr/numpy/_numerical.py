@@ -96,9 +96,19 @@ def clip(
         raise ValueError("clip() got the limits twice: pass min and max, or a_min and a_max")
     if kwargs:
         return _clipped_by_ufuncs(a, a_min, a_max, out, kwargs)
-    if out is None:
-        return ua.clip(a, a_min, a_max)
-    return deliver(ua.clip(a, a_min, a_max), out)
+    try:
+        result = ua.clip(a, a_min, a_max)
+    except OverflowError:
+        result = ua.clip(a, *_reached(as_array(a), a_min, a_max))
+    return result if out is None else deliver(result, out)
+
+
+def _reached(x: Array, least: Any, most: Any) -> tuple[Any, Any]:
+    """Return limits without those that no integer of the dtype exceeds."""
+    limits = numpy.iinfo(x.dtype.dtype)
+    if type(least) is int and least < limits.min:
+        least = None
+    return least, None if type(most) is int and most > limits.max else most
 
 
 def _clipped_by_ufuncs(a: Any, least: Any, most: Any, out: Any, options: dict[str, Any]) -> Array:
@@ -200,7 +210,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: An
     if n < 0:
         raise ValueError(f"diff() takes differences zero times or more, not {n} times")
     if prepend is NO_VALUE and append is NO_VALUE:
-        return as_array(a) if n == 0 else ua.diff(a, n=n, axis=axis)
+        return a if n == 0 else ua.diff(a, n=n, axis=axis)
     x = as_array(a)
     axis = as_axis(axis, x.ndim)
     parts = [_beside(prepend, x, axis), x, _beside(append, x, axis)]

@@ -133,7 +133,15 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """Convolve two sequences."""
     a, v = _sequences(a, v)
-    return ua.convolve(a, v, mode)
+    return ua.convolve(a, v, _mode(mode))
+
+
+def _mode(mode: Any) -> str:
+    if isinstance(mode, int) and 0 <= mode <= 2:
+        return ("valid", "same", "full")[mode]
+    if mode is None:
+        raise TypeError("mode is 'full', 'same' or 'valid', not None")
+    return mode  # type: ignore[no-any-return]
 
 
 @follows(numpy.correlate)
@@ -147,7 +155,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     a, v = _sequences(a, v)
     if a.shape[0] < v.shape[0]:
         return ua.flip(ua.conj(correlate(v, a, mode)))
-    return ua.convolve(a, ua.flip(ua.conj(v)), mode)
+    return ua.convolve(a, ua.flip(ua.conj(v)), _mode(mode))
 
 
 def _sequences(a: Any, v: Any) -> tuple[Array, Array]:
@@ -175,7 +183,7 @@ def _parsed(operands: tuple[Any, ...]) -> tuple[str, list[Array]]:
 
 
 def _lettered(axes: Any) -> str:
-    if not isinstance(axes, (list, tuple)):
+    if not isinstance(axes, (list, tuple, range)):
         raise TypeError(f"the axes of an array are a list of numbers, not {axes!r}")
     parts = []
     for each in axes:
@@ -198,12 +206,24 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     >>> np.einsum("ij,j->i", [[1, 2], [3, 4]], [10, 1])
     array([12, 34])
     """
-    if out is None and not kwargs and isinstance(operands[0] if operands else None, str):
+    if (
+        out is None
+        and not kwargs
+        and operands
+        and isinstance(operands[0], str)
+        and not isinstance(optimize, (list, tuple))
+    ):
         return ua.einsum(operands[0], *together(*operands[1:]))
     if unknown := set(kwargs) - {"dtype", "casting", "order"}:
         raise TypeError(f"einsum() takes out, optimize, dtype, casting and order, not {min(unknown)}")
     subscripts, arrays = _parsed(operands)
-    casting = kwargs.get("casting", "safe")
+    if isinstance(optimize, (list, tuple)):
+        # A path that doesn't fit is NumPy's error.
+        einsum_path(*operands, optimize=optimize)
+    # As NumPy, which contracts two arrays after the other by functions that cast as assignments do.
+    casting = kwargs.get("casting", "unsafe" if optimize else "safe")
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        raise ValueError(f"casting is 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not {casting!r}")
     if kwargs.get("dtype") is not None:
         wanted = dtypes.as_dtype(kwargs["dtype"])
         for x in arrays:

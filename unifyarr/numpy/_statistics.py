@@ -11,7 +11,7 @@ import numpy
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
-from ..functions._quantiles import known_values
+from ..functions._quantiles import CHOOSING, known_values
 from . import _reductions, _weighted
 from ._folding import cast
 from ._following import NO_VALUE, as_array, deliver, follows, together
@@ -68,8 +68,8 @@ def quantile(
     array([6.5, 4.5, 2.5])
     """
     if weights is not None:
-        return deliver(_weighted.quantile(a, q, axis, method, bool(keepdims), weights, passing_nan=False), out)
-    return deliver(ua.quantile(a, q, axis=axis, method=method, keepdims=keepdims), out)
+        return _into(_weighted.quantile(a, q, axis, method, bool(keepdims), weights, passing_nan=False), out)
+    return _into(ua.quantile(_beside(a, q, method), q, axis=axis, method=method, keepdims=keepdims), out)
 
 
 @follows(numpy.percentile)
@@ -103,8 +103,8 @@ def nanquantile(
     """Return the values below which given parts of the numbers lie, passing over NaN."""
     keep = keepdims is not NO_VALUE and bool(keepdims)
     if weights is not None:
-        return deliver(_weighted.quantile(a, q, axis, method, keep, weights, passing_nan=True), out)
-    return deliver(ua.nanquantile(a, q, axis=axis, method=method, keepdims=keep), out)
+        return _into(_weighted.quantile(a, q, axis, method, keep, weights, passing_nan=True), out)
+    return _into(ua.nanquantile(_beside(a, q, method), q, axis=axis, method=method, keepdims=keep), out)
 
 
 @follows(numpy.nanpercentile)
@@ -123,8 +123,29 @@ def nanpercentile(
     return nanquantile(a, _hundredths(q), axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
+def _beside(a: Any, q: Any, method: str) -> Any:
+    """Return the elements in the dtype that they have beside the parts, between which most methods interpolate."""
+    kind = getattr(q, "dtype", None)
+    if kind is None or method in CHOOSING:
+        return a
+    x = as_array(a)
+    given = dtypes.as_dtype(kind)
+    return x.astype(ua.result_type(x.dtype, given), copy=False) if dtypes.rank(given) == 2 else x
+
+
+def _into(result: Array, out: Any) -> Array:
+    """Return a result, or what it's written to, to whose shape it broadcasts."""
+    if out is not None and result.shape != out.shape:
+        result = ua.broadcast_to(result, out.shape)
+    return deliver(result, out)
+
+
 def _hundredths(q: Any) -> Any:
-    return q / 100 if type(q) in (int, float) else ua.divide(q, 100)
+    return (
+        q / 100
+        if type(q) in (int, float) or (not hasattr(q, "dtype") and not hasattr(q, "__len__"))
+        else ua.divide(q, 100)
+    )
 
 
 @follows(numpy.average)
@@ -163,6 +184,10 @@ def cov(
         raise ValueError(f"ddof is a whole number, not {ddof}")
     x, y = _wide(m, y, dtype)
     correction = ddof if ddof is not None else int(not bias)
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is not None and as_array(given).shape != x.shape[-1:] and (rowvar or x.ndim < 2):
+            shape = as_array(given).shape
+            raise RuntimeError(f"{name} have an element for each of {x.shape[-1:]} observations, not shape {shape}")
     if fweights is not None:
         fweights = as_array(fweights)
         if dtypes.rank(fweights.dtype) == 2:
@@ -201,8 +226,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
     numbers = as_array(x)
     if isinstance(x, (list, tuple)) and not x:
         numbers = numbers.astype("int64")
-    if not numpy.can_cast(numbers.dtype.dtype, numpy.intp):
-        raise TypeError(f"bincount() counts integers up to int64, not {numbers.dtype}")
+    if dtypes.rank(numbers.dtype) > 1:
+        raise TypeError(f"bincount() counts integers, not {numbers.dtype}")
     if weights is not None:
         weights = together(numbers, weights)[1].astype("float64")
     return ua.bincount(numbers.astype("int64", copy=False), weights=weights, minlength=minlength)
@@ -282,6 +307,8 @@ def histogramdd(
     each_range = [None] * count if range is None else list(range)
     if len(each_bins) != count or len(each_range) != count:
         raise ValueError(f"bins and range have an item for each of {count} coordinates")
+    if any(not hasattr(each, "__len__") and each < 1 for each in each_bins):
+        raise ValueError(f"there is one bin or more along each coordinate, not {each_bins}")
     edges, places = [], []
     for place in numpy.arange(count).tolist():
         column = points[:, place]

@@ -105,6 +105,8 @@ class ufunc:
             raise TypeError(f"{self.__name__}() takes {self.nin}{most} positional arguments, but {len(args)} came")
         if count and out is not None:
             raise TypeError(f"{self.__name__}() got out both by position and by name: pass it once")
+        # NumPy's ``out=...`` asks for an array where it would give a scalar.
+        out = None if out is Ellipsis else out
         outs = args[self.nin :] if count else out if isinstance(out, tuple) else (out,)
         if count:
             outs += (None,) * (self.nout - count)
@@ -262,6 +264,9 @@ class row_ufunc(ufunc):
             result = ua.expand_dims(result, -1)
         return deliver(_moved(result, named[-1], inward=False), target)
 
+    def _compute_into(self, inputs: list[Any], out: Any) -> Any:
+        return _stored(self._compute(*inputs), out, True, "same_kind")
+
     def _core_dimensions(self) -> tuple[list[int], int]:
         assert self.signature is not None
         inputs, last = self.signature.split("->")
@@ -297,11 +302,18 @@ def _moved(x: Array, axes: tuple[int, ...], *, inward: bool) -> Array:
     return ua.moveaxis(x, axes, inner) if inward else ua.moveaxis(x, inner, axes)
 
 
+def _as_bools(where: Any) -> Any:
+    """Return a list that says where as bools: numbers count where they aren't zero, as in NumPy."""
+    return ua.astype(as_array(where), dtypes.bool)
+
+
 def _single(out: Any) -> Any:
+    if out is Ellipsis:
+        return None
     if isinstance(out, tuple):
         if len(out) != 1:
             raise ValueError(f"out is one array, or a tuple of one, not of {len(out)}")
-        return out[0]
+        (out,) = out
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out is an array, not {type(out).__name__}")
     return out
@@ -316,7 +328,7 @@ def _stored(result: Array, out: Any, where: Any, casting: str) -> Any:
         if result.shape != target.shape:
             result = ua.broadcast_to(result, target.shape)
         return deliver(result, out, casting=casting)
-    mask = together(result, where)[1]
+    mask = together(result, where if hasattr(where, "dtype") else _as_bools(where))[1]
     if mask.dtype != dtypes.bool:
         raise TypeError(f"where is an array of bools, not of {mask.dtype}")
     if out is None:

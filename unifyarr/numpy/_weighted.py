@@ -36,7 +36,7 @@ def quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: An
         raise TypeError("quantiles are of real numbers, which have an order")
     if any(not 0 <= each <= 1 for each in known_values(q) or ()):
         raise ValueError("quantiles lie in [0, 1]")
-    if any(each < 0 for each in known_values(weights) or ()):
+    if any(each < 0 for each in known_values(weights) or ()):  # NaN isn't, and fails below.
         raise ValueError("weights aren't negative")
     axes = as_axes(axis, x.ndim)
     weights = ua.broadcast_to(beside(weights, x, axis), x.shape)
@@ -48,6 +48,8 @@ def quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: An
     order = ua.argsort(rows, axis=0)
     rows, heavy = (ua.take_along_axis(each, order, axis=0) for each in (rows, heavy))
     share = ua.cumulative_sum(heavy, axis=0)
+    if any(not 0 < each < math.inf for each in known_values(share[-1]) or ()) and not passing_nan:
+        raise ValueError("weights are finite and not all zero")
     share = share / share[-1]
     # Elements without weight at the beginning aren't the quantile 0.
     share = ua.where(share == 0, -1, share)
