@@ -314,7 +314,7 @@ def arange(*limits: Any, device: Any = None, like: Any = None, **named: Any) -> 
     """
     if like is not None:
         _check("C", like)
-    if not named and len(limits) == 1:
+    if not named and len(limits) == 1 and limits[0] is not None:
         return _range(0, *limits, 1, None, device)
     names = ("start", "stop", "step", "dtype")
     given = dict(zip(names, limits, strict=False))
@@ -326,6 +326,8 @@ def arange(*limits: Any, device: Any = None, like: Any = None, **named: Any) -> 
         if not limits:
             raise TypeError("arange() needs the end: pass stop")
         given["stop"], given["start"] = given["start"], 0
+        if given["stop"] is None:
+            raise TypeError("arange() needs the end, and not None")
     start, step = given.get("start"), given.get("step")
     return _range(0 if start is None else start, given["stop"], 1 if step is None else step, given.get("dtype"), device)
 
@@ -399,7 +401,8 @@ def _beside(x: Array, values: np.ndarray) -> Array:
 def _floating(start: Any, stop: Any) -> list[Array]:
     # Of Python numbers and integers float64, as NumPy's ``asanyarray(x) * 1.0`` has it.
     first, last = (x * 1.0 if isinstance(x, Array) else as_array(x) * 1.0 for x in together(start, stop))
-    dtype = dtypes.promote(first.dtype, last.dtype, float)
+    kinds = (type(each) if _is_number(each) else x.dtype for each, x in ((start, first), (stop, last)))
+    dtype = dtypes.promote(*kinds, float)
     return [first.astype(dtype), last.astype(dtype)]
 
 

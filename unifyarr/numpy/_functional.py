@@ -15,6 +15,7 @@ from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
 from ._following import NO_VALUE, as_array, follows, together
+from ._indexing import cast_to
 
 __all__ = ["apply_along_axis", "apply_over_axes", "packbits", "piecewise", "unpackbits", "vectorize"]
 
@@ -83,11 +84,11 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Ar
     result = ua.zeros_like(values)
     for test, function in zip(tests, functions, strict=True):
         if not callable(function):
-            result[test] = function
+            result[test] = cast_to(function, result)
             continue
         chosen = values[test]
         if chosen.size:
-            result[test] = as_array(function(chosen, *args, **kw)).astype(result.dtype, copy=False)
+            result[test] = cast_to(function(chosen, *args, **kw), result)
     return result
 
 

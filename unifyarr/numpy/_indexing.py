@@ -302,16 +302,17 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     if axis is None:
         _, places, _ = _of_axis(target, indices, None)
         if target.ndim == 1:
-            target[places] = _cast_to(values, target)
+            target[places] = cast_to(values, target)
             return
         places = ua.where(places < 0, places + target.size, places)
-        target[_flat_key(target, places)] = _cast_to(values, target)
+        target[_flat_key(target, places)] = cast_to(values, target)
         return
     x, places, axis = _of_axis(target, indices, axis)
-    target[_key_of_axis(x, places, axis)] = _cast_to(values, target)
+    target[_key_of_axis(x, places, axis)] = cast_to(values, target)
 
 
-def _cast_to(values: Any, target: Array) -> Any:
+def cast_to(values: Any, target: Array) -> Any:
+    """Return values as a write takes them that casts to the dtype of the target whatever they are."""
     if type(values) in dtypes.SCALARS and dtypes.can_cast(type(values), target.dtype):
         return values
     return convert.as_array(values, target._backend).astype(target.dtype, copy=False)
@@ -351,7 +352,7 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
     test = as_bool(convert.as_array(mask, target._backend))
     if test.size != target.size:
         raise ValueError(f"the mask has as many elements as the array, {target.size}, and not {test.size}")
-    given = _cast_to(values, target)
+    given = cast_to(values, target)
     if isinstance(given, Array):
         if not given.size:
             return
@@ -431,7 +432,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         key: Any = flat // columns, flat % columns
     else:
         key = (np.arange(target.shape[0]),) * target.ndim
-    values = _cast_to(val, target)
+    values = cast_to(val, target)
     if isinstance(values, Array) and values.size == 0:
         raise ValueError("there are no values to write")
     target[key] = cycled(values, len(key[0])) if isinstance(values, Array) and values.ndim else values

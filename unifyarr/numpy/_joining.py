@@ -225,7 +225,9 @@ def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Array]:
     """
     x = as_array(ary)
     sections = _sections(indices_or_sections)
-    if isinstance(sections, int) and sections > 0 and (length := x.shape[as_axis(axis, x.ndim)]) % sections:
+    if sections == 0:
+        raise ZeroDivisionError("there is at least one section, not 0")
+    if isinstance(sections, int) and (length := x.shape[as_axis(axis, x.ndim)]) % sections:
         raise ShapeError(
             f"an axis of length {length} isn't split into {sections} equal parts: array_split() makes others"
         )

@@ -47,7 +47,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if not arrays_and_dtypes:
         raise ValueError("result_type() needs an array or a dtype at least")
     operands = [
-        type(x) if type(x) in dtypes.SCALARS else as_array(x) if isinstance(x, (list, np.generic)) else x
+        type(x) if type(x) in dtypes.SCALARS else as_array(x) if isinstance(x, np.generic) else x
         for x in arrays_and_dtypes
     ]
     kinds = [x.dtype if isinstance(x, (Array, np.ndarray)) else x for x in operands]

@@ -10,7 +10,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
-from ..errors import ShapeError
+from ..errors import AxisError, ShapeError
 from ._creation import on_host
 from ._following import as_array, follows, together
 
@@ -26,7 +26,9 @@ def _stable(kind: Any, order: Any, stable: Any) -> bool:
         raise ValueError("sort() takes kind or stable, and not both")
     if kind is None:
         return bool(stable)
-    if not isinstance(kind, str) or kind[:1].lower() not in _KINDS:
+    if not isinstance(kind, str):
+        raise TypeError(f"kind is quicksort, heapsort, mergesort or stable, not {kind!r}")
+    if kind[:1].lower() not in _KINDS:
         raise ValueError(f"kind is quicksort, heapsort, mergesort or stable, not {kind!r}")
     return _KINDS[kind[0].lower()]
 
@@ -51,12 +53,12 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 
 def _whole(x: Array) -> Array:
-    raise ShapeError("a 0-d array has no axis to sort along: pass axis=None")
+    raise AxisError("a 0-d array has no axis to sort along: pass axis=None")
 
 
 def _first(x: Array) -> Array:
     # The index of a number alone.
-    return ua.zeros((), dtype=dtypes.int64, device=x.device, backend=x.backend)
+    return ua.zeros(1, dtype=dtypes.int64, device=x.device, backend=x.backend)
 
 
 @follows(np.argsort)
@@ -78,7 +80,9 @@ def lexsort(keys: Any, axis: Any = -1) -> Array:
     >>> np.lexsort(([3, 1, 2], [0, 1, 0]))
     array([2, 0, 1])
     """
-    if len(keys) and (first := as_array(keys[0])).ndim == 0:
+    if not len(keys):
+        raise TypeError("lexsort() needs a key at least")
+    if (first := as_array(keys[0])).ndim == 0:
         return _first(first)
     return ua.lexsort(together(*keys), axis=axis)
 
@@ -101,7 +105,9 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
     """Return a copy whose ``kth`` elements stand where sorting would put them, those that aren't greater before."""
     x, axis = _along(a, axis)
     places = _as_places(kth, kind, order)
-    return ua.partition(x, places, axis=axis) if x.size and x.ndim else x.copy()
+    if x.ndim == 0:
+        _whole(x)
+    return ua.partition(x, places, axis=axis) if x.size else x.copy()
 
 
 @follows(np.argpartition)
@@ -141,6 +147,6 @@ def sort_complex(a: Any) -> Array:
     """Return a sorted copy as complex numbers, by real part, then by imaginary part."""
     x = as_array(a)
     if x.dtype.kind != "c":
-        small = x.dtype in (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.float16)
-        x = x.astype(dtypes.complex64 if small or x.dtype == dtypes.float32 else dtypes.complex128)
+        small = x.dtype in (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16)
+        x = x.astype(dtypes.complex64 if small else dtypes.complex128)
     return ua.sort(x)

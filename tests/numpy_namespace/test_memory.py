@@ -1,0 +1,33 @@
+"""Dtypes and text against NumPy's."""
+
+from __future__ import annotations
+
+import pytest
+
+from .calls import check_call
+
+CALLS = """
+can_cast("i4", "f8") | can_cast(float, int) | can_cast(A.dtype, "float32", "same_kind")
+can_cast(np.float64, "i8", "unsafe") | can_cast(np.int8(3), "u1") | can_cast(3, "f8") | can_cast(v, "float64")
+can_cast("i4", "nothing")
+array2string(A, precision=1) | array2string(k, separator=", ", prefix="  ")
+array2string(v, formatter={"float": lambda x: "%.1f" % x}) | array_repr(A) | array_repr(F, precision=1)
+array_str(I) | array_str(A, 20, 2) | array2string(A, threshold=2, edgeitems=1)
+result_type(A, I).name | result_type(U, 3).name | result_type("i4", np.float32).name | result_type(F, 2.5).name
+result_type(3, 4.5).name | result_type(U, F, 1j).name | result_type() | result_type(v, "nothing")
+result_type(np.int8(1), U).name
+min_scalar_type(10).name | min_scalar_type(-300).name | min_scalar_type(2.5).name | min_scalar_type(I).name
+min_scalar_type(True).name | common_type(A, F) is np.float64 | common_type(F) is np.float32
+common_type(I) is np.float64 | common_type(C, F) is np.complex128 | common_type(B)
+finfo(A.dtype).bits | finfo("float32").bits | finfo(F.dtype).nmant
+finfo(int) | iinfo(I.dtype).max | iinfo("int8").min | iinfo(U.dtype).bits | iinfo(float) | isfortran(A)
+isfortran(A.T)
+shares_memory(A, A[1:]) | shares_memory(A[::2], A[1::2]) | shares_memory(A, I)
+may_share_memory(A[:, ::2], A[:, 1::2]) | may_share_memory(v[:2], v[2:]) | shares_memory(A, A.copy(), max_work=0)
+"""
+
+
+@pytest.mark.parametrize("line", CALLS.strip().splitlines(), ids=lambda line: line.split("(")[0])
+def test_calls(backend: str, line: str) -> None:
+    for call in line.split(" | "):
+        check_call(call)
