@@ -42,7 +42,9 @@ METHODS = [
 def test_a_method_has_numpys_parameters(name: str) -> None:
     theirs = list(inspect.signature(getattr(np.ndarray, name)).parameters.values())[1:]
     own = list(inspect.signature(getattr(ua.Array, name)).parameters.values())[1:]
+    hidden = {each.name for each in theirs if each.kind is each.POSITIONAL_ONLY}
     wanted = {each.name: each.default for each in theirs if each.kind is not each.VAR_KEYWORD}
+    wanted = {key: default for key, default in wanted.items() if key not in hidden}
     if name == "view":
         wanted = {"dtype": None, "type": None}
     if name in ("item", "transpose", "resize", "reshape"):
@@ -52,7 +54,8 @@ def test_a_method_has_numpys_parameters(name: str) -> None:
     given = {each.name: each.default for each in own}
     assert {key: given[key] for key in wanted} == wanted
     places = [each.name for each in theirs if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    assert [each.name for each in own][: len(places)] == places
+    for mine, place in zip(own, places, strict=False):
+        assert mine.name == place or place in hidden
     assert all(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in own[: len(places)])
 
 

@@ -58,8 +58,8 @@ __all__ = [
 ]
 
 
-def _matrices(x: Any, name: str, *, square: bool = False) -> Array:
-    x = as_array(x)
+def _matrices(given: Any, name: str, *, square: bool = False) -> Array:
+    x = as_array(given)
     if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
         kind = "square matrices, of shape (..., M, M)" if square else "matrices, of shape (..., M, N)"
         raise LinAlgError(f"{name}() takes {kind}, not an array of shape {x.shape}")
@@ -89,7 +89,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
     a, b = together(a, b)
     if axes is not None:
         moved = [as_axis(axis, a.ndim) for axis in axes]
-        a = ua.permute_dims(a, [axis for axis in range(a.ndim) if axis not in moved] + moved)
+        a = ua.permute_dims(a, (*(axis for axis in range(a.ndim) if axis not in moved), *moved))
     shape = a.shape[b.ndim :]
     unknowns = math.prod(shape)
     if a.size != unknowns**2:
@@ -175,7 +175,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     if not hermitian:
         return own.svd(a, full_matrices=bool(full_matrices))
     values, vectors = own.eigh(a)
-    signs = ua.where(values < 0, -1, 1)
+    signs = ua.astype(ua.where(values < 0, -1, 1), values.dtype)
     order = ua.argsort(ua.abs(values), descending=True)
     columns = ua.broadcast_to(order[..., None, :], vectors.shape)
     vectors = ua.take_along_axis(vectors, columns, axis=-1)
@@ -345,7 +345,13 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 @follows(numpy.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Array:
     """Raise square matrices to an integer power."""
-    return own.matrix_power(_matrices(a, "matrix_power", square=True), n)
+    a = _matrices(a, "matrix_power", square=True)
+    if n < 2**63:
+        return own.matrix_power(a, n)
+    # More than the main function counts to.
+    root = matrix_power(a, n // 2)
+    square = own.matmul(root, root)
+    return own.matmul(square, a) if n % 2 else square
 
 
 @follows(numpy.linalg.multi_dot)

@@ -50,11 +50,11 @@ def _drawn(draw: Callable[..., Any], signature: inspect.Signature, args: tuple[A
     given = signature.bind(*args, **kwargs)
     arguments = given.arguments
     backend = common_backend([x for x in arguments.values() if isinstance(x, Array)], current())
-    written = [(key, x) for key in (_WRITES.get(name), "out") if isinstance(x := arguments.get(key), Array)]  # type: ignore[arg-type]
+    written = [(key, x) for key in (_WRITES.get(name, "out"), "out") if isinstance(x := arguments.get(key), Array)]
     opened = []
-    for key, value in arguments.items():
-        arguments[key] = _lend(value)
-    for key, x in written:
+    for parameter, value in arguments.items():
+        arguments[parameter] = _lend(value)
+    for key, x in dict(written).items():
         target = as_target(x)
         check_target(target)
         arguments[key] = numpy.array(arguments[key])
@@ -143,7 +143,7 @@ def default_rng(seed: Any = None) -> Generator:
 def _shared() -> RandomState:
     # The state that ``numpy.random.seed`` seeds.
     state = RandomState.__new__(RandomState)
-    state._host = numpy.random.mtrand._rand  # type: ignore[attr-defined]
+    state._host = numpy.random.mtrand._rand
     return state
 
 
