@@ -28,9 +28,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import unifyarr.numpy
-
 import unifyarr as ua
+import unifyarr.numpy
 
 PROGRAMS = {"eos": "equation_of_state", "isoneutral": "isoneutral_mixing", "tke": "turbulent_kinetic_energy"}
 # What the versions by hand are called there.

@@ -98,7 +98,9 @@ def of_numpy(space: str, name: str) -> str:
     value = getattr(ours, name)
     if value is getattr(getattr(np, space) if space else np, name):
         return "NumPy's own"
-    return "ufunc" if isinstance(value, unifyarr.numpy.ufunc) else "class" if isinstance(value, type) else "function"
+    if isinstance(value, unifyarr.numpy.ufunc):
+        return "ufunc"
+    return "class" if isinstance(value, type) else "function" if callable(value) else "object"
 
 
 def names_of_numpy() -> str:

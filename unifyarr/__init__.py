@@ -41,7 +41,7 @@ from ._core.modes.debugging import debug
 from .container import tree as _tree
 from .container.container import Container
 from .functions import *  # noqa: F403
-from .functions.backends import current_backend, to_backend
+from .functions.backends import array_namespace, current_backend, to_backend
 from .functions.constants import e, inf, nan, newaxis, pi
 from .functions.inplace import (
     assert_supports_inplace,
@@ -58,6 +58,7 @@ from .functions.inspection import Info
 
 if _TYPE_CHECKING:
     from . import graph, on, random
+    from ._portable import portable
     from .graph.compiling import compile
     from .transformations import grad, hessian, jacobian, jvp, value_and_grad, vjp, vmap
 
@@ -74,6 +75,7 @@ __all__ = [
     "__array_api_version__",
     "__array_namespace_info__",
     "__version__",
+    "array_namespace",
     "assert_supports_inplace",
     "available_backends",
     "bfloat16",
@@ -111,6 +113,7 @@ __all__ = [
     "on",
     "op",
     "pi",
+    "portable",
     "put_along_axis",
     "random",
     "set_backend",
@@ -136,6 +139,7 @@ _LATER = {
     "compile": "graph.compiling",
     "graph": "graph",
     "on": "on",
+    "portable": "_portable",
     "random": "random",
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"), "transformations"),
 }

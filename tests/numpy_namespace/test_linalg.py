@@ -82,9 +82,14 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("norm", ([3, 4],), {}),
     ("norm", (np.float32(2) * V.astype("float32"), None, None, True), {}),
     ("matrix_norm", (STACK,), {"keepdims": True}),
+    *[("matrix_norm", (np.zeros((2, 0, 3)),), {"ord": order}) for order in (1, 2, np.inf, "nuc", -1, -2)],
+    *[("vector_norm", (np.zeros((2, 0)),), {"axis": 1, "ord": order}) for order in (1, 2, np.inf, -np.inf)],
+    ("matrix_rank", (np.zeros((2, 0, 3)),), {}),
     ("vector_norm", (STACK,), {"axis": (0, 1), "ord": 1}),
     ("matrix_power", (A, 3), {}),
     ("matrix_power", (A, -2), {}),
+    ("matrix_power", (np.array([[0.0, 1.0], [1.0, 0.0]]), 2**65 + 1), {}),
+    ("svd", (A.astype("float32"), True, False, True), {"tolerance": {"rtol": 1e-5}}),
     ("matrix_power", (B, 2), {}),
     ("multi_dot", ([A, B, B.T, A],), {}),
     ("multi_dot", ([V, A, V],), {}),
@@ -107,7 +112,8 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "args", "kwargs"), CASES, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(CASES)])
 def test_a_call(backend: str, name: str, args: Any, kwargs: Any) -> None:
-    tolerance = {"atol": 1e-11, "signed_zeros": False}
+    tolerance = {"atol": 1e-11, "signed_zeros": False, **kwargs.get("tolerance", {})}
+    kwargs = {key: each for key, each in kwargs.items() if key != "tolerance"}
     assert_agrees(getattr(np.linalg, name), getattr(unp.linalg, name), *args, tolerance=tolerance, **kwargs)
 
 
@@ -140,6 +146,10 @@ def test_svd_gives_the_matrix_back(backend: str, full: bool, hermitian: bool) ->
     assert_same(s, np.linalg.svd(values, compute_uv=False))
     count = len(s)
     assert_same(u[:, :count] * s @ vh[:count], values, atol=1e-11, signed_zeros=False)
+    if hermitian:
+        _, s, vh = unp.linalg.svd(ua.asarray(np.diag([-2.0, 0.0])), full, True, True)
+        assert_same(abs(vh), np.eye(2))
+        assert {each.dtype.name for each in unp.linalg.svd(ua.eye(2, dtype="float32"), hermitian=True)} == {"float32"}
 
 
 @pytest.mark.parametrize("mode", ["reduced", "complete"])

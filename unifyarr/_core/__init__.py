@@ -4,8 +4,8 @@ These modules supply methods that classes below them declare (see ``supplying``)
 classes are complete after the import of any part.
 """
 
-from .arrays import recipes
+from .arrays import recipes, reshaping
 from .calling import dispatch, numpy_protocols
 from .writing import exporting, indexing, inplace
 
-__all__ = ["dispatch", "exporting", "indexing", "inplace", "numpy_protocols", "recipes"]
+__all__ = ["dispatch", "exporting", "indexing", "inplace", "numpy_protocols", "recipes", "reshaping"]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import common_backend
 from .._core.arrays.nest import Nest
 from .._core.engines.current import current_name
-from .._core.engines.natives import backend_of_native
+from .._core.engines.foreign import check_subclass
+from .._core.engines.handle import Handle
+from .._core.engines.natives import backend_of_native, mismatch
 from .._core.engines.registry import load
 from .._core.engines.tracing import current as stand_in
 from .._core.values.arguments import shown
@@ -44,6 +49,64 @@ def current_backend(*arrays: Any) -> str:
     return common_backend(leaves).name if leaves else current_name()
 
 
+def backend_of_array(x: object) -> Handle | None:
+    """Return the backend of an array of ours, or of an engine, NumPy's included; ``None`` for anything else."""
+    if isinstance(x, Array):
+        return stand_in(x)._backend
+    if isinstance(x, np.ndarray):
+        check_subclass(x)
+        return load("numpy")
+    return backend_of_native(x)
+
+
+def backend_among(leaves: Iterable[object]) -> Handle | None:
+    """Return the one backend of the arrays among leaves, ``None`` if there's no array."""
+    found = None
+    for leaf in leaves:
+        backend = backend_of_array(leaf)
+        if backend is not None and found is not None and backend is not found:
+            raise mismatch(found, backend)
+        found = backend or found
+    return found
+
+
+def array_namespace(*arrays: Any) -> ModuleType:
+    """Return the namespace of functions that is bound to the backend of arrays: one of ``unifyarr.on``.
+
+    Parameters
+    ----------
+    arrays
+        Arrays, engines' own arrays (NumPy's too), or containers; numbers among them have no say.
+
+    Returns
+    -------
+    module
+        Whose functions take the engine's own arrays too, and make arrays on that backend.
+
+    Raises
+    ------
+    BackendMismatchError
+        If the arrays have several backends.
+    TypeError
+        If there's no array.
+
+    Examples
+    --------
+    >>> import numpy as np, unifyarr as ua
+    >>> xp = ua.array_namespace(np.ones(2), 1.0)
+    >>> xp.zeros(2).backend
+    'numpy'
+
+    Source: the array API standard's ``__array_namespace__``, for several arrays.
+    """
+    from ..on import namespace
+
+    backend = backend_among(leaf for each in arrays for leaf in (each.leaves() if isinstance(each, Nest) else (each,)))
+    if backend is None:
+        raise TypeError("array_namespace() takes arrays, of which it got none: pass at least one")
+    return namespace(backend.name)
+
+
 def to_backend(tree: Any, backend: str, *, device: object = None) -> Any:
     """Move all arrays of a nest of dicts, lists, tuples and containers to a backend.
 
@@ -67,7 +130,6 @@ def to_backend(tree: Any, backend: str, *, device: object = None) -> Any:
     >>> ua.to_backend({"x": ua.zeros(2)}, "numpy")["x"].backend
     'numpy'
     """
-    import numpy as np
     import optree
 
     load(backend)

@@ -13,6 +13,8 @@ _EXTENDED = "no engine but NumPy has it: use float64 or complex128"
 _ITERATORS = "it walks through NumPy's own memory: use ndindex, ndenumerate or broadcast, or functions of whole arrays"
 _BUILD = "it is about NumPy's own installation: use NumPy's own"
 
+_VALUES = "the dtype of its results depends on values: cast to complex first"
+
 REASONS: dict[str, str] = {
     **dict.fromkeys(("char", "strings", "str_", "bytes_", "character"), _TEXT),
     **dict.fromkeys(
@@ -23,6 +25,7 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(("rec", "recarray", "record", "void", "flexible"), _RECORDS),
     "poly1d": "a class of NumPy's own arrays: use arrays of coefficients, and polyval, polymul, polyder, roots",
     "ma": _MASKED,
+    "emath": _VALUES,
     **dict.fromkeys(("matrix", "asmatrix", "bmat"), _MATRIX),
     **dict.fromkeys(("loadtxt", "savetxt", "genfromtxt", "fromregex", "fromfile", "fromstring", "memmap"), _FILES),
     **dict.fromkeys(("longdouble", "clongdouble", "float128", "complex256", "float96", "complex192"), _EXTENDED),

@@ -90,6 +90,8 @@ def _as_copy(copy: Any) -> bool | None:
     return None if copy is None else bool(copy)
 
 
+# As an attribute of a class it binds nothing, as NumPy's own, which is no function of Python's.
+@staticmethod
 @follows(np.array)
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,

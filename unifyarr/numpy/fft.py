@@ -41,7 +41,7 @@ __all__ = [
 
 def _one(transform: Any, a: Any, n: Any, axis: int, norm: str | None, out: Any) -> Array:
     result = transform(a, n=n, axis=axis, norm="backward" if norm is None else norm)
-    return result if out is None else deliver(result, out)  # type: ignore[no-any-return]
+    return result if out is None else deliver(result, out)
 
 
 @follows(numpy.fft.fft)
@@ -104,7 +104,7 @@ def _several(name: str, a: Any, s: Any, axes: Any, norm: str | None, out: Any) -
     if halved and not places:
         raise IndexError(f"{name}n() halves the last of its axes, and there is none")
     result = a
-    last = {"n": counts.pop(), "axis": places.pop(), "norm": norm} if halved else {}
+    last: Any = {"n": counts.pop(), "axis": places.pop(), "norm": norm} if halved else {}
     if name == "rfft":
         result = own.rfft(result, **last)
     step = own.ifft if name[0] == "i" else own.fft

@@ -58,8 +58,8 @@ __all__ = [
 ]
 
 
-def _matrices(x: Any, name: str, *, square: bool = False) -> Array:
-    x = as_array(x)
+def _matrices(given: Any, name: str, *, square: bool = False) -> Array:
+    x = as_array(given)
     if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
         kind = "square matrices, of shape (..., M, M)" if square else "matrices, of shape (..., M, N)"
         raise LinAlgError(f"{name}() takes {kind}, not an array of shape {x.shape}")
@@ -89,7 +89,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
     a, b = together(a, b)
     if axes is not None:
         moved = [as_axis(axis, a.ndim) for axis in axes]
-        a = ua.permute_dims(a, [axis for axis in range(a.ndim) if axis not in moved] + moved)
+        a = ua.permute_dims(a, (*(axis for axis in range(a.ndim) if axis not in moved), *moved))
     shape = a.shape[b.ndim :]
     unknowns = math.prod(shape)
     if a.size != unknowns**2:
@@ -175,7 +175,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     if not hermitian:
         return own.svd(a, full_matrices=bool(full_matrices))
     values, vectors = own.eigh(a)
-    signs = ua.sign(values)
+    signs = ua.astype(ua.where(values < 0, -1, 1), values.dtype)
     order = ua.argsort(ua.abs(values), descending=True)
     columns = ua.broadcast_to(order[..., None, :], vectors.shape)
     vectors = ua.take_along_axis(vectors, columns, axis=-1)
@@ -254,6 +254,8 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     if x.ndim < 2:
         return ua.astype(ua.any(x != 0), "int64")
     values = svd(x, compute_uv=False, hermitian=hermitian)
+    if not values.shape[-1]:
+        return ua.count_nonzero(values, axis=-1)
     if tol is not None:
         limit = _each(tol, x)
     else:
@@ -308,24 +310,32 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if len(axes) == 1:
         if isinstance(ord, str):
             raise ValueError(f"{ord!r} is a norm of matrices: a vector's are numbers, inf and -inf")
-        return own.vector_norm(x, axis=axes[0], ord=2 if ord is None else ord, keepdims=keepdims)
+        return vector_norm(x, axis=axes[0], ord=2 if ord is None else ord, keepdims=keepdims)
     if len(axes) != 2:
         raise ValueError(f"a norm is that of vectors or matrices, along one axis or two, not along {len(axes)}")
     if axes[0] == axes[1]:
         raise AxisError(f"axis {axis!r} names an axis twice")
-    found = own.matrix_norm(ua.moveaxis(x, axes, (-2, -1)), ord=ord, keepdims=keepdims)
+    found = matrix_norm(ua.moveaxis(x, axes, (-2, -1)), ord=ord, keepdims=keepdims)
     return ua.moveaxis(found, (-2, -1), axes) if keepdims else found
 
 
 @follows(numpy.linalg.matrix_norm)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Compute norms of matrices, those of the last two axes."""
+    x = as_array(x)
+    if 0 in x.shape[-2:] and ord in (1, 2, math.inf, -1 if x.shape[-1] else 1, -math.inf if x.shape[-2] else 1):
+        # Zero, as the norm that adds.
+        ord = "fro"
     return own.matrix_norm(x, keepdims=keepdims, ord=ord)
 
 
 @follows(numpy.linalg.vector_norm)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """Compute norms of vectors: of all elements without ``axis``."""
+    x = as_array(x)
+    if ord == math.inf and not x.size:
+        # Zero, as the norm that adds.
+        ord = 1
     return own.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
@@ -335,7 +345,13 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 @follows(numpy.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Array:
     """Raise square matrices to an integer power."""
-    return own.matrix_power(_matrices(a, "matrix_power", square=True), n)
+    a = _matrices(a, "matrix_power", square=True)
+    if n < 2**63:
+        return own.matrix_power(a, n)
+    # More than the main function counts to.
+    root = matrix_power(a, n // 2)
+    square = own.matmul(root, root)
+    return own.matmul(square, a) if n % 2 else square
 
 
 @follows(numpy.linalg.multi_dot)

@@ -32,10 +32,10 @@ Class = TypeVar("Class", bound=type)
 _WRITES = {"shuffle": "x"}
 
 
-def _lend(x: Any) -> Any:
-    # What NumPy reads in the place of an argument.
+def _on_host(x: Any) -> Any:
+    # What stands for an argument on the host.
     if isinstance(x, (list, tuple)):
-        return type(x)(map(_lend, x)) if any(isinstance(each, (Array, list, tuple)) for each in x) else x
+        return type(x)(map(_on_host, x)) if any(isinstance(each, (Array, list, tuple)) for each in x) else x
     if isinstance(x, (Generator, RandomState)):
         return x._host
     if isinstance(x, Array) or (not isinstance(x, numpy.ndarray) and backend_of_native(x) is not None):
@@ -44,17 +44,17 @@ def _lend(x: Any) -> Any:
 
 
 def _drawn(draw: Callable[..., Any], signature: inspect.Signature, args: tuple[Any, ...], kwargs: Any) -> Any:
-    """Call a method of NumPy's on what is lent to it, and return its result in our arrays."""
+    """Call a method of NumPy's on the values of its arguments, and return its result in our arrays."""
     name = draw.__name__
     refuse_inside_trace(name)
     given = signature.bind(*args, **kwargs)
     arguments = given.arguments
     backend = common_backend([x for x in arguments.values() if isinstance(x, Array)], current())
-    written = [(key, x) for key in (_WRITES.get(name), "out") if isinstance(x := arguments.get(key), Array)]  # type: ignore[arg-type]
+    written = [(key, x) for key in (_WRITES.get(name, "out"), "out") if isinstance(x := arguments.get(key), Array)]
     opened = []
-    for key, value in arguments.items():
-        arguments[key] = _lend(value)
-    for key, x in written:
+    for parameter, value in arguments.items():
+        arguments[parameter] = _on_host(value)
+    for key, x in dict(written).items():
         target = as_target(x)
         check_target(target)
         arguments[key] = numpy.array(arguments[key])
@@ -72,7 +72,7 @@ def _drawn(draw: Callable[..., Any], signature: inspect.Signature, args: tuple[A
 
 
 def _delegate(original: type) -> Callable[[Class], Class]:
-    """Give a class the methods of NumPy's, with their signatures and docstrings."""
+    """Give a class the methods of NumPy's, with their signatures."""
 
     def decorate(cls: Class) -> Class:
         for name in dir(original):
@@ -93,7 +93,7 @@ def _method(cls: type, name: str, original: Any) -> Callable[..., Any]:
 
     method.__name__ = name
     method.__qualname__ = f"{cls.__qualname__}.{name}"
-    method.__doc__ = original.__doc__
+    method.__doc__ = f"Return what NumPy's ``{cls.__name__}.{name}`` returns, which says what, in arrays of ours."
     method.__signature__ = whole  # type: ignore[attr-defined]
     return method
 
@@ -123,7 +123,7 @@ class RandomState:
     """NumPy's ``RandomState``, whose arrays are ours."""
 
     def __init__(self, seed: Any = None) -> None:
-        self._host = numpy.random.RandomState(_lend(seed))
+        self._host = numpy.random.RandomState(_on_host(seed))
 
     def __repr__(self) -> str:
         return f"RandomState({self._host.get_state()[0]})"  # type: ignore[index]
@@ -137,13 +137,13 @@ def default_rng(seed: Any = None) -> Generator:
     """Return a generator of NumPy's default kind, for a seed; a generator is returned as it is."""
     if isinstance(seed, Generator):
         return seed
-    return Generator(numpy.random.default_rng(_lend(seed)).bit_generator)
+    return Generator(numpy.random.default_rng(_on_host(seed)).bit_generator)
 
 
 def _shared() -> RandomState:
     # The state that ``numpy.random.seed`` seeds.
     state = RandomState.__new__(RandomState)
-    state._host = numpy.random.mtrand._rand  # type: ignore[attr-defined]
+    state._host = numpy.random.mtrand._rand
     return state
 
 

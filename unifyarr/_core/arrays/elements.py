@@ -183,7 +183,7 @@ class Element(Array):
 
     _become_array = become_array
 
-    @property
+    @Array.shape.getter
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes."""
         return ()

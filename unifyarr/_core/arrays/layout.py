@@ -72,6 +72,8 @@ class Layout(Protocols):
 
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
         """Refuse another shape, since the array and its views keep their memory."""
+        if new_shape in ((), (None,)):
+            return
         lengths = as_integers(new_shape[0] if len(new_shape) == 1 else new_shape, "a shape")
         if lengths != self.shape:
             raise ValueError(
@@ -112,6 +114,8 @@ class Flags:
     """NumPy's ``flags`` of an array: facts that nobody sets."""
 
     __slots__ = ("_array",)
+
+    _array: Any
 
     def __init__(self, array: Any) -> None:
         object.__setattr__(self, "_array", array)

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..engines.dtypes import as_dtype
+from ..values.arguments import as_integer
 from ..values.declared import functions, numpy
 from .protocols import Protocols
 
@@ -155,17 +156,19 @@ class Methods(Protocols):
             return functions.round(self, out=out)
         return numpy.round(self, decimals, out)
 
-    def conj(self, *, out: Any = None) -> Self:
-        """See the function ``conj``."""
+    def conj(self, out: Any = None) -> Self:
+        """See the function ``conj``; an array of real numbers is returned itself, as by NumPy's method."""
+        if out is None and self.dtype.rank < 3:
+            return self
         return functions.conj(self, out=out)
 
-    def conjugate(self, *, out: Any = None) -> Self:
-        """See the function ``conj``."""
-        return functions.conj(self, out=out)
+    def conjugate(self, out: Any = None) -> Self:
+        """See ``conj``."""
+        return self.conj(out)
 
-    def dot(self, other: Any, /, out: Any = None) -> Self:
+    def dot(self, b: Any, out: Any = None) -> Self:
         """Return the product of arrays; see ``unifyarr.numpy.dot``."""
-        return numpy.dot(self, other, out)
+        return numpy.dot(self, b, out)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Self:
         """Return the sum of a diagonal; see ``unifyarr.numpy.trace``."""
@@ -182,9 +185,11 @@ class Methods(Protocols):
     # -- sorting and searching --------------------------------------------------------------------------------------
 
     def sort(self, axis: int = -1, kind: Any = None, order: None = None, *, stable: bool | None = None) -> None:
-        """Sort the elements in place, along an axis; every sort is stable enough for ``kind``."""
-        _refuse_fields(order)
-        functions.sort(self, axis=axis, out=self)
+        """Sort the elements in place, along an axis; see ``unifyarr.numpy.sort``."""
+        if kind is None and order is None and stable is None:
+            functions.sort(self, axis=axis, out=self)
+        else:
+            self._update(numpy.sort(self, axis, kind, order, stable=stable))
 
     def argsort(
         self, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: bool | None = None
@@ -194,7 +199,7 @@ class Methods(Protocols):
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Move the ``kth`` elements to their place in sorted order, in place; see ``unifyarr.numpy.partition``."""
-        self._update(numpy.partition(self, kth, axis, kind, order))
+        self._update(numpy.partition(self, kth, as_integer(axis, "an axis"), kind, order))
 
     def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Self:
         """Return the indices that partition the array; see ``unifyarr.numpy.argpartition``."""
@@ -259,11 +264,6 @@ class Methods(Protocols):
 
 def _correction(ddof: Any, correction: Any) -> Any:
     return ddof if correction is NO_VALUE else correction
-
-
-def _refuse_fields(order: object) -> None:
-    if order is not None:
-        raise ValueError(f"order names fields of records, and arrays hold numbers: pass None, not {order!r}")
 
 
 def _check_cast(source: Any, target: Any, casting: str) -> None:

@@ -57,7 +57,7 @@ class View(Array):
 
     # These follow from the recipe: a write needs them, and needn't get the value for them.
 
-    @property
+    @Array.shape.getter
     def shape(self) -> Shape:
         """The lengths of the axes."""
         shape = self._backend.shape(self._root._native)

@@ -10,6 +10,7 @@ from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle
 from ..engines.tracing import current
+from ..values.supplying import NotSupplied
 
 
 class Slots:
@@ -24,7 +25,7 @@ class Slots:
     ============ ======================================== ==================================== =======================
     ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array elements sources
                  until a write ends (``ownership.Held``); when it's ``settled``                inplace ownership
-                 computed, of a recipe                                                         programs
+                 computed, of a recipe                                                         programs reshaping
     ``_backend`` the backend that computes with           never changed; of a view, that of    array elements sources
                  ``_native``                              its base                             recipes programs
     ``_base``    of a view, the owner of the memory; else no view                              array elements sources
@@ -42,11 +43,11 @@ class Slots:
                  the engine last, which the next write    ``_native``
                  may resume
     ``_root``    the array that a recipe starts from      no recipe                            recipes
-    ``_steps``   how the value of a recipe follows from   not empty; no two windows in a row   recipes
+    ``_steps``   how the value of a recipe follows from   not empty; no two windows in a row   recipes reshaping
                  its root's
     ``_value``   the value of a recipe that was computed  that for the root's value at         recipes
                  last                                     ``_seen``
-    ``_seen``    the token that the root had then         written with ``_value``              recipes
+    ``_seen``    the token that the root had then         written with ``_value``              recipes reshaping
     ============ ======================================== ==================================== =======================
     """
 
@@ -84,6 +85,14 @@ class Slots:
     def shape(self) -> Shape:
         """The lengths of the axes."""
         return self._backend.shape(self._native)
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self._set_shape(shape)
+
+    def _set_shape(self, shape: Any, /) -> None:
+        """Give the array another shape in place, where that is a view of its memory."""
+        raise NotSupplied
 
     @property
     def ndim(self) -> int:

@@ -1,4 +1,8 @@
-"""NumPy's own functions on arrays: ``np.add(nd, x)``, ``np.sum(x)``, ``scipy.special.erf(x)`` return our arrays."""
+"""NumPy's own functions on arrays: ``np.add(nd, x)``, ``np.sum(x)``, ``scipy.special.erf(x)`` return our arrays.
+
+What ``unifyarr.numpy`` has a counterpart of is that, on the backend of the arrays: it's traced, differentiated and
+compiled. The rest is NumPy's on the host, which refuses to lose a derivative and knows no values inside a trace.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +16,16 @@ import numpy as np
 from ..arrays.array import Array, wrap
 from ..arrays.leaving import check_leaving, is_floating
 from ..arrays.ownership import read
-from ..declaring.declare import DECLARATIONS
 from ..engines import dtypes
 from ..engines.foreign import is_plain
 from ..engines.handle import Handle
 from ..engines.natives import mismatch
 from ..engines.tracing import current
 from ..values.arguments import MOST_AXES
+from ..values.declared import following
 from ..values.supplying import supply
 from ..writing.inplace import as_target, assign_all, check_target, fit, update
 from ..writing.sharing import share_memory
-
-# NumPy's older names of ufuncs whose declarations have the standard's.
-_BY_UFUNC: dict[np.ufunc, str] = {}
 
 # The parameter that a function of NumPy's writes, beside ``out``.
 _WRITES: dict[Callable[..., Any], str] = {
@@ -37,12 +38,8 @@ _WRITES: dict[Callable[..., Any], str] = {
 }
 
 
-def _declared(function: np.ufunc) -> Callable[..., Any] | None:
-    if not _BY_UFUNC:
-        _BY_UFUNC.update({each.ufunc: name for name, each in DECLARATIONS.items() if each.ufunc is not None})
-        _BY_UFUNC[np.matmul] = "matmul"
-    name = _BY_UFUNC.get(function)
-    return None if name is None else DECLARATIONS[name].public
+# Functions that pass what they get to a function of the caller's, which may write there.
+_CALLERS = frozenset((np.apply_along_axis, np.apply_over_axes))
 
 
 def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -60,16 +57,13 @@ supply(Array.__array_function__, _serve_function)
 
 
 def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Serve a ufunc: the function of that meaning where it's a plain call, else NumPy on the host."""
+    """Serve a ufunc or its method: our counterpart of it, else NumPy on the host."""
     out = kwargs.get("out")
-    if method == "__call__" and not set(kwargs) - {"out"}:
-        own = _declared(function)
-        if own is not None:
-            if out is None:
-                return own(*inputs)
-            (target,) = out
-            if isinstance(target, Array):
-                return own(*inputs, out=target)
+    own = following.COUNTERPARTS.get(function)
+    target = inputs[0] if method == "at" else None
+    if own is not None and (function.nout == 1 or out is None) and _is_ours((target, out), (inputs, kwargs)):
+        call = own if method == "__call__" else getattr(own, method)
+        return call(*inputs, **kwargs) if out is None else call(*inputs, **{**kwargs, "out": out[0]})
     host = _Host(function.__name__)
     # NumPy passes ``out`` as a tuple, with ``None`` where it shall make the array itself.
     targets = None if out is None else tuple(None if each is None else host.open(each) for each in out)
@@ -85,20 +79,62 @@ def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs
 
 
 def serve_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Serve a function of NumPy's: a question about memory by our own answer, all else by NumPy on the host."""
+    """Serve a function of NumPy's: our counterpart of it, else NumPy on the host."""
     if function in (np.shares_memory, np.may_share_memory):
         first, second, *work = args
         return share_memory(first, second, lambda one, other: function(one, other, *work, **kwargs))
     given = _signature(function).bind(*args, **kwargs)
     arguments = given.arguments
-    host = _Host(getattr(function, "__name__", "a function"))
     written = _written(function, arguments)
+    own = None if function in _CALLERS else following.COUNTERPARTS.get(function)
+    targets = [arguments[name] for name in written]
+    if own is not None and _is_ours(targets, arguments.values(), subclasses=False):
+        for target in targets:
+            check_target(as_target(target))
+        return _anew(own(*args, **kwargs), targets)
+    host = _Host(getattr(function, "__name__", "a function"))
     if arguments.get("overwrite_input"):
         # It allows NumPy to destroy the input, and values that nobody destroys are as good.
         arguments["overwrite_input"] = False
     for name, value in arguments.items():
         arguments[name] = host.open(value, name) if name in written else host.lend(value)
     return host.close(function(*given.args, **given.kwargs))
+
+
+def _is_ours(written: Any, read: Any, *, subclasses: bool = True) -> bool:
+    """Return whether our functions can do a call: they write our arrays, and read these and numbers.
+
+    What means something else by its operators is refused by them, or with ``subclasses=False`` left to NumPy.
+    """
+    for each in written:
+        if isinstance(each, tuple):
+            if not _is_ours(each, ()):
+                return False
+        elif each is not None and not isinstance(each, Array):
+            return False
+    return not any(_is_foreign(each, subclasses) for each in read)
+
+
+def _is_foreign(x: Any, subclasses: bool, depth: int = 0) -> bool:
+    if isinstance(x, np.generic):
+        return x.dtype not in dtypes.BY_NUMPY
+    if isinstance(x, np.ndarray):
+        # Objects, text, dates and records.
+        return x.dtype not in dtypes.BY_NUMPY if is_plain(x) else not subclasses
+    if isinstance(x, dict):
+        return _is_foreign(list(x.values()), subclasses, depth)
+    several = isinstance(x, (list, tuple)) and depth <= MOST_AXES
+    return several and any(_is_foreign(each, subclasses, depth + 1) for each in x)
+
+
+def _anew(result: Any, written: list[Any]) -> Any:
+    """Return a result whose arrays have memory of their own, as what the host returns, or were passed to be written."""
+    if isinstance(result, Array):
+        given = result.base is None or any(result is each for each in written)
+        return result if given else result.copy()
+    if isinstance(result, tuple) and hasattr(result, "_make"):
+        return result._make(_anew(each, written) for each in result)
+    return type(result)([_anew(each, written) for each in result]) if type(result) in (list, tuple) else result
 
 
 @lru_cache(maxsize=1024)
