@@ -91,7 +91,7 @@ def serve_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     if own is not None and _is_ours(targets, arguments.values(), subclasses=False):
         for target in targets:
             check_target(as_target(target))
-        return _anew(own(*args, **kwargs), targets)
+        return own(*args, **kwargs)
     host = _Host(getattr(function, "__name__", "a function"))
     if arguments.get("overwrite_input"):
         # It allows NumPy to destroy the input, and values that nobody destroys are as good.
@@ -125,16 +125,6 @@ def _is_foreign(x: Any, subclasses: bool, depth: int = 0) -> bool:
         return _is_foreign(list(x.values()), subclasses, depth)
     several = isinstance(x, (list, tuple)) and depth <= MOST_AXES
     return several and any(_is_foreign(each, subclasses, depth + 1) for each in x)
-
-
-def _anew(result: Any, written: list[Any]) -> Any:
-    """Return a result whose arrays have memory of their own, as what the host returns, or were passed to be written."""
-    if isinstance(result, Array):
-        given = result.base is None or any(result is each for each in written)
-        return result if given else result.copy()
-    if isinstance(result, tuple) and hasattr(result, "_make"):
-        return result._make(_anew(each, written) for each in result)
-    return type(result)([_anew(each, written) for each in result]) if type(result) in (list, tuple) else result
 
 
 @lru_cache(maxsize=1024)
