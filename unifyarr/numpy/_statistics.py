@@ -328,10 +328,11 @@ def _gridded(points: Array, places: Sequence[Array], edges: list[Array], density
     counts = ua.reshape(bincount(flat, weights, int(numpy.prod(shape))).astype("float64"), shape)
     counts = counts[(slice(1, -1),) * len(shape)]
     if density:
-        counts = counts / ua.sum(counts)
+        total = ua.sum(counts)
         for axis, own in enumerate(edges):
             width = ua.diff(own)
             counts = counts / ua.reshape(width, (-1,) + (1,) * (len(shape) - axis - 1))
+        counts = counts / total
     return counts
 
 
