@@ -5,7 +5,7 @@ NumPy's scalar types can be called and tested as in NumPy: ``float64(3)``, ``isi
 
 from __future__ import annotations
 
-from numpy import (  # fmt: skip
+from numpy import (
     False_,
     ScalarType,
     True_,
@@ -70,7 +70,6 @@ from numpy import (  # fmt: skip
     signedinteger,
     single,
     testing,
-    typecodes,
     typename,
     typing,
     ubyte,
@@ -86,6 +85,12 @@ from numpy import (  # fmt: skip
     unsignedinteger,
     ushort,
 )
+from numpy import (  # fmt: skip
+    typecodes as _typecodes,
+)
+
+# Programs go through all codes of a kind: these are of dtypes that arrays hold.
+typecodes = {kind: "".join(code for code in codes if code not in "gGOSUVMm") for kind, codes in _typecodes.items()}
 
 __all__ = [
     "False_",

@@ -254,7 +254,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     if bins.ndim != 1 or not (all(a <= b for a, b in steps) or all(a >= b for a, b in steps)):
         raise ValueError("bins of digitize() are one-dimensional, and rise or fall: sort them")
     if edges and edges[0] > edges[-1]:
-        return bins.shape[0] - ua.searchsorted(ua.flip(bins), x, side=side)
+        return ua.subtract(bins.shape[0], ua.searchsorted(ua.flip(bins), x, side=side))
     return ua.searchsorted(bins, x, side=side)
 
 
@@ -328,10 +328,11 @@ def _gridded(points: Array, places: Sequence[Array], edges: list[Array], density
     counts = ua.reshape(bincount(flat, weights, int(numpy.prod(shape))).astype("float64"), shape)
     counts = counts[(slice(1, -1),) * len(shape)]
     if density:
-        counts = counts / ua.sum(counts)
+        total = ua.sum(counts)
         for axis, own in enumerate(edges):
             width = ua.diff(own)
             counts = counts / ua.reshape(width, (-1,) + (1,) * (len(shape) - axis - 1))
+        counts = counts / total
     return counts
 
 
