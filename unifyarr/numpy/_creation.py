@@ -11,7 +11,8 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays import convert
 from .._core.arrays.array import Array
-from .._core.arrays.leaving import must_stay, to_host
+from .._core.arrays.leaving import to_host
+from .._core.arrays.ownership import read
 from .._core.arrays.recipes import geometry
 from .._core.engines import dtypes
 from .._core.engines.tracing import current
@@ -75,8 +76,9 @@ def on_host(x: Any, what: str) -> np.ndarray:
 
 
 def is_known(x: Array) -> bool:
-    """Return whether the values of an array can be looked at: not in a trace, nor under a derivative."""
-    return not must_stay(x)
+    """Return whether the values of an array are known: not in a trace."""
+    x = current(x)
+    return not x._backend.is_traced(read(x))
 
 
 def layout(x: Array) -> Any:
@@ -172,7 +174,7 @@ _REQUIREMENTS = frozenset(
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Array:
     """Return an array of a dtype that can be written and owns its memory, where ``requirements`` say so.
 
-    Requirements of the order of memory change no value, and are met by whatever the engine has.
+    Requirements of the order of memory change no value, so that any order will do.
     """
     check_like(like)
     wanted = {each.upper() for each in requirements or ()}
