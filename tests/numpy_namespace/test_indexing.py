@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from .calls import check_call
+import unifyarr as ua
+
+from ..oracle import assert_same
+from .calls import DATA, check_call
 
 CALLS = """
 take(A, [0, 2]) | take(A, 1, 0) | take(A, k, axis=1) | take(v, [[0, 1], [2, 3]]) | take(A, 7) | take(A, 20)
@@ -33,3 +36,21 @@ diagonal(A, 0, 1, 1) | diagonal(A, 9)
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):
         check_call(call)
+
+
+def test_a_tuple_in_a_key_indexes_as_a_list(backend: str) -> None:
+    values = DATA["stack"].copy()
+    x = ua.asarray(values.copy())
+    for key in [
+        (slice(None), (0, 2)),
+        ((0, 1), (1, 2)),
+        (0, (1, 2)),
+        ((0, 1), slice(None), (1, 2)),
+        (..., ((0, 1), (1, 2))),
+        ((True, False),),
+        (slice(None), ()),
+    ]:
+        assert_same(x[key], values[key], what=key)
+        x[key] = 7.0
+        values[key] = 7.0
+        assert_same(x, values, what=key)

@@ -11,7 +11,8 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays import convert
 from .._core.arrays.array import Array
-from .._core.arrays.leaving import must_stay, to_host
+from .._core.arrays.leaving import to_host
+from .._core.arrays.ownership import read
 from .._core.arrays.recipes import geometry
 from .._core.engines import dtypes
 from .._core.engines.tracing import current
@@ -75,8 +76,9 @@ def on_host(x: Any, what: str) -> np.ndarray:
 
 
 def is_known(x: Array) -> bool:
-    """Return whether the values of an array can be looked at: not in a trace, nor under a derivative."""
-    return not must_stay(x)
+    """Return whether the values of an array are known: not in a trace."""
+    x = current(x)
+    return not x._backend.is_traced(read(x))
 
 
 def layout(x: Array) -> Any:
@@ -106,6 +108,9 @@ def array(
     """
     if order != "K" or like is not None:
         _check(order, like)
+    if copy is True and ndmin == 0 and ndmax == 0:
+        own = dtype is None and isinstance(object, Array)
+        return object.copy() if own else ua.asarray(object, dtype=dtype, copy=True)
     made = ua.asarray(object, dtype=dtype, copy=_as_copy(copy))
     if ndmin == 0 and ndmax == 0:
         return made
@@ -174,7 +179,7 @@ _REQUIREMENTS = frozenset(
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Array:
     """Return an array of a dtype that can be written and owns its memory, where ``requirements`` say so.
 
-    Requirements of the order of memory change no value, and are met by whatever the engine has.
+    Requirements of the order of memory change no value, so that any order will do.
     """
     check_like(like)
     wanted = {each.upper() for each in requirements or ()}
@@ -288,6 +293,9 @@ def full_like(
     device: Any = None,
 ) -> Array:  # fmt: skip
     """Return an array of the shape and the dtype of another that holds a value everywhere."""
+    plain = dtype is None and shape is None and order == "K"
+    if plain and type(fill_value) is float and isinstance(a, Array) and a.dtype.kind in "fc":
+        return ua.full_like(a, fill_value, device=device)
     _, lengths, options = _as(a, dtype, order, shape, device)
     result = ua.empty(lengths, **options)
     # Any value is cast, as in NumPy; a Python integer beyond the dtype raises.

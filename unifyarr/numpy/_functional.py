@@ -13,6 +13,7 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
+from ._creation import is_known
 from ._following import as_array, follows, together
 from ._writing import cast_to
 
@@ -90,6 +91,10 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Ar
     for test, function in zip(tests, functions, strict=True):
         if not callable(function):
             result[test] = cast_to(function, result)
+            continue
+        if not is_known(test):
+            # Inside a trace nobody knows which elements these are: the function gets all.
+            result[...] = ua.where(test, cast_to(function(values, *args, **kw), result), result)
             continue
         chosen = values[test]
         if chosen.size:

@@ -45,7 +45,7 @@ _BASIC = frozenset({slice, int, type(None), type(Ellipsis)})
 
 
 def _is_array(item: object) -> bool:
-    return isinstance(item, (Array, np.ndarray, np.bool_, list, bool)) or backend_of_native(item) is not None
+    return isinstance(item, (Array, np.ndarray, np.bool_, list, tuple, bool)) or backend_of_native(item) is not None
 
 
 def resolve(x: Array, key: object) -> Key:
@@ -92,7 +92,7 @@ def resolve(x: Array, key: object) -> Key:
 
 def _as_index(item: Any, x: Array) -> Array:
     # An index array of x's backend: bool, or int64.
-    if isinstance(item, list) and not item:
+    if isinstance(item, (list, tuple)) and not item:
         item = np.empty(0, np.int64)
     if backend_of_native(item) is None and not isinstance(item, Array):
         item = np.asarray(convert.to_numpy(item))
