@@ -50,6 +50,7 @@ from .functions.inplace import (
     inplace_increment,
     inplace_update,
     inplace_variables_supported,
+    put_along_axis,
     supports_inplace_updates,
     variable,
 )
@@ -113,6 +114,7 @@ __all__ = [
     "op",
     "pi",
     "portable",
+    "put_along_axis",
     "random",
     "set_backend",
     "special",

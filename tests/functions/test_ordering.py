@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import unifyarr as ua
 
 from ..gradients import assert_gradients
-from ..oracle import ALL, COMPLEX, as_numpy, assert_raises, assert_same, few, is_bfloat16, reference, seeded
+from ..oracle import ALL, COMPLEX, as_numpy, assert_raises, assert_same, is_bfloat16, reference, seeded, twice
 
 SHAPE = (2, 3)
-REAL = [dtype for dtype in ALL if dtype not in COMPLEX]
+REAL = ["bool", "int8", "uint64", "float16", "bfloat16", "float64"]
 
 
 def ordinary(values: np.ndarray) -> np.ndarray:
@@ -25,12 +25,14 @@ def ordinary(values: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dtype", ALL)
-@few
+@twice
 @given(data=st.data())
 def test_partitions(backend: str, dtype: str, data: st.DataObject) -> None:
     values = data.draw(seeded(dtype, SHAPE, special=dtype not in COMPLEX, low=-3, high=3))
     x = ua.asarray(values)
-    for axis, kth in ((-1, 1), (0, -1), (1, (0, 2)), (None, 4)):
+    calls: list[tuple[Any, Any]] = [(-1, 1), (0, -1), (1, (0, 2)), (None, 4)]
+    # Engines compile for each dtype and axis.
+    for axis, kth in calls if dtype == "float64" else calls[:1]:
         expected = reference(np.sort, values, axis=axis)
         length = expected.shape[-1 if axis is None else axis]
         places = [place % length for place in np.atleast_1d(kth)]
@@ -50,11 +52,11 @@ def test_partitions(backend: str, dtype: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("dtype", ALL)
-@few
+@twice
 @given(data=st.data())
 def test_top_k(backend: str, dtype: str, data: st.DataObject) -> None:
     values = data.draw(seeded(dtype, SHAPE, special=dtype not in COMPLEX, low=-3, high=3))
-    for axis, k in ((-1, 2), (0, 1), (0, 0), (1, 3)):
+    for axis, k in ((-1, 2), (0, 1), (0, 0), (1, 3)) if dtype == "float64" else ((-1, 2),):
         found = ua.top_k(ua.asarray(values), k, axis=axis)
         part = (slice(None),) * (axis % 2) + (slice(None, k),)
         whole = ua.argsort(ua.asarray(values), axis=axis, descending=True)
@@ -70,12 +72,12 @@ def test_top_k_of_nan(backend: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", REAL)
-@few
+@twice
 @given(data=st.data())
 def test_lexsort_and_digitize(backend: str, dtype: str, data: st.DataObject) -> None:
     keys = [data.draw(seeded(dtype, SHAPE, special=False, low=-1, high=2)) for _ in range(3)]
     wide = [key.astype("f4") if is_bfloat16(key) else key for key in keys]
-    for axis in (-1, 0):
+    for axis in (-1, 0) if dtype == "float64" else (-1,):
         assert_same(ua.lexsort([ua.asarray(key) for key in keys], axis=axis), np.lexsort(wide, axis=axis))
     bins = np.array([0, 1, 1, 3]).astype(keys[0].dtype)
     bins.sort()
@@ -93,8 +95,8 @@ def test_keys_of_different_dtypes(backend: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["union1d", "intersect1d", "setdiff1d", "setxor1d"])
-@pytest.mark.parametrize("dtype", ALL)
-@few
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "bfloat16", "float64", "complex64"])
+@twice
 @given(data=st.data())
 def test_sets(backend: str, name: str, dtype: str, data: st.DataObject) -> None:
     pair = [ordinary(data.draw(seeded(dtype, SHAPE, special=dtype not in COMPLEX, low=-3, high=3))) for _ in range(2)]

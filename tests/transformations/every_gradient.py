@@ -94,6 +94,8 @@ CONSTANT: dict[str, tuple[int | str, ...]] = {
     **dict.fromkeys(("cov", "std", "var", "nanstd", "nanvar"), ("correction",)),
     "interp": ("left", "right", "period"),
     "linalg.lstsq": ("rcond",),
+    "nan_to_num": ("nan",),
+    "unwrap": ("period",),
     "linalg.vector_norm": ("ord",),
     **dict.fromkeys(("fft.fftfreq", "fft.rfftfreq"), ("d",)),
     "nn.batch_norm": ("momentum", "eps"),

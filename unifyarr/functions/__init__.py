@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .angles import angle, divmod, nan_to_num, sinc, unwrap
 from .arithmetic import deg2rad, exp2, fmax, fmin, fmod, gcd, heaviside, lcm, logaddexp2, rad2deg
+from .averaging import average, ptp
 from .comparing import allclose, array_equal, array_equiv, isclose
 from .contraction import einsum
 from .covariance import corrcoef, cov
@@ -28,6 +29,7 @@ from .creation import (
 )
 from .data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
 from .diagonals import diag, diagflat, vander
+from .editing import append, array_split, delete, ediff1d, insert, resize, trim_zeros
 from .elementwise import (
     abs,
     acos,
@@ -142,7 +144,7 @@ from .order_statistics import median, quantile
 from .ordering import argpartition, digitize, lexsort, partition, top_k
 from .padding import pad
 from .places import argwhere, flatnonzero, ravel_multi_index, unravel_index
-from .products import convolve, kron
+from .products import convolve, inner, kron, outer
 from .scattering import gather, scatter
 from .searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
@@ -163,6 +165,7 @@ __all__ = [
     "allclose",
     "angle",
     "any",
+    "append",
     "arange",
     "argmax",
     "argmin",
@@ -172,6 +175,7 @@ __all__ = [
     "array",
     "array_equal",
     "array_equiv",
+    "array_split",
     "asarray",
     "asin",
     "asinh",
@@ -179,6 +183,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "average",
     "bincount",
     "bitwise_and",
     "bitwise_invert",
@@ -205,6 +210,7 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
     "deg2rad",
+    "delete",
     "diag",
     "diag_indices",
     "diagflat",
@@ -212,6 +218,7 @@ __all__ = [
     "digitize",
     "divide",
     "divmod",
+    "ediff1d",
     "einsum",
     "empty",
     "empty_like",
@@ -245,6 +252,8 @@ __all__ = [
     "hypot",
     "iinfo",
     "imag",
+    "inner",
+    "insert",
     "interp",
     "intersect1d",
     "isclose",
@@ -300,12 +309,14 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "outer",
     "pad",
     "partition",
     "permute_dims",
     "positive",
     "pow",
     "prod",
+    "ptp",
     "quantile",
     "rad2deg",
     "ravel_multi_index",
@@ -314,6 +325,7 @@ __all__ = [
     "remainder",
     "repeat",
     "reshape",
+    "resize",
     "result_type",
     "roll",
     "rot90",
@@ -355,6 +367,7 @@ __all__ = [
     "tri",
     "tril",
     "tril_indices",
+    "trim_zeros",
     "triu",
     "triu_indices",
     "trunc",

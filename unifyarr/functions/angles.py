@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @compositional()
-def angle(x: ArrayLike, /, *, deg: bool = False, out: Array | None = None) -> Array:
+def angle(x: Array, /, *, deg: bool = False, out: Array | None = None) -> Array:
     """Return the angle of complex numbers, counterclockwise from the positive real axis.
 
     Parameters
@@ -65,7 +65,7 @@ def angle(x: ArrayLike, /, *, deg: bool = False, out: Array | None = None) -> Ar
 
     Source: NumPy, ``angle``.
     """
-    found = atan2(imag(x), real(x)) if dtypes.rank(x.dtype) == 3 else atan2(0, x)  # type: ignore[union-attr]
+    found = atan2(imag(x), real(x)) if dtypes.rank(x.dtype) == 3 else atan2(0, x)
     return multiply(found, 180 / math.pi) if deg else found
 
 
@@ -100,7 +100,7 @@ def divmod(
 
 @compositional()
 def nan_to_num(
-    x: ArrayLike,
+    x: Array,
     /,
     *,
     nan: float = 0.0,
@@ -134,11 +134,10 @@ def nan_to_num(
 
     Source: NumPy, ``nan_to_num``.
     """
-    values: Array = x  # type: ignore[assignment]
-    rank = dtypes.rank(values.dtype)
+    rank = dtypes.rank(x.dtype)
     if rank < 2:
-        return values.copy()
-    greatest = float(finfo(dtypes.real_of(values.dtype)).max)
+        return x.copy()
+    greatest = float(finfo(dtypes.real_of(x.dtype)).max)
     high, low = (greatest if posinf is None else posinf), (-greatest if neginf is None else neginf)
 
     def finite(part: Array) -> Array:
@@ -146,14 +145,14 @@ def nan_to_num(
         return where(equal(known, -math.inf), low, where(equal(known, math.inf), high, known))
 
     if rank == 2:
-        return finite(values)
-    result = finite(real(values)).astype(values.dtype)
-    imag(result)[...] = finite(imag(values))
+        return finite(x)
+    result = finite(real(x)).astype(x.dtype)
+    imag(result)[...] = finite(imag(x))
     return result
 
 
 @compositional()
-def sinc(x: ArrayLike, /, *, out: Array | None = None) -> Array:
+def sinc(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute ``sin(πx) / (πx)``, which is 1 at 0.
 
     Parameters

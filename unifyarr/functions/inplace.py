@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from .. import functions
 from .._core.arrays.array import Array, wrap
 from .._core.arrays.nest import Nest
@@ -14,8 +16,9 @@ from .._core.engines.current import current
 from .._core.engines.handle import Handle
 from .._core.engines.refusals import explains
 from .._core.engines.registry import load
+from .._core.values.shapes import as_axis
 from .._core.writing.inplace import as_target, check_target, update
-from ..errors import BackendFeatureError, InplaceUpdateError
+from ..errors import BackendFeatureError, InplaceUpdateError, ShapeError
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike
@@ -149,6 +152,66 @@ def inplace_decrement(x: Target, val: ArrayLike, ensure_in_backend: bool = False
     array([1, 2])
     """
     return _combine(functions.subtract, x, val, ensure_in_backend)
+
+
+@explains("put_along_axis()")
+def put_along_axis(x: Target, indices: ArrayLike, values: ArrayLike, /, *, axis: int | None = -1) -> Target:
+    """Write elements along an axis, at indices of their own for each place beside it: where ``take_along_axis`` reads.
+
+    Parameters
+    ----------
+    x
+        An ``Array``, a view, or an engine's own array that can be written.
+    indices
+        An array of integers of as many dimensions, which broadcasts with ``x`` but for ``axis``.
+    values
+        An array or a scalar that broadcasts to the shape of ``indices``. Of several values for one element one stays.
+    axis
+        The axis; ``None`` takes indices into the flattened array.
+
+    Returns
+    -------
+    x
+        The very object that was passed.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of bounds.
+    ShapeError
+        If ``indices`` has another number of dimensions, or the shapes don't broadcast.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.put_along_axis(ua.zeros((2, 2)), ua.asarray([[1], [0]]), 5.0)
+    array([[0., 5.],
+           [5., 0.]])
+
+    Source: NumPy, ``put_along_axis``.
+    """
+    target = as_target(x, "x")
+    places = functions.asarray(indices, backend=target._backend.name)
+    if axis is None:
+        if places.ndim != 1:
+            raise ShapeError(f"put_along_axis() takes 1-d indices without an axis, not of shape {places.shape}")
+        flat = functions.remainder(places, max(target.size, 1))
+        # What is taken modulo the size would be in bounds.
+        within = functions.where(functions.less(places, 0), functions.add(places, target.size), places)
+        outside = functions.any(functions.not_equal(flat, within))
+        if not target._backend.is_traced(read(outside)) and bool(outside):
+            raise IndexError(f"an index of put_along_axis() is out of bounds for {target.size} elements")
+        target[functions.unravel_index(flat, target.shape)] = values
+        return x
+    if places.ndim != target.ndim:
+        raise ShapeError(f"put_along_axis() takes indices of {target.ndim} dimensions, as x has, not {places.ndim}")
+    axis = as_axis(axis, target.ndim)
+    key: list[Any] = [
+        np.arange(length).reshape((-1,) + (1,) * (target.ndim - place - 1)) for place, length in enumerate(target.shape)
+    ]
+    key[axis] = places
+    target[tuple(key)] = values
+    return x
 
 
 def _combine(function: Callable[..., Any], x: Target, val: Any, ensure_in_backend: bool) -> Target:

@@ -1,4 +1,4 @@
-"""Products of all elements of two arrays: convolution, and the Kronecker product."""
+"""Products of all elements of two arrays: convolution, the Kronecker product, inner and outer products."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._core.engines import dtypes
 from ..errors import ShapeError
 from .creation import zeros_like
 from .elementwise import multiply
-from .linalg import promoted
+from .linalg import promoted, tensordot
 from .linalg_extension import narrowed, widened
 from .manipulation import concat, reshape
 from .statistical import sum
@@ -136,3 +136,67 @@ def kron(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     # An axis split into two is a view in any layout.
     multiply(left, right, out=reshape(target, apart, copy=False))
     return target
+
+
+@compositional()
+def inner(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
+    """Sum the products along the last axes of two arrays, each vector of one with each of the other.
+
+    Parameters
+    ----------
+    x1, x2
+        Arrays with last axes of one length, or one of them 0-d: then the result is the product.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape ``x1.shape[:-1] + x2.shape[:-1]``, or ``out``; nothing is conjugated.
+
+    Raises
+    ------
+    ShapeError
+        If the last axes have different lengths.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.inner(ua.asarray([1, 2]), ua.asarray([[3, 4], [5, 6]]))
+    array([11, 17])
+
+    Source: NumPy, ``inner``.
+    """
+    if not x1.ndim or not x2.ndim:
+        return multiply(x1, x2, out=out)
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ShapeError(f"inner() takes last axes of one length, not those of shapes {x1.shape} and {x2.shape}")
+    return tensordot(x1, x2, axes=((-1,), (-1,)), out=out)
+
+
+@compositional()
+def outer(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
+    """Multiply each element of one array by each of another; ``linalg.outer`` takes 1-d arrays only.
+
+    Parameters
+    ----------
+    x1, x2
+        Arrays of M and N elements, taken in C order.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of shape (M, N), or ``out``.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.outer(ua.asarray([1, 2]), ua.asarray([[3], [4]]))
+    array([[3, 4],
+           [6, 8]])
+
+    Source: NumPy, ``outer``.
+    """
+    return multiply(reshape(x1, (-1, 1)), reshape(x2, (1, -1)), out=out)

@@ -78,8 +78,8 @@ def geomspace(
     ends = linspace(start, stop, 2, **where)
     first, last = ends[0], ends[1]
     direction = sign(first)
-    logarithms = [log10(divide(each, direction)) for each in (first, last)]
-    values = multiply(pow(10.0, linspace(*logarithms, count, endpoint=endpoint, **where)), direction)
+    low, high = (log10(divide(each, direction)) for each in (first, last))
+    values = multiply(pow(10.0, linspace(low, high, count, endpoint=endpoint, **where)), direction)
     if count:
         values[0] = first
     if count > 1 and endpoint:

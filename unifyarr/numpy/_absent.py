@@ -21,6 +21,7 @@ REASONS: dict[str, str] = {
     ),
     **dict.fromkeys(("object_", "frompyfunc"), _OBJECTS),
     **dict.fromkeys(("rec", "recarray", "record", "void", "flexible"), _RECORDS),
+    "poly1d": "a class of NumPy's own arrays: use arrays of coefficients, and polyval, polymul, polyder, roots",
     "ma": _MASKED,
     **dict.fromkeys(("matrix", "asmatrix", "bmat"), _MATRIX),
     **dict.fromkeys(("loadtxt", "savetxt", "genfromtxt", "fromregex", "fromfile", "fromstring", "memmap"), _FILES),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,8 +17,15 @@ from .._core.values.shapes import as_axes, as_axis, reduced
 from .._core.writing.inplace import update
 from ._following import NO_VALUE, as_array, together
 
-if TYPE_CHECKING:
-    from ._ufunc import ufunc
+
+class Ufunc(Protocol):
+    """What folding takes of a ufunc."""
+
+    __name__: str
+    identity: Any
+    _numpy: np.ufunc
+    _compute: Callable[..., Any]
+
 
 # The function that reduces as a ufunc does, and the one that accumulates.
 TOTALS = {"add": (ua.sum, ua.cumulative_sum), "multiply": (ua.prod, ua.cumulative_prod)}
@@ -36,7 +44,7 @@ def cast(x: Array, dtype: DType) -> Array:
     return x if x.dtype is dtype else _real_for(x, dtype).astype(dtype)
 
 
-def _working(function: ufunc, x: Array, dtype: Any, out: Any) -> DType:
+def _working(function: Ufunc, x: Array, dtype: Any, out: Any) -> DType:
     """Return the dtype in which elements are combined."""
     name = function.__name__
     if name in _LOGICAL:
@@ -51,7 +59,7 @@ def _working(function: ufunc, x: Array, dtype: Any, out: Any) -> DType:
     return _loop(function, x.dtype if out is None else ua.result_type(x.dtype, dtypes.as_dtype(out.dtype)))
 
 
-def _loop(function: ufunc, dtype: DType) -> DType:
+def _loop(function: Ufunc, dtype: DType) -> DType:
     first, second, last = dtypes.loop(function._numpy, dtype, dtype)
     if not first == second == last:
         raise TypeError(f"{function.__name__}() of {dtype} gives {last}, which it can't be combined with any further")
@@ -59,7 +67,7 @@ def _loop(function: ufunc, dtype: DType) -> DType:
 
 
 def reduce(
-    function: ufunc, x: Array, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any
+    function: Ufunc, x: Array, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any
 ) -> Array:
     """Return the elements along axes combined by a ufunc."""
     name, identity = function.__name__, function.identity
@@ -90,7 +98,7 @@ def reduce(
     return result if initial is NO_VALUE or first is None else function._compute(first, result)
 
 
-def _in_any_order(function: ufunc, x: Array, axes: tuple[int, ...], working: DType, keepdims: bool) -> Array:
+def _in_any_order(function: Ufunc, x: Array, axes: tuple[int, ...], working: DType, keepdims: bool) -> Array:
     name = function.__name__
     if name in TOTALS:
         return TOTALS[name][0](_real_for(x, working), axis=axes, dtype=working, keepdims=keepdims)
@@ -106,7 +114,7 @@ def _in_any_order(function: ufunc, x: Array, axes: tuple[int, ...], working: DTy
 
 
 def _in_order(
-    function: ufunc, x: Array, axes: tuple[int, ...], keepdims: bool, first: Array | None, mask: Array | None
+    function: Ufunc, x: Array, axes: tuple[int, ...], keepdims: bool, first: Array | None, mask: Array | None
 ) -> Array:
     if len(axes) > 1:
         raise ValueError(f"{function.__name__}.reduce() depends on the order of elements: pass a single axis")
@@ -130,7 +138,7 @@ def _real_for(x: Array, dtype: DType) -> Array:
     return x.real if dtypes.rank(x.dtype) == 3 and dtypes.rank(dtype) in (1, 2) else x
 
 
-def accumulate(function: ufunc, x: Array, axis: int, dtype: Any, out: Any) -> Array:
+def accumulate(function: Ufunc, x: Array, axis: int, dtype: Any, out: Any) -> Array:
     """Return what ``reduce`` gives for the first elements along an axis, for each number of them."""
     name = function.__name__
     if x.ndim == 0:
@@ -152,7 +160,7 @@ def accumulate(function: ufunc, x: Array, axis: int, dtype: Any, out: Any) -> Ar
     return ua.moveaxis(ua.concat(results), 0, axis)
 
 
-def reduceat(function: ufunc, x: Array, indices: Any, axis: int, dtype: Any, out: Any) -> Array:
+def reduceat(function: Ufunc, x: Array, indices: Any, axis: int, dtype: Any, out: Any) -> Array:
     """Return what ``reduce`` gives for slices along an axis."""
     name = function.__name__
     if x.ndim == 0:
@@ -177,7 +185,7 @@ def reduceat(function: ufunc, x: Array, indices: Any, axis: int, dtype: Any, out
     return ua.moveaxis(ua.stack(results), 0, axis)
 
 
-def write_at(function: ufunc, target: Array, indices: Any, values: Any) -> None:
+def write_at(function: Ufunc, target: Array, indices: Any, values: Any) -> None:
     """Write the function of indexed elements, once for each time that an index occurs."""
     whole = together(target, np.arange(target.size).reshape(target.shape))[1]
     positions = as_array(whole[indices])
@@ -197,7 +205,7 @@ def write_at(function: ufunc, target: Array, indices: Any, values: Any) -> None:
     update(target, ua.reshape(result, target.shape), what="a")
 
 
-def _one_by_one(function: ufunc, flat: Array, points: Array, others: list[Array]) -> Array:
+def _one_by_one(function: Ufunc, flat: Array, points: Array, others: list[Array]) -> Array:
     """Return elements with the function written to them: in each round once for every index that still occurs."""
     order = ua.argsort(points)
     ordered = ua.take(points, order)

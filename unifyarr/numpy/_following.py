@@ -44,6 +44,12 @@ def as_array(x: Any) -> Array:
 
 def together(*items: Any) -> list[Array]:
     """Return arrays of one backend, which is that of the arrays among them, or the current one."""
+    for x in items:
+        if type(x) is not Array:
+            break
+    else:
+        # Whether they are of one backend is checked by what they are passed to.
+        return list(items)
     backend = convert.common_backend(items, current())
     return [x if isinstance(x, Array) else convert.as_array(x, backend) for x in items]
 

@@ -47,10 +47,10 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     array([0.5, 1.5, 1.3])
     """
     x = as_array(a)
-    if x.dtype == dtypes.bool:
+    if x.dtype is dtypes.bool:
         x = x.astype(dtypes.float16)
     if decimals == 0:
-        return deliver(ua.round(x), out)
+        return ua.round(x) if out is None else deliver(ua.round(x), out)
     if dtypes.rank(x.dtype) == 1:
         if decimals > 0:
             return deliver(x.copy(), out)
@@ -269,12 +269,14 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     array(1.)
     """
     x, xp, fp = together(x, xp, fp)
-    wide = dtypes.complex128 if dtypes.rank(fp.dtype) == 3 else dtypes.float64
-    x, xp = (_as_float64(each) for each in (x, xp))
-    return ua.interp(x, xp, fp.astype(wide, copy=False), left=left, right=right, period=period)
+    x, xp = _as_float64(x), _as_float64(xp)
+    fp = fp.astype("complex128", copy=False) if dtypes.rank(fp.dtype) == 3 else _as_float64(fp)
+    return ua.interp(x, xp, fp, left=left, right=right, period=period)
 
 
 def _as_float64(x: Array) -> Array:
+    if x.dtype is dtypes.float64:
+        return x
     if dtypes.rank(x.dtype) == 3:
         raise TypeError(f"places to interpolate between are real numbers, not {x.dtype}")
     return x.astype("float64", copy=False)

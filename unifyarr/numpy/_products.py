@@ -51,7 +51,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Array:
         result = ua.matmul(a, b)
     else:
         result = ua.tensordot(a, b, axes=((-1,), (-2,)))
-    return deliver(result, out)
+    return result if out is None else deliver(result, out)
 
 
 @follows(numpy.vdot)
@@ -213,7 +213,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         and isinstance(operands[0], str)
         and not isinstance(optimize, (list, tuple))
     ):
-        return ua.einsum(operands[0], *together(*operands[1:]))
+        return ua.einsum(*operands)
     if unknown := set(kwargs) - {"dtype", "casting", "order"}:
         raise TypeError(f"einsum() takes out, optimize, dtype, casting and order, not {min(unknown)}")
     subscripts, arrays = _parsed(operands)
@@ -239,4 +239,4 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
     subscripts, arrays = _parsed(operands)
     # The values don't matter.
     shapes = [numpy.broadcast_to(numpy.zeros((), x.dtype.dtype), x.shape) for x in arrays]
-    return numpy.einsum_path(subscripts, *shapes, optimize=optimize, einsum_call=einsum_call)
+    return numpy.einsum_path(subscripts, *shapes, optimize=optimize, einsum_call=einsum_call)  # type: ignore[call-overload]

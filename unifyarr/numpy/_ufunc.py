@@ -65,15 +65,18 @@ class ufunc:
         return self._numpy.resolve_dtypes(given, reduction=reduction, **fixed)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if not options and len(args) == self.nin:
-            return self._compute(*args)
-        if len(options) == 1 and type(out := options.get("out")) is Array and self._fits(args, out):
-            return self._compute(*args, out=out)
+        if not options:
+            if len(args) == self.nin:
+                return self._compute(*args)
+            *inputs, out = args
+        else:
+            inputs, out = args, options.get("out")  # type: ignore[assignment]
+        # The usual call with out needs no look at what else may have been passed.
+        if type(out) is Array and self.nout == 1 and len(options) < 2 and len(inputs) == self.nin:
+            first = inputs[0]
+            if type(first) is Array and first.shape == out.shape and len(args) + len(options) == self.nargs:
+                return self._compute(*inputs, out=out)
         return self._call(args, **options)
-
-    def _fits(self, args: tuple[Any, ...], out: Array) -> bool:
-        # The usual call with out, which needs no look at what else may have been passed.
-        return len(args) == self.nin and self.nout == 1 and type(args[0]) is Array and args[0].shape == out.shape
 
     def _call(
         self,
@@ -229,7 +232,8 @@ class ufunc:
 
     def _check_elementwise(self, method: str) -> None:
         if self.signature is not None:
-            raise RuntimeError(f"{method}() isn't there for {self.__name__}, which takes whole rows: {self.signature}")
+            kind = TypeError if method in ("outer", "at") else RuntimeError
+            raise kind(f"{method}() isn't there for {self.__name__}, which takes whole rows: {self.signature}")
 
     def _check_binary(self, method: str) -> None:
         self._check_elementwise(method)
@@ -239,6 +243,8 @@ class ufunc:
 
 class row_ufunc(ufunc):
     """A function of rows or matrices, such as ``matmul``, whose axes can be named."""
+
+    __module__ = "unifyarr.numpy"
 
     def _call(  # type: ignore[override]
         self,

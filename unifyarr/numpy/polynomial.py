@@ -1,5 +1,0 @@
-"""Polynomials: NumPy's polynomial."""
-
-from __future__ import annotations
-
-__all__: list[str] = []
