@@ -41,7 +41,7 @@ linspace(0, 1, -1) | linspace(0, 1, 2.5) | linspace(k, 9, 3, dtype="int32") | li
 linspace(F[0], 1, 2) | linspace(0, 5, 3, True, True)
 logspace(0, 2, 3) | logspace(0, v, 3) | logspace(0, 2, 3, base=2, dtype=int) | logspace(1, 2, 3, endpoint=False)
 logspace(0, 1, 3, base=w, axis=-1)
-geomspace(1, 1000, 4) | geomspace(-1, -8, 4) | geomspace(1, w, 3) | geomspace(1, 256, 9, dtype=int)
+geomspace(1, 1000, 4) | geomspace(-1, -8, 4) | geomspace(1, w, 3) | geomspace(1, 256, 9, dtype="float32")
 geomspace(0, 1, 3) | geomspace(1j, 16j, 5)
 geomspace(2, 3, 1) | geomspace(1, 2, 0) | geomspace(w, 4, 3, axis=1) | geomspace(1, 16, 4, endpoint=False)
 diag(v) | diag(A) | diag(A, 1) | diag(k, -2) | diag(A, -5) | diag(3) | diag(stack) | diagflat(A[:2, :2])
@@ -59,6 +59,8 @@ fromiter([1, 2, 3], float, 2) | fromiter([1], int, 2)
 fromiter([], float) | frombuffer(b"\\x01\\x02\\x03", "uint8") | frombuffer(b"12345678", np.int16, 2, 4)
 frombuffer(b"123", float)
 """
+
+
 @pytest.mark.parametrize("line", CALLS.strip().splitlines(), ids=lambda line: line.split("(")[0])
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import numpy
 import pytest
 
-from .calls import check_call
+import unifyarr as ua
+import unifyarr.numpy as np
+
+from ..natives import skip_without_derivatives
+from ..oracle import as_numpy, assert_same
+from .calls import DATA, check_call
 
 CALLS = """
 apply_along_axis(np.sort, 0, A) | apply_along_axis(lambda x: x[-1] - x[0], 1, A)
@@ -40,3 +46,37 @@ packbits(B, bitorder="no") | unpackbits(U, 0, -99)
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):
         check_call(call)
+
+
+def squares_of_parts(x: ua.Array) -> ua.Array:
+    """Return what several compositions make of an array, as one vector."""
+    y = np.copy(x)
+    np.put(y, [0, 5], x[0, :2])
+    np.place(y, y > 2.25, x[1])
+    np.copyto(y, x[2], where=x > 2.25)
+    np.fill_diagonal(y, x[0, 0])
+    bent = np.piecewise(x, [x < 0.1], [lambda v: -v, lambda v: v * v])
+    joined = np.hstack([y, bent, np.insert(x, 1, x[:, 0], axis=1), np.delete(x, [0, 2], axis=1)])
+    padded = np.pad(joined, 1, "reflect", reflect_type="odd")
+    chosen = np.select([padded > 3.1, padded < -0.1], [padded * 2, padded * padded], 0.0)
+    return np.r_[np.ravel(chosen), np.ravel(np.linspace(x[0], x[1], 3)), np.resize(x, 5)]
+
+
+def test_compositions_are_compiled(backend: str) -> None:
+    x = np.asarray(DATA["A"])
+    compiled = ua.compile(squares_of_parts)
+    assert_same(compiled(x), as_numpy(squares_of_parts(x)))
+    assert_same(compiled(x * 2), as_numpy(squares_of_parts(x * 2)))
+
+
+def test_compositions_are_differentiated(backend: str) -> None:
+    skip_without_derivatives(backend)
+    x = DATA["A"]
+    found = ua.grad(lambda x: ua.sum(squares_of_parts(x)))(np.asarray(x))
+    wanted = numpy.zeros_like(x)
+    for place in numpy.ndindex(x.shape):
+        for step in (1e-6, -1e-6):
+            moved = x.copy()
+            moved[place] += step
+            wanted[place] += float(np.asarray(squares_of_parts(ua.asarray(moved)).sum())) / (2 * step)
+    assert_same(found, wanted, rtol=1e-5, atol=1e-5)

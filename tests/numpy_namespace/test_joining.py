@@ -37,9 +37,12 @@ insert(v, [0, 1], [1, 2, 3]) | append(v, w) | append(A, [[1, 2, 3, 4]], 0) | app
 append(A, A, axis=1) | delete(v, 1) | delete(v, [0, -1]) | delete(A, 1, 0)
 delete(A, slice(None, None, 2), axis=1) | delete(A, B[0], 1) | delete(v, 4) | delete(A, 3) | delete(v, [])
 delete(v, B[0][:2]) | delete(v, [0.5]) | trim_zeros([0, 0, 1, 0, 2, 0])
-trim_zeros([0, 1, 0], "f") | trim_zeros([0, 1, 0], "B") | trim_zeros([0, 0]) | trim_zeros([1], "q") | trim_zeros(np.eye(3)[:, 1:] * 0)
+trim_zeros([0, 1, 0], "f") | trim_zeros([0, 1, 0], "B") | trim_zeros([0, 0]) | trim_zeros([1], "q")
+trim_zeros(np.eye(3)[:, 1:] * 0)
 trim_zeros(np.diag([0, 1, 0])) | trim_zeros(np.diag([0, 1, 0]), axis=0)
 """
+
+
 @pytest.mark.parametrize("line", CALLS.strip().splitlines(), ids=lambda line: line.split("(")[0])
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy
 import pytest
 
-from .calls import check_call
+import unifyarr as ua
+import unifyarr.numpy as np
+
+from ..oracle import assert_same
+from .calls import DATA, check_call
 
 CALLS = """
 can_cast("i4", "f8") | can_cast(float, int) | can_cast(A.dtype, "float32", "same_kind")
@@ -31,3 +38,29 @@ may_share_memory(A[:, ::2], A[:, 1::2]) | may_share_memory(v[:2], v[2:]) | share
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):
         check_call(call)
+
+
+def test_files(backend: str, tmp_path: Path) -> None:
+    x, y = np.asarray(DATA["A"]), np.asarray(DATA["I"])
+    np.save(tmp_path / "x.npy", x)
+    assert_same(np.load(tmp_path / "x.npy"), DATA["A"])
+    assert np.load(tmp_path / "x.npy").backend == backend
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "both.npz", x, second=y)
+        with np.load(tmp_path / "both.npz") as found:
+            assert sorted(found) == sorted(found.files) == ["arr_0", "second"]
+            assert len(found) == 2
+            assert_same(found["arr_0"], DATA["A"])
+            assert_same(found["second"], DATA["I"])
+            with pytest.raises(KeyError):
+                found["third"]
+    np.save(tmp_path / "list.npy", [1, 2])
+    assert_same(np.load(tmp_path / "list.npy"), numpy.array([1, 2]))
+
+
+def test_limits(backend: str) -> None:
+    assert np.finfo(np.float32).eps == numpy.finfo(numpy.float32).eps
+    assert np.finfo(np.zeros(1)).max == numpy.finfo(float).max
+    assert float(np.finfo(ua.bfloat16).eps) == 2**-7
+    assert np.iinfo(np.zeros(1, "int16")).max == 2**15 - 1
+    assert np.result_type(np.zeros(1, "int8"), ua.bfloat16) is ua.bfloat16

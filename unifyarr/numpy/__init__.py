@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from . import (
+    _classes,
     _comparing,
     _creation,
     _functional,
@@ -23,16 +24,21 @@ from . import (
     _indexing,
     _joining,
     _manipulation,
+    _matrices,
     _memory,
     _numerical,
     _padding,
     _polynomials,
     _products,
+    _ranges,
     _reductions,
     _sets,
     _sorting,
+    _splitting,
     _statistics,
     _ufuncs,
+    _vectorize,
+    _writing,
     fft,
     lib,
     linalg,
@@ -40,6 +46,7 @@ from . import (
     random,
 )
 from ._absent import missing as _missing
+from ._classes import *  # noqa: F403
 from ._comparing import *  # noqa: F403
 from ._creation import *  # noqa: F403
 from ._functional import *  # noqa: F403
@@ -48,18 +55,24 @@ from ._hosted import *  # noqa: F403
 from ._indexing import *  # noqa: F403
 from ._joining import *  # noqa: F403
 from ._manipulation import *  # noqa: F403
+from ._matrices import *  # noqa: F403
 from ._memory import *  # noqa: F403
 from ._numerical import *  # noqa: F403
 from ._padding import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._products import *  # noqa: F403
+from ._ranges import *  # noqa: F403
 from ._reductions import *  # noqa: F403
 from ._sets import *  # noqa: F403
 from ._sorting import *  # noqa: F403
+from ._splitting import *  # noqa: F403
 from ._statistics import *  # noqa: F403
 from ._ufuncs import *  # noqa: F403
+from ._vectorize import *  # noqa: F403
+from ._writing import *  # noqa: F403
 
 __all__ = ["fft", "lib", "linalg", "polynomial", "random"]
+__all__ += _classes.__all__
 __all__ += _comparing.__all__
 __all__ += _creation.__all__
 __all__ += _functional.__all__
@@ -68,16 +81,21 @@ __all__ += _hosted.__all__
 __all__ += _indexing.__all__
 __all__ += _joining.__all__
 __all__ += _manipulation.__all__
+__all__ += _matrices.__all__
 __all__ += _memory.__all__
 __all__ += _numerical.__all__
 __all__ += _padding.__all__
 __all__ += _polynomials.__all__
 __all__ += _products.__all__
+__all__ += _ranges.__all__
 __all__ += _reductions.__all__
 __all__ += _sets.__all__
 __all__ += _sorting.__all__
+__all__ += _splitting.__all__
 __all__ += _statistics.__all__
 __all__ += _ufuncs.__all__
+__all__ += _vectorize.__all__
+__all__ += _writing.__all__
 
 
 def __getattr__(name: str) -> _Any:

@@ -57,7 +57,7 @@ def ravel(a: Any, order: Any = "C") -> Array:
     if order in ("K", "k"):
         # In the order of memory, which the strides say.
         strides = geometry(current(x)).strides
-        return ua.permute_dims(x, sorted(range(x.ndim), key=lambda axis: -abs(strides[axis]))).ravel()
+        return ua.permute_dims(x, tuple(sorted(range(x.ndim), key=lambda axis: -abs(strides[axis])))).ravel()
     return x.T.ravel() if _is_fortran(x, order) else x.ravel()
 
 

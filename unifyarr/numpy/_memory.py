@@ -205,7 +205,7 @@ def _read(values: np.ndarray) -> Array:
 
 @follows(np.load)
 def load(
-    file: Any, mmap_mode: Any = None, allow_pickle: Any = False, fix_imports: Any = True, encoding: str = "ASCII", *,
+    file: Any, mmap_mode: Any = None, allow_pickle: Any = False, fix_imports: Any = True, encoding: Any = "ASCII", *,
     max_header_size: int = 10000,
 ) -> Any:  # fmt: skip
     """Return the array in a file ``.npy``, or the arrays by name in one ``.npz``: of the current backend."""

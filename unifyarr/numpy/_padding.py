@@ -13,8 +13,9 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
-from ._creation import linspace, on_host
+from ._creation import on_host
 from ._following import as_array, follows
+from ._ranges import linspace
 
 __all__ = ["pad"]
 

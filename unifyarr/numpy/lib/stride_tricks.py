@@ -15,7 +15,7 @@ from ... import functions as ua
 from ..._core.arrays.array import Array
 from ..._core.arrays.recipes import geometry
 from ..._core.engines.tracing import current
-from ..._core.values.shapes import as_shape
+from ..._core.values.shapes import as_shape, c_strides
 from .._following import as_array, follows
 from .array_utils import normalize_axis_tuple
 
@@ -72,7 +72,11 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     array = as_array(x)
     own = geometry(current(array)).strides
     lengths = array.shape if shape is None else as_shape(shape)
-    steps = own[: len(lengths)] if strides is None else tuple(map(operator.index, strides))
+    if strides is None:
+        contiguous = own == c_strides(array.shape, array.dtype.itemsize)
+        steps = c_strides(lengths, array.dtype.itemsize) if contiguous else own
+    else:
+        steps = tuple(map(operator.index, strides))
     if len(steps) != len(lengths):
         raise ValueError(f"strides {steps} are as many as the axes of shape {lengths}")
     there = _offsets(array.shape, own).reshape(-1)
@@ -82,7 +86,7 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     found = order[np.minimum(places, max(there.size - 1, 0))] if there.size else places
     if wanted.size and (not there.size or (there[found] != wanted).any()):
         raise ValueError(f"strides {steps} and shape {lengths} lead to memory that isn't of the array")
-    return _read_only(ua.reshape(ua.take(ua.reshape(array, (-1,)), found.reshape(-1), axis=0), lengths))
+    return _read_only(ua.reshape(ua.reshape(array, (-1,))[found.reshape(-1)], lengths))
 
 
 def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
