@@ -190,7 +190,7 @@ def write_at(function: Ufunc, target: Array, indices: Any, values: Any) -> None:
     whole = together(target, np.arange(target.size).reshape(target.shape))[1]
     positions = as_array(whole[indices])
     others = [] if values is None else [together(target, values)[1]]
-    kinds = [type(values) if type(values) in dtypes.SCALARS else each.dtype for each in others]
+    kinds: list[Any] = [type(values) if type(values) in dtypes.SCALARS else each.dtype for each in others]
     *inputs, last = dtypes.loop(function._numpy, target.dtype, *kinds)
     others = [ua.reshape(ua.broadcast_to(x.astype(inputs[1]), positions.shape), (-1,)) for x in others]
     flat, points = ua.reshape(target, (-1,)), ua.reshape(positions, (-1,))

@@ -81,7 +81,7 @@ def clip(
     min: Any = NO_VALUE,
     max: Any = NO_VALUE,
     **kwargs: Any,
-) -> Array:
+) -> Any:
     """Limit elements to an interval, either end of which may be left out.
 
     >>> import unifyarr.numpy as np
@@ -111,7 +111,7 @@ def _reached(x: Array, least: Any, most: Any) -> tuple[Any, Any]:
     return least, None if type(most) is int and most > limits.max else most
 
 
-def _clipped_by_ufuncs(a: Any, least: Any, most: Any, out: Any, options: dict[str, Any]) -> Array:
+def _clipped_by_ufuncs(a: Any, least: Any, most: Any, out: Any, options: dict[str, Any]) -> Any:
     if least is None and most is None:
         return _ufuncs.positive(a, out=out, **options)
     if most is None:
@@ -271,6 +271,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     x, xp, fp = together(x, xp, fp)
     x, xp = _as_float64(x), _as_float64(xp)
     fp = fp.astype("complex128", copy=False) if dtypes.rank(fp.dtype) == 3 else _as_float64(fp)
+    if left is None and right is None and period is None:
+        return ua.interp(x, xp, fp)
     return ua.interp(x, xp, fp, left=left, right=right, period=period)
 
 

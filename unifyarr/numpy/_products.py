@@ -109,7 +109,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         raise ValueError(f"vectors have three components, or two: shapes {a.shape} and {b.shape} have others")
     x, y = (each[..., 0] for each in (a, b)), (each[..., 1] for each in (a, b))
     (a0, b0), (a1, b1) = x, y
-    last = a0 * b1 - a1 * b0
+    last: Array = a0 * b1 - a1 * b0
     if a.shape[-1] == b.shape[-1] == 2:
         return last
     a2, b2 = (each[..., 2] if each.shape[-1] == 3 else ua.zeros_like(each[..., 0]) for each in (a, b))
@@ -239,4 +239,4 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
     subscripts, arrays = _parsed(operands)
     # The values don't matter.
     shapes = [numpy.broadcast_to(numpy.zeros((), x.dtype.dtype), x.shape) for x in arrays]
-    return numpy.einsum_path(subscripts, *shapes, optimize=optimize, einsum_call=einsum_call)  # type: ignore[call-overload]
+    return numpy.einsum_path(subscripts, *shapes, optimize=optimize, einsum_call=einsum_call)  # type: ignore[arg-type]

@@ -262,16 +262,16 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Arra
     >>> np.cumsum([[1, 2], [3, 4]])
     array([ 1,  3,  6, 10])
     """
-    if axis is not None and dtype is None and out is None and type(a) is Array and a.ndim:
-        return ua.cumulative_sum(a, axis=axis)
+    if dtype is None and out is None and type(a) is Array and (a.ndim == 1 if axis is None else a.ndim):
+        return ua.cumulative_sum(a) if axis is None else ua.cumulative_sum(a, axis=axis)
     return _ufuncs.add.accumulate(*_flattened(a, axis), dtype, out)
 
 
 @follows(numpy.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Array:
     """Multiply up the elements along an axis, or those of the flattened array."""
-    if axis is not None and dtype is None and out is None and type(a) is Array and a.ndim:
-        return ua.cumulative_prod(a, axis=axis)
+    if dtype is None and out is None and type(a) is Array and (a.ndim == 1 if axis is None else a.ndim):
+        return ua.cumulative_prod(a) if axis is None else ua.cumulative_prod(a, axis=axis)
     return _ufuncs.multiply.accumulate(*_flattened(a, axis), dtype, out)
 
 

@@ -254,7 +254,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     if bins.ndim != 1 or not (all(a <= b for a, b in steps) or all(a >= b for a, b in steps)):
         raise ValueError("bins of digitize() are one-dimensional, and rise or fall: sort them")
     if edges and edges[0] > edges[-1]:
-        return bins.shape[0] - ua.searchsorted(ua.flip(bins), x, side=side)
+        return ua.subtract(bins.shape[0], ua.searchsorted(ua.flip(bins), x, side=side))
     return ua.searchsorted(bins, x, side=side)
 
 

@@ -12,6 +12,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.writing.inplace import as_target, check_target, update
+from ..errors import ShapeError
 from . import _folding
 from ._following import COUNTERPARTS, NO_VALUE, as_array, deliver, together
 
@@ -71,11 +72,12 @@ class ufunc:
             *inputs, out = args
         else:
             inputs, out = args, options.get("out")  # type: ignore[assignment]
-        # The usual call with out needs no look at what else may have been passed.
-        if type(out) is Array and self.nout == 1 and len(options) < 2 and len(inputs) == self.nin:
-            first = inputs[0]
-            if type(first) is Array and first.shape == out.shape and len(args) + len(options) == self.nargs:
+        if type(out) is Array and len(args) + len(options) == self.nargs and self.nout == 1:
+            # The usual call with out. Where the shapes differ inputs may have to be repeated.
+            try:
                 return self._compute(*inputs, out=out)
+            except ShapeError:
+                return self._call(args, **options)
         return self._call(args, **options)
 
     def _call(
@@ -246,7 +248,7 @@ class row_ufunc(ufunc):
 
     __module__ = "unifyarr.numpy"
 
-    def _call(  # type: ignore[override]
+    def _call(
         self,
         args: tuple[Any, ...],
         out: Any = None,

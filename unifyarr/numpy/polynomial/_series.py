@@ -48,15 +48,14 @@ def value(x: Any, c: Any, tensor: bool, recurrence: Recurrence) -> Array:
     if tensor:
         c = ua.reshape(c, c.shape + (1,) * x.ndim)
     if recurrence is powers:
-        result = c[-1] + ua.zeros_like(x)
+        total: Array = c[-1] + ua.zeros_like(x)
         for place in range(c.shape[0] - 2, -1, -1):
-            result = c[place] + result * x
-        return result
-    result = None
-    for place, each in enumerate(_basis(x, c.shape[0], recurrence)):
-        result = c[place] * each if result is None else result + c[place] * each
-    assert result is not None
-    return result
+            total = c[place] + total * x
+        return total
+    first, *others = (ua.multiply(c[place], each) for place, each in enumerate(_basis(x, c.shape[0], recurrence)))
+    for each in others:
+        first = first + each
+    return first
 
 
 def vander(x: Any, deg: Any, recurrence: Recurrence) -> Array:
