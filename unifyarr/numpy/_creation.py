@@ -108,6 +108,9 @@ def array(
     """
     if order != "K" or like is not None:
         _check(order, like)
+    if copy is True and ndmin == 0 and ndmax == 0:
+        own = dtype is None and isinstance(object, Array)
+        return object.copy() if own else ua.asarray(object, dtype=dtype, copy=True)
     made = ua.asarray(object, dtype=dtype, copy=_as_copy(copy))
     if ndmin == 0 and ndmax == 0:
         return made
@@ -290,6 +293,9 @@ def full_like(
     device: Any = None,
 ) -> Array:  # fmt: skip
     """Return an array of the shape and the dtype of another that holds a value everywhere."""
+    plain = dtype is None and shape is None and order == "K"
+    if plain and type(fill_value) is float and isinstance(a, Array) and a.dtype.kind in "fc":
+        return ua.full_like(a, fill_value, device=device)
     _, lengths, options = _as(a, dtype, order, shape, device)
     result = ua.empty(lengths, **options)
     # Any value is cast, as in NumPy; a Python integer beyond the dtype raises.

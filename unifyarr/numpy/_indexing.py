@@ -79,15 +79,15 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     array([[10, 30],
            [20, 10]])
     """
-    x, _ = together(a, indices) if isinstance(indices, Array) else (as_array(a), None)
+    if out is None and mode == "raise" and axis is not None and isinstance(a, Array) and isinstance(indices, Array):
+        return ua.take(a, indices, axis=axis)
+    x = together(a, indices)[0] if isinstance(indices, Array) else as_array(a)
     places = as_positions(indices, x._backend)
     if axis is None:
         x, axis = ua.reshape(x, (-1,)), 0
     axis = as_axis(axis, x.ndim)
     places = within(places, x.shape[axis], mode)
-    found = ua.take(x, ua.reshape(places, (-1,)) if places.ndim != 1 else places, axis=axis)
-    if places.ndim != 1:
-        found = ua.reshape(found, (*x.shape[:axis], *places.shape, *x.shape[axis + 1 :]))
+    found = ua.take(x, places, axis=axis)
     return found if out is None else deliver(found, out, casting="unsafe" if mode != "raise" else "same_kind")
 
 

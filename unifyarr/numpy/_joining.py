@@ -12,7 +12,7 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from ..errors import CastingError, ShapeError
 from ._following import deliver, follows, together
-from ._manipulation import atleast_1d, atleast_2d, atleast_3d
+from ._manipulation import atleast_3d
 
 __all__ = [
     "block",
@@ -37,7 +37,7 @@ def _listed(arrays: Any, dtype: Any = None, casting: str = "same_kind") -> list[
         raise TypeError(f"arrays are joined from a list or a tuple of them, not from {type(arrays).__name__}")
     if casting not in _RULES:
         raise ValueError(f"casting is one of {', '.join(_RULES)}, not {casting!r}")
-    joined = together(*arrays)
+    joined = list(arrays) if all(isinstance(x, Array) for x in arrays) else together(*arrays)
     if not joined:
         raise ShapeError("there are no arrays to join: pass one at least")
     if dtype is None:
@@ -90,10 +90,6 @@ def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, cas
     return _joined(ua.stack, arrays, axis, out, dtype, casting)
 
 
-def _several(arrays: Any, function: Callable[..., Any], dtype: Any = None, casting: str = "same_kind") -> list[Array]:
-    return [function(x) for x in _listed(arrays, dtype, casting)]
-
-
 @follows(np.vstack)
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """Return arrays joined along the first axis; vectors are rows.
@@ -103,7 +99,8 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     array([[1, 2],
            [3, 4]])
     """
-    return ua.concat(_several(tup, atleast_2d, dtype, casting), axis=0)
+    rows = [x if x.ndim > 1 else ua.reshape(x, (1, -1)) for x in _listed(tup, dtype, casting)]
+    return ua.concat(rows, axis=0)
 
 
 @follows(np.row_stack)
@@ -120,14 +117,14 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     >>> np.hstack([[1, 2], [3]])
     array([1, 2, 3])
     """
-    arrays = _several(tup, atleast_1d, dtype, casting)
+    arrays = [x if x.ndim else ua.reshape(x, (1,)) for x in _listed(tup, dtype, casting)]
     return ua.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1)
 
 
 @follows(np.dstack)
 def dstack(tup: Any) -> Array:
     """Return arrays joined along the third axis."""
-    return ua.concat(_several(tup, atleast_3d), axis=2)
+    return ua.concat([atleast_3d(x) for x in _listed(tup)], axis=2)
 
 
 @follows(np.column_stack)
@@ -139,7 +136,7 @@ def column_stack(tup: Any) -> Array:
     array([[1, 3],
            [2, 4]])
     """
-    return ua.concat(_several(tup, lambda x: x if x.ndim >= 2 else ua.reshape(x, (-1, 1))), axis=1)
+    return ua.concat([x if x.ndim >= 2 else ua.reshape(x, (-1, 1)) for x in _listed(tup)], axis=1)
 
 
 @follows(np.block)

@@ -128,8 +128,9 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Array, ...]:
 
 
 def _each(arrays: tuple[Any, ...], function: Any) -> Any:
-    results = tuple(map(function, map(as_array, arrays)))
-    return results[0] if len(results) == 1 else results
+    if len(arrays) == 1:
+        return function(as_array(arrays[0]))
+    return tuple(map(function, map(as_array, arrays)))
 
 
 @follows(np.atleast_1d)

@@ -39,6 +39,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     array([5, 3, 1, 2, 3, 0])
     """
     x = as_array(array)
+    if not kwargs and x.ndim and (mode == "constant" or (mode in ("edge", "wrap") and x.size)):
+        return ua.pad(x, pad_width, mode)
     widths = _widths(pad_width, x.ndim)
     if callable(mode):
         return _by_function(x, widths, mode, kwargs)

@@ -32,8 +32,8 @@ def arange(*limits: Any, device: Any = None, like: Any = None, **named: Any) -> 
     """
     if like is not None:
         check_like(like)
-    if not named and len(limits) == 1 and limits[0] is not None:
-        return _range(0, *limits, 1, None, device)
+    if not named and len(limits) == 1 and type(limits[0]) is int:
+        return ua.arange(limits[0], device=device)
     names = ("start", "stop", "step", "dtype")
     given = dict(zip(names, limits, strict=False))
     wrong = [each for each in named if each not in names or each in given]

@@ -202,6 +202,8 @@ def isin(
     """Return for each element whether it is one of others; ``kind``, of NumPy's ways to do it, decides nothing."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"kind is None, 'sort' or 'table', not {kind!r}")
+    if kind is None and isinstance(element, Array) and isinstance(test_elements, Array):
+        return ua.isin(element, test_elements, invert=bool(invert))
     x, others = together(element, test_elements)
     if kind == "table" and (x.dtype.kind not in "biu" or others.dtype.kind not in "biu"):
         raise ValueError("kind='table' is for integers and bools: leave it out")

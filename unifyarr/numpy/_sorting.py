@@ -48,6 +48,8 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     """Return a sorted copy: along an axis, or of all elements with ``axis=None``."""
     if kind is not None or order is not None or stable is not None:
         stable = _stable(kind, order, stable)
+    elif axis is not None and isinstance(a, Array) and a.ndim:
+        return ua.sort(a, axis=axis, stable=False)
     x, axis = _along(a, axis)
     return ua.sort(x, axis=axis, stable=bool(stable)) if x.ndim else _whole(x)
 
@@ -66,6 +68,8 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     """Return the indices that sort an array along an axis, or its elements with ``axis=None``."""
     if kind is not None or order is not None or stable is not None:
         stable = _stable(kind, order, stable)
+    elif axis is not None and isinstance(a, Array) and a.ndim:
+        return ua.argsort(a, axis=axis, stable=False)
     x, axis = _along(a, axis)
     if x.ndim == 0:
         return _first(x)
@@ -129,6 +133,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
     array([2, 0])
     """
     if sorter is None:
+        if isinstance(a, Array) and a.ndim == 1 and isinstance(v, Array) and side in ("left", "right"):
+            return ua.searchsorted(a, v, side=side)
         x, values = together(a, v)
     else:
         x, values, sorter = together(a, v, sorter)
