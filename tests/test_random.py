@@ -664,3 +664,18 @@ def test_native_parameters_have_gradients() -> None:
 def test_dropout_takes_a_generator(backend: str) -> None:
     x = ua.nn.dropout(ua.ones(100), 0.4, generator=ua.random.Generator(5))
     assert (np.asarray(x) == 0).tolist() == (oracle().random(100) < 0.4).tolist()
+
+
+def test_a_draw_that_is_known_is_drawn_as_the_first_one() -> None:
+    generator, host = ua.random.Generator(0), np.random.Generator(np.random.Philox(0))
+    for _ in range(3):
+        for size in (4, (2, 2)):
+            drawn = generator.normal(1, 0.5, size=size, backend="numpy")
+            np.testing.assert_array_equal(np.asarray(drawn), host.normal(1, 0.5, size=size))
+        state = generator.state
+        with pytest.raises(ValueError, match="scale"):
+            generator.normal(1, -0.5, size=4, backend="numpy")
+        assert str(generator.state) == str(state)
+        counts = generator.poisson(3.0, size=4, dtype="float32", backend="numpy")
+        assert counts.dtype is ua.float32
+        np.testing.assert_array_equal(np.asarray(counts), host.poisson(3.0, size=4).astype(np.float32))

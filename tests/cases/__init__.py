@@ -15,10 +15,21 @@ import numpy as np
 
 from unifyarr._core.declaring.declare import DECLARATIONS
 
-from . import arrays, linear_algebra, networks, numbers
+from . import arrays, linear_algebra, networks, numbers, special
 from .table import CASES, RETURNING_SEVERAL, A, B, Case, J, K, case, line
 
-__all__ = ["CASES", "RETURNING_SEVERAL", "Case", "arrays", "case", "has_loop", "linear_algebra", "networks", "numbers"]
+__all__ = [
+    "CASES",
+    "RETURNING_SEVERAL",
+    "Case",
+    "arrays",
+    "case",
+    "has_loop",
+    "linear_algebra",
+    "networks",
+    "numbers",
+    "special",
+]
 
 
 def has_loop(ufunc: np.ufunc, *operands: object) -> bool:

@@ -59,12 +59,17 @@ BAD = {
     "kind": (1j, TypeError),
     "kind of an array": (np.zeros((), complex), TypeError),
 }
-each_bad = pytest.mark.parametrize(("value", "error"), BAD.values(), ids=BAD.keys())
+# An assignment takes any cast: see test_indexing.py.
+BAD_WRITES = [
+    pytest.param(name, *BAD[bad], id=f"{name}-{bad}")
+    for name in WRITES
+    for bad in BAD
+    if name != "sum(out=x)" and not ("[...]" in name and bad.startswith("kind"))
+]
 
 
-@each_bad
 @each_target
-@pytest.mark.parametrize("name", [name for name in WRITES if name != "sum(out=x)"])
+@pytest.mark.parametrize(("name", "value", "error"), BAD_WRITES)
 def test_what_cant_be_written_raises_and_changes_nothing(
     backend: str, name: str, target: Callable[[Any], Any], value: Any, error: type[Exception]
 ) -> None:
@@ -80,15 +85,12 @@ def test_what_cant_be_written_raises_and_changes_nothing(
 def test_integer_targets_refuse_floats_and_keep_their_values(backend: str, dtype: str) -> None:
     values, x = pair((3,), dtype)
     for write in (
-        lambda: x.__setitem__(0, 1.5),
-        lambda: x.__setitem__(slice(None), ua.asarray([1.0, 2.0, 3.0])),
         lambda: x.__iadd__(0.5),
         lambda: x.__itruediv__(2),
         lambda: ua.sin(x, out=x),
         lambda: ua.inplace_update(x, 0.5),
         lambda: ua.inplace_increment(x, 0.5),
         lambda: ua.inplace_decrement(x, ua.asarray(0.5)),
-        lambda: x.fill(0.5),
         lambda: ua.mean(ua.zeros((2, 3)), axis=0, out=x),
     ):
         with pytest.raises(TypeError):

@@ -11,7 +11,7 @@ import pytest
 import unifyarr as ua
 from unifyarr import errors
 from unifyarr._core.calling import shortcuts
-from unifyarr._core.calling.recording import Recording, frozen
+from unifyarr._core.calling.recording import Recording, frozen, integers, told
 from unifyarr._core.calling.shortcuts import Shortcuts
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.handle import declines
@@ -88,7 +88,7 @@ def test_a_shortcut_gives_what_the_body_gives(backend: str, name: str) -> None:
 def simple_calls(x: Any) -> Iterator[Any]:
     yield ua.where(x > 2, x, 0.0)
     yield ua.concat([x, x])
-    yield ua.sum(x, axis=(0,))
+    yield ua.sum(x, axis=(0,), dtype=ua.float64)
     yield ua.reshape(x, (2, 2))
     yield ua.nn.softmax(x)
     yield ua.linalg.svd(x[:, None]).S
@@ -239,3 +239,18 @@ def test_a_function_keeps_so_many(backend: str, monkeypatch: pytest.MonkeyPatch)
             assert ua.stack([x, x], axis=0).shape == (2, length)
         assert len(kept) <= 8
         assert len(kept._seen) <= 8
+
+
+@pytest.mark.parametrize("one", [0, 1, True, 0.0, None, (1,), ua.float32])
+@pytest.mark.parametrize("two", [-0.0, False, 2, (True,), "0", np.dtype("float32"), ua.float64])
+def test_told_tells_arguments_apart_from_ints_too(one: Any, two: Any) -> None:
+    # An int stands in a key as it is.
+    assert told(one) != told(two)
+    assert (one if type(one) is int else told(one)) != told(two)
+
+
+def test_integers_are_those_of_int_alone() -> None:
+    assert integers(1, 0) == integers(1, 0) != integers(1, 1)
+    assert integers(True, 0) is integers(1.0, 0) is integers((1,), 0) is integers(None) is None
+    with pytest.raises(TypeError):
+        integers([1])

@@ -166,6 +166,16 @@ def test_mixed_dtypes_promote_as_numpys(backend: str, name: str, data: st.DataOb
     check(name, BINARY[name], [ua.asarray(x) for x in values], values)
 
 
+@pytest.mark.parametrize("other", ["float32", "int32", "int64"])
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+def test_arrays_without_axes_promote_as_others_do(backend: str, name: str, other: str) -> None:
+    # Some engines let them count less.
+    for shapes in (((3,), ()), ((), (3,)), ((), ()), ((3,), (3,))):
+        values = [np.full(shape, 3, dtype) for shape, dtype in zip(shapes, (other, "float64"), strict=True)]
+        for pair in (values, values[::-1]):
+            check(name, BINARY[name], [ua.asarray(x) for x in pair], pair)
+
+
 SCALARS = st.one_of(
     st.booleans(),
     st.integers(-3, 3),

@@ -10,6 +10,9 @@ from unifyarr.graph.tracing import crossing
 from ..natives import IMMUTABLE, skip_unless
 from .machine_programs import run
 
+# Assignments drop imaginary parts, as NumPy's do.
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+
 
 @pytest.mark.parametrize("mode", ["fast", "debug"])
 def test_compiled_programs_give_what_numpy_gives(backend: str, mode: str) -> None:

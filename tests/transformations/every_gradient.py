@@ -101,6 +101,8 @@ CONSTANT: dict[str, tuple[int | str, ...]] = {
     "nn.batch_norm": ("momentum", "eps"),
     "nn.cross_entropy": ("label_smoothing",),
     "nn.dropout": (1,),
+    "special.betainc": (0, 1),
+    **dict.fromkeys(("special.gammainc", "special.gammaincc", "special.zeta"), (0,)),
     **dict.fromkeys(("nn.group_norm", "nn.l2_normalize", "nn.layer_norm"), ("eps",)),
     "nn.scaled_dot_product_attention": ("scale",),
 }

@@ -56,8 +56,14 @@ def has_subnormals(values: np.ndarray) -> bool:
         values = values.astype(np.float32)
     if values.dtype.kind != "f" or values.dtype == np.float16:
         return False
-    sizes = np.abs(values)
-    return bool(((sizes < np.finfo(values.dtype).smallest_normal) & (sizes > 0)).any())
+    small = np.abs(values) < _smallest_normal(values.dtype)
+    # Mostly there are none, and not even zeros.
+    return bool(np.logical_or.reduce(small, None)) and bool((values[small] != 0).any())
+
+
+@functools.cache
+def _smallest_normal(dtype: np.dtype[Any]) -> Any:
+    return np.finfo(dtype).smallest_normal
 
 
 def unique_inverse(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
@@ -93,7 +99,10 @@ def support_native_out(kernel: Kernel) -> Kernel:
 
 
 def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kernel]:
-    """Declare a function that returns a kernel for known static arguments: faster than passing them at each call."""
+    """Declare a function that returns a kernel for known static arguments: faster than passing them at each call.
+
+    What it returns takes no ``out``.
+    """
 
     def decorate(kernel: Kernel) -> Kernel:
         kernel.bind = bind  # type: ignore[attr-defined]
@@ -147,6 +156,7 @@ def fills_gaps(native: Callable[..., Any], gaps: Iterable[Any], reason: str) -> 
 
         kernel.native = native  # type: ignore[attr-defined]
         kernel.gaps = gaps  # type: ignore[attr-defined]
+        kernel.outside_gaps = native  # type: ignore[attr-defined]
         return worked_around(reason)(kernel)  # type: ignore[return-value]
 
     return decorate

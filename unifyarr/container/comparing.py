@@ -11,6 +11,9 @@ from .._core.arrays.ownership import read
 from .._core.engines.tracing import current
 from .tree import Tree
 
+# Of these nothing is deeper.
+_ARRAYS = frozenset({Array})
+
 
 def _what(x: Any) -> str:
     if not isinstance(x, Tree):
@@ -29,6 +32,10 @@ def difference(first: Any, second: Any, path: str) -> tuple[str, str, str] | Non
         first._container_type is not dict and len(first) != len(second)
     ):
         return path, _what(first), _what(second)
+    if first._items.keys() == second._items.keys() and _ARRAYS.issuperset(
+        map(type, (*first._items.values(), *second._items.values()))
+    ):
+        return None
     for name in sorted(first._items.keys() | second._items.keys()):
         deeper = f"{path}/{name}" if path else name
         if name not in second._items:

@@ -126,9 +126,13 @@ class Container(Operators, Tree):
     def leaves(self) -> list[Array]:
         """Return all leaves, in the order of the paths."""
         found: list[Array] = []
+        items = self._items
         for name in order_of(self):
-            item = self._items[name]
-            found += item.leaves() if isinstance(item, Container) else (item,)
+            item = items[name]
+            if isinstance(item, Container):
+                found += item.leaves()
+            else:
+                found.append(item)
         return found
 
     def flatten(self) -> tuple[list[Array], Any]:
@@ -177,7 +181,14 @@ class Container(Operators, Tree):
         └── a: array([-1., -1.])
         """
         check_callable(function, "map() of a container")
-        return self.map_with_path(lambda path, *leaves: function(*leaves), *others)
+        for other in others:
+            _check_container(other, "map()")
+            self._check_same(other)
+        made = []
+        with at(self) as leaf:
+            for leaf.place, leaves in enumerate(zip(self.leaves(), *(other.leaves() for other in others), strict=True)):
+                made.append(function(*leaves))
+        return self._with_leaves(made)
 
     def map_with_path(self, function: Callable[..., Any], /, *others: Container) -> Self:
         """Return a container of a function's results for the path and the leaf of each; see ``map``.
@@ -394,16 +405,15 @@ def _check_container(x: object, what: str) -> None:
 def _rebuilt(container: Container, leaves: Iterator[Any]) -> Any:
     # A container with other leaves, which are in the order of the paths. The names keep their order.
     items, found = container._items, {}
-    for name in order_of(container):
+    order = order_of(container)
+    for name in order:
         if isinstance(item := items[name], Container):
             found[name] = _rebuilt(item, leaves)
         else:
             leaf = next(leaves)
             found[name] = leaf if type(leaf) is Array else as_item(leaf, name, Container)
     twin = object.__new__(type(container))
-    set_items(
-        twin, found if list(found) == list(items) else {name: found[name] for name in items}, container._container_type
-    )
+    set_items(twin, found if order == (*items,) else {name: found[name] for name in items}, container._container_type)
     return twin
 
 

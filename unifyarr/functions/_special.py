@@ -55,7 +55,7 @@ _SEVERAL = """
 """
 
 
-def described(x: str = "An array of real numbers", **operands: str) -> Callable[[Body], Body]:
+def described(x: str = "An array of real numbers", /, **operands: str) -> Callable[[Body], Body]:
     """Put the part about parameters, results and errors into a docstring, before its examples.
 
     ``operands`` says what the parameters are; a function of ``x`` alone is described by ``x``.

@@ -24,7 +24,6 @@ from .elementwise import (
     less_equal,
     logical_and,
     logical_or,
-    multiply,
     negative,
     round,
     subtract,
@@ -39,7 +38,7 @@ _LAST = 170
 
 
 @compositional(namespace="special")
-@described(x="An array of real numbers; the result is 0 for negative ones")
+@described("An array of real numbers; the result is 0 for negative ones")
 def factorial(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the factorials of integers, and between them the gamma function of x + 1.
 
@@ -60,9 +59,7 @@ def factorial(x: Array, /, *, out: Array | None = None) -> Array:
     found = exp(gammaln(add(positive, 1)))
     is_whole = logical_and(equal(positive, floor(positive)), less_equal(positive, _LAST))
     exact = take(_factorials(x), where(is_whole, positive, 0).astype(dtypes.int32).reshape(-1)).reshape(x.shape)
-    # The derivative is that of the formula, which differs from it by rounding.
-    found = multiply(found, where(is_whole, stop_gradient(divide(exact, found)), 1))
-    return where(is_negative, 0, found).astype(dtype, copy=False)
+    return where(is_negative, 0, _corrected(found, exact, is_whole)).astype(dtype, copy=False)
 
 
 def _factorials(x: Array) -> Array:
@@ -79,7 +76,7 @@ def _factorials(x: Array) -> Array:
 def comb(x: Array, k: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute in how many ways k of x things can be taken: 0 where k is greater than x, or one of them is negative.
 
-    Of integers the results are exact as far as their products with the error of the logarithm are below one half.
+    Of integers, results below 2 ** 45 are exact.
 
     Examples
     --------
@@ -95,5 +92,13 @@ def comb(x: Array, k: Array | Scalar, /, *, out: Array | None = None) -> Array:
     x, k = where(is_none, 1, x), where(is_none, 1, k)
     found = divide(exp(negative(betaln(add(subtract(x, k), 1), add(k, 1)))), add(x, 1))
     is_whole = logical_and(logical_and(equal(x, floor(x)), equal(k, floor(k))), less(found, 2.0**45))
-    found = multiply(found, where(is_whole, stop_gradient(divide(round(found), found)), 1))
-    return where(is_none, 0, found).astype(dtype, copy=False)
+    return where(is_none, 0, _corrected(found, round(found), is_whole)).astype(dtype, copy=False)
+
+
+def _corrected(found: Array, exact: Array, where_exact: Array) -> Array:
+    """Return the exact values where they are known, with the derivative of the others.
+
+    They differ by rounding, so that their difference is exact, and the sum with it.
+    """
+    is_known = logical_and(where_exact, less(found, math.inf))
+    return add(found, stop_gradient(subtract(where(is_known, exact, 0), where(is_known, found, 0))))

@@ -249,12 +249,13 @@ def asarray(
         x = wrap(np.asarray(obj), chosen) if isinstance(obj, chosen.native_types) else None
     x = None if x is None else capture(x)
     if x is None:
-        target = convert.common_backend([obj], named)
+        plain = convert.holds_numbers(obj)
+        target = (named or current()) if plain else convert.common_backend([obj], named)
         if copy is False:
             raise CopyError(f"asarray() can't make an array of a {type(obj).__name__} without a copy")
         native_device = None if device is None else target.as_device(device)
         data = _weak_default(obj, wanted, target)
-        return wrap(convert.from_data(data, target, wanted, native_device), target)
+        return wrap(convert.from_data(data, target, wanted, native_device, plain=plain), target)
     if named is not None and named is not x._backend:
         if copy is False:
             raise CopyError(f"asarray() can't move an array from {x.backend!r} to {named.name!r} without a copy")
@@ -274,8 +275,8 @@ def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
     # Python numbers without a given dtype get the backend's defaults, if it has no 64-bit dtypes.
     if (
         wanted is None
-        and not isinstance(obj, (np.ndarray, np.generic))
         and not convert.has_dtype(backend, dtypes.float64)
+        and not isinstance(obj, (np.ndarray, np.generic))
     ):
         data = convert.to_numpy(obj)
         narrow = {"i": int, "f": float, "c": complex}.get(data.dtype.kind)

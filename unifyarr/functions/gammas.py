@@ -133,6 +133,7 @@ def gammainc(a: Array, x: Array | Scalar, /, *, out: Array | None = None) -> Arr
     """Compute the probability that a gamma variable of shape a is less than x.
 
     It is the regularised incomplete gamma function, lower: NaN of negative numbers.
+    SciPy computes it on the host, on every engine.
 
     Examples
     --------
@@ -156,6 +157,7 @@ def gammaincc(a: Array, x: Array | Scalar, /, *, out: Array | None = None) -> Ar
     """Compute the probability that a gamma variable of shape a is greater than x, with its digits where small.
 
     It is the regularised incomplete gamma function, upper: NaN of negative numbers.
+    SciPy computes it on the host, on every engine.
 
     Examples
     --------

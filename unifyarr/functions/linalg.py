@@ -152,9 +152,16 @@ def tensordot(
         size(tuple(lengths)),
         size(shape[len(free1) :]),
     )
-    left = reshape(permute_dims(x1, (*free1, *first)), (rows, inner))
-    right = reshape(permute_dims(x2, (*second, *free2)), (inner, columns))
-    return reshape(matmul(left, right), shape)
+    left = _as_matrix(x1, (*free1, *first), (rows, inner))
+    right = _as_matrix(x2, (*second, *free2), (inner, columns))
+    product = matmul(left, right)
+    return product if product.shape == shape else reshape(product, shape)
+
+
+def _as_matrix(x: Array, axes: tuple[int, ...], shape: tuple[int, int]) -> Array:
+    # Mostly the axes are in this order, and two: a view that shows the same would cost a call.
+    ordered = x if axes == tuple(range(x.ndim)) else permute_dims(x, axes)
+    return ordered if ordered.shape == shape else reshape(ordered, shape)
 
 
 def _contracted(axes: Any, ndim1: int, ndim2: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -32,7 +32,7 @@ _INFINITY = float("inf")
 
 
 @compositional(namespace="special")
-@described(x="An array of probabilities, in [0, 1]; the result is NaN outside")
+@described("An array of probabilities, in [0, 1]; the result is NaN outside")
 def logit(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the logarithm of the odds, log(x / (1 - x)), with its digits near one half too.
 

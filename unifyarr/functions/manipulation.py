@@ -369,7 +369,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
     Source: Array API standard 2025.12, ``repeat``.
     """
     if axis is None:
-        x = reshape(x, (-1,))
+        x = x if x.ndim == 1 else reshape(x, (-1,))
         axis = 0
     axis = as_axis(axis, x.ndim)
     if isinstance(repeats, Array):
@@ -473,9 +473,10 @@ def roll(
 
     Source: Array API standard 2025.12, ``roll``.
     """
-    if axis is None:
+    if axis is None and x.ndim != 1:
         flat = roll(reshape(x, (-1,)), shift, axis=0)
         return reshape(flat, x.shape)
+    axis = 0 if axis is None else axis
     axes = tuple(as_axis(each, x.ndim) for each in (axis if isinstance(axis, Iterable) else (axis,)))
     several = isinstance(shift, Iterable) and getattr(shift, "ndim", 1) > 0
     shifts = as_integers(shift, "shift") if several else (as_integer(shift, "shift"),) * len(axes)

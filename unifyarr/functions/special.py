@@ -18,8 +18,6 @@ from .elementwise import (
     less,
     log,
     log1p,
-    maximum,
-    minimum,
     multiply,
     negative,
     sign,
@@ -101,7 +99,7 @@ def erfc(x: Array, /, *, out: Array | None = None) -> Array:
 
 
 @mixed(namespace="special")
-@described(x="An array of numbers in [-1, 1]; the result is NaN outside")
+@described("An array of numbers in [-1, 1]; the result is NaN outside")
 def erfinv(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the number whose error function is each element.
 
@@ -152,7 +150,7 @@ def _ndtr(x: Array) -> Array:
 
 
 @primary(namespace="special")
-@described(x="An array of probabilities, in [0, 1]; the result is NaN outside")
+@described("An array of probabilities, in [0, 1]; the result is NaN outside")
 def ndtri(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the number that a standard normal variable is less than with the probability that each element is.
 
@@ -183,14 +181,15 @@ def log_ndtr(x: Array, /, *, out: Array | None = None) -> Array:
     """
     x = as_real_floating(x, "log_ndtr")
     dtype, x = x.dtype, as_double(x)
-    upper = log1p(negative(_ndtr(negative(maximum(x, -1)))))
-    middle = log(_ndtr(minimum(maximum(x, _FAR), 0)))
-    far = minimum(x, _FAR)
+    is_far, is_low = less(x, _FAR), less(x, -1)
+    upper = log1p(negative(_ndtr(where(is_low, 0, negative(x)))))
+    middle = log(_ndtr(where(is_low, where(is_far, 0, x), 0)))
+    far = where(is_far, x, _FAR)
     inverse = square(divide(1, far))
-    series = _TAIL[-1]
-    for term in _TAIL[-2::-1]:
+    series = add(multiply(inverse, _TAIL[-1]), _TAIL[-2])
+    for term in _TAIL[-3::-1]:
         series = add(multiply(inverse, series), term)
     lower = subtract(
         log1p(multiply(inverse, series)), add(multiply(square(far), 0.5), log(multiply(far, -math.sqrt(2 * math.pi))))
     )
-    return where(less(x, _FAR), lower, where(less(x, -1), middle, upper)).astype(dtype, copy=False)
+    return where(is_far, lower, where(is_low, middle, upper)).astype(dtype, copy=False)

@@ -34,6 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Parameters = Iterable[str | int] | str | int
 MODES = ("fast", "debug", "pure")
 
+_ARRAYS = frozenset({Array})
 # How many programs a function keeps, one for each cache key. Beyond that the oldest is dropped.
 PROGRAMS = 256
 
@@ -61,8 +62,9 @@ class Compiled:
         if running() is not None:
             # Inside another trace the function becomes a part of that trace.
             return self._function(*args, **kwargs)
-        if not kwargs and set(map(type, args)) == {Array}:
-            leaves, spec, arrays = list(args), _spec_of_arrays(len(args)), list(args)
+        if not kwargs and _ARRAYS.issuperset(map(type, args)):
+            leaves, spec = list(args), _spec_of_arrays(len(args))
+            arrays = leaves
         else:
             leaves, spec = flatten((args, kwargs))
             arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]

@@ -75,7 +75,10 @@ class Where(NamedTuple):
 def refuse_inside_trace(name: str) -> None:
     """Raise inside a trace, where numbers from the host would be the same at each run of the compiled function."""
     unrepeatable()
-    if running() is not None or any(backend.stages() for backend in loaded_backends()):
+    staged = running() is not None
+    for backend in loaded_backends():
+        staged = staged or backend.stages()
+    if staged:
         raise TraceError(
             f"{name}() draws on the host, and inside a trace its numbers would become constants: draw before and pass "
             "the array, or pass a ua.random.Generator(seed, engine='native')"

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._core.arrays.array import Array
+from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
 from ..errors import BackendFeatureError
 from ._arguments import Place, Where, as_host, check, places, refuse_inside_trace, store
-from ._host import sample
+from ._host import KNOWN, key_of, remember, sample
 from ._native import Native
 
 if TYPE_CHECKING:
@@ -210,11 +210,18 @@ class Base:
         **parameters: Any,
     ) -> Array:
         """Draw from the distribution of NumPy's with a name; ``event`` is the shape of one element."""
-        kind = {"f": float, "i": int, "b": bool}[kinds[0]]
+        kind = _KINDS[kinds[0]]
         if self._native is not None:
             with self._lock:
                 return self._native.draw(name, where, kind, kinds, parameters)
         refuse_inside_trace(name)
+        key = key_of(name, where, parameters)
+        known = KNOWN.get(key)
+        if known is not None:
+            # NumPy allocates before it draws, and nothing fails after that.
+            shape, backend = known
+            with self._lock:
+                return wrap(getattr(self._host, name)(**parameters, size=shape), backend)
         given = {parameter: as_host(value) for parameter, value in parameters.items()}
         check(name, given)
         if shapes is None:
@@ -226,7 +233,10 @@ class Base:
         def draw(host: np.random.Generator, place: Place) -> np.ndarray | None:
             return sample(host, name, given, place if alone else place._replace(out=None), len(event))
 
-        return self._deliver(name, where, found, draw)
+        result = self._deliver(name, where, found, draw)
+        if key is not None and not event:
+            remember(key, kind, found[0])
+        return result
 
     def _only_host(self, name: str) -> None:
         if self._native is not None:
@@ -236,6 +246,8 @@ class Base:
         refuse_inside_trace(name)
 
 
+# The types of the numbers, by NumPy's letters.
+_KINDS: dict[str, type] = {"f": float, "i": int, "b": bool}
 # More integers than any seed has.
 _MOST = 2**16
 

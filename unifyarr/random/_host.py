@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
+from .._core.calling.recording import integers
 from .._core.engines import dtypes
+from .._core.engines.current import current_name
 from .._core.engines.dtypes import DType
-from ._arguments import Place
+from .._core.engines.handle import Handle
+from ._arguments import Place, Where
 
 Parameters = Mapping[str, Any]
 # Distributions that NumPy draws in float32 itself, and with ``out``.
 _STANDARD = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
+
+
+# What was checked of a draw of NumPy's own 64 bits for NumPy's backend: its shape and the backend. The next draw with
+# equal arguments needs no check.
+KNOWN: dict[Hashable, tuple[Any, Handle]] = {}
+_MOST = 1024
+
+
+def key_of(name: str, where: Where, parameters: Parameters) -> Hashable | None:
+    """Return what tells a draw with Python numbers for parameters from others, ``None`` for any other draw."""
+    values = (*parameters.values(),)
+    size = where.size if type(where.size) is int else integers(*where.size) if type(where.size) is tuple else None
+    if size is None or where.out is not None or not _NUMBERS.issuperset(kinds := (*map(type, values),)):
+        return None
+    return name, size, where.dtype, where.device, where.backend or current_name(), values, kinds
+
+
+def remember(key: Hashable, kind: type, place: Place) -> None:
+    """Remember a draw that went well, if what NumPy returns is the native."""
+    if place.dtype is _OWN.get(kind) and place.backend.native_type is np.ndarray:
+        if len(KNOWN) >= _MOST:
+            KNOWN.clear()
+        KNOWN[key] = place.shape, place.backend
+
+
+_NUMBERS = frozenset({int, float})
+# The dtypes that NumPy draws numbers of these types in.
+_OWN = {float: dtypes.float64, int: dtypes.int64}
 
 
 def sample(host: np.random.Generator, name: str, given: Parameters, place: Place, event: int) -> np.ndarray | None:

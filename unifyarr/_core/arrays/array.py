@@ -15,7 +15,7 @@ from ..engines.handle import Handle
 from ..engines.natives import backend_of_native
 from ..engines.refusals import explains
 from ..engines.registry import Node, load, register_node, when_loaded
-from ..engines.tracing import capture, current, original, recording
+from ..engines.tracing import capture, current, mode, original, recording
 from ..values.declared import functions
 from ..values.elsewhere import point_elsewhere
 from ..values.supplying import NotSupplied
@@ -27,6 +27,7 @@ from .ownership import hand_out, read
 from .protocols import Protocols
 from .views import Window
 
+running_mode = mode.get
 Index: TypeAlias = int | slice | EllipsisType | ArrayLike | None
 
 
@@ -50,6 +51,10 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
     @property
     def native(self) -> Any:
         """The engine's own array: the same memory where the engine can share it, the present value elsewhere."""
+        backend = self._backend
+        if running_mode() is None and backend.mutable:
+            # Nothing uses up its memory.
+            return backend.handed_out(self._native)
         x = current(self)
         return x._backend.handed_out(hand_out(x))
 
@@ -62,7 +67,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
     @property
     def T(self) -> Array:
         """A view with all axes reversed."""
-        if self.ndim == 2:
+        if len(self.shape) == 2:
             return functions.matrix_transpose(self)  # type: ignore[no-any-return]
         return capture(self)._view(Window.of_order(self.shape, range(self.ndim)[::-1]))
 
@@ -78,7 +83,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
 
     @real.setter
     def real(self, value: ArrayLike) -> None:
-        functions.real(self)._update(value, what="the real part")
+        functions.real(self)._update(value, what="the real part", assigned=True)
 
     @property
     def imag(self) -> Array:
@@ -89,7 +94,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
     def imag(self, value: ArrayLike) -> None:
         if dtypes.rank(self.dtype) < 3:
             raise TypeError(f"an array of dtype {self.dtype} has no imaginary part to write: cast it to complex first")
-        functions.imag(self)._update(value, what="the imaginary part")
+        functions.imag(self)._update(value, what="the imaginary part", assigned=True)
 
     @property
     def flat(self) -> Array:
@@ -99,9 +104,9 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
     @flat.setter
     def flat(self, value: ArrayLike) -> None:
         flat = self.reshape((-1,))
-        flat._update(value, what="the array")
+        flat._update(value, what="the array", assigned=True)
         if flat.base is None:
-            self._update(flat.reshape(self.shape), what="the array")
+            self._update(flat.reshape(self.shape), what="the array", assigned=True)
 
     # -- indexing ---------------------------------------------------------------------------------------------------
 
@@ -152,8 +157,8 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
         return functions.permute_dims(self, order)  # type: ignore[no-any-return]
 
     def fill(self, value: Scalar) -> None:
-        """Write one value everywhere, as ``x[...] = value``."""
-        self[...] = value
+        """Write one value everywhere."""
+        self._update(value, what="the array", assigned=True)
 
     def __copy__(self) -> Array:
         return self.copy()

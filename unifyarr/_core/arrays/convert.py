@@ -59,12 +59,17 @@ def common_backend(operands: Iterable[object], fallback: Handle | None = None) -
     return _of_sequence(operands) or fallback or current()
 
 
+def holds_numbers(data: object) -> bool:
+    """Return whether data is a list of numbers, which belongs to no backend and needs no look inside."""
+    return type(data) is list and _NUMBERS.issuperset(map(type, data))
+
+
 def _of_sequence(items: Iterable[object], depth: int = 0) -> Handle | None:
     if depth > MOST_AXES:
         raise ValueError(
             f"a list is nested more than {MOST_AXES} deep, or contains itself: arrays have no more axes than that"
         )
-    if type(items) is list and _NUMBERS.issuperset(map(type, items)):
+    if holds_numbers(items):
         return None
     found: Handle | None = None
     for x in items:
@@ -231,9 +236,11 @@ def as_single(x: Array) -> Array:
     return x.astype(dtypes.float32) if x.dtype in dtypes.HALVES else x
 
 
-def from_data(data: object, backend: Handle, dtype: DType | None = None, device: object = None) -> Any:
-    """Return a new native array with the values of data."""
-    holds_arrays = _holds_arrays(data)
+def from_data(
+    data: object, backend: Handle, dtype: DType | None = None, device: object = None, *, plain: bool = False
+) -> Any:
+    """Return a new native array with the values of data, which is known to hold no arrays if it's ``plain``."""
+    holds_arrays = not plain and _holds_arrays(data)
     if holds_arrays and stays(data):
         return _join(data, backend, dtype, device)
     array = _as_numpy(_gather_scalars(data) if holds_arrays else data, dtype)

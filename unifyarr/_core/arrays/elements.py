@@ -274,6 +274,9 @@ def get_item(self: Array, key: Any) -> Array:
                 native = backend.fast_get_pair(self._native, key)
             except Exception:
                 native = NotImplemented
+        elif key.__class__ is Array:
+            # No fast path knows it.
+            native = NotImplemented
         else:
             native = backend.fast_get_item(self._native, key)
         if native.__class__ is _FLOAT64 or native.__class__ in _NUMBERS:
@@ -312,7 +315,8 @@ def set_item(self: Array, key: Any, value: Any) -> None:
             native = value._native
         else:
             native = value
-        if backend.fast_set_item(self._native, key, native):
+        # No fast path knows an array of ours.
+        if key.__class__ is not Array and backend.fast_set_item(self._native, key, native):
             return
         lowered = _lowered(key, backend)
         if lowered is not key and backend.fast_set_item(self._native, lowered, native):

@@ -34,7 +34,8 @@ class _Operands(set[type]):
         return accepted
 
 
-_TAKEN = _Operands((bool, int, float, complex))
+# The types that operators take, as far as they are known.
+TAKEN = _Operands((bool, int, float, complex))
 
 
 def _left(x: Any, other: object, name: str) -> Any:
@@ -108,7 +109,7 @@ def _make_binary(function: str, name: str) -> Any:
     other_name = f"__{_MIRRORED.get(word, 'r' + word)}__"
 
     def operator(self: Any, other: Any, /) -> Any:
-        if type(other) in _TAKEN or _TAKEN.accept(other):
+        if type(other) in TAKEN or TAKEN.accept(other):
             return getattr(functions, function)(self, other)
         return _left(self, other, other_name)
 
@@ -120,7 +121,7 @@ def _make_reflected(function: str, name: str) -> Any:
     other_name = name.replace("__r", "__", 1)
 
     def operator(self: Any, other: Any, /) -> Any:
-        if type(other) in _TAKEN or _TAKEN.accept(other):
+        if type(other) in TAKEN or TAKEN.accept(other):
             return getattr(functions, function)(other, self)
         return _left(self, other, other_name)
 
@@ -129,7 +130,7 @@ def _make_reflected(function: str, name: str) -> Any:
 
 def _make_in_place(function: str, name: str) -> Any:
     def operator(self: Any, other: Any, /) -> Any:
-        if type(other) in _TAKEN or _TAKEN.accept(other):
+        if type(other) in TAKEN or TAKEN.accept(other):
             return getattr(functions, function)(self, other, out=self)
         return NotImplemented
 

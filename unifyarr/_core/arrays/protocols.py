@@ -104,8 +104,8 @@ class Protocols(Slots):
         """Write a value to ``x[key]``."""
         raise NotSupplied
 
-    def _update(self, value: object, /, *, what: str = "x") -> None:
-        """Overwrite the array by a value; ``what`` it is called in errors."""
+    def _update(self, value: object, /, *, what: str = "x", assigned: bool = False) -> None:
+        """Overwrite the array by a value; ``what`` it is called in errors, ``assigned`` that any cast will do."""
         raise NotSupplied
 
     # -- the views' -------------------------------------------------------------------------------------------------

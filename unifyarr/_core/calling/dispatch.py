@@ -20,14 +20,14 @@ from ..arrays.array import Array
 from ..arrays.convert import shared_backend
 from ..arrays.elements import Element, settle
 from ..arrays.nest import Nest
-from ..arrays.operators import OPERATORS
+from ..arrays.operators import OPERATORS, TAKEN
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
 from ..declaring.fast import install
 from ..declaring.operands import PLAIN, Call
 from ..declaring.signature import Parameters
 from ..engines.current import current, current_name
-from ..engines.dtypes import SCALARS
+from ..engines.dtypes import SCALARS, DType
 from ..engines.handle import LOADED, loaded_backends
 from ..engines.refusals import explained
 from ..engines.tracing import inside, mode
@@ -35,7 +35,7 @@ from ..values.supplying import supply
 from .concerns import general
 from .invoke import elementwise
 from .mapping import map_plainly
-from .recording import beside, frozen
+from .recording import beside, frozen, integers, told
 from .shortcut_source import has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts, look
 from .sources import NAME, OUT, OUT_UNARY, binary, fill, identifier, indent, mark_for, unary
@@ -95,8 +95,8 @@ def _source(declaration: Declaration, bound: bool) -> str:
     call = f"{mark}Call({{{arguments}}}, {mark}parameters, {backend})"
     ways = (
         fast,
-        settling(declaration, mark),
         shortcut(declaration, names, mark, call),
+        settling(declaration, mark),
         direct(declaration, names, mark),
         mapped(declaration, names, mark),
     )
@@ -146,6 +146,11 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
     signature = declaration.signature
     mark, name = mark_for(list(signature.parameters)), identifier(declaration.name)
     handler = general(declaration)
+    shortcuts = Shortcuts(
+        handler,
+        takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
+        takes_nothing=declaration.category == "creation",
+    )
     own = {
         "Call": Call,
         "Element": Element,
@@ -167,11 +172,13 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "frozen": frozen,
         "beside": beside,
         "look": look,
-        "shortcuts": Shortcuts(
-            handler,
-            takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
-            takes_nothing=declaration.category == "creation",
-        ),
+        "shortcuts": shortcuts,
+        "DType": DType,
+        "integers": integers,
+        "told": told,
+        "lists": frozenset({list, tuple}),
+        "settled": frozenset({Array, View}),
+        "ndarray": np.ndarray,
         "current": current,
         "current_name": current_name,
         "loaded": LOADED,
@@ -199,7 +206,10 @@ def _compile_operator(declaration: Declaration, method: types.FunctionType) -> N
         fast, arguments = unary(NAME, "self"), "self"
     name = method.__name__
     fast = fill(_FAST, fast=fast)
-    source = f"def {NAME}({arguments}, /):\n{indent(fast, '    ')}\n    return general({arguments})\n"
+    # As the method does, without its call.
+    known = "if type(other) in taken:\n        return function(self, other)\n    " if others else ""
+    source = f"def {NAME}({arguments}, /):\n{indent(fast, '    ')}\n    {known}return general({arguments})\n"
     code = _named(source, declaration.name, name, f"operator {name}")
-    operator = types.FunctionType(code, {"general": method, **_OF_ALL}, name)
+    names = {"general": method, "function": declaration.public, "taken": TAKEN, **_OF_ALL}
+    operator = types.FunctionType(code, names, name)
     setattr(Array, name, functools.update_wrapper(operator, method))

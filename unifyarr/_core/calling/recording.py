@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from ..arrays.array import Array
-from ..engines.dtypes import DType
+from ..engines.dtypes import BY_NUMPY, DType
 from ..engines.handle import Handle
-from ..values.records import Record
+from .programs import Step, bound, program
 
 # How many bytes a constant of a shortcut has at most.
 _CONSTANT = 64
-_INTS = frozenset({int})
 _ATOMS = frozenset({int, str, DType, type, np.dtype})
+
+
+@lru_cache(maxsize=4096, typed=True)
+def integers(*values: Any) -> Hashable:
+    """Return what tells a tuple of ints from all other arguments, ``None`` for one of other things."""
+    return (int, values) if all(type(each) is int for each in values) else None
+
+
+def told(value: Any) -> Hashable:
+    """Return what ``frozen`` does, of a bool and an int too what differs from the value."""
+    kind = type(value)
+    return (kind, value) if kind is bool else frozen(value)
 
 
 def frozen(value: Any) -> Hashable:
@@ -32,7 +43,7 @@ def frozen(value: Any) -> Hashable:
     if kind is float:
         return kind, value or repr(value)
     if kind is tuple:
-        return (int, value) if _INTS.issuperset(map(type, value)) else tuple(map(frozen, value))
+        return integers(*value) or tuple(map(frozen, value))
     if isinstance(value, np.dtype):
         return np.dtype, value
     raise TypeError
@@ -41,27 +52,38 @@ def frozen(value: Any) -> Hashable:
 def beside(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
     """Return the native of an operand that is no array of the backend, and what tells it apart: ``None`` of a number.
 
-    On NumPy its own arrays and scalars are natives.
+    Arrays and scalars of NumPy's are what their natives are.
     """
-    if is_numpy_data(x, backend):
-        native = np.asarray(x)
+    if is_numpy_data(x):
+        native = native_of_data(x, backend)
         return native, native.dtype, native.shape
     return None, frozen(x), None
 
 
-def is_numpy_data(x: Any, backend: Handle) -> bool:
-    """Return whether an operand is an array or a scalar of NumPy's, on a backend that computes with these."""
-    return (type(x) is np.ndarray or isinstance(x, np.generic)) and backend.native_type is np.ndarray
+def is_numpy_data(x: Any) -> bool:
+    """Return whether an operand is an array or a scalar of NumPy's."""
+    return type(x) is np.ndarray or isinstance(x, np.generic)
 
 
-class _Step(Record):
-    """One call of a kernel: slots of its inputs, of the array that it writes to, and of its results."""
+def native_of_data(x: Any, backend: Handle) -> Any:
+    """Return the native of NumPy's data: a copy, or the data itself where these are natives.
 
-    kernel: Callable[..., Any]
-    inputs: tuple[int, ...]
-    static: Mapping[str, Any]
-    out: int | None
-    results: tuple[int, ...] | int
+    Raises ``TypeError`` where the general path has more to look at: other dtypes, and several devices.
+    """
+    array = np.asarray(x)
+    known = BY_NUMPY.get(array.dtype)
+    if known is None or not array.dtype.isnative:
+        raise TypeError
+    if backend.native_type is np.ndarray:
+        return array
+    if array.dtype is not known.dtype or not _has_one_device(backend) or not backend.supports_dtype(array.dtype):
+        raise TypeError
+    return backend.from_numpy(array)
+
+
+@cache
+def _has_one_device(backend: Handle) -> bool:
+    return len(backend.devices()) == 1
 
 
 class Recording:
@@ -72,7 +94,7 @@ class Recording:
         self.arrays: list[Array | None] = list(operands)
         self.count = len(operands)
         self.slots = {id(x): slot for slot, x in enumerate(operands) if x is not None}
-        self.steps: list[_Step] = []
+        self.steps: list[Step] = []
         self.constants: dict[int, Any] = {}
         self.is_repeatable = True
         self.watches_gradients = False
@@ -115,17 +137,19 @@ class Recording:
             return
         gaps = getattr(kernel, "gaps", None)
         if gaps is not None and operands and operands[0]._native.dtype not in gaps:
-            kernel = kernel.native  # type: ignore[attr-defined]
+            kernel = kernel.outside_gaps  # type: ignore[attr-defined]
         if type(results) is tuple:
-            self.steps.append(_Step(kernel, inputs, static, None, tuple(map(self._new, results))))
+            self.steps.append(Step(kernel, inputs, static, None, tuple(map(self._new, results))))
             return
         out = self.slots.get(id(results))
+        if results.shape:
+            kernel = getattr(kernel, "with_axes", kernel)
         if out is None:
-            self.steps.append(_Step(kernel, inputs, static, None, self._new(results)))
+            self.steps.append(Step(kernel, inputs, static, None, self._new(results)))
         elif out < self.count or out in self.constants:
             self.stop()
         else:
-            self.steps.append(_Step(kernel, inputs, static, out, out))
+            self.steps.append(Step(kernel, inputs, static, out, out))
 
     def _new(self, x: Array) -> int:
         self.arrays.append(x)
@@ -144,20 +168,9 @@ class Recording:
 
     def program(self, results: list[int], *, several: bool) -> Callable[..., Any]:
         """Return what computes the natives in slots from those of the operands: one, or a tuple."""
-        steps = self._needed(results)
-        if len(steps) == 1:
-            kernel, inputs, static, _, found = steps[0]
-            wanted = tuple(results) if several else results[0]
-            if found == wanted and inputs == tuple(range(self.count)):
-                return _bound(kernel, static)
-        kernels = {f"k{place}": _bound(each.kernel, each.static) for place, each in enumerate(steps)}
-        constants = {f"n{slot}": native for slot, native in self.constants.items()}
-        returned = _names(results) if several else f"n{results[0]}"
-        make = _compiled(self._source(steps, results, returned, [*kernels, *constants]))
-        made: Callable[..., Any] = make(*kernels.values(), *constants.values())
-        return made
+        return program(self._needed(results), self.constants, self.count, results, several=several)
 
-    def _needed(self, results: list[int]) -> list[_Step]:
+    def _needed(self, results: list[int]) -> list[Step]:
         if any(each.out is not None for each in self.steps):
             # What is written to shows in views of it: all is done again, in the same order.
             return self.steps
@@ -167,26 +180,6 @@ class Recording:
                 needed.update(each.inputs)
                 steps.append(each)
         return steps[::-1]
-
-    def _source(self, steps: list[_Step], results: list[int], returned: str, bound: list[str]) -> str:
-        lines = [f"def make({', '.join(bound)}):", f"    def shortcut({_names(range(self.count))}):"]
-        last = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
-        for place, each in enumerate(steps):
-            out = "" if each.out is None else f"out=n{each.out}"
-            found = _names(each.results) if isinstance(each.results, tuple) else f"n{each.results}"
-            lines.append(f"        {found} = k{place}({_names(each.inputs)}{out})")
-            if place < len(steps) - 1 and not isinstance(each.results, tuple):
-                # A kernel may do a call and decline the next one, for its values.
-                lines.append(f"        if {found} is NotImplemented: return NotImplemented")
-            # Memory that nothing needs any more is free for the next kernel.
-            dead = [
-                slot
-                for slot in set(each.inputs)
-                if last[slot] == place and slot not in self.constants and slot not in results and slot >= self.count
-            ]
-            lines += [f"        del {_names(dead)}"] if dead else []
-        lines += [f"        return {returned}", "    return shortcut"]
-        return "\n".join(lines)
 
 
 class _Tape:
@@ -203,7 +196,7 @@ class _Tape:
         kernel = self._backend.kernel(name)
 
         def noted(native: Any, **static: Any) -> Any:
-            self._calls.append(partial(kernel, **static) if static else kernel)
+            self._calls.append(bound(kernel, static))
             return kernel(native, **static)
 
         return noted
@@ -225,23 +218,3 @@ class _Tape:
 def _backend_of(results: Any) -> Handle:
     one: Array = results[0] if type(results) is tuple else results
     return one._backend
-
-
-def _bound(kernel: Callable[..., Any], static: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a kernel with its static arguments, prepared for them where it knows how."""
-    if not static:
-        return kernel
-    bind = getattr(kernel, "bind", None)
-    return partial(kernel, **static) if bind is None else bind(**static)
-
-
-def _names(slots: Any) -> str:
-    return "".join(f"n{slot}, " for slot in slots)
-
-
-@cache
-def _compiled(source: str) -> Callable[..., Any]:
-    local: dict[str, Any] = {}
-    exec(compile(source, "<unifyarr shortcut>", "exec"), {}, local)
-    make: Callable[..., Any] = local["make"]
-    return make

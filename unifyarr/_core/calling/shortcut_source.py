@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from ..declaring.declare import Declaration
 from .sources import FINISH, fill
 
@@ -45,7 +47,7 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     if not has_shortcuts(declaration):
         return ""
     if declaration.category == "creation":
-        return _creating_shortcut(names, mark, call)
+        return _creating_shortcut(declaration, names, mark, call)
     if not parameters.operands:
         return ""
     whole = takes_arrays(declaration)
@@ -59,7 +61,7 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
         look += lines
         inputs.append(native)
         key += told
-    key += [_told(name, mark) for name in names if name not in parameters.operands and name not in absent]
+    key += [_told(declaration, name, mark) for name in names if name not in parameters.operands and name not in absent]
     return fill(
         _SHORTCUT,
         condition=" and ".join([*(f"{name} is None" for name in absent), *conditions]),
@@ -79,17 +81,17 @@ def _backend_of(declaration: Declaration, mark: str) -> tuple[str, list[str]]:
     firm = _firm(declaration)
     if firm:
         backend = f"{firm[0]}._backend"
-        kinds = "is Array" if declaration.view_map else f"in {mark}arrays"
+        kinds = "is Array" if declaration.view_map else f"in {mark}settled"
         return backend, [*(f"type({x}) {kinds}" for x in firm), *(f"{x}._backend is {backend}" for x in firm[1:])]
     if parameters.sequences:
-        backend = f"{mark}shared({parameters.operands[0]})"
-        return backend, [f"{backend} is not None"]
+        arrays = parameters.operands[0]
+        return f"{arrays}[0]._backend", [f"type({arrays}) in {mark}lists", arrays, f"type({arrays}[0]) in {mark}arrays"]
     one, *others = parameters.operands
     other = others[0] if others else one
-    backend = f"({one} if type({one}) in {mark}arrays else {other})._backend"
+    backend = f"({one} if type({one}) in {mark}settled else {other})._backend"
     # A list is made an array at each call.
     data = [f"type({x}) is not list" for x in parameters.operands]
-    return backend, [f"(type({one}) in {mark}arrays or type({other}) in {mark}arrays)", *data]
+    return backend, [f"(type({one}) in {mark}settled or type({other}) in {mark}settled)", *data]
 
 
 def _firm(declaration: Declaration) -> list[str]:
@@ -110,10 +112,19 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         return [f"{native}, {mark}k{place} = {mark}look({x}, {mark}backend)"], f"*{taken}", [f"{mark}k{place}"]
     if x in _firm(declaration):
         return [f"{native} = {x}._native"], taken, values
+    # On NumPy its own arrays are natives.
+    beside = [
+        f"elif type({x}) is {mark}ndarray is {mark}backend.native_type:",
+        f"    {native}, {told[0]}, {told[1]} = {x}, {x}.dtype, {x}.shape",
+    ]
     look = [
         f"if type({x}) in {mark}arrays and {x}._backend is {mark}backend:",
         f"    {native} = {x}._native",
         *[f"    {name} = {value}" for name, value in zip(told, values, strict=True)],
+        f"elif {x} is None or type({x}) is int:",
+        f"    {native} = {told[1]} = None",
+        f"    {told[0]} = {x} if {x} is None else (int, {x})",
+        *([f"    {told[2]} = None"] if whole else beside),
         "else:",
         f"    {native}, {told[0]}, {told[1]} = {mark}beside({x}, {mark}backend)",
         *([f"    {told[2]} = {native}"] if whole else []),
@@ -121,19 +132,31 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
     return look, taken, told
 
 
-def _told(name: str, mark: str) -> str:
-    """Return the source of what tells an argument from others."""
-    frozen = f"(int, {name}) if type({name}) is int else {mark}frozen({name})"
-    return f"{name} if {name} is None or {name} is False or {name} is True else {frozen}"
+def _told(declaration: Declaration, name: str, mark: str) -> str:
+    """Return the source of what tells an argument from others: itself if it's of the types that are expected there.
+
+    ``frozen`` returns ``None``, a bool or a tuple with the type, so that 1 and True are told apart.
+    """
+    default = declaration.signature.parameters[name].default
+    if default is None or type(default) is bool:
+        frozen = f"(int, {name}) if type({name}) is int else {mark}frozen({name})"
+        return f"{name} if {name} is None or {name} is False or {name} is True else {frozen}"
+    dtype = "" if name != "dtype" else f"{name}.dtype if type({name}) is {mark}DType else "
+    sequence = (
+        f"{mark}integers(*{name}) or {mark}frozen({name}) if type({name}) is tuple else "
+        if default is inspect.Parameter.empty
+        else ""
+    )
+    return f"{name} if type({name}) is int else {dtype}{sequence}{mark}told({name})"
 
 
-def _creating_shortcut(names: list[str], mark: str, call: str) -> str:
+def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
     return fill(
         _SHORTCUT,
         condition="out is None and backend is None" if "backend" in names else "out is None",
         backend=f"{mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current()",
         look="",
-        key=", ".join(_told(name, mark) for name in names if name not in ("out", "backend")),
+        key=", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend")),
         inputs="",
         finish=fill(FINISH, mark=mark),
         call=call,

@@ -16,31 +16,32 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ...backends.base import Backend
 from ..arrays.array import Array, owner, wrap
-from ..arrays.recipes import is_recipe, make_recipe
+from ..arrays.elements import Element
+from ..arrays.recipes import View, is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
-from ..engines.dtypes import BY_NUMPY
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded
-from .recording import Recording, is_numpy_data
+from .programs import of_arrays, of_arrays_several
+from .recording import Recording, is_numpy_data, native_of_data
 
 # How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
 MOST = 1024
 _MOST_LAYOUTS = 8
+_ARRAYS = frozenset({Array, Element, View})
 
 
 def look(arrays: Any, backend: Handle) -> tuple[list[Any], tuple[Hashable, ...]]:
-    """Return the natives of a sequence of plain arrays of a backend, and what tells it from other sequences."""
-    natives, keys = [], []
-    for x in arrays if type(arrays) in (tuple, list) else (None,):
-        if not isinstance(x, Array) or x._backend is not backend:
+    """Return the natives of a list or tuple of plain arrays of a backend, and what tells it from other sequences."""
+    natives: list[Any] = []
+    keys: list[Hashable] = []
+    for x in arrays:
+        if type(x) not in _ARRAYS or x._backend is not backend:
             raise TypeError
         native = x._native
         natives.append(native)
-        keys.append((native.dtype, native.shape))
+        keys += (native.dtype, native.shape)
     return natives, tuple(keys)
 
 
@@ -69,7 +70,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             return self._general(call)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
         plain = all(type(x._native) is backend.native_type for x in arrays) and backend.trace() is None
-        if not plain or any(_watched(backend, x._native) for x in arrays):
+        if not plain or any(backend.is_watched(x._native) for x in arrays):
             return self._general(call)
         if len({*map(id, arrays)}) < len(arrays):
             # ``f(x, x)``: the recording tells its operands apart by their identity.
@@ -87,14 +88,16 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         return result
 
     def _take_data(self, call: Call, backend: Handle) -> bool:
-        """Make arrays of NumPy's data where that is what natives are; return whether the engine has their dtypes."""
+        """Make arrays of NumPy's data; return whether a shortcut may take these."""
         for name in () if self._takes_nothing else call.parameters.operands:
             value = call.arguments[name]
-            if is_numpy_data(value, backend):
-                native = np.asarray(value)
-                if self._takes_arrays or native.dtype not in BY_NUMPY or not native.dtype.isnative:
+            if is_numpy_data(value):
+                if self._takes_arrays:
                     return False
-                call.arguments[name] = wrap(native, backend)
+                try:
+                    call.arguments[name] = wrap(native_of_data(value, backend), backend)
+                except TypeError:
+                    return False
         return True
 
     def _shortcut(
@@ -153,10 +156,6 @@ def _replace_operands(call: Call, backend: Handle) -> None:
         call.arguments[name] = tuple(map(other, value)) if name in call.parameters.sequences else other(value)
 
 
-def _watched(backend: Handle, native: Any) -> bool:
-    return bool(backend.records_gradient(native) or backend.is_traced(native) or backend.carries_derivative(native))
-
-
 def _guarded(shortcut: Callable[..., Any], notes: Recording, backend: Handle, dtype: Any = None) -> Callable[..., Any]:
     """Return a shortcut that declines what the body would look at: natives of another type, and gradients.
 
@@ -179,8 +178,13 @@ def _guarded(shortcut: Callable[..., Any], notes: Recording, backend: Handle, dt
     if not notes.watches_gradients or type(backend.engine).carries_derivative is Backend.carries_derivative:
         return shortcut
 
+    is_watched = backend.is_watched
+
     def guarded(*natives: Any) -> Any:
-        return NotImplemented if any(_watched(backend, native) for native in natives) else shortcut(*natives)
+        for native in natives:
+            if native is not None and is_watched(native):
+                return NotImplemented
+        return shortcut(*natives)
 
     return guarded
 
@@ -203,7 +207,9 @@ def _whole(notes: Recording, result: Any, operands: list[Array | None], backend:
         if any(x._base is not None for x in result) or notes.watches_layout:
             return None
         program = _program(notes, tuple(result), backend, several=True)
-        return None if program is None else _several(program, type(result), notes, backend)
+        if program is None:
+            return None
+        return of_arrays_several(_guarded(program, notes, backend), operands, backend, type(result), len(result))
     if not isinstance(result, Array):
         return None
     if is_recipe(result):
@@ -219,54 +225,8 @@ def _whole(notes: Recording, result: Any, operands: list[Array | None], backend:
         base = next((place for place, x in enumerate(operands) if x is not None and owner(x) is result._base), None)
         if base is None:
             return None
-    return _view(_guarded(program, notes, backend, result._native.dtype), base, backend)
+    return of_arrays(_guarded(program, notes, backend, result._native.dtype), operands, backend, base=base)
 
 
 def _recipe(steps: Any, place: int, *operands: Array) -> Array:
     return make_recipe(operands[place], steps)
-
-
-def _view(program: Callable[..., Any], base: int | None, backend: Handle) -> Callable[..., Any]:
-    plain = backend.native_type
-
-    def shortcut(x: Array, *others: Array) -> Any:
-        if others:
-            native = program(x._native, *[each._native if isinstance(each, Array) else None for each in others])
-        else:
-            native = program(x._native)
-        if type(native) is not plain:
-            return NotImplemented
-        array = Array()
-        array._native = native
-        array._backend = backend
-        if base is None:
-            array._base = None
-        else:
-            viewed = others[base - 1] if base else x
-            above = viewed._base
-            array._base = viewed if above is None else above
-        return array
-
-    return shortcut
-
-
-def _several(program: Callable[..., Any], kind: Any, notes: Recording, backend: Handle) -> Callable[..., Any]:
-    plain = backend.native_type
-    run = _guarded(program, notes, backend)
-
-    def shortcut(*operands: Array) -> Any:
-        natives = run(*[x._native if isinstance(x, Array) else None for x in operands])
-        if natives is NotImplemented:
-            return natives
-        arrays: list[Array] = []
-        for native in natives:
-            if type(native) is not plain:
-                return NotImplemented
-            array = Array()
-            array._native = native
-            array._backend = backend
-            array._base = None
-            arrays.append(array)
-        return tuple(arrays) if kind is tuple else kind(*arrays)
-
-    return shortcut

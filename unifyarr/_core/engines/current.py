@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -15,9 +16,15 @@ _default: str | None = None
 _scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
 
 
+@functools.cache
+def _usual() -> str:
+    # Asked for at each creation, of an environment that is slow to read.
+    return os.environ.get("UNIFYARR_BACKEND") or "numpy"
+
+
 def current_name() -> str:
     """Return the name of the current backend: of the scope, else the process's default."""
-    return _scoped.get() or _default or os.environ.get("UNIFYARR_BACKEND") or "numpy"
+    return _scoped.get() or _default or _usual()
 
 
 def current() -> Handle:
@@ -29,7 +36,7 @@ def set_backend(backend: str) -> None:
     """Make ``backend`` the process's default: where creation functions and plain data go.
 
     Scopes opened by ``use_backend`` go before it. Without it the default is the environment variable
-    ``UNIFYARR_BACKEND``, or NumPy.
+    ``UNIFYARR_BACKEND`` as it is when a backend is first needed, or NumPy.
 
     Parameters
     ----------

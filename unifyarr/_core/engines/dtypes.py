@@ -240,6 +240,21 @@ def check_cast(source: object, target: DType, what: str) -> None:
         )
 
 
+def as_assigned(value: Any, target: DType, what: str) -> Any:
+    """Return a Python scalar as an assignment to ``target`` takes it, by NumPy's rule: truncated, or as a truth."""
+    source = rank(type(value))
+    if source <= target.rank:
+        return value
+    if target.rank == 0:
+        return builtins.bool(value)
+    if source == 3:
+        raise CastingError(f"{what} has dtype {target}, which takes no complex number: assign its real part, v.real")
+    if value != value or value in (float("inf"), float("-inf")):
+        error = ValueError if value != value else OverflowError
+        raise error(f"{what} has dtype {target}, which has no {value}: assign an integer, or cast the array first")
+    return int(value)
+
+
 def check_keeps_imaginary(source: DType, target: DType) -> None:
     """Raise ``CastingError`` for a cast of complex numbers to real ones; as bools they are what isn't zero."""
     if rank(source) == 3 and rank(target) in (1, 2):

@@ -14,7 +14,7 @@ from ..arrays.ownership import hand_out, read
 from ..arrays.recipes import has_native_views, is_recipe
 from ..engines.refusals import explains
 from ..engines.registry import load
-from ..engines.tracing import capture, current, inside
+from ..engines.tracing import capture, current, inside, mode
 from ..values.arguments import as_integers, shown
 from ..values.supplying import supply
 from .inplace import is_read_only
@@ -24,6 +24,10 @@ _WITHOUT_MEMORY = "this view has no memory of its own here, and copy=False forbi
 
 def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """Return the values as a NumPy array, which may be written if ``x`` may: the memory, if the engine can write it."""
+    if dtype is None and not copy and mode.get() is None and type(x) is Array and x._backend.native_type is np.ndarray:
+        native: np.ndarray = x._native
+        if native.flags.writeable:
+            return native
     x = current(x)
     hand_out(x)
     values = to_host(x, "np.asarray()")

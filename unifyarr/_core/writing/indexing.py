@@ -250,7 +250,7 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         if is_view_at(value, x, window):
             # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
             return
-        native = fit(value, x, shape, exact=is_element, what=what)
+        native = fit(value, x, shape, exact=is_element, what=what, assigned=True)
         if backend.mutable:
             assign(make_view(x, window), native)
         else:
@@ -258,7 +258,8 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         return
     lead, rest = indices[0].shape, shape[len(indices) :]
     shape = (*rest[:place], *lead, *rest[place:])
-    native = _move(backend, fit(value, x, shape, exact=is_element, what=what), len(lead), place, back=True)
+    native = fit(value, x, shape, exact=is_element, what=what, assigned=True)
+    native = _move(backend, native, len(lead), place, back=True)
     target = x if window.is_identity(x.shape) else make_view(x, window)
     assign(target, native, Elements(tuple(map(read, indices))))
 
@@ -277,6 +278,6 @@ def _put_mask(x: Array, key: Any, value: object) -> bool:
     if mask.shape != x.shape or not one_value:
         return False
     check_target(x)
-    native = fit(value, x, (), exact=True, what="the masked part")
+    native = fit(value, x, (), exact=True, what="the masked part", assigned=True)
     assign(x, native, Masked(read(mask)))
     return True

@@ -5,9 +5,13 @@ Everything that can fail is checked before the first byte is written.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
+
+from numpy import float64
+from numpy.exceptions import ComplexWarning
 
 from ...errors import DeviceError, InplaceUpdateError, ReadOnlyError, ShapeError, TracedMutationError
 from ...typing import Shape
@@ -18,6 +22,7 @@ from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind
 from ..arrays.recipes import root_of, steps_with
 from ..arrays.views import Elements, Masked, Step, put_through, store
 from ..engines import dtypes
+from ..engines.dtypes import DType
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
@@ -86,14 +91,21 @@ def _is_read_only(x: Array, root: Array) -> bool:
     return not isinstance(native, Held) and bool(root._backend.is_read_only(native))
 
 
-def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -> Any:
+def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, assigned: bool = False) -> Any:
     """Return a value as a native array of the target's dtype and of ``shape``, checked and cast as a write needs it.
 
-    ``exact`` demands the shape itself, where otherwise the value broadcasts to it.
+    ``exact`` demands the shape itself, where otherwise the value broadcasts to it. What is ``assigned``, as in
+    ``x[...] = v``, takes any cast, as in NumPy; all else casts under ``same_kind``.
     """
     backend, dtype = target._backend, target.dtype
+    if assigned and type(value) is float64:
+        # A number of Python's too.
+        value = float(value)
     if type(value) in dtypes.SCALARS:
-        dtypes.check_cast(type(value), dtype, what)
+        if assigned:
+            value = dtypes.as_assigned(value, dtype, what)
+        else:
+            dtypes.check_cast(type(value), dtype, what)
         native = convert.scalar(value, dtype, backend, convert.device_of([target], backend))
         given: Shape = ()
     else:
@@ -101,11 +113,14 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str) -
             array = convert.as_array(value, backend)
             check_device(target, array, what)
         else:
-            array = _from_data(value, target)
+            array = _from_data(value, target, assigned)
+        if assigned:
+            array = _without_imaginary(array, dtype)
         given = array.shape
         found = array.dtype
         if found is not dtype:
-            dtypes.check_cast(found, dtype, what)
+            if not assigned:
+                dtypes.check_cast(found, dtype, what)
             native = backend.kernel("astype")(read(array), dtype=dtype.dtype)
         else:
             native = read(array)
@@ -131,14 +146,27 @@ def check_device(target: Array, value: Array, what: str) -> None:
             )
 
 
-def _from_data(value: object, target: Array) -> Array:
+def _without_imaginary(array: Array, dtype: DType) -> Array:
+    # NumPy warns too, and takes the real part.
+    if dtypes.rank(array.dtype) == 3 and dtypes.rank(dtype) in (1, 2):
+        warnings.warn(
+            f"an assignment casts {array.dtype} to {dtype} and drops the imaginary part: assign ua.real(x) to say so",
+            ComplexWarning,
+            stacklevel=6,
+        )
+        return wrap(array._backend.kernel("real")(read(array)), array._backend)
+    return array
+
+
+def _from_data(value: object, target: Array, assigned: bool) -> Array:
     import numpy as np
 
     backend = target._backend
     if convert.stays(value):
         return wrap(convert.from_data(value, backend, device=convert.device_of([target], backend)), backend)
     array = convert.to_numpy(value)
-    if not isinstance(value, (np.ndarray, np.generic)) and dtypes.rank(array.dtype) <= dtypes.rank(target.dtype):
+    is_weak = not isinstance(value, (np.ndarray, np.generic))
+    if is_weak and (assigned or dtypes.rank(array.dtype) <= dtypes.rank(target.dtype)):
         # A list of Python numbers is weak, as they are.
         array = convert.to_numpy(value, target.dtype)
     device = convert.device_of([target], backend)
@@ -322,19 +350,26 @@ def rewrite(root: Array, write: Callable[[Any, list[Any] | None], Any], value: A
 
 @explains("this write")
 def update(
-    target: Array, value: object, /, *, ensure_in_backend: bool = False, exact: bool = False, what: str = "x"
+    target: Array,
+    value: object,
+    /,
+    *,
+    ensure_in_backend: bool = False,
+    exact: bool = False,
+    what: str = "x",
+    assigned: bool = False,
 ) -> None:
     """Overwrite the target by a value: the whole path, from the checks to the write."""
     target, value = take(target), take(value)
     if checking():
 
         def write() -> None:
-            update(target, value, ensure_in_backend=ensure_in_backend, exact=exact, what=what)
+            update(target, value, ensure_in_backend=ensure_in_backend, exact=exact, what=what, assigned=assigned)
 
         check_write(f"the write to {what}", write, target, value)
         return
     check_target(target, ensure_in_backend)
-    assign(target, fit(value, target, target.shape, exact=exact, what=what))
+    assign(target, fit(value, target, target.shape, exact=exact, what=what, assigned=assigned))
 
 
 supply(Array._update, update)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..kernels import bound_by
 from ._bounds import check_all_bounds, check_bounds
 from ._compiled import compiled
 from ._writing import with_twin
@@ -66,6 +68,23 @@ _set_window = compiled(_write_window)
 _destroy_window = compiled(_write_window, destructive=True)
 
 
+@functools.lru_cache(maxsize=1024)
+def _kept_start(start: int) -> Any:
+    # As Python's integers are, so that JAX compiles nothing anew for it.
+    return jax.device_put(start)
+
+
+def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:
+    _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
+    starts = tuple(map(_kept_start, _block_starts(window)))
+
+    def reading(x: jax.Array, /) -> jax.Array:
+        return _get_window(x, *starts, steps=steps, lengths=lengths)
+
+    return reading
+
+
+@bound_by(_reading)
 def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
     return _get_window(x, *_block_starts(window), steps=steps, lengths=lengths)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import worked_around
+from ..kernels import bound_by, worked_around
 from ._compiled import INDEX, Kernel, compiled, is_concrete
 from ._memory import number
 from .elementwise import abs as _absolute
@@ -41,14 +41,23 @@ def _raises(message: str, *, square: bool = True) -> Kernel:
             _check_matrices(x, square=square)
             return function(x, *arrays, **arguments)
 
+        def bind(**arguments: Any) -> Kernel:
+            call = functools.partial(inner, **arguments) if arguments else inner
+
+            def bound(*arrays: Any) -> Any:
+                result, failed = call(*arrays)
+                # NumPy reads what is on the host in a fifth of the time that JAX takes.
+                if is_concrete(failed) and np.asarray(failed):
+                    raise np.linalg.LinAlgError(message)
+                return result
+
+            return bound
+
+        @bound_by(bind)
         @worked_around(RAISES)
         @functools.wraps(function)
         def kernel(*arrays: Any, **arguments: Any) -> Any:
-            result, failed = inner(*arrays, **arguments)
-            # NumPy reads what is on the host in a fifth of the time that JAX takes.
-            if is_concrete(failed) and np.asarray(failed):
-                raise np.linalg.LinAlgError(message)
-            return result
+            return bind(**arguments)(*arrays)
 
         return kernel
 

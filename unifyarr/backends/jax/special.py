@@ -48,9 +48,9 @@ def digamma(x: jax.Array) -> Any:
 @_in_double
 def zeta(x: jax.Array, q: jax.Array) -> Any:
     # The first term is the whole sum for great exponents.
-    is_power = x > 1e4
+    is_power = (x > 1e4) & (q > 0)
     first = jnp.where(is_power, q, 1) ** -x
-    x = jnp.where(is_power, 2, x)
+    x = jnp.where(is_power, 2, jnp.minimum(x, 1e4))
     is_great = (q > 1e9) & (x > 1)
     near = special.zeta(x, jnp.where(is_great, 1, q))
     great = jnp.where(is_great, q, 1e9)
@@ -66,12 +66,12 @@ def _of_scipy(name: str, slope: Callable[..., Any], reason: str) -> Kernel:
     def on_host(*arrays: Any) -> np.ndarray:
         return scipy_values(name, *map(np.asarray, arrays))
 
-    @jax.custom_jvp
+    @jax.custom_jvp  # type: ignore[untyped-decorator]
     def traced(*arrays: jax.Array) -> Any:
         result = jax.ShapeDtypeStruct(arrays[0].shape, arrays[0].dtype)
         return jax.pure_callback(on_host, result, *arrays, vmap_method="broadcast_all")
 
-    @traced.defjvp
+    @traced.defjvp  # type: ignore[untyped-decorator]
     def _(arrays: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]) -> tuple[Any, Any]:
         wide = (x.astype(_DOUBLE) for x in arrays)
         return traced(*arrays), (slope(*wide) * tangents[-1]).astype(arrays[0].dtype)

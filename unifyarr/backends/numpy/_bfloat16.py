@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import worked_around
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+_GAPS = frozenset({BFLOAT16})
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
@@ -35,6 +36,7 @@ def in_float32(reason: str) -> Callable[[Kernel], Kernel]:
             return tuple(map(_narrowed, result)) if isinstance(result, tuple) else _narrowed(result)
 
         widened.support_native_out = getattr(kernel, "support_native_out", False)  # type: ignore[attr-defined]
+        widened.gaps, widened.outside_gaps = _GAPS, kernel  # type: ignore[attr-defined]
         return worked_around(reason)(widened)  # type: ignore[return-value]
 
     return decorate

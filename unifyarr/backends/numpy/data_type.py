@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
+from ..kernels import bound_by
 
+
+def _casting(*, dtype: np.dtype[Any]) -> Callable[[np.ndarray], np.ndarray]:
+    if dtype.kind in "cb":
+        return methodcaller("astype", dtype)
+    return lambda x, /: x.astype(dtype) if x.dtype.kind != "c" else astype(x, dtype=dtype)
+
+
+@bound_by(_casting)
 def astype(x: np.ndarray, /, *, dtype: np.dtype[Any]) -> np.ndarray:
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         with warnings.catch_warnings():

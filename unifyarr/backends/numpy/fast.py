@@ -111,7 +111,8 @@ def mean(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
 
 
 def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
-    if x1.dtype == x2.dtype != BFLOAT16 and 1 <= x1.ndim <= 2 >= x2.ndim >= 1 and x1.shape[-1] == x2.shape[0]:
+    # NumPy refuses shapes that don't fit, and the general path says why.
+    if x1.dtype is x2.dtype is not BFLOAT16 and x1.ndim <= 2 >= x2.ndim:
         return np.matmul(x1, x2)
     return NotImplemented
 

@@ -66,6 +66,7 @@ def put_mask(x: np.ndarray, value: np.ndarray, mask: np.ndarray, /) -> np.ndarra
     return x
 
 
+@bound_by(lambda *, axis: lambda x, indices, /: np.asarray(x.take(indices, axis)))
 @support_native_out
 def take(x: np.ndarray, indices: np.ndarray, /, *, axis: int | None, out: np.ndarray | None = None) -> np.ndarray:
     if out is not None:
@@ -74,7 +75,7 @@ def take(x: np.ndarray, indices: np.ndarray, /, *, axis: int | None, out: np.nda
         if indices.size and not (-length <= indices.min() and indices.max() < length):
             raise IndexError(f"an index is out of bounds for axis {axis or 0} with size {length}")
         return np.take(x, indices, axis=axis, out=out, mode="wrap")
-    return np.asarray(np.take(x, indices, axis=axis))
+    return np.asarray(x.take(indices, axis))
 
 
 def take_along_axis(x: np.ndarray, indices: np.ndarray, /, *, axis: int) -> np.ndarray:

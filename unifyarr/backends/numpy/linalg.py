@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,11 @@ def matmul(x1: np.ndarray, x2: np.ndarray, /, *, out: Any = ...) -> np.ndarray:
         # ml_dtypes multiplies in float32 and leaves it there.
         return np.matmul(x1, x2, out=...).astype(BFLOAT16)
     return np.matmul(x1, x2, out=out)
+
+
+_product: Any = partial(np.matmul, out=...)
+_product.with_axes = np.matmul
+matmul.gaps, matmul.outside_gaps = frozenset({BFLOAT16}), _product  # type: ignore[attr-defined]
 
 
 @support_native_out

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from operator import methodcaller
+
 import numpy as np
 
-from ..kernels import support_native_out
+from ..kernels import bound_by, support_native_out
 
 
 def broadcast_to(x: np.ndarray, /, *, shape: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(x, shape)
 
 
+@bound_by(lambda *, axes: methodcaller("transpose", axes))
 def permute_dims(x: np.ndarray, /, *, axes: tuple[int, ...]) -> np.ndarray:
     return x.transpose(axes)
 
 
+@bound_by(lambda *, shape: methodcaller("reshape", shape))
 def reshape(x: np.ndarray, /, *, shape: tuple[int, ...]) -> np.ndarray:
     """Return ``x`` in another shape, in C order: a view where one is possible, a copy elsewhere."""
     return x.reshape(shape)
@@ -42,17 +48,32 @@ def set_imag(x: np.ndarray, value: np.ndarray, /) -> np.ndarray:
     return x
 
 
+@bound_by(lambda *, axis: lambda *arrays: np.concatenate(arrays, axis))
 @support_native_out
 def concat(*arrays: np.ndarray, axis: int, out: np.ndarray | None = None) -> np.ndarray:
     return np.concatenate(arrays, axis, out=out)
 
 
+def _stacking(*, axis: int) -> Callable[..., np.ndarray]:
+    # As NumPy's own does it, without its checks.
+    key = (*[slice(None)] * axis, None)
+    return lambda *arrays: np.concatenate([x[key] for x in arrays], axis)
+
+
+@bound_by(_stacking)
 @support_native_out
 def stack(*arrays: np.ndarray, axis: int, out: np.ndarray | None = None) -> np.ndarray:
     """Join arrays of one shape along a new axis, the ``axis``-th of the result."""
     return np.stack(arrays, axis, out=out)
 
 
+def _repeating(*, count: int | None, axis: int | None) -> Callable[..., np.ndarray]:
+    if count is None:
+        return partial(repeat, count=count, axis=axis)
+    return methodcaller("repeat", count, axis)
+
+
+@bound_by(_repeating)
 def repeat(x: np.ndarray, /, *repeats: np.ndarray, count: int | None, axis: int | None) -> np.ndarray:
     """Repeat each element ``count`` times; where that is ``None``, as often as the int64 array after ``x`` says."""
     return np.repeat(x, repeats[0] if count is None else count, axis)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..kernels import support_native_out
+from ..kernels import bound_by, support_native_out
 from ._bfloat16 import ordered
 
 
@@ -23,7 +25,7 @@ def argmin(x: np.ndarray, /, *, axis: int | None, keepdims: bool, out: Any = Non
 
 def nonzero(x: np.ndarray, /) -> tuple[np.ndarray, ...]:
     """Return an int64 array for each axis, in C order; ``x`` has at least one axis."""
-    return np.nonzero(x)
+    return x.nonzero()
 
 
 @ordered
@@ -46,6 +48,18 @@ def where(condition: np.ndarray, x1: np.ndarray, x2: np.ndarray, /, *, out: Any 
     return np.asarray(out)
 
 
+def _counting(*, axis: tuple[int, ...], keepdims: bool) -> Callable[[np.ndarray], np.ndarray]:
+    if keepdims:
+        return partial(count_nonzero, axis=axis, keepdims=True)
+    axes = len(axis)
+
+    def count(x: np.ndarray, /) -> np.ndarray:
+        return np.asarray(np.count_nonzero(x) if axes == x.ndim else np.count_nonzero(x, axis))
+
+    return count
+
+
+@bound_by(_counting)
 def count_nonzero(x: np.ndarray, /, *, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     """Return how many elements over ``axis`` aren't zero, as int64."""
     if len(axis) == x.ndim and not keepdims:

@@ -6,11 +6,13 @@ only by zeros and NaN which one was taken, and indices of equal elements are sor
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..kernels import support_native_out
+from ..kernels import bound_by, support_native_out
 from ._bfloat16 import ordered
 
 # From so many elements on it pays to look for zeros and NaN.
@@ -25,7 +27,19 @@ def _is_quick(x: np.ndarray) -> bool:
     return x.itemsize > 2 and x.dtype.kind in "iuf"
 
 
+def _sorting(*, axis: int, descending: bool, stable: bool) -> Callable[[np.ndarray], np.ndarray]:
+    def ascending(x: np.ndarray, /) -> np.ndarray:
+        if x.size >= _SOME:
+            return sort(x, axis=axis, descending=False, stable=stable)
+        result = x.copy("K")
+        result.sort(axis, "stable")
+        return result
+
+    return partial(sort, axis=axis, descending=True, stable=stable) if descending else ascending
+
+
 @ordered
+@bound_by(_sorting)
 @support_native_out
 def sort(x: np.ndarray, /, *, axis: int, descending: bool, stable: bool, out: Any = None) -> np.ndarray:
     quick = x.size >= _SOME and _is_quick(x)
@@ -54,7 +68,17 @@ def _restore(result: np.ndarray, x: np.ndarray, axis: int) -> None:
         result[np.isnan(result)] = x[np.isnan(x)]
 
 
+def _argsorting(*, axis: int, descending: bool, stable: bool) -> Callable[[np.ndarray], np.ndarray]:
+    def ascending(x: np.ndarray, /) -> np.ndarray:
+        if x.size >= _SOME:
+            return argsort(x, axis=axis, descending=False, stable=stable)
+        return x.argsort(axis, stable=stable or not _is_quick(x))
+
+    return partial(argsort, axis=axis, descending=True, stable=stable) if descending else ascending
+
+
 @ordered
+@bound_by(_argsorting)
 def argsort(x: np.ndarray, /, *, axis: int, descending: bool, stable: bool) -> np.ndarray:
     if not descending:
         if x.ndim == 1 and x.size >= _MANY and _is_quick(x) and _is_mixed(x[:: x.size // _SAMPLE]):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..kernels import support_native_out
+from ..kernels import bound_by, support_native_out
 from ._bfloat16 import BFLOAT16
 
 Axis = tuple[int, ...]
@@ -110,6 +111,16 @@ def _divided_by_zero(x: np.ndarray, axis: Axis, keepdims: bool) -> np.ndarray:
         return np.divide(total, 0, dtype=total.dtype, out=...)
 
 
+def _accumulating(ufunc: np.ufunc, name: str) -> Callable[..., Callable[[np.ndarray], np.ndarray]]:
+    def bind(*, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Callable[[np.ndarray], np.ndarray]:
+        if include_initial or dtype.char in _HALF:
+            return partial(globals()[name], axis=axis, dtype=dtype, include_initial=include_initial)
+        return lambda x, /: ufunc.accumulate(x, axis, dtype)
+
+    return bind
+
+
+@bound_by(_accumulating(np.add, "cumulative_sum"))
 @support_native_out
 def cumulative_sum(
     x: np.ndarray, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool, out: Any = None
@@ -119,6 +130,7 @@ def cumulative_sum(
     return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial, out=out)
 
 
+@bound_by(_accumulating(np.multiply, "cumulative_prod"))
 @support_native_out
 def cumulative_prod(
     x: np.ndarray, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool, out: Any = None

@@ -49,11 +49,13 @@ from ._engine import (
     EagerTensor,
     ResourceVariable,
     carries_derivative,
+    from_host,
     is_traced,
     may_record,
     raw,
     tf,
 )
+from ._items import get_copy
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -121,6 +123,11 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
     return placed
 
 
+def _get_copy(x: Any, key: Any) -> Any:
+    # Elsewhere the operation would run on the default device.
+    return get_copy(x, key) if _is_alone() else NotImplemented
+
+
 def _as_tensor(native: Any, dtype: Any = None, name: str | None = None) -> Any:
     return tf.convert_to_tensor(native, dtype, name=name)
 
@@ -186,6 +193,8 @@ class Backend(base.Backend[Any]):
     # TensorFlow's functions compute with the tensor itself, which tapes and graphs see, and not with its values.
     protocols: Mapping[str, Callable[..., Any]] = {"__tf_tensor__": _as_tensor}
 
+    fast: Mapping[str, Callable[..., Any]] = {"get_copy": _get_copy}
+
     can_compile = can_transform = True
     # What takes the place of kernels that write where TensorFlow transforms a function.
     pure_kernels = pure.KERNELS
@@ -244,7 +253,7 @@ class Backend(base.Backend[Any]):
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Any:
         """Return a tensor with the values of ``array``: always a copy, since a tensor never changes."""
         if device is None and tf.executing_eagerly():
-            return tf.constant(array)
+            return from_host(array)
         # Outside of the graph the values stay known.
         with tf.init_scope(), tf.device(device):
             return tf.constant(array)

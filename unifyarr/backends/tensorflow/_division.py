@@ -19,6 +19,7 @@ from ._engine import (
     cast,
     is_traced,
     on_host,
+    plain_on_host,
     raw,
     scalar,
     select,
@@ -63,7 +64,19 @@ def _has_signs(result: Any, sign_of: Callable[..., Any], *arrays: Any) -> bool:
     return bool(((values != 0) | (np.signbit(values) == sign_of(*map(np.signbit, others)))).all())
 
 
+# Up to how many elements NumPy divides sooner than the engine takes the steps.
+_FEW = 1024
+
+
 def _float_floor_divide(x1: Any, x2: Any) -> Any:
+    first = plain_on_host(x1)
+    second = None if first is None or first.size > _FEW else plain_on_host(x2)
+    if second is not None and second.size <= _FEW:
+        with np.errstate(all="ignore"):
+            found = np.floor_divide(first, second)
+        # Beside infinities, and by zero, the standard wants another result than NumPy gives.
+        if np.isfinite(found).all() and np.isfinite(second).all():
+            return tf.constant(found)
     quotient = _quotient(x1, x2)
     values = on_host(quotient)
     if values is not None and np.isfinite(values).all() and _has_signs(quotient, np.not_equal, x1, x2):

@@ -106,8 +106,8 @@ def cholesky(x: Any, /, *, upper: bool) -> Any:
     # The engine reads the lower triangle, and says by a diagonal that isn't positive that the matrix isn't.
     result = raw.Cholesky(input=_adjoint(x) if upper else x)
     if not is_traced(result):
-        positive = (np.asarray(result).diagonal(0, -2, -1).real > 0).all(-1)
-        if not (positive | np.isnan(np.asarray(x)).any((-2, -1))).all():
+        positive = np.asarray(result).diagonal(0, -2, -1).real > 0
+        if not positive.all() and not (positive.all(-1) | np.isnan(np.asarray(x)).any((-2, -1))).all():
             raise np.linalg.LinAlgError("the matrix is not positive definite")
     return _adjoint(result) if upper else result
 

@@ -50,6 +50,7 @@ from ._items import NUMBERS
 from ._private import MappingKey, disabled_torch_function, register_pytree_node
 from ._shared import (
     BFLOAT16,
+    COMPLEX,
     DTYPES,
     NUMPY_DTYPES,
     check_writable,
@@ -58,12 +59,25 @@ from ._shared import (
     has_address,
     independent,
     is_expanded,
+    is_plain,
     is_transforming,
     layout,
     may_share_memory,
     unwrapped,
     writes,
 )
+
+# What NumPy takes as it is: of complex numbers the conjugates may not be computed yet.
+_PLAIN = frozenset(DTYPES.values()) - COMPLEX - {torch.bfloat16}
+
+
+def _is_shareable(array: np.ndarray) -> bool:
+    # Whether torch can describe the memory of an array of native byte order.
+    flags = array.flags
+    if not flags.writeable or not flags.aligned:
+        return False
+    itemsize, strides = array.itemsize, array.strides
+    return strides == (itemsize,) or all(step >= 0 and step % itemsize == 0 for step in strides)
 
 
 def _strides(native: Tensor) -> tuple[int, ...]:
@@ -218,15 +232,12 @@ class Backend(base.Backend[Tensor]):
 
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Tensor:
         """Return a tensor with the values of ``array``; ``copy=False`` shares memory that torch can describe."""
-        shareable = (
-            array.flags.writeable
-            and array.flags.aligned
-            and array.dtype.isnative
-            and all(step >= 0 and step % array.itemsize == 0 for step in array.strides)
-        )
-        if copy or not shareable:
+        if not array.dtype.isnative:
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
-        if array.dtype == BFLOAT16:
+        elif copy or not _is_shareable(array):
+            array = np.array(array, order="C")
+        # The characters are compared sooner.
+        if array.dtype.char == BFLOAT16.char and array.dtype == BFLOAT16:
             native = torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
         else:
             native = torch.from_numpy(array)
@@ -248,6 +259,9 @@ class Backend(base.Backend[Tensor]):
 
     def to_numpy(self, native: Tensor) -> np.ndarray:
         """Return the values as a NumPy array, which shares memory on the CPU and must not be written."""
+        if native.dtype in _PLAIN and native.is_cpu and is_plain(native) and not native.is_neg():
+            plain: np.ndarray = native.numpy()
+            return plain
         if native.is_meta:
             raise TypeError("a tensor on the meta device has no values: make it on another device")
         native = self.read(native.detach()).cpu()
@@ -386,7 +400,7 @@ class Backend(base.Backend[Tensor]):
 
     def is_traced(self, native: Tensor) -> bool:
         """Return whether a tensor's values are unknown: on the meta device, or inside a transformation."""
-        return native.is_meta or not has_address(native)
+        return not has_address(native)
 
     def hides_values(self, native: Tensor) -> bool:
         """Return whether the values of a tensor inside a transformation aren't known: those of a batch aren't."""
@@ -396,9 +410,14 @@ class Backend(base.Backend[Tensor]):
         """Return whether torch records gradients through this tensor."""
         return bool(native.requires_grad and torch.is_grad_enabled())
 
+    def is_watched(self, native: Tensor) -> bool:
+        """Return whether a tensor's values are unknown, or a derivative may be taken through it."""
+        # Most are plain, which takes one look.
+        return native.is_meta or (not is_plain(native) and super().is_watched(native)) or not has_address(native)
+
     def carries_derivative(self, native: Tensor) -> bool:
         """Return whether a derivative is being taken through this tensor, by autograd or by a transformation."""
-        return bool(derivatives(native))
+        return not is_plain(native) and bool(derivatives(native))
 
     # -- what it refuses --------------------------------------------------------------------------------------------
 

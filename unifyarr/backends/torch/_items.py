@@ -11,13 +11,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ._shared import is_plain, overlap
+from ._shared import FEW, is_plain, overlap
 
 # The numbers that stand for elements: each is the value of a 0-d tensor, and Python computes with it as torch does.
 NUMBERS: dict[type, torch.dtype] = {float: torch.float64, int: torch.int64, bool: torch.bool}
 _EXACT = frozenset(NUMBERS.values())
 _INTEGERS = frozenset({np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64})
 _INT = frozenset({int})
+_BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
+# What is a key at all, or may hold one.
+_KEYS = _BASIC | _INTEGERS | {tuple, list, np.ndarray, Tensor}
 # The tensors that a value goes into without a loss.
 _TAKEN_BY: dict[type, frozenset[torch.dtype]] = {
     float: frozenset({torch.float64, torch.float32}),
@@ -30,8 +33,6 @@ _TAKEN_BY: dict[type, frozenset[torch.dtype]] = {
 _CASTS = frozenset({(torch.int64, torch.float64), (torch.int32, torch.float64), (torch.float32, torch.float64)})
 # torch counts in 64 bits, and where a step takes it beyond them it goes wrong.
 _FARTHEST = 1 << 31
-# Up to how many indices Python looks at one by one.
-_FEW = 64
 
 
 def _is_window(key: Any) -> bool:
@@ -43,9 +44,25 @@ def _is_window(key: Any) -> bool:
     return (kind is int and -_FARTHEST <= key <= _FARTHEST) or key is None or key is Ellipsis
 
 
-def _are_windows(key: tuple[Any, ...]) -> bool:
+def _count_of_window(key: tuple[Any, ...]) -> int:
+    """Return how many integers a tuple of basic indices holds that torch has as a view, -1 for any other tuple."""
+    count = ellipses = 0
+    for item in key:
+        kind = type(item)
+        if kind is int:
+            if not -_FARTHEST <= item <= _FARTHEST:
+                return -1
+            count += 1
+        elif kind is slice:
+            step = item.step
+            if step is not None and not (type(step) is int and 0 < step <= _FARTHEST):
+                return -1
+        elif item is Ellipsis:
+            ellipses += 1
+        elif item is not None:
+            return -1
     # torch takes a second ellipsis for a slice.
-    return all(map(_is_window, key)) and key.count(Ellipsis) < 2
+    return count if ellipses < 2 else -1
 
 
 def _element(x: Tensor, key: Any) -> Any:
@@ -70,10 +87,9 @@ def get_item(x: Tensor, key: Any) -> Any:
                 return NotImplemented
             return x[key] if x.dim() > 1 else _element(x, key)
         if kind is tuple:
-            if not _are_windows(key):
+            if (count := _count_of_window(key)) < 0:
                 return NotImplemented
             # torch gives a view where integers leave no axis.
-            count = sum([type(item) is int for item in key])
             if count < x.dim():
                 return x[key]
             return _element(x, key) if count == len(key) else NotImplemented
@@ -132,7 +148,7 @@ def get_copy(x: Tensor, key: Any) -> Any:
     try:
         integers = key if type(key) is tuple else (key,)
         if _INT.issuperset(map(type, integers)):
-            return x[key].clone() if len(integers) == x.dim() and _are_windows(integers) else NotImplemented
+            return x[key].clone() if len(integers) == x.dim() == _count_of_window(integers) else NotImplemented
         selection = _as_selection(x, key)
         return NotImplemented if selection is None else x[selection]
     except Exception:
@@ -141,30 +157,27 @@ def get_copy(x: Tensor, key: Any) -> Any:
 
 def _takes(x: Tensor, value: Any) -> bool:
     # Whether a value is of a dtype that the tensor takes without a loss.
-    if type(value) is not Tensor:
-        return x.dtype in _TAKEN_BY.get(type(value), ())
+    kind, dtype = type(value), x.dtype
+    if kind is not Tensor:
+        return dtype in _TAKEN_BY.get(kind, ())
     if value.requires_grad or value.is_cpu is not x.is_cpu:
         return False
-    return value.dtype is x.dtype or (value.dtype, x.dtype) in _CASTS
-
-
-def _are_one(first: Tensor, second: Tensor) -> bool:
-    return first.data_ptr() == second.data_ptr() and first.shape == second.shape and first.stride() == second.stride()
+    return value.dtype is dtype or (value.dtype, dtype) in _CASTS
 
 
 def set_item(x: Tensor, key: Any, value: Any) -> bool:
     """Write a value that the dtype takes without a loss; torch checks basic keys and masks before it writes."""
-    if not _takes(x, value) or x.requires_grad or x.is_inference():
+    kind = type(key)
+    if kind not in _KEYS or not _takes(x, value) or x.requires_grad or x.is_inference():
         return False
     try:
-        kind = type(key)
         if kind in _INTEGERS:
             kind, key = int, int(key)
-        basic = _are_windows(key) if kind is tuple else _is_window(key)
+        basic = _count_of_window(key) >= 0 if kind is tuple else kind in _BASIC and _is_window(key)
         if type(value) is Tensor:
             if overlap(x, value):
                 # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
-                return basic and value.dtype is x.dtype and bool(value.dim()) and _are_one(x[key], value)
+                return basic and value.dtype is x.dtype and bool(value.dim()) and x[key].is_set_to(value)
             if kind is not slice and value.dim() and _count(key) == x.dim():
                 # An element takes a 0-d value only.
                 return False
@@ -189,26 +202,33 @@ def _as_target(x: Tensor, key: Any, value: Any) -> Any:
     selection = _as_selection(x, key)
     if selection is None:
         return None
-    several = type(value) is Tensor and value.dim() > 0
+    ndim = value.dim() if type(value) is Tensor else 0
+    if type(selection) is Tensor:
+        return selection if _is_target(x, selection, 0, ndim) else None
     axis = -1
-    for item in selection if type(selection) is tuple else (selection,):
+    for item in selection:
         axis += 1
         if type(item) is int:
             # Its axis goes, as torch counts.
             return None
         if type(item) is not Tensor:
             continue
-        if overlap(x, item):
-            return None
-        if item.dtype is torch.bool:
-            # One mask of the whole shape, and one value or a value for each place.
-            return selection if item.shape == x.shape and not (several and value.dim() > 1) else None
-        if item.dim() > 1 or item.numel() > _FEW:
-            return None
-        places, length = item.tolist(), x.shape[axis]
-        # torch writes up to the first index out of bounds, and elements that are written twice in any order.
-        if places and not -length <= min(places) <= max(places) < length:
-            return None
-        if several and len({place % length for place in places}) < len(places):
+        if not _is_target(x, item, axis, ndim):
             return None
     return selection
+
+
+def _is_target(x: Tensor, item: Tensor, axis: int, ndim: int) -> bool:
+    """Return whether torch writes at once to what a mask, or integers along an axis, select; ``ndim`` of the value."""
+    if overlap(x, item):
+        return False
+    if item.dtype is torch.bool:
+        # One mask of the whole shape, and one value or a value for each place.
+        return item.shape == x.shape and ndim < 2
+    if item.dim() > 1 or item.numel() > FEW:
+        return False
+    places, length = item.tolist(), x.shape[axis]
+    # torch writes up to the first index out of bounds, and elements that are written twice in any order.
+    if places and not -length <= min(places) <= max(places) < length:
+        return False
+    return not ndim or len({place % length for place in places}) == len(places)

@@ -11,10 +11,12 @@ from torch import sigmoid as sigmoid
 from ..kernels import support_native_out
 from ._shared import BOOL, UNSIGNED
 
+_WITHOUT = BOOL | UNSIGNED
+
 
 @support_native_out
 def relu(x: Tensor, /, *, out: Any = None) -> Any:
-    if x.dtype in BOOL | UNSIGNED:
+    if x.dtype in _WITHOUT:
         return NotImplemented
     # With ``out`` there's no gradient, whose value at zero is all that tells the two functions apart.
     return torch.relu(x) if out is None else torch.clamp_min(x, 0, out=out)

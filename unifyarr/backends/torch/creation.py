@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..kernels import fills_gaps
-from ._shared import BFLOAT16, DTYPES, UNSIGNED, by_bits, takes_number
+from ..kernels import bound_by, fills_gaps
+from ._shared import BFLOAT16, DTYPES, UNSIGNED, Kernel, by_bits, takes_number
 
 
-def empty(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
-    return torch.empty(shape, dtype=DTYPES[dtype], device=device)
+def _making(native: Callable[..., Tensor]) -> Kernel:
+    def making(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Callable[[], Tensor]:
+        return partial(native, shape, dtype=DTYPES[dtype], device=device)
+
+    @bound_by(making)
+    def kernel(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
+        return native(shape, dtype=DTYPES[dtype], device=device)
+
+    return kernel
 
 
-def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
-    return torch.zeros(shape, dtype=DTYPES[dtype], device=device)
+empty, ones, zeros = map(_making, (torch.empty, torch.ones, torch.zeros))
 
 
-def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
-    return torch.ones(shape, dtype=DTYPES[dtype], device=device)
-
-
-def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: Any) -> Tensor:
-    if takes_number(DTYPES[dtype], fill_value):  # type: ignore[arg-type]
-        return torch.full(shape, fill_value, dtype=DTYPES[dtype], device=device)
+def _filling(*, shape: tuple[int, ...], fill_value: Any, dtype: np.dtype[Any], device: Any) -> Callable[[], Tensor]:
+    if takes_number(DTYPES[dtype], fill_value):
+        return partial(torch.full, shape, fill_value, dtype=DTYPES[dtype], device=device)
     # NumPy casts the value: torch refuses infinite or large floats and wraps integers that NumPy refuses.
     if isinstance(fill_value, complex) and dtype.kind not in "cb":
         fill_value = fill_value.real
     value = np.full((), fill_value, dtype)
     number = float(value) if dtype == BFLOAT16 else value.item()
-    return torch.full(shape, number, dtype=DTYPES[dtype], device=device)
+    return partial(torch.full, shape, number, dtype=DTYPES[dtype], device=device)
 
 
-tril, triu = (
-    fills_gaps(native, UNSIGNED, "no kernel for uint16, uint32, uint64")(by_bits(native))
-    for native in (lambda x, /, *, k: torch.tril(x, k), lambda x, /, *, k: torch.triu(x, k))
-)
+@bound_by(_filling)
+def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: Any) -> Tensor:
+    return _filling(shape=shape, fill_value=fill_value, dtype=dtype, device=device)()
+
+
+def _triangle(native: Callable[..., Tensor]) -> Kernel:
+    def kernel(x: Tensor, /, *, k: int) -> Tensor:
+        return native(x, k)
+
+    by_signed = by_bits(kernel)
+    bound = bound_by(lambda *, k: partial(native, diagonal=k))(kernel)
+    return fills_gaps(bound, UNSIGNED, "no kernel for uint16, uint32, uint64")(by_signed)
+
+
+tril, triu = map(_triangle, (torch.tril, torch.triu))

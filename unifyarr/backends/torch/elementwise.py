@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..kernels import fills_gaps, support_native_out, worked_around
+from ..kernels import bound_by, fills_gaps, support_native_out, worked_around
 from . import _complex, _integers
+from ._division import floor_divide_floats
 from ._shared import (
     BOOL,
     COMPLEX,
@@ -145,14 +146,6 @@ _NARROW = frozenset({torch.uint16, torch.uint32})
 _UINT64 = frozenset({torch.uint64})
 
 
-def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
-    quotient = torch.div(x1, x2, rounding_mode="floor")
-    # Of an infinite dividend the quotient isn't finite.
-    if is_finite(quotient) and is_finite(x2):
-        return quotient
-    return torch.where(isinf(x1) | isinf(x2), torch.floor(x1 / x2), quotient)
-
-
 _fmod_floats = _exactly(torch.fmod)
 
 
@@ -177,7 +170,7 @@ floor_divide = _mended(
     (SIGNED_INTEGER | UINT8, _integers.floor_divide, _BY_ZERO),
     (_NARROW, _integers.widened(_integers.floor_divide), _NO_UNSIGNED),
     (_UINT64, _integers.floor_divide_uint64, _NO_UNSIGNED),
-    (FLOAT, _floor_divide_floats, "NaN and -1 for infinite operands"),
+    (FLOAT, floor_divide_floats, "NaN and -1 for infinite operands"),
 )
 remainder = _mended(
     torch.remainder,
@@ -214,6 +207,18 @@ def pow(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Any:
     return _pow(x1, x2, out=out)
 
 
+def _clipping(*, min: float, max: float) -> Callable[..., Any]:
+    taken = frozenset(dtype for dtype in WIDE if takes_number(dtype, min) and takes_number(dtype, max))
+
+    def clipping(x: Tensor, /, *, out: Tensor | None = None) -> Any:
+        if out is None and x.dtype in taken and is_plain(x):
+            return torch.clamp(x, min, max)
+        return clip(x, min=min, max=max, out=out)
+
+    return clipping
+
+
+@bound_by(_clipping)
 @support_native_out
 def clip(x: Tensor, /, *, min: float, max: float, out: Tensor | None = None) -> Any:
     """Limit an array to a range of Python numbers, in its own dtype; any other call declines."""

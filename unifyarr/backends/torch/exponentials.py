@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..kernels import support_native_out
+from ..kernels import bound_by, support_native_out
 
 _HALF = (torch.float16, torch.bfloat16)
 
 
+def _along(native: Callable[..., Tensor]) -> Callable[..., Callable[..., Any]]:
+    def bind(*, axis: int) -> Callable[..., Any]:
+        def along(x: Tensor, /, *, out: Any = None) -> Any:
+            if x.dtype in _HALF:
+                return NotImplemented
+            return native(x, axis) if out is None else native(x, axis, out=out)
+
+        return along
+
+    return bind
+
+
+@bound_by(_along(torch.log_softmax))
 @support_native_out
 def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
     if x.dtype in _HALF:
@@ -20,6 +34,7 @@ def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
     return torch.log_softmax(x, axis) if out is None else torch.log_softmax(x, axis, out=out)
 
 
+@bound_by(_along(torch.softmax))
 @support_native_out
 def softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
     if x.dtype in _HALF:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 from torch import fft as engine
 
 from ...errors import AxisError, ShapeError
-from ..kernels import worked_around
+from ..kernels import bound_by, worked_around
 from ._shared import Kernel
 
 
@@ -33,6 +34,19 @@ _REASON = "other kinds of error, no kernel for half precision, none for arrays w
 
 
 def _transform(native: Kernel) -> Kernel:
+    def transforming(*, n: int, axis: int, norm: Any) -> Callable[[Tensor], Tensor]:
+        # To the engine ``None`` is "backward", which it takes sooner.
+        scaled = None if norm == "backward" else norm
+
+        def transform(x: Tensor, /) -> Tensor:
+            if n < 1 or x.dtype not in _NATIVE or not x.numel():
+                return kernel(x, n=n, axis=axis, norm=norm)
+            result: Tensor = native(x, n, axis, scaled)
+            return result.resolve_conj() if result.is_conj() else result
+
+        return transform
+
+    @bound_by(transforming)
     @worked_around(_REASON)
     def kernel(x: Tensor, /, *, n: int, axis: int, norm: Any) -> Tensor:
         return _call(native, x, (n,), (axis,), n, axis, norm)

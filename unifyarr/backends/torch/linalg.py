@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor, linalg
 
 from ...errors import AxisError, DtypeError, ShapeError
-from ..kernels import support_native_out, worked_around
+from ..kernels import bound_by, support_native_out, worked_around
 from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, as_dtype, as_signed, is_finite
 
 
@@ -55,6 +56,19 @@ def _matrices(kernel: Kernel, *, square: bool = False) -> Kernel:
     """Check and convert matrices as NumPy does: integers compute in float64, half precision doesn't."""
     check = _check_square if square else _check_matrix
 
+    def bind(**arguments: Any) -> Callable[..., Any]:
+        def bound(x: Tensor, /, *arrays: Tensor) -> Any:
+            if x.dtype in _READY:
+                try:
+                    return kernel(x, *arrays, **arguments)
+                except Exception:
+                    # What is wrong is said below.
+                    pass
+            return call(x, *arrays, **arguments)
+
+        return bound
+
+    @bound_by(bind)
     @functools.wraps(kernel)
     def call(x: Tensor, /, *arrays: Tensor, **arguments: Any) -> Any:
         check(x)
@@ -239,6 +253,16 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool, ord: float | str | None) -> Ten
     return linalg.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
 
 
+def _measuring(*, axis: tuple[int, ...], keepdims: bool, ord: float) -> Callable[[Tensor], Tensor]:
+    def measuring(x: Tensor, /) -> Tensor:
+        if axis and x.numel() and x.dtype in WIDE:
+            return linalg.vector_norm(x, ord, axis, keepdims)
+        return vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+
+    return measuring
+
+
+@bound_by(_measuring)
 @_numpy_errors
 def vector_norm(x: Tensor, /, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> Tensor:
     if not axis:

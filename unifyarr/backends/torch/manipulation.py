@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from ...errors import ShapeError
-from ..kernels import support_native_out, worked_around
-from ._shared import as_dtype, as_signed, independent, writes
+from ..kernels import bound_by, support_native_out, worked_around
+from ._shared import UNSIGNED, as_dtype, as_signed, independent, writes
 
 
+@bound_by(lambda *, shape: partial(Tensor.expand, size=shape))
 def broadcast_to(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
     return x.expand(shape)
 
 
+@bound_by(lambda *, axes: partial(torch.permute, dims=axes))
 def permute_dims(x: Tensor, /, *, axes: tuple[int, ...]) -> Tensor:
     return torch.permute(x, axes)
 
 
+@bound_by(lambda *, shape: partial(torch.reshape, shape=shape))
 def reshape(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
     return torch.reshape(x, shape)
 
@@ -45,16 +50,38 @@ def set_imag(x: Tensor, value: Tensor, /) -> Tensor:
     return x
 
 
+def _joining(native: Callable[..., Tensor]) -> Callable[..., Callable[..., Tensor]]:
+    def bind(*, axis: int) -> Callable[..., Tensor]:
+        def joining(*arrays: Tensor, out: Tensor | None = None) -> Tensor:
+            return native(arrays, axis) if out is None else native(arrays, axis, out=out)
+
+        return joining
+
+    return bind
+
+
+@bound_by(_joining(torch.cat))
 @support_native_out
 def concat(*arrays: Tensor, axis: int, out: Tensor | None = None) -> Tensor:
     return torch.cat(arrays, axis, out=out)
 
 
+@bound_by(_joining(torch.stack))
 @support_native_out
 def stack(*arrays: Tensor, axis: int, out: Tensor | None = None) -> Tensor:
     return torch.stack(arrays, axis, out=out)
 
 
+def _repeating(*, count: int | None, axis: int | None) -> Callable[..., Tensor]:
+    def repeating(x: Tensor, /, *repeats: Tensor) -> Tensor:
+        if repeats or axis is None or count is None or count < 0 or x.dtype in UNSIGNED:
+            return repeat(x, *repeats, count=count, axis=axis)
+        return torch.repeat_interleave(x, count, axis)
+
+    return repeating
+
+
+@bound_by(_repeating)
 @worked_around("torch.repeat_interleave has no kernel for uint16, uint32, uint64, and other errors")
 def repeat(x: Tensor, /, *repeats: Tensor, count: int | None, axis: int | None) -> Tensor:
     times: Any
@@ -72,5 +99,10 @@ def repeat(x: Tensor, /, *repeats: Tensor, count: int | None, axis: int | None) 
     return as_dtype(torch.repeat_interleave(as_signed(x), times, dim=axis), x.dtype)
 
 
+def _rolling(*, shift: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[Tensor], Tensor]:
+    return partial(torch.roll, shifts=shift, dims=axis) if axis else torch.clone
+
+
+@bound_by(_rolling)
 def roll(x: Tensor, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Tensor:
     return torch.roll(x, shift, axis) if axis else x.clone()

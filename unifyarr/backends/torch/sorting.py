@@ -5,13 +5,38 @@ Complex numbers, for which torch has no order, are sorted as in NumPy: by real, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import torch
 from torch import Tensor
 
-from ..kernels import worked_around
+from ..kernels import bound_by, worked_around
 from ._order import order_of, sort_along
-from ._shared import UNSIGNED, flip_order
+from ._shared import SIGNED_INTEGER, UNSIGNED, WIDE, flip_order
+
+_ORDERED = WIDE | SIGNED_INTEGER
 
 
+def _sorting(*, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor]:
+    def sorting(x: Tensor, /) -> Tensor:
+        if x.dtype in _ORDERED:
+            values: Tensor = torch.sort(x, dim=axis, descending=descending, stable=True)[0]
+            return values
+        return sort(x, axis=axis, descending=descending, stable=stable)
+
+    return sorting
+
+
+def _ordering(*, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor]:
+    def ordering(x: Tensor, /) -> Tensor:
+        if x.dtype in _ORDERED:
+            return torch.argsort(x, dim=axis, descending=descending, stable=True)
+        return argsort(x, axis=axis, descending=descending, stable=stable)
+
+    return ordering
+
+
+@bound_by(_sorting)
 @worked_around("no kernel for complex numbers, none for long arrays of uint16, uint32, uint64")
 def sort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:
     if x.is_complex():
@@ -22,6 +47,7 @@ def sort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:
     return sort_along(x, axis, descending).values
 
 
+@bound_by(_ordering)
 @worked_around("no kernel for complex numbers, none for long arrays of uint16, uint32, uint64")
 def argsort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:
     return order_of(x, axis, descending)

@@ -11,15 +11,15 @@ from torch import erf as erf
 from torch import erfc as erfc
 
 from ..kernels import worked_around
-from ._host import of_scipy
 from ._shared import HALF, Kernel
+from ._slopes import of_scipy, with_slope
 
 
 def _in_double(function: Kernel) -> Kernel:
     @functools.wraps(function)
     def kernel(*arrays: Tensor) -> Tensor:
         dtype = arrays[0].dtype
-        return function(*(x.double() for x in arrays)).to(dtype)  # type: ignore[no-any-return]
+        return function(*(x.double() for x in arrays)).to(dtype)
 
     return kernel
 
@@ -27,7 +27,7 @@ def _in_double(function: Kernel) -> Kernel:
 def _in_single(function: Kernel) -> Kernel:
     @functools.wraps(function)
     def kernel(x: Tensor, /) -> Tensor:
-        return function(x.float()).to(x.dtype) if x.dtype in HALF else function(x)  # type: ignore[no-any-return]
+        return function(x.float()).to(x.dtype) if x.dtype in HALF else function(x)
 
     return kernel
 
@@ -42,9 +42,7 @@ ndtri = _in_single(torch.special.ndtri)
 digamma = _imprecise(_in_double(torch.digamma))
 
 
-@worked_around("where powers of a great number underflow it is 0 or NaN, and of an infinite exponent NaN")
-@_in_double
-def zeta(x: Tensor, q: Tensor, /) -> Tensor:
+def _zeta(x: Tensor, q: Tensor) -> Tensor:
     x = x.clamp(max=1e300)
     is_great = (q > 1e9) & (x > 1)
     near = torch.special.zeta(x, torch.where(is_great, 1.0, q))
@@ -52,6 +50,16 @@ def zeta(x: Tensor, q: Tensor, /) -> Tensor:
     # The sum is an integral but for half its first term.
     power = great ** (1 - x)
     return torch.where(is_great, power / (x - 1) + power / great / 2, near)
+
+
+def _slope_of_zeta(x: Tensor, q: Tensor) -> Tensor:
+    return -x * _derived(x + 1, q)
+
+
+_derived: Kernel = with_slope(_zeta, _slope_of_zeta)
+zeta = worked_around("where powers of a great number underflow it is 0 or NaN, and it has no forward derivative")(
+    _in_double(_derived)
+)
 
 
 @worked_around("of minus infinity it is infinity")

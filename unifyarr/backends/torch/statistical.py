@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..kernels import support_native_out, worked_around
+from ..kernels import bound_by, support_native_out, worked_around
 from ._shared import (
     DTYPES,
+    FEW,
     HALF,
     SIGNED,
     WIDE,
@@ -56,6 +58,19 @@ def _plus_zero(x: Tensor) -> Tensor:
     return by_parts(_plus_zero)(x) if x.is_complex() else x + 0
 
 
+def _summing(*, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Callable[..., Tensor]:
+    native = DTYPES[dtype]
+    is_plain_sum = native in _KEEPS and bool(axis)
+
+    def summing(x: Tensor, /, *, out: Tensor | None = None) -> Tensor:
+        if is_plain_sum and x.dtype is native:
+            return torch.sum(x, axis, keepdims) if out is None else torch.sum(x, axis, keepdims, out=out)
+        return sum(x, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
+
+    return summing
+
+
+@bound_by(_summing)
 @support_native_out
 def sum(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, out: Tensor | None = None) -> Tensor:
     native = DTYPES[dtype]
@@ -133,9 +148,12 @@ def var(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tenso
 
 
 def _is_regular(x: Tensor, axis: Axis, correction: float) -> bool:
-    shape = x.shape
-    count = x.numel() if len(axis) == len(shape) else math.prod([shape[each] for each in axis])
-    return bool(axis) and count > correction and x.numel() > 0
+    size = x.numel()
+    if len(axis) == 1:
+        count = x.shape[axis[0]]
+    else:
+        count = size if len(axis) == x.dim() else math.prod([x.shape[each] for each in axis])
+    return bool(axis) and count > correction and size > 0
 
 
 def std(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tensor:
@@ -149,13 +167,14 @@ def std(x: Tensor, /, *, axis: Axis, correction: float, keepdims: bool) -> Tenso
 
 
 def _cumsum(x: Tensor, axis: int) -> Tensor:
+    if x.dtype in WIDE and x.dim() == 1 and (size := x.numel()) and is_plain(x):
+        # Of a few numbers the engine gives a list sooner than one of them.
+        first: Any = x.tolist()[0] if size <= FEW else x[0].item()
+        if first:
+            return torch.cumsum(x, axis)
     if x.is_complex():
         return by_parts(_cumsum)(x, axis=axis)
     result = torch.cumsum(x, axis, dtype=x.dtype)
-    if x.dtype in WIDE and x.dim() == 1 and x.numel() and is_plain(x):
-        first: Any = x.select(0, 0).item()
-        if first:
-            return result
     if x.is_floating_point() and not holds(x.narrow(axis, 0, x.shape[axis] and 1).all(), unknown=False):
         # torch starts with 0.0, NumPy with the first element: after nothing but -0.0 the sum is -0.0.
         leading = torch.cumprod(((x == 0) & torch.signbit(x)).to(torch.uint8), axis) != 0
@@ -171,6 +190,18 @@ def _cumprod(x: Tensor, axis: int) -> Tensor:
 
 
 def _cumulative(function: Kernel, initial: int) -> Kernel:
+    def accumulating(*, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Callable[[Tensor], Tensor]:
+        native = DTYPES[dtype]
+
+        def accumulate(x: Tensor, /) -> Tensor:
+            if x.dtype is native and native in WIDE and not include_initial:
+                result: Tensor = function(x, axis)
+                return result
+            return kernel(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+        return accumulate
+
+    @bound_by(accumulating)
     @worked_around("no kernel for uint16, uint32, uint64, other first elements")
     def kernel(x: Tensor, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Tensor:
         native = DTYPES[dtype]

@@ -90,7 +90,10 @@ class KernelOp(Op):
             return partial(_store, backend.assign)
         kernel = function = backend.kernel(self.name)
         if self.static:
-            kernel = getattr(function, "bind", partial(partial, function))(**self.static)
+            # What is bound takes no ``out``.
+            takes_out = _takes_out(backend, self.name)
+            bind = partial(partial, function) if takes_out else getattr(function, "bind", partial(partial, function))
+            kernel = bind(**self.static)
         if self.name in WRITES:
             return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
         # Some engines return scalars for 0-d results, and some of our kernels may decline a buffer.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,9 +27,6 @@ from ..kernels.kernelop import FALLIBLE, KernelOp, copied, is_writable, stored
 from ..kernels.windows import compute_in_window
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
-
-# Stands in for a lock where none is needed.
-UNLOCKED = contextlib.nullcontext()
 
 
 class Options(NamedTuple):
@@ -230,12 +226,15 @@ class Program:
         # A donated argument needs no check, unless an engine's trace is running that began after the array was made.
         for place in how.checked if not how.donated or self.backend.trace() is None else destroyed:
             check_target(targets[place])
-        # No other thread may read an array while its native is used up.
-        with LOCK if how.donated else UNLOCKED:
+        if how.donated:
+            # No other thread may read an array while its native is used up.
+            with LOCK:
+                results = self._run(targets, how, run)
+        else:
             results = self._run(targets, how, run)
         backend = self.crossing.array_backend
         computed = [wrap(native, backend) for native in results[len(self._stores) :]]
-        if self._returns_new and run is None:
+        if run is None and self._returns_new:
             shared = {number - len(self._stores) for number in self.reusing.values()}
             for number, x in enumerate(computed):
                 x._owned = number not in shared
@@ -246,6 +245,9 @@ class Program:
         # ``run`` calls kernels one by one, which take natives.
         to_engine = self._to_engine if run is None else self.crossing.to_engine
         natives = [to_engine(x) if kept else None for x, kept in zip(targets, how.kept, strict=True)]
+        if not (how.donated or how.rebound or how.assigned or self.crossing.two_engines):
+            # Nothing is written.
+            return list((run or self._executor(()))(*natives))
         writing, pending = Writing(), []
         used_up: list[int] = []
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..._core.arrays.array import Array
@@ -16,12 +16,15 @@ from ..core.names import bytes_of
 from ..kernels.kernelop import is_kernel
 
 
-def common_backend(arrays: Iterable[Array]) -> Handle:
+def common_backend(arrays: Sequence[Array]) -> Handle:
     """Return the backend that all arrays have in common; the current one if there are no arrays."""
-    backends = {x._backend for x in arrays}
-    if len(backends) > 1:
-        raise mismatch(*sorted(backends, key=lambda backend: backend.name))
-    return backends.pop() if backends else current()
+    found = None
+    for x in arrays:
+        if found is None:
+            found = x._backend
+        elif x._backend is not found:
+            raise mismatch(*sorted({each._backend for each in arrays}, key=lambda backend: backend.name))
+    return found or current()
 
 
 class Crossing:

@@ -112,9 +112,12 @@ class TracedCall:
 
     def __post_init__(self) -> None:
         self._is_leaf: bool = self.spec.is_leaf()
+        self._is_computed = self._is_leaf and self._leaves == [None]
 
     def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
         """Return what the function returns, of other inputs and other computed arrays."""
+        if self._is_computed:
+            return computed[0]
         found = iter(computed)
         leaves = []
         for leaf in self._leaves:
@@ -192,7 +195,7 @@ def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Functio
     if not callable(function):
         raise TypeError(f"trace() takes a function, not {type(function).__name__}")
     leaves, spec = flatten((args, kwargs))
-    home = common_backend(leaf for leaf in leaves if isinstance(leaf, Array))
+    home = common_backend([leaf for leaf in leaves if isinstance(leaf, Array)])
     made = trace_call(function, leaves, spec, Trace(Crossing(home)))
     fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed], clone=False)
     fgraph.update_mapping = dict(enumerate(made.updates))

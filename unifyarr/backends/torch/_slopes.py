@@ -1,4 +1,4 @@
-"""SciPy's special functions on tensors, with a derivative by the last argument."""
+"""Elementwise functions with a derivative of our own, by the last of their arguments."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from torch import Tensor
 from ..kernels import by_host, scipy_values
 from ._shared import HALF
 
+Function = Callable[..., Tensor]
 
-def of_scipy(name: str, slope: Callable[..., Tensor], reason: str) -> Callable[..., Tensor]:
-    """Return a kernel of arrays of one shape; ``slope`` is the derivative by the last of them, the others have none."""
 
-    class Computed(torch.autograd.Function):
+def with_slope(function: Function, slope: Function) -> Function:
+    """Return a function of tensors of one shape; ``slope`` is the derivative by the last one, the others have none.
+
+    It may leave the engine: neither gradients nor transformations look into it.
+    """
+
+    class Computed(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(*arrays: Tensor) -> Tensor:
-            first = arrays[0]
-            values = scipy_values(name, *(x.detach().cpu().numpy() for x in arrays))
-            return torch.from_numpy(values).to(first.device)
+            return function(*arrays)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
@@ -42,13 +45,28 @@ def of_scipy(name: str, slope: Callable[..., Tensor], reason: str) -> Callable[.
                 x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
                 for x, dim in zip(arrays, in_dims, strict=True)
             ]
-            return Computed.apply(*first), 0  # type: ignore[no-untyped-call]
+            return Computed.apply(*first), 0
+
+    def computed(*arrays: Tensor) -> Tensor:
+        return Computed.apply(*arrays)
+
+    return computed
+
+
+def of_scipy(name: str, slope: Function, reason: str) -> Function:
+    """Return a kernel that computes with SciPy."""
+
+    def on_host(*arrays: Tensor) -> Tensor:
+        values = scipy_values(name, *(x.detach().cpu().numpy() for x in arrays))
+        return torch.from_numpy(values).to(arrays[0].device)
+
+    computed = with_slope(on_host, slope)
 
     @by_host(reason)
     def kernel(*arrays: Tensor) -> Tensor:
         dtype = arrays[0].dtype
         # NumPy has no bfloat16, and a derivative in half precision would overflow on the way.
         wide = (x.float() for x in arrays) if dtype in HALF else arrays
-        return Computed.apply(*wide).to(dtype)  # type: ignore[no-untyped-call,no-any-return]
+        return computed(*wide).to(dtype)
 
     return kernel

@@ -1,0 +1,21 @@
+"""Division of floating-point numbers on torch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ._shared import is_finite, is_plain
+
+
+def floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
+    """Return ``floor(x1 / x2)`` of numbers of one dtype, which the engine gets wrong beside infinities."""
+    # The one that the engine takes sooner has no derivative.
+    if is_plain(x1) and not x2.requires_grad:
+        quotient = torch.floor_divide(x1, x2)
+    else:
+        quotient = torch.div(x1, x2, rounding_mode="floor")
+    # Of an infinite dividend the quotient isn't finite.
+    if is_finite(quotient) and is_finite(x2):
+        return quotient
+    return torch.where(torch.isinf(x1) | torch.isinf(x2), torch.floor(x1 / x2), quotient)
