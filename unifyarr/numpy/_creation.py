@@ -93,7 +93,7 @@ def _as_copy(copy: Any) -> bool | None:
 
 
 # As an attribute of a class it binds nothing, as NumPy's own, which is no function of Python's.
-@staticmethod
+@staticmethod  # type: ignore[misc]
 @follows(np.array)
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,

@@ -86,25 +86,13 @@ def solve(a: Any, b: Any) -> Array:
 @follows(numpy.linalg.tensorsolve)
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
     """Solve ``tensordot(a, x, x.ndim) == b`` for ``x``; ``axes`` of ``a`` are moved to its end before."""
-    a, b = together(a, b)
-    if axes is not None:
-        moved = [as_axis(axis, a.ndim) for axis in axes]
-        a = ua.permute_dims(a, (*(axis for axis in range(a.ndim) if axis not in moved), *moved))
-    shape = a.shape[b.ndim :]
-    unknowns = math.prod(shape)
-    if a.size != unknowns**2:
-        raise LinAlgError(f"tensorsolve() takes as many equations as unknowns, not shapes {a.shape} and {b.shape}")
-    return own.solve(a.reshape((unknowns, unknowns)), b.reshape((-1,))).reshape(shape)
+    return own.tensorsolve(a, b, axes=axes)
 
 
 @follows(numpy.linalg.tensorinv)
 def tensorinv(a: Any, ind: int = 2) -> Array:
     """Invert a tensor: its first ``ind`` axes belong to the result of ``tensordot(a, x, ind)``."""
-    a = as_array(a)
-    if ind <= 0:
-        raise ValueError(f"ind is the number of the first axes, at least 1, not {ind}")
-    shape = (*a.shape[ind:], *a.shape[:ind])
-    return inv(a.reshape((math.prod(a.shape[ind:]), -1) if a.size else (0, 0))).reshape(shape)
+    return own.tensorinv(a, ind=ind)
 
 
 @follows(numpy.linalg.inv)
@@ -360,45 +348,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Array:
 
     The first and the last may be vectors: a row and a column.
     """
-    factors = together(*arrays)
-    if len(factors) < 2:
-        raise ValueError(f"multi_dot() takes at least two arrays, not {len(factors)}")
-    row, column = factors[0].ndim == 1, factors[-1].ndim == 1
-    if row:
-        factors[0] = factors[0][None, :]
-    if column:
-        factors[-1] = factors[-1][:, None]
-    for factor in factors:
-        if factor.ndim != 2:
-            raise LinAlgError(f"multi_dot() takes matrices, and vectors at the ends, not shape {factor.shape}")
-    product = _product(factors, _best_splits([*(x.shape[0] for x in factors), factors[-1].shape[1]]))
-    shape = (*(() if row else product.shape[:1]), *(() if column else product.shape[1:]))
-    return deliver(product.reshape(shape), out)
-
-
-def _best_splits(lengths: list[int]) -> dict[tuple[int, int], int]:
-    # Where to cut each run of factors: by the cheapest ways of all shorter runs.
-    count = len(lengths) - 1
-    costs = {(start, start): 0 for start in range(count)}
-    cuts = {}
-    for span in range(1, count):
-        for start in range(count - span):
-            end = start + span
-            prices = {
-                cut: costs[start, cut] + costs[cut + 1, end] + lengths[start] * lengths[cut + 1] * lengths[end + 1]
-                for cut in range(start, end)
-            }
-            cuts[start, end] = cut = min(prices, key=prices.__getitem__)
-            costs[start, end] = prices[cut]
-    return cuts
-
-
-def _product(factors: list[Array], cuts: dict[tuple[int, int], int], start: int = 0, end: int | None = None) -> Array:
-    end = len(factors) - 1 if end is None else end
-    if start == end:
-        return factors[start]
-    cut = cuts[start, end]
-    return own.matmul(_product(factors, cuts, start, cut), _product(factors, cuts, cut + 1, end))
+    return deliver(own.multi_dot(together(*arrays)), out)
 
 
 @follows(numpy.linalg.cross)

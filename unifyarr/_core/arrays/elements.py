@@ -183,10 +183,14 @@ class Element(Array):
 
     _become_array = become_array
 
-    @Array.shape.getter
+    @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes."""
         return ()
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self._set_shape(shape)
 
     @property
     def dtype(self) -> DType:

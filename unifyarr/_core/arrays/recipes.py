@@ -57,13 +57,17 @@ class View(Array):
 
     # These follow from the recipe: a write needs them, and needn't get the value for them.
 
-    @Array.shape.getter
+    @property
     def shape(self) -> Shape:
         """The lengths of the axes."""
         shape = self._backend.shape(self._root._native)
         for step in self._steps:
             shape = step.shape(shape)
         return shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self._set_shape(shape)
 
     @property
     def dtype(self) -> DType:
