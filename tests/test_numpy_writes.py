@@ -237,5 +237,5 @@ def test_numpys_functions_return_the_views_that_numpy_returns(backend: str, call
         expected += 100
         assert_same(x, values)
     else:
-        with pytest.raises(ValueError):
+        with pytest.raises(ua.errors.ReadOnlyError):
             result += 100
