@@ -76,6 +76,7 @@ def test_the_class_of_arrays(backend: str) -> None:
     assert issubclass(ua.Array, np.ndarray)
     assert issubclass(type(x), np.ndarray)
     assert np.ndarray == ua.Array
+    assert type(x[0]) == np.ndarray != list  # noqa: E721
     assert np.ndarray.sum(np.ones(3)) == 3
     assert np.ndarray[tuple[int], np.dtype]
     y = np.ndarray((2, 3), "int16")

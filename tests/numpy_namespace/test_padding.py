@@ -18,7 +18,8 @@ pad(I, 3, "linear_ramp", end_values=2) | pad(A, ((1, 2), (0, 1)), "linear_ramp",
 pad(v, 2, "maximum") | pad(A, (1, 2), "maximum", stat_length=2) | pad(A, 1, "minimum", stat_length=((1, 2), (3, 1)))
 pad(v, (2, 1), "mean") | pad(I, 1, "mean") | pad(A, 2, "mean", stat_length=3) | pad(v, 2, "median")
 pad(I, (1, 2), "median", stat_length=2)
-pad(C, 1, "mean") | pad(U, 1, "mean") | pad(N, 1, "maximum") | pad(v, 1, "mean", stat_length=0)
+pad(C, 1, "mean") | pad(U, 1, "mean") | pad(B, 2, "mean") | pad(B, 1, "median", stat_length=2)
+pad(N, 1, "maximum") | pad(B, 2, "reflect", reflect_type="odd") | pad(v, 1, "mean", stat_length=0)
 pad(v, 1, "maximum", stat_length=0) | pad(v, 1, "mean", stat_length=-1) | pad(v, 2, "empty")[2:-2]
 pad(stack, 1, "edge") | pad(B, 1, "edge") | pad(3, 0)
 pad(v, -1) | pad(v, 1.5) | pad(v, (1, 2, 3)) | pad(v, 1, "no") | pad(v, 1, "edge", constant_values=1)

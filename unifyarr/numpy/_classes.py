@@ -113,7 +113,8 @@ class _OfArrays(type):
         return getattr(Array, name)
 
     def __eq__(cls, other: object) -> bool:
-        return other is Array or cls is other
+        # A view of an immutable engine's array is of a class of its own.
+        return cls is other or (isinstance(other, type) and issubclass(other, Array))
 
     def __hash__(cls) -> int:
         return hash(Array)

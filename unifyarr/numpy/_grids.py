@@ -241,7 +241,8 @@ def triu_indices_from(arr: Any, k: Any = 0) -> tuple[Array, ...]:
 @follows(np.diag_indices)
 def diag_indices(n: Any, ndim: Any = 2) -> tuple[Array, ...]:
     """Return the positions of the main diagonal of an array of equally long axes."""
-    return (ua.arange(n),) * ndim
+    along: Array = ua.arange(n)
+    return (along,) * operator.index(ndim)
 
 
 @follows(np.diag_indices_from)

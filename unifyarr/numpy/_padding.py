@@ -158,7 +158,7 @@ def _statistic(part: Array, axis: int, function: Callable[..., Array], count: in
     found = function(
         part.astype(dtypes.float64) if integral and function in (ua.mean, ua.median) else part, axis=axis, keepdims=True
     )
-    found = (ua.round(found) if integral and found.dtype.kind == "f" else found).astype(part.dtype)
+    found = (ua.round(found) if part.dtype.kind in "iu" and found.dtype.kind == "f" else found).astype(part.dtype)
     return ua.broadcast_to(found, (*part.shape[:axis], count, *part.shape[axis + 1 :]))
 
 
@@ -172,13 +172,16 @@ def _odd(x: Array, widths: Pairs, with_edge: bool) -> Array:
             period = max(length - skip, 1)
             left, right = min(before, period), min(after, period)
             first, last = _part(x, axis, 0, 1), _part(x, axis, length - 1, None)
-            head = 2 * first - ua.flip(_part(x, axis, skip, skip + left), axis=axis) if left else None
-            tail = (
-                2 * last - ua.flip(_part(x, axis, length - skip - right, length - skip), axis=axis) if right else None
-            )
+            head = _turned(first, _part(x, axis, skip, skip + left), axis) if left else None
+            tail = _turned(last, _part(x, axis, length - skip - right, length - skip), axis) if right else None
             x = _around(x, axis, head, tail)
             before, after = before - left, after - right
     return x.copy() if not any(map(any, widths)) else x
+
+
+def _turned(edge: Array, part: Array, axis: int) -> Array:
+    turned: Array = 2 * edge - ua.flip(part, axis=axis)
+    return turned.astype(edge.dtype, copy=False)
 
 
 def _by_function(x: Array, widths: Pairs, function: Callable[..., Any], options: dict[str, Any]) -> Array:

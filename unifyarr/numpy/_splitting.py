@@ -129,6 +129,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Array:
     x = as_array(a)
     if not isinstance(repeats, int):
         counts = as_array(repeats)
+        if counts.size == 0 and not isinstance(repeats, (Array, np.ndarray)):
+            counts = counts.astype(dtypes.int64)
         if counts.dtype.kind not in "biu":
             raise TypeError(f"repeats are integers, not {counts.dtype}")
         repeats = counts.astype(dtypes.int64) if counts.dtype.kind == "b" else counts
