@@ -37,7 +37,7 @@ def as_integers(given: Any, what: str) -> tuple[int, ...]:
         return given
     try:
         # An endless iterator is told from a sequence by its length.
-        several = isinstance(given, Iterable) and getattr(given, "ndim", 1)
+        several = isinstance(given, Iterable) and getattr(given, "ndim", None) != 0
         integers = tuple(islice(given, MOST_AXES + 1)) if several else (given,)
         if len(integers) <= MOST_AXES:
             return tuple(map(operator.index, integers))
