@@ -21,7 +21,12 @@ MISSING = object()
 
 
 def names() -> list[tuple[str, str]]:
-    return [(space, name) for space, (theirs, _) in NAMESPACES.items() for name in theirs.__all__ if name[:2] != "__"]
+    return [
+        (space, name)
+        for space, (theirs, _) in NAMESPACES.items()
+        for name in sorted(theirs.__all__)
+        if name[:2] != "__"
+    ]
 
 
 def parameters(function: Any) -> list[tuple[str, Any, Any]]:
