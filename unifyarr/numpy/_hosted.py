@@ -89,7 +89,7 @@ from numpy import (  # fmt: skip
 )
 
 # Programs go through all codes of a kind: these are of dtypes that arrays hold.
-typecodes = {kind: "".join(code for code in codes if code not in "gGOSUVMm") for kind, codes in _typecodes.items()}
+typecodes = {kind: "".join(code for code in str(codes) if code not in "gGOSUVMm") for kind, codes in _typecodes.items()}
 
 __all__ = [
     "False_",
