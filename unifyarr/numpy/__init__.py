@@ -20,12 +20,14 @@ from . import (
     _creation,
     _functional,
     _grids,
+    _histograms,
     _hosted,
     _indexing,
     _joining,
     _manipulation,
     _matrices,
     _memory,
+    _nan_reductions,
     _numerical,
     _padding,
     _polynomials,
@@ -51,12 +53,14 @@ from ._comparing import *  # noqa: F403
 from ._creation import *  # noqa: F403
 from ._functional import *  # noqa: F403
 from ._grids import *  # noqa: F403
+from ._histograms import *  # noqa: F403
 from ._hosted import *  # noqa: F403
 from ._indexing import *  # noqa: F403
 from ._joining import *  # noqa: F403
 from ._manipulation import *  # noqa: F403
 from ._matrices import *  # noqa: F403
 from ._memory import *  # noqa: F403
+from ._nan_reductions import *  # noqa: F403
 from ._numerical import *  # noqa: F403
 from ._padding import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
@@ -77,12 +81,14 @@ __all__ += _comparing.__all__
 __all__ += _creation.__all__
 __all__ += _functional.__all__
 __all__ += _grids.__all__
+__all__ += _histograms.__all__
 __all__ += _hosted.__all__
 __all__ += _indexing.__all__
 __all__ += _joining.__all__
 __all__ += _manipulation.__all__
 __all__ += _matrices.__all__
 __all__ += _memory.__all__
+__all__ += _nan_reductions.__all__
 __all__ += _numerical.__all__
 __all__ += _padding.__all__
 __all__ += _polynomials.__all__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -29,17 +28,6 @@ __all__ = [
     "max",
     "mean",
     "min",
-    "nanargmax",
-    "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
-    "nanmean",
-    "nanmin",
-    "nanprod",
-    "nanstd",
-    "nansum",
-    "nanvar",
     "prod",
     "ptp",
     "std",
@@ -48,11 +36,11 @@ __all__ = [
 ]
 
 
-def _is(flag: Any) -> bool:
+def is_true(flag: Any) -> bool:
     return flag is not NO_VALUE and bool(flag)
 
 
-def _mask(where: Any) -> Any:
+def mask_of(where: Any) -> Any:
     return True if where is NO_VALUE else where
 
 
@@ -69,7 +57,7 @@ def sum(
     """Add up the elements along axes."""
     if out is None and initial is NO_VALUE and where is NO_VALUE and dtype is None:
         return ua.sum(a, axis=axis) if keepdims is NO_VALUE else ua.sum(a, axis=axis, keepdims=keepdims)
-    return _ufuncs.add.reduce(a, axis, dtype, out, _is(keepdims), initial, _mask(where))
+    return _ufuncs.add.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
 @follows(numpy.prod)
@@ -85,7 +73,7 @@ def prod(
     """Multiply the elements along axes."""
     if out is None and initial is NO_VALUE and where is NO_VALUE and dtype is None:
         return ua.prod(a, axis=axis) if keepdims is NO_VALUE else ua.prod(a, axis=axis, keepdims=keepdims)
-    return _ufuncs.multiply.reduce(a, axis, dtype, out, _is(keepdims), initial, _mask(where))
+    return _ufuncs.multiply.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
 @follows(numpy.max, numpy.amax)
@@ -95,7 +83,7 @@ def max(
     """Return the greatest element along axes; NaN where there is one."""
     if out is None and initial is NO_VALUE and where is NO_VALUE:
         return ua.max(a, axis=axis) if keepdims is NO_VALUE else ua.max(a, axis=axis, keepdims=keepdims)
-    return _ufuncs.maximum.reduce(a, axis, None, out, _is(keepdims), initial, _mask(where))
+    return _ufuncs.maximum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
 @follows(numpy.min, numpy.amin)
@@ -105,7 +93,7 @@ def min(
     """Return the least element along axes; NaN where there is one."""
     if out is None and initial is NO_VALUE and where is NO_VALUE:
         return ua.min(a, axis=axis) if keepdims is NO_VALUE else ua.min(a, axis=axis, keepdims=keepdims)
-    return _ufuncs.minimum.reduce(a, axis, None, out, _is(keepdims), initial, _mask(where))
+    return _ufuncs.minimum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
 amax = max
@@ -117,7 +105,7 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, 
     """Return whether all elements along axes are true."""
     if out is None and where is NO_VALUE:
         return ua.all(a, axis=axis) if keepdims is NO_VALUE else ua.all(a, axis=axis, keepdims=keepdims)
-    return _ufuncs.logical_and.reduce(a, axis, None, out, _is(keepdims), NO_VALUE, _mask(where))
+    return _ufuncs.logical_and.reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
 
 
 @follows(numpy.any)
@@ -125,7 +113,7 @@ def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, 
     """Return whether any element along axes is true."""
     if out is None and where is NO_VALUE:
         return ua.any(a, axis=axis) if keepdims is NO_VALUE else ua.any(a, axis=axis, keepdims=keepdims)
-    return _ufuncs.logical_or.reduce(a, axis, None, out, _is(keepdims), NO_VALUE, _mask(where))
+    return _ufuncs.logical_or.reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
 
 
 @follows(numpy.mean)
@@ -138,11 +126,11 @@ def mean(
     x = as_array(a)
     working = _working(x, dtype)
     if where is NO_VALUE or where is True:
-        result = ua.mean(cast(x, working), axis=axis, keepdims=_is(keepdims))
+        result = ua.mean(cast(x, working), axis=axis, keepdims=is_true(keepdims))
     else:
-        total, count = _total(cast(x, working), axis, _is(keepdims), where)
+        total, count = _total(cast(x, working), axis, is_true(keepdims), where)
         result = _per(total, count)
-    return deliver(_finished(result, x, dtype), out)
+    return deliver(finished(result, x, dtype), out)
 
 
 def _working(x: Array, dtype: Any) -> Any:
@@ -153,7 +141,7 @@ def _working(x: Array, dtype: Any) -> Any:
     return dtypes.float64 if dtypes.rank(wanted) < 2 else wanted
 
 
-def _finished(result: Array, x: Array, dtype: Any) -> Array:
+def finished(result: Array, x: Array, dtype: Any) -> Array:
     if dtype is not None:
         wanted = dtypes.as_dtype(dtype)
         # A variance of complex numbers is real.
@@ -172,7 +160,7 @@ def _per(total: Array, count: Array) -> Array:
     return ua.divide(total, count.astype(dtypes.real_of(total.dtype)))
 
 
-def _correction(ddof: Any, correction: Any) -> Any:
+def correction_of(ddof: Any, correction: Any) -> Any:
     if correction is NO_VALUE:
         return ddof
     if ddof != 0:
@@ -194,14 +182,14 @@ def var(
     correction: Any = NO_VALUE,
 ) -> Array:
     """Return the variance along axes."""
-    correction = _correction(ddof, correction)
+    correction = correction_of(ddof, correction)
     if dtype is None and out is None and where is NO_VALUE and mean is NO_VALUE:
-        return ua.var(a, axis=axis, correction=correction, keepdims=_is(keepdims))
+        return ua.var(a, axis=axis, correction=correction, keepdims=is_true(keepdims))
     x = as_array(a)
-    return deliver(_finished(_variance(x, axis, dtype, correction, _is(keepdims), where, mean), x, dtype), out)
+    return deliver(finished(variance(x, axis, dtype, correction, is_true(keepdims), where, mean), x, dtype), out)
 
 
-def _variance(x: Array, axis: Any, dtype: Any, correction: Any, keepdims: bool, where: Any, mean: Any) -> Array:
+def variance(x: Array, axis: Any, dtype: Any, correction: Any, keepdims: bool, where: Any, mean: Any) -> Array:
     values = cast(x, _working(x, dtype))
     where = ua.full_like(x, True, dtype=dtypes.bool) if where is NO_VALUE else where
     if mean is NO_VALUE:
@@ -230,12 +218,12 @@ def std(
     correction: Any = NO_VALUE,
 ) -> Array:
     """Return the standard deviation along axes."""
-    correction = _correction(ddof, correction)
+    correction = correction_of(ddof, correction)
     if dtype is None and out is None and where is NO_VALUE and mean is NO_VALUE:
-        return ua.std(a, axis=axis, correction=correction, keepdims=_is(keepdims))
+        return ua.std(a, axis=axis, correction=correction, keepdims=is_true(keepdims))
     x = as_array(a)
-    root = ua.sqrt(_variance(x, axis, dtype, correction, _is(keepdims), where, mean))
-    return deliver(_finished(root, x, dtype), out)
+    root = ua.sqrt(variance(x, axis, dtype, correction, is_true(keepdims), where, mean))
+    return deliver(finished(root, x, dtype), out)
 
 
 @follows(numpy.argmax)
@@ -243,7 +231,7 @@ def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALU
     """Return where the greatest element along an axis is, the first one of several."""
     if keepdims is NO_VALUE and out is None:
         return ua.argmax(a, axis=axis)
-    return deliver(ua.argmax(a, axis=axis, keepdims=_is(keepdims)), out)
+    return deliver(ua.argmax(a, axis=axis, keepdims=is_true(keepdims)), out)
 
 
 @follows(numpy.argmin)
@@ -251,7 +239,7 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALU
     """Return where the least element along an axis is, the first one of several."""
     if keepdims is NO_VALUE and out is None:
         return ua.argmin(a, axis=axis)
-    return deliver(ua.argmin(a, axis=axis, keepdims=_is(keepdims)), out)
+    return deliver(ua.argmin(a, axis=axis, keepdims=is_true(keepdims)), out)
 
 
 @follows(numpy.cumsum)
@@ -307,174 +295,5 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Array:
 @follows(numpy.ptp)
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Array:
     """Return the greatest element less the least one."""
-    keep = _is(keepdims)
+    keep = is_true(keepdims)
     return deliver(ua.subtract(ua.max(a, axis=axis, keepdims=keep), ua.min(a, axis=axis, keepdims=keep)), out)
-
-
-def _not_nan(x: Array, where: Any) -> Any:
-    """Return where there are numbers, among those that ``where`` leaves; ``True`` if they are everywhere."""
-    if dtypes.rank(x.dtype) < 2:
-        return _mask(where)
-    numbers = ua.logical_not(ua.isnan(x))
-    return numbers if where is NO_VALUE or where is True else ua.logical_and(numbers, where)
-
-
-def _nan_total(reduce: Callable[..., Array], a: Any, where: Any, *arguments: Any) -> Array:
-    x = as_array(a)
-    return reduce(x, *arguments, _not_nan(x, where))
-
-
-@follows(numpy.nansum)
-def nansum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NO_VALUE,
-    initial: Any = NO_VALUE,
-    where: Any = NO_VALUE,
-) -> Array:
-    """Add up the elements along axes, passing over NaN."""
-    if dtype is None and out is None and initial is NO_VALUE and where is NO_VALUE:
-        return ua.nansum(a, axis=axis, keepdims=_is(keepdims))
-    return _nan_total(_ufuncs.add.reduce, a, where, axis, dtype, out, _is(keepdims), initial)
-
-
-@follows(numpy.nanprod)
-def nanprod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NO_VALUE,
-    initial: Any = NO_VALUE,
-    where: Any = NO_VALUE,
-) -> Array:
-    """Multiply the elements along axes, passing over NaN."""
-    if dtype is None and out is None and initial is NO_VALUE and where is NO_VALUE:
-        return ua.nanprod(a, axis=axis, keepdims=_is(keepdims))
-    return _nan_total(_ufuncs.multiply.reduce, a, where, axis, dtype, out, _is(keepdims), initial)
-
-
-@follows(numpy.nanmax)
-def nanmax(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
-) -> Array:
-    """Return the greatest number along axes, passing over NaN; NaN where there's no number."""
-    if initial is NO_VALUE and where is NO_VALUE:
-        return deliver(ua.nanmax(a, axis=axis, keepdims=_is(keepdims)), out)
-    return deliver(_ufuncs.fmax.reduce(a, axis, None, None, _is(keepdims), initial, _mask(where)), out)
-
-
-@follows(numpy.nanmin)
-def nanmin(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
-) -> Array:
-    """Return the least number along axes, passing over NaN; NaN where there's no number."""
-    if initial is NO_VALUE and where is NO_VALUE:
-        return deliver(ua.nanmin(a, axis=axis, keepdims=_is(keepdims)), out)
-    return deliver(_ufuncs.fmin.reduce(a, axis, None, None, _is(keepdims), initial, _mask(where)), out)
-
-
-@follows(numpy.nanmean)
-def nanmean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
-) -> Array:
-    """Return the mean of the numbers along axes, passing over NaN."""
-    if dtype is None and out is None and where is NO_VALUE:
-        return ua.nanmean(a, axis=axis, keepdims=_is(keepdims))
-    x = as_array(a)
-    _check_inexact(x, dtype, out)
-    return mean(x, axis, dtype, out, keepdims, where=_not_nan(x, where))
-
-
-def _check_inexact(x: Array, dtype: Any, out: Any) -> None:
-    if dtypes.rank(x.dtype) < 2:
-        return
-    for name, each in (("dtype", dtype), ("out", None if out is None else out.dtype)):
-        if each is not None and dtypes.rank(dtypes.as_dtype(each)) < 2:
-            raise TypeError(f"{name} of what may be NaN is floating-point, not {each}")
-
-
-@follows(numpy.nanvar)
-def nanvar(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NO_VALUE,
-    *,
-    where: Any = NO_VALUE,
-    mean: Any = NO_VALUE,
-    correction: Any = NO_VALUE,
-) -> Array:
-    """Return the variance of the numbers along axes, passing over NaN."""
-    correction = _correction(ddof, correction)
-    if dtype is None and out is None and where is NO_VALUE and mean is NO_VALUE:
-        return ua.nanvar(a, axis=axis, correction=correction, keepdims=_is(keepdims))
-    x = as_array(a)
-    _check_inexact(x, dtype, out)
-    return _nan_variance(x, axis, dtype, out, correction, keepdims, where, mean, root=False)
-
-
-@follows(numpy.nanstd)
-def nanstd(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NO_VALUE,
-    *,
-    where: Any = NO_VALUE,
-    mean: Any = NO_VALUE,
-    correction: Any = NO_VALUE,
-) -> Array:
-    """Return the standard deviation of the numbers along axes, passing over NaN."""
-    correction = _correction(ddof, correction)
-    if dtype is None and out is None and where is NO_VALUE and mean is NO_VALUE:
-        return ua.nanstd(a, axis=axis, correction=correction, keepdims=_is(keepdims))
-    x = as_array(a)
-    _check_inexact(x, dtype, out)
-    return _nan_variance(x, axis, dtype, out, correction, keepdims, where, mean, root=True)
-
-
-def _nan_variance(
-    x: Array, axis: Any, dtype: Any, out: Any, correction: Any, keepdims: Any, where: Any, mean: Any, *, root: bool
-) -> Array:
-    numbers = _not_nan(x, where)
-    numbers = ua.full_like(x, True, dtype=dtypes.bool) if numbers is True else numbers
-    count = ua.sum(ua.broadcast_to(numbers, x.shape), axis=axis, keepdims=_is(keepdims))
-    variance = _variance(x, axis, dtype, correction, _is(keepdims), numbers, mean)
-    result = ua.where(count - correction > 0, variance, float("nan"))
-    return deliver(_finished(ua.sqrt(result) if root else result, x, dtype), out)
-
-
-@follows(numpy.nanargmax)
-def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Array:
-    """Return where the greatest number along an axis is, passing over NaN."""
-    return deliver(ua.nanargmax(a, axis=axis, keepdims=_is(keepdims)), out)
-
-
-@follows(numpy.nanargmin)
-def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Array:
-    """Return where the least number along an axis is, passing over NaN."""
-    return deliver(ua.nanargmin(a, axis=axis, keepdims=_is(keepdims)), out)
-
-
-def _replaced(a: Any, value: int) -> Array:
-    x = as_array(a)
-    return x if dtypes.rank(x.dtype) < 2 else ua.where(ua.isnan(x), ua.full_like(x, value), x)
-
-
-@follows(numpy.nancumsum)
-def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Array:
-    """Add up the elements along an axis, NaN as zero."""
-    return cumsum(_replaced(a, 0), axis, dtype, out)
-
-
-@follows(numpy.nancumprod)
-def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Array:
-    """Multiply up the elements along an axis, NaN as one."""
-    return cumprod(_replaced(a, 1), axis, dtype, out)
