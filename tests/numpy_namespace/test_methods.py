@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -312,3 +313,9 @@ def test_dtypes_have_the_attributes_of_numpys(name: str) -> None:
     assert isinstance(dtype.type(1), np.generic)
     with pytest.raises(AttributeError):
         dtype.nothing
+
+
+def test_memory_is_counted_where_it_is_owned(backend: str) -> None:
+    x = ua.zeros(1000)
+    assert sys.getsizeof(x) > x.nbytes
+    assert sys.getsizeof(x[1:]) < x.nbytes

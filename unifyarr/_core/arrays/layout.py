@@ -59,6 +59,10 @@ class Layout(Protocols):
         whole = current(x)._geometry().flags.c_contiguous
         return functions.reshape(x, (-1,), copy=None if whole else True)  # type: ignore[no-any-return]
 
+    def __sizeof__(self) -> int:
+        # The memory is counted where it is owned, as NumPy does.
+        return object.__sizeof__(self) + (self.nbytes if self.base is None else 0)
+
     def view(self, dtype: Any = None, type: Any = None) -> Self:
         """Return a view of the whole array, of its own dtype: no memory is read as another one."""
         if isinstance(dtype, builtin_type) and issubclass(dtype, np.ndarray):
