@@ -144,6 +144,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "clip": (lambda x: ua.clip(x, -0.5, 0.5), (X,)),
     "count_nonzero": (ua.count_nonzero, (X,)),
     "histogram": (lambda x: ua.histogram(x, bins=4), (X[0],)),
+    "special.erfinv": (lambda x: ua.special.erfinv(ua.tanh(x)), (X,)),
     "unique_counts": (ua.unique_counts, (X[0],)),
     "unique_inverse": (ua.unique_inverse, (X[0],)),
     "nn.relu": (ua.nn.relu, (X,)),

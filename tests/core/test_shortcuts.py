@@ -254,3 +254,8 @@ def test_integers_are_those_of_int_alone() -> None:
     assert integers(True, 0) is integers(1.0, 0) is integers((1,), 0) is integers(None) is None
     with pytest.raises(TypeError):
         integers([1])
+
+
+def test_a_function_of_several_results_may_have_none(backend: str) -> None:
+    for _ in range(4):
+        assert ua.unstack(ua.zeros((0, 3))) == ()

@@ -104,7 +104,6 @@ COMPLEX_TO_REAL = {
     "cumulative_prod": lambda x, dtype: ua.cumulative_prod(x, dtype=dtype),
     "trace": lambda x, dtype: ua.linalg.trace(x * ua.ones((2, 2)), dtype=dtype),
     "out": lambda x, dtype: ua.sum(x, out=ua.zeros((), dtype=dtype)),
-    "x[...] = v": lambda x, dtype: ua.zeros(2, dtype=dtype).__setitem__(..., x),
     "inplace_update": lambda x, dtype: ua.inplace_update(ua.zeros(2, dtype=dtype), x),
 }
 

@@ -65,6 +65,13 @@ def test_top_k(backend: str, dtype: str, data: st.DataObject) -> None:
         assert_same(found.values, as_numpy(ua.sort(ua.asarray(values), axis=axis, descending=True))[part])
 
 
+def test_debug_finds_no_fault_in_partitions(backend: str) -> None:
+    x = ua.asarray(np.random.default_rng(0).normal(size=300))
+    with ua.debug():
+        assert_same(ua.partition(x, 10)[10], ua.sort(x)[10].to_numpy())
+        assert_same(x[ua.argpartition(x, 10)][10], ua.sort(x)[10].to_numpy())
+
+
 def test_top_k_of_nan(backend: str) -> None:
     found = ua.top_k(ua.asarray([1.0, np.nan, 3.0, 3.0, -np.inf]), 3)
     assert_same(found.values, np.array([np.nan, 3.0, 3.0]))

@@ -39,8 +39,8 @@ def logit(x: Array, /, *, out: Array | None = None) -> Array:
     Examples
     --------
     >>> import unifyarr as ua
-    >>> ua.special.logit(ua.asarray([0.0, 0.5, 0.75]))
-    array([      -inf, 0.        , 1.09861229])
+    >>> ua.special.logit(ua.asarray([0.25, 0.5, 0.75]))
+    array([-1.09861229,  0.        ,  1.09861229])
 
     Source: SciPy's ``logit``.
     """

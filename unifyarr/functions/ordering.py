@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.calling.invoke import attempt
-from .._core.declaring.declare import compositional, mixed
+from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
 from .._core.values.shapes import as_axis
@@ -17,7 +16,7 @@ from ..errors import DtypeError, ShapeError
 from ._quantiles import known_values
 from .elementwise import greater, subtract
 from .indexing import take_along_axis
-from .manipulation import flip, moveaxis, reshape
+from .manipulation import flip, reshape
 from .searching import searchsorted, where
 from .sorting import argsort, sort
 
@@ -29,8 +28,8 @@ class TopK(NamedTuple):
     indices: Array
 
 
-def _parted(x: Array, kth: int | Sequence[int], axis: int | None, name: str) -> tuple[Array, int, tuple[int, ...]]:
-    # The array, its axis, and the places from 0 on.
+def _parted(x: Array, kth: int | Sequence[int], axis: int | None, name: str) -> tuple[Array, int]:
+    # The array and its axis, when the places are checked.
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = as_axis(axis, x.ndim)
@@ -39,10 +38,10 @@ def _parted(x: Array, kth: int | Sequence[int], axis: int | None, name: str) -> 
     outside = [place for place in places if not -length <= place < length]
     if outside:
         raise ValueError(f"{name}() along an axis of {length} elements has no place {outside[0]}")
-    return x, axis, tuple(sorted({place % length for place in places}))
+    return x, axis
 
 
-@mixed()
+@compositional()
 def partition(x: Array, kth: int | Sequence[int], /, *, axis: int | None = -1, out: Array | None = None) -> Array:
     """Return an array with some elements in their sorted places, no greater ones before and no smaller ones after them.
 
@@ -61,7 +60,7 @@ def partition(x: Array, kth: int | Sequence[int], /, *, axis: int | None = -1, o
     -------
     Array
         A new array of the shape of ``x``, or a 1-d one for no axis, or ``out``. The order of the elements between the
-        places isn't specified: some backends sort all of them. NaN is greater than everything.
+        places isn't specified: today all are sorted. NaN is greater than everything.
 
     Raises
     ------
@@ -76,15 +75,12 @@ def partition(x: Array, kth: int | Sequence[int], /, *, axis: int | None = -1, o
 
     Source: NumPy, ``partition``.
     """
-    x, axis, places = _parted(x, kth, axis, "partition")
-    if places:
-        found = attempt("partition", moveaxis(x, axis, -1), places=places)
-        if found is not None:
-            return moveaxis(found, -1, axis).copy() if axis != x.ndim - 1 else found
-    return sort(x, axis=axis)
+    # NumPy's own order between the places would be another one on each engine.
+    x, place = _parted(x, kth, axis, "partition")
+    return sort(x, axis=place)
 
 
-@mixed()
+@compositional()
 def argpartition(x: Array, kth: int | Sequence[int], /, *, axis: int | None = -1, out: Array | None = None) -> Array:
     """Return indices that put some elements into their sorted places, as ``partition`` does.
 
@@ -118,12 +114,9 @@ def argpartition(x: Array, kth: int | Sequence[int], /, *, axis: int | None = -1
 
     Source: NumPy, ``argpartition``.
     """
-    x, axis, places = _parted(x, kth, axis, "argpartition")
-    if places:
-        found = attempt("argpartition", moveaxis(x, axis, -1), places=places)
-        if found is not None:
-            return moveaxis(found, -1, axis).copy() if axis != x.ndim - 1 else found
-    return argsort(x, axis=axis)
+    # NumPy's own order between the places would be another one on each engine.
+    x, place = _parted(x, kth, axis, "argpartition")
+    return argsort(x, axis=place)
 
 
 @compositional()

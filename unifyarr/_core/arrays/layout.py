@@ -61,7 +61,7 @@ class Layout(Protocols):
 
     def __sizeof__(self) -> int:
         # The memory is counted where it is owned, as NumPy does.
-        return object.__sizeof__(self) + (self.nbytes if self.base is None else 0)
+        return object.__sizeof__(self) + (self.nbytes if current(self)._base is None else 0)
 
     def view(self, dtype: Any = None, type: Any = None) -> Self:
         """Return a view of the whole array, of its own dtype: no memory is read as another one."""

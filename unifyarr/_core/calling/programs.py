@@ -99,7 +99,7 @@ def of_arrays_several(
     lines = [
         f"        found = run({_natives(operands)})",
         "        if found is NotImplemented: return found",
-        f"        {_names(range(count))} = found",
+        f"        ({_names(range(count))}) = found",
     ]
     for place in range(count):
         lines += [_MADE.format(native=f"n{place}"), f"        a{place} = array"]

@@ -111,15 +111,3 @@ def _argsort_quickly(x: np.ndarray) -> np.ndarray:
         runs.sort()
         order[tied] = runs % x.size
     return order
-
-
-@ordered
-def partition(x: np.ndarray, /, *, places: tuple[int, ...]) -> np.ndarray:
-    """Return ``x`` with the elements at those places of the last axis where sorting would put them."""
-    return np.partition(x, places)
-
-
-@ordered
-def argpartition(x: np.ndarray, /, *, places: tuple[int, ...]) -> np.ndarray:
-    """Return the indices of what ``partition`` gives."""
-    return np.argpartition(x, places)
