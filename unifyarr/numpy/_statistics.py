@@ -38,7 +38,7 @@ def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NO_VALUE
 ) -> Array:
     """Return the middle of the sorted numbers along axes, passing over NaN."""
-    return deliver(ua.nanmedian(a, axis=axis, keepdims=keepdims is not NO_VALUE and keepdims), out)
+    return deliver(ua.nanmedian(a, axis=axis, keepdims=_reductions.is_true(keepdims)), out)
 
 
 @follows(numpy.quantile)
@@ -93,7 +93,7 @@ def nanquantile(
     weights: Any = None,
 ) -> Array:
     """Return the values below which given parts of the numbers lie, passing over NaN."""
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _reductions.is_true(keepdims)
     if weights is not None:
         return _into(_weighted.quantile(a, q, axis, method, keep, weights, passing_nan=True), out)
     return _into(ua.nanquantile(_beside(a, q, method), q, axis=axis, method=method, keepdims=keep), out)
@@ -144,7 +144,7 @@ def _hundredths(q: Any) -> Any:
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NO_VALUE) -> Any:
     """Return the mean of weighted elements along axes; with ``returned`` the sums of the weights too."""
     x = as_array(a)
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _reductions.is_true(keepdims)
     if weights is None:
         result = _reductions.mean(x, axis, keepdims=keep)
         total = ua.full_like(result, x.size / result.size if result.size else 0)
