@@ -13,7 +13,7 @@ from ..engines.registry import load
 from ..engines.tracing import recording, watch_layout
 from ..values.shapes import c_strides, shadow
 from ..values.supplying import supply
-from .array import Array, owner, register, wrap
+from .array import Array, blank, owner, register, wrap
 from .ownership import read, settled, share
 from .views import Part, Step, Window, get_through
 
@@ -82,6 +82,7 @@ class View(Array):
 
 
 register(View)
+blank_view = blank(View)
 
 
 def has_native_views(array: Array) -> bool:
@@ -138,7 +139,7 @@ def is_view_at(value: object, array: Array, step: Step) -> bool:
 
 def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
     """Return the view of ``root`` that the steps make."""
-    view = View()
+    view = blank_view()
     view._backend = root._backend
     view._base = owner(root)
     view._root = root

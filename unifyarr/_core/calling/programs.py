@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from ..arrays.array import Array
+from ..arrays.array import Array, blank_array
 from ..engines.handle import Handle
 from ..values.records import Record
 
@@ -72,7 +72,7 @@ def _source(
 _MADE = """
         if type({native}) is not plain:
             return NotImplemented
-        array = Array()
+        array = blank_array()
         array._native = {native}
         array._backend = backend
         array._base = None
@@ -117,9 +117,9 @@ def _wrapped(
     run: Callable[..., Any], operands: Sequence[Array | None], backend: Handle, lines: list[str], kind: type = tuple
 ) -> Callable[..., Any]:
     taken = "".join(f"x{place}, " for place in range(len(operands)))
-    head = ["def make(run, Array, plain, backend, new, kind):", f"    def shortcut({taken}):"]
+    head = ["def make(run, blank_array, plain, backend, new, kind):", f"    def shortcut({taken}):"]
     make = _compiled("\n".join([*head, *lines, "    return shortcut"]))
-    made: Callable[..., Any] = make(run, Array, backend.native_type, backend, tuple.__new__, kind)
+    made: Callable[..., Any] = make(run, blank_array, backend.native_type, backend, tuple.__new__, kind)
     return made
 
 
