@@ -28,6 +28,7 @@ from .functions.linalg_extension import (
 )
 from .functions.linalg_products import cond, multi_dot, norm, tensorinv, tensorsolve
 from .functions.linalg_solvers import expm, lstsq
+from .functions.linalg_triangular import lu, lu_factor, lu_solve, solve_triangular
 
 __all__ = [
     "cholesky",
@@ -42,6 +43,9 @@ __all__ = [
     "expm",
     "inv",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
     "matmul",
     "matrix_norm",
     "matrix_power",
@@ -54,6 +58,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_triangular",
     "svd",
     "svdvals",
     "tensordot",

@@ -7,6 +7,7 @@ import numpy as np
 from .table import COLUMN, IDENTITY, ROW, A, B, K, Q, V, Z, case, line, names, several
 
 ONE = np.array([[2.0]])
+PIVOTS = np.array([2, 1, 2])
 
 line("matmul", case(A, B.T.copy()), case(Q, IDENTITY), case(V, IDENTITY), case(K, K.T.copy()))
 line("linalg.matmul", case(Q, V))
@@ -28,6 +29,10 @@ several("linalg.eigh", case(Q), case(IDENTITY))
 line("linalg.eigvalsh linalg.inv", case(Q), case(IDENTITY))
 line("linalg.expm", case(Q), case(np.zeros((3, 3))))
 several("linalg.lstsq", case(A.T.copy(), V), case(IDENTITY[:, :2].copy(), IDENTITY))
+line("linalg.solve_triangular", case(Q, V), case(Q, IDENTITY, lower=True, trans=1), case(Q, V, unit_diagonal=True))
+several("linalg.lu", case(Q), case(A), case(IDENTITY), case(Q, p_indices=True))
+several("linalg.lu_factor", case(Q), case(A), case(IDENTITY))
+line("linalg.lu_solve", case((Q, PIVOTS), V), case((Q, PIVOTS), IDENTITY, trans=1))
 line("linalg.cond", case(Q), case(Q, p=1), case(A), case(ONE))
 line("linalg.norm", case(A), case(A, axis=0), case(Q, ord=1), case(A, axis=(0, 1), keepdims=True), case(ROW, axis=0))
 line("linalg.multi_dot", case([A, B.T.copy(), A]), case([V, Q, V]), case([IDENTITY, Q]))

@@ -92,6 +92,30 @@ def scipy_values(name: str, *arrays: np.ndarray) -> np.ndarray:
         return np.asarray(found, arrays[0].dtype)
 
 
+def permutation(pivots: np.ndarray, rows: int) -> np.ndarray:
+    """Return the order of rows after the exchanges of a factorization: of row 0 with row ``pivots[0]``, and so on."""
+    count = pivots.shape[-1]
+    flat = pivots.reshape(-1, count)
+    order = np.repeat(np.arange(rows)[None], len(flat), axis=0)
+    stack = np.arange(len(flat))
+    for place in range(count):
+        other = flat[:, place]
+        order[:, place], order[stack, other] = order[stack, other], order[:, place].copy()
+    return order.reshape(*pivots.shape[:-1], rows)
+
+
+def exchanges(order: np.ndarray, count: int) -> np.ndarray:
+    """Return the pivots of a factorization whose rows have come into an order: the inverse of ``permutation``."""
+    flat = order.reshape(-1, order.shape[-1])
+    now = np.repeat(np.arange(order.shape[-1])[None], len(flat), axis=0)
+    pivots = np.empty((len(flat), count), np.int64)
+    stack = np.arange(len(flat))
+    for place in range(count):
+        other = pivots[:, place] = (now == flat[:, place, None]).argmax(-1)
+        now[:, place], now[stack, other] = now[stack, other], now[:, place].copy()
+    return pivots.reshape(*order.shape[:-1], count)
+
+
 def support_native_out(kernel: Kernel) -> Kernel:
     """Declare that ``kernel(..., out=native)`` writes into ``native`` and returns it."""
     kernel.support_native_out = True  # type: ignore[attr-defined]

@@ -205,6 +205,36 @@ def solve(x1: jax.Array, x2: jax.Array, /) -> tuple[jax.Array, jax.Array]:
     return jnp.linalg.solve(x1, x2), _is_singular(x1)
 
 
+@_raises("Singular triangle: a number of its diagonal is zero")
+def solve_triangular(x1: jax.Array, x2: jax.Array, /, *, lower: bool, unit_diagonal: bool) -> tuple[jax.Array, Any]:
+    batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    left, right = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (x1, x2))
+    found = lax.linalg.triangular_solve(left, right, left_side=True, lower=lower, unit_diagonal=unit_diagonal)
+    singular = np.zeros((), bool) if unit_diagonal else jnp.any(jnp.linalg.diagonal(lax.stop_gradient(x1)) == 0)
+    return found, singular
+
+
+@compiled
+def lu_factor(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
+    """Return the compact factors, and the rows that each row was exchanged with."""
+    compact, pivots, _ = lax.linalg.lu(x)
+    return compact, pivots.astype(INDEX)
+
+
+@compiled
+def lu(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
+    """Return the compact factors, and the order of the rows."""
+    compact, _, order = lax.linalg.lu(x)
+    return compact, order.astype(INDEX)
+
+
+@compiled
+def lu_permutation(pivots: jax.Array, /) -> jax.Array:
+    """Return the order of as many rows as there are pivots."""
+    order = lax.linalg.lu_pivots_to_permutation(pivots.astype(np.int32), pivots.shape[-1])
+    return order.astype(INDEX)
+
+
 # -- norms and ranks --------------------------------------------------------------------------------------------------
 
 
