@@ -12,11 +12,13 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integers
 from .._core.values.shapes import as_shape
+from .._core.writing.flat import FlatIterator
 from ._creation import frombuffer
 from ._following import as_array, together
 
 __all__ = [
     "broadcast",
+    "flatiter",
     "ndarray",
     "ndenumerate",
 ]
@@ -105,6 +107,7 @@ class broadcast:
 
 
 ndarray = Array
+flatiter = FlatIterator
 
 
 def empty_array(
