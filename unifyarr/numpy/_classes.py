@@ -137,9 +137,12 @@ def empty_array(
 
 def _elements(buffer: Any, dtype: dtypes.DType, offset: int) -> tuple[Array, int]:
     # All elements of a buffer, and which one is the first.
-    if not isinstance(buffer, Array):
-        return frombuffer(buffer, dtype, -1, offset), 0
     start, rest = divmod(offset, dtype.itemsize)
+    if not isinstance(buffer, Array):
+        count = (memoryview(buffer).nbytes - rest) // dtype.itemsize
+        if start < 0 or count < max(start, 1):
+            raise TypeError(f"the buffer of {count} elements is too small for an offset of {offset} bytes")
+        return frombuffer(buffer, dtype, count, rest), start
     if dtype is not buffer.dtype or rest:
         raise TypeError(f"the buffer holds {buffer.dtype}, and is seen as that, from the begin of an element on")
     return ua.reshape(buffer, (-1,), copy=False), start

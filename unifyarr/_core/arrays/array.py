@@ -42,7 +42,7 @@ class ArrayType(type):
 
 
 def blank(cls: type[A]) -> Callable[[], A]:
-    """Return what makes an array of a class whose slots aren't set, as fast as a call of a class without a constructor."""
+    """Return what makes an array of a class whose slots aren't set, as fast as a call without a constructor."""
     return type.__call__.__get__(cls)  # type: ignore[no-any-return]
 
 
