@@ -35,7 +35,7 @@ def test_reading_by_keys_gives_copies(backend: str, layout: str) -> None:
     theirs, ours = map(LAYOUTS[layout], both(backend))
     count = theirs.size
     for key in KEYS:
-        if getattr(key, "dtype", None) == bool:
+        if isinstance(key, np.ndarray) and key.dtype.kind == "b":
             key = np.resize(key, count)
         found = ours.flat[key]
         np.testing.assert_array_equal(as_numpy(found), theirs.flat[key])
@@ -47,7 +47,7 @@ def test_reading_by_keys_gives_copies(backend: str, layout: str) -> None:
 def test_writing_by_keys_repeats_values(backend: str, layout: str) -> None:
     values, x = both(backend)
     for key in KEYS:
-        if getattr(key, "dtype", None) == bool:
+        if isinstance(key, np.ndarray) and key.dtype.kind == "b":
             key = np.resize(key, LAYOUTS[layout](values).size)
         for value in VALUES:
             values[...] = np.arange(8).reshape(2, 4)

@@ -110,9 +110,10 @@ def test_shared_memory_keeps_its_size(backend: str) -> None:
     assert x.shape == (7,)
 
 
-@pytest.mark.parametrize(
-    ("shape", "error"), [(-1, ValueError), ((2, -1), ValueError), ("a", TypeError), (1.5, TypeError)]
-)
+WRONG: list[tuple[Any, type[Exception]]] = [(-1, ValueError), ((2, -1), ValueError), ("a", TypeError), (1.5, TypeError)]
+
+
+@pytest.mark.parametrize(("shape", "error"), WRONG)
 def test_shapes_that_are_none(backend: str, shape: Any, error: type[Exception]) -> None:
     x = made()
     with pytest.raises(error):
