@@ -12,11 +12,13 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integers
 from .._core.values.shapes import as_shape
+from .._core.writing.flat import FlatIterator
 from ._creation import frombuffer
 from ._following import as_array, together
 
 __all__ = [
     "broadcast",
+    "flatiter",
     "ndarray",
     "ndenumerate",
 ]
@@ -105,6 +107,7 @@ class broadcast:
 
 
 ndarray = Array
+flatiter = FlatIterator
 
 
 def empty_array(
@@ -134,9 +137,12 @@ def empty_array(
 
 def _elements(buffer: Any, dtype: dtypes.DType, offset: int) -> tuple[Array, int]:
     # All elements of a buffer, and which one is the first.
-    if not isinstance(buffer, Array):
-        return frombuffer(buffer, dtype, -1, offset), 0
     start, rest = divmod(offset, dtype.itemsize)
+    if not isinstance(buffer, Array):
+        count = (memoryview(buffer).nbytes - rest) // dtype.itemsize
+        if start < 0 or count < max(start, 1):
+            raise TypeError(f"the buffer of {count} elements is too small for an offset of {offset} bytes")
+        return frombuffer(buffer, dtype, count, rest), start
     if dtype is not buffer.dtype or rest:
         raise TypeError(f"the buffer holds {buffer.dtype}, and is seen as that, from the begin of an element on")
     return ua.reshape(buffer, (-1,), copy=False), start

@@ -42,7 +42,7 @@ class ArrayType(type):
 
 
 def blank(cls: type[A]) -> Callable[[], A]:
-    """Return what makes an array of a class whose slots aren't set, as fast as a call of a class without a constructor."""
+    """Return what makes an array of a class whose slots aren't set, as fast as a call without a constructor."""
     return type.__call__.__get__(cls)  # type: ignore[no-any-return]
 
 
@@ -118,15 +118,20 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayT
 
     @property
     def flat(self) -> Array:
-        """All elements as a 1-d array: a view where one is possible."""
-        return self.reshape((-1,))
+        """An iterator over all elements in C order, NumPy's ``flatiter``, which reads and writes them by keys too."""
+        return self._flat()
 
     @flat.setter
     def flat(self, value: ArrayLike) -> None:
-        flat = self.reshape((-1,))
-        flat._update(value, what="the array", assigned=True)
-        if flat.base is None:
-            self._update(flat.reshape(self.shape), what="the array", assigned=True)
+        self._set_flat(value)
+
+    def _flat(self, /) -> Any:
+        """Return the iterator over all elements."""
+        raise NotSupplied
+
+    def _set_flat(self, value: ArrayLike, /) -> None:
+        """Write all elements."""
+        raise NotSupplied
 
     # -- indexing ---------------------------------------------------------------------------------------------------
 
@@ -143,6 +148,9 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayT
 
     def __setitem__(self, key: Index | tuple[Index, ...], value: ArrayLike) -> None:
         raise NotSupplied
+
+    def __delitem__(self, key: object) -> None:
+        raise ValueError("elements of an array can't be deleted: take the others, with np.delete(x, key)")
 
     # -- copies and views -------------------------------------------------------------------------------------------
 

@@ -85,6 +85,10 @@ register(View)
 blank_view = blank(View)
 
 
+# The classes of recipes.
+RECIPES: set[type] = {View}
+
+
 def has_native_views(array: Array) -> bool:
     """Return whether native views of this array's native are seen by, and see, writes to it."""
     return not is_recipe(array) and array._backend.mutable and array._backend.can_write(array._native)
@@ -92,12 +96,12 @@ def has_native_views(array: Array) -> bool:
 
 def is_recipe(array: Array) -> TypeGuard[View]:
     """Return whether an array is a view that holds a recipe."""
-    return type(array) is View
+    return type(array) in RECIPES
 
 
 def root_of(array: Array) -> Array:
     """Return the array that a recipe starts from, of any other array itself."""
-    return array._root if type(array) is View else array
+    return array._root if type(array) in RECIPES else array  # type: ignore[attr-defined]
 
 
 def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
@@ -113,7 +117,7 @@ def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
 def make_view(array: Array, step: Step, /) -> Array:
     """Return the view of an array that one step makes."""
     backend = array._backend
-    if type(array) is not View and backend.mutable:
+    if backend.mutable and type(array) not in RECIPES:
         native = array._native
         if backend.can_write(native) and step.is_native(backend, native):
             return _noted(array, step, wrap(step.get(backend, native), backend, owner(array)))
@@ -140,13 +144,18 @@ def is_view_at(value: object, array: Array, step: Step) -> bool:
 def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
     """Return the view of ``root`` that the steps make."""
     view = blank_view()
+    fill_recipe(view, root, steps)
+    return view
+
+
+def fill_recipe(view: View, root: Array, steps: tuple[Step, ...]) -> None:
+    """Set the slots of a view of ``root`` that the steps make."""
     view._backend = root._backend
     view._base = owner(root)
     view._root = root
     view._steps = steps
     if getattr(root, "_token", None) is None:
         root._token = object()
-    return view
 
 
 def geometry(array: Array) -> np.ndarray:
