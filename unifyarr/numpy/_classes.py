@@ -67,7 +67,9 @@ class broadcast:
     Source: NumPy's ``numpy.broadcast``.
     """
 
-    def __init__(self, *arrays: Any) -> None:
+    def __init__(self, *arrays: Any, **options: Any) -> None:
+        if options:
+            raise ValueError(f"broadcast() takes arrays by position, and nothing by name: {', '.join(options)}")
         given: list[Any] = []
         for each in arrays:
             given.extend(each._arrays if isinstance(each, broadcast) else (each,))
