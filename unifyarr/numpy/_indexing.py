@@ -166,9 +166,9 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 def _wrapped(number: Any, other: Any) -> Any:
     """Return an integer that is beyond the other's dtype as that one holds it: where() casts as NumPy's does."""
-    if type(number) is not int or not isinstance(other, Array) or not -(2**63) <= number < 2**63:
+    if type(number) is not int or not isinstance(other, Array) or not -(2**63) <= number < 2**64:
         return number
-    return int(np.int64(number).astype(other.dtype.dtype))
+    return int(np.uint64(number % 2**64).astype(other.dtype.dtype))
 
 
 @follows(np.compress)
