@@ -277,6 +277,15 @@ def test_clip_limits_by_arrays_and_scalars(backend: str, dtype: str, data: st.Da
     assert_same(limited, reference(np.maximum, x, scalar), signed_zeros=False)
 
 
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_clip_by_what_no_number_of_the_dtype_exceeds(backend: str, dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    x = np.array([limits.min, 3, limits.max], dtype)
+    for least, most in ((limits.min - 1, limits.max + 1), (-(2**70), 5), (3, 2**70), (limits.min, limits.max)):
+        assert_same(ua.clip(ua.asarray(x), least, most), np.clip(x, least, most))
+    assert_raises(OverflowError, ua.clip, ua.asarray(x), limits.max + 1, limits.max + 2)
+
+
 @pytest.mark.parametrize("dtype", ALL)
 def test_clip_without_limits_is_an_independent_copy(backend: str, dtype: str) -> None:
     x = ua.ones(3, dtype=dtype)

@@ -119,6 +119,7 @@ def test_errors_of_histograms(backend: str) -> None:
         ({"range": (1, 0)}, ValueError),
         ({"range": (0, np.inf)}, ValueError),
         ({"range": (np.nan, 1)}, ValueError),
+        ({"range": (1, 1 + 1e-15)}, ValueError),
         ({"weights": ua.ones(3)}, ua.errors.ShapeError),
     ]:
         assert_raises(error, ua.histogram, x, **options)

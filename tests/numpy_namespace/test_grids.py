@@ -64,6 +64,8 @@ def test_broadcast(backend: str) -> None:
     assert np.broadcast(found, np.zeros((2, 1, 1))).shape == (2, 3, 4)
     assert [float(each) for each in np.broadcast(1, [2, 3]).iters[0]] == [1, 1]
     with pytest.raises(ValueError, match="broadcast"):
+        np.broadcast([1, 2], x=[1, 2])
+    with pytest.raises(ValueError, match="shape"):
         np.broadcast([1, 2], [1, 2, 3])
 
 

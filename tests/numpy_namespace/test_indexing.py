@@ -18,6 +18,7 @@ take_along_axis(A, I[:, :1] % 3, 1) | take_along_axis(A, k, None) | take_along_a
 take_along_axis(A, A, 0) | take_along_axis(A, np.array([[0], [2], [1]]), 1) | nonzero(B) | nonzero(v)
 nonzero(3) | nonzero([0, 2]) | flatnonzero(B) | flatnonzero(0) | argwhere(B) | argwhere([0, 3]) | argwhere(2)
 argwhere(0) | where(B) | where(B, A, I) | where(A, 1, 0) | where(True, 1, 2.5)
+where(B, U, 300) | where(B, -1, U) | where(B, 2**70, U) | where(B, I, 2**63) | where(B[0], 1000, k.astype("int8"))
 where(B, A) | where([True, False], [1, 2], k[:1]) | where(B[0], F, 2.5) | compress(B[0], A, 1)
 compress([0, 1], A, axis=0) | compress([True, False, True], A) | compress(B, A)
 compress([1, 0, 1], v, out=zeros(2)) | compress([0, 0, 0, 0, 1], v) | extract(B, A) | extract([1, 0, 2, 0], v)

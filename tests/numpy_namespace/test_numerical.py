@@ -9,6 +9,7 @@ from .calls import check_call
 CALLS = """
 round(A, 1) | round(v) | round(10 * A, -1) | round(I, -1) | round(I, 2) | round(C, 1) | round(A, 0, zeros((3, 4)))
 around(F, 1) | round(B) | round(1.25, 1) | fix(A) | fix(I) | fix(A, zeros((3, 4))) | clip(A, 0, 2) | clip(A, None, 1)
+clip(U, -1, 300) | clip(U, -7, 5) | clip(U, 4, 999) | clip(U, 300, 400) | clip(I, -(2**63), 2**64) | clip(U, -1, v)
 clip(I, 2, 2.5) | clip(A, v, w) | clip(A, min=0) | clip(A, max=1, min=0) | clip(A) | clip(A, 0) | clip(A, 0, 1, min=0)
 clip(A, 0, 1, zeros((3, 4))) | clip(I, 0, 5, dtype="float32") | clip(A, 0, 1, out=zeros((3, 4)), where=B)
 clip(U, 2, 9, casting="unsafe", dtype="int8") | clip(A, 0, 1, casting="no") | clip(A, 1, None, dtype=float) | real(C)

@@ -35,6 +35,8 @@ nanvar(N, 0, ddof=1) | nanvar(N, 1, where=B) | nanvar(N, 1, "float32") | nanvar(
 nanstd(N, 0, ddof=2) | nanstd(N, 1, where=B, keepdims=True) | nanstd(N, 1, correction=1) | nanstd(N, 0, out=zeros(4))
 nanargmax(N) | nanargmax(N, 1) | nanargmin(N, 0) | nanargmin(N, 1, keepdims=True) | nancumsum(N, 0) | nancumsum(N)
 nancumsum(N, 1, out=zeros((3, 4))) | nancumprod(N, 1) | nancumprod(I, 0)
+max(3, axis=0) | min(v[0], -1) | sum(3, 0) | prod(2.5, (0,)) | any(3, -1) | all(3, 1) | argmax(3, 0) | argmin(3, 1)
+argmax([[1, 2], [4, 3]], 1) | ptp(3, 0) | max(A, 2) | sum(3, 1)
 """
 
 

@@ -39,6 +39,7 @@ divmod(I, 3, out=(zeros((3, 4)), None)) | modf(A) | modf(A, zeros((3, 4)), zeros
 frexp([0.0, -0.0, 1e308, np.inf]) | ldexp(A, k) | ldexp(1.5, [-1074, 1023, 3000]) | spacing(A) | spacing(F)
 bitwise_count(I) | bitwise_count(U) | rint(A) | rint(I) | fabs(I) | float_power(I, 0.5) | float_power(F, 2)
 matmul(A, A.T) | matmul(A, v, out=zeros(3)) | matmul(A, 2) | matmul(stack, stack, axes=[(-1, -2), (-2, -1), (0, 1)])
+matmul(stack, v[:3], axes=[(0, 1), 0, 0]) | matmul(v[:3], stack, axes=[0, (1, 2), (0,)]) | matmul(v, w, axes=[0, 0, ()])
 matmul(A, v, where=B) | vecdot(A, A) | vecdot(C, A) | vecdot(A, I, axis=0) | vecdot(A, I, keepdims=True)
 vecdot(A, v, zeros(3)) | matvec(A, v) | matvec(stack, v[:3]) | vecmat(v, A.T) | vecmat(C[0], A.T)
 matvec(A, v, out=zeros(3)) | matmul(A, A.T, keepdims=True) | vecdot(A, I, axes=[0, 0, ()]) | add.reduce(A)

@@ -866,8 +866,8 @@ def clip(
     x
         An array of any shape.
     min, max
-        Arrays or scalars that broadcast with ``x``; without one, there is no limit on that side. Where ``min`` is
-        greater than ``max``, the result is ``max``.
+        Arrays or scalars that broadcast with ``x``; without one, there is no limit on that side, nor by an integer
+        beyond what the dtype of ``x`` holds. Where ``min`` is greater than ``max``, the result is ``max``.
     out
         An array of the broadcast shape for the result.
 
@@ -884,6 +884,11 @@ def clip(
 
     Source: Array API standard 2025.12, ``clip``.
     """
+    if dtypes.rank(x.dtype) == 1:
+        # A limit that no number of the dtype exceeds is none.
+        limits = np.iinfo(x.dtype.dtype)
+        min = None if type(min) is int and min <= limits.min else min
+        max = None if type(max) is int and max >= limits.max else max
     if min is None and max is None:
         return positive(x, out=out) if x.dtype != dtypes.bool else x.copy()
     if min is None:

@@ -147,7 +147,7 @@ def histogram(
     Raises
     ------
     ValueError
-        If there's no bin, ``range`` isn't finite or descends, or the edges descend.
+        If there's no bin, ``range`` isn't finite, descends or has too few numbers for the bins, or the edges descend.
     ShapeError
         If the weights have another shape, or the edges aren't 1-d.
     DtypeError
@@ -237,7 +237,12 @@ def _equal_edges(x: Array, count: int, range: tuple[float, float] | None) -> Arr
             raise ValueError(f"bins from {ends[0]} to {ends[1]} have no width: give a finite range=(first, last)")
     if ends[0] == ends[1]:
         ends = (ends[0] - 0.5, ends[1] + 0.5)
-    return from_host(np.linspace(*ends, count + 1), dtype, x.device, x._backend)
+    edges = np.linspace(*ends, count + 1).astype(dtype.dtype)
+    if not (edges[:-1] < edges[1:]).all():
+        raise ValueError(
+            f"there are no {count} bins from {ends[0]} to {ends[1]} in {dtype}: take fewer, or a wider range"
+        )
+    return from_host(edges, dtype, x.device, x._backend)
 
 
 def _value(x: Array, dtype: np.dtype[Any]) -> Any:

@@ -156,10 +156,19 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return ua.nonzero(condition)
     if x is None or y is None:
         raise ValueError("where() takes both x and y, or neither")
-    if isinstance(condition, Array) and condition.dtype is dtypes.bool:
+    if not (isinstance(condition, Array) and condition.dtype is dtypes.bool):
+        condition = as_bool(together(condition, *(each for each in (x, y) if isinstance(each, Array)))[0])
+    try:
         return ua.where(condition, x, y)
-    test = together(condition, *(each for each in (x, y) if isinstance(each, Array)))[0]
-    return ua.where(as_bool(test), x, y)
+    except OverflowError:
+        return ua.where(condition, _wrapped(x, y), _wrapped(y, x))
+
+
+def _wrapped(number: Any, other: Any) -> Any:
+    """Return an integer that is beyond the other's dtype as that one holds it: where() casts as NumPy's does."""
+    if type(number) is not int or not isinstance(other, Array) or not -(2**63) <= number < 2**64:
+        return number
+    return int(np.uint64(number % 2**64).astype(other.dtype.dtype))
 
 
 @follows(np.compress)

@@ -9,6 +9,7 @@ import numpy
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
+from ..errors import AxisError
 from . import _ufuncs
 from ._folding import cast
 from ._following import NO_VALUE, as_array, deliver, follows, together
@@ -56,7 +57,11 @@ def sum(
 ) -> Array:
     """Add up the elements along axes."""
     if out is None and initial is NO_VALUE and where is NO_VALUE and dtype is None:
-        return ua.sum(a, axis=axis) if keepdims is NO_VALUE else ua.sum(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.sum(a, axis=axis) if keepdims is NO_VALUE else ua.sum(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            # A number has an axis 0 here.
+            pass
     return _ufuncs.add.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -72,7 +77,11 @@ def prod(
 ) -> Array:
     """Multiply the elements along axes."""
     if out is None and initial is NO_VALUE and where is NO_VALUE and dtype is None:
-        return ua.prod(a, axis=axis) if keepdims is NO_VALUE else ua.prod(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.prod(a, axis=axis) if keepdims is NO_VALUE else ua.prod(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            # A number has an axis 0 here.
+            pass
     return _ufuncs.multiply.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -82,7 +91,11 @@ def max(
 ) -> Array:
     """Return the greatest element along axes; NaN where there is one."""
     if out is None and initial is NO_VALUE and where is NO_VALUE:
-        return ua.max(a, axis=axis) if keepdims is NO_VALUE else ua.max(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.max(a, axis=axis) if keepdims is NO_VALUE else ua.max(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            # A number has an axis 0 here.
+            pass
     return _ufuncs.maximum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -92,7 +105,11 @@ def min(
 ) -> Array:
     """Return the least element along axes; NaN where there is one."""
     if out is None and initial is NO_VALUE and where is NO_VALUE:
-        return ua.min(a, axis=axis) if keepdims is NO_VALUE else ua.min(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.min(a, axis=axis) if keepdims is NO_VALUE else ua.min(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            # A number has an axis 0 here.
+            pass
     return _ufuncs.minimum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -104,7 +121,11 @@ amin = min
 def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Array:
     """Return whether all elements along axes are true."""
     if out is None and where is NO_VALUE:
-        return ua.all(a, axis=axis) if keepdims is NO_VALUE else ua.all(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.all(a, axis=axis) if keepdims is NO_VALUE else ua.all(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            # A number has an axis 0 here.
+            pass
     return _ufuncs.logical_and.reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
 
 
@@ -112,7 +133,11 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, 
 def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Array:
     """Return whether any element along axes is true."""
     if out is None and where is NO_VALUE:
-        return ua.any(a, axis=axis) if keepdims is NO_VALUE else ua.any(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.any(a, axis=axis) if keepdims is NO_VALUE else ua.any(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            # A number has an axis 0 here.
+            pass
     return _ufuncs.logical_or.reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
 
 
@@ -226,19 +251,27 @@ def std(
     return deliver(finished(root, x, dtype), out)
 
 
+def _with_axis(a: Any, axis: Any) -> tuple[Array, Any]:
+    """Return an array and an axis to reduce: a number has an axis 0 here."""
+    x = as_array(a)
+    return x, None if x.ndim == 0 and axis in (0, -1) else axis
+
+
 @follows(numpy.argmax)
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Array:
     """Return where the greatest element along an axis is, the first one of several."""
-    if keepdims is NO_VALUE and out is None:
+    if keepdims is NO_VALUE and out is None and (axis is None or (type(a) is Array and a.ndim)):
         return ua.argmax(a, axis=axis)
+    a, axis = _with_axis(a, axis)
     return deliver(ua.argmax(a, axis=axis, keepdims=is_true(keepdims)), out)
 
 
 @follows(numpy.argmin)
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Array:
     """Return where the least element along an axis is, the first one of several."""
-    if keepdims is NO_VALUE and out is None:
+    if keepdims is NO_VALUE and out is None and (axis is None or (type(a) is Array and a.ndim)):
         return ua.argmin(a, axis=axis)
+    a, axis = _with_axis(a, axis)
     return deliver(ua.argmin(a, axis=axis, keepdims=is_true(keepdims)), out)
 
 
@@ -296,4 +329,5 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Array:
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Array:
     """Return the greatest element less the least one."""
     keep = is_true(keepdims)
+    a, axis = _with_axis(a, axis)
     return deliver(ua.subtract(ua.max(a, axis=axis, keepdims=keep), ua.min(a, axis=axis, keepdims=keep)), out)

@@ -264,7 +264,7 @@ class row_ufunc(ufunc):
             return super()._call(args, out, **options)
         inputs, (target,) = self._arguments(args, out)
         arrays = together(*inputs)
-        counts, last = self._core_dimensions()
+        counts, last = self._core_dimensions(arrays)
         named = self._axes(axes, axis, counts, last, bool(keepdims))
         moved = [_moved(x, each, inward=True) for x, each in zip(arrays, named, strict=False)]
         result = super()._call(tuple(moved), **options)
@@ -275,11 +275,14 @@ class row_ufunc(ufunc):
     def _compute_into(self, inputs: list[Any], out: Any) -> Any:
         return _stored(self._compute(*inputs), out, True, "same_kind")
 
-    def _core_dimensions(self) -> tuple[list[int], int]:
+    def _core_dimensions(self, arrays: list[Array]) -> tuple[list[int], int]:
+        """Return how many axes of each array are its rows and columns; of a vector in place of a matrix it's one."""
         assert self.signature is not None
         inputs, last = self.signature.split("->")
         counts = [part.count(",") + bool(part.strip("() ")) for part in inputs.split("),")]
-        return counts, last.count(",") + bool(last.strip("() "))
+        vectors = [x.ndim == 1 < count and "?" in self.signature for x, count in zip(arrays, counts, strict=True)]
+        counts = [1 if vector else count for vector, count in zip(vectors, counts, strict=True)]
+        return counts, last.count(",") + bool(last.strip("() ")) - sum(vectors)
 
     def _axes(self, axes: Any, axis: Any, counts: list[int], last: int, keepdims: bool) -> list[tuple[int, ...]]:
         if keepdims and (last or set(counts) != {1}):
