@@ -80,11 +80,12 @@ class Schedule:
             for number, node in enumerate(nodes)
         ]
 
-        self._run = self._compiled(bound)
+        # Called itself where calls have to cost little.
+        self.run = self._compiled(bound)
 
     def __call__(self, *natives: Any) -> list[Any]:
         """Return the natives of the outputs."""
-        return self._run(*natives)
+        return self.run(*natives)
 
     def source(self) -> str:
         """Return the schedule as a Python function: ``v0``, ``v1``, … are places, ``f0``, ``f1``, … run the nodes."""

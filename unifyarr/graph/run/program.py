@@ -94,13 +94,13 @@ class Program:
     def _build(self) -> None:
         made = self.made
         in_parts = self.crossing.two_engines and self.options.mode != "debug"
-        self._stores = [
+        self.stores = [
             store
             for place, new in made.updates.items()
             for store in (stores_of(place, made.inputs[place], new) if in_parts else [Store(place, new)])
         ]
-        traced = FunctionGraph(made.inputs, [*(each.value for each in self._stores), *made.computed])
-        self._destroyed = frozenset((*self.written, *self.mutable))
+        traced = FunctionGraph(made.inputs, [*(each.value for each in self.stores), *made.computed])
+        self.destroyed = frozenset((*self.written, *self.mutable))
         whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
         self._to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
         self._executors: dict[tuple[int, ...], Executor] = {}
@@ -113,19 +113,19 @@ class Program:
             self._rewrite(traced)
             self.fgraph = traced
         # A graph that the engine compiles as a whole returns natives that nothing else refers to.
-        self._returns_new = self.backend.destroys and not self.crossing.two_engines and self.options.mode != "debug"
-        self.reusing = self._results_reusing() if self._returns_new else {}
+        self.returns_new = self.backend.destroys and not self.crossing.two_engines and self.options.mode != "debug"
+        self.reusing = self._results_reusing() if self.returns_new else {}
         # Donated argument -> the result that takes its memory.
         self._result_in = {place: number for number, place in enumerate(self.written)} | self.reusing
-        candidates = {*self.written, *self.reusing} if self._returns_new else set()
+        candidates = {*self.written, *self.reusing} if self.returns_new else set()
         self._whole, self._by_steps = self._handling(candidates - self.deferred), self._handling(set())
 
     def _handling(self, donated: set[int]) -> Handling:
-        numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self._stores)]
+        numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self.stores)]
         return Handling(
             tuple(place not in donated for place in range(len(self.made.inputs))),
             tuple(sorted(donated)),
-            tuple(sorted(self._destroyed - donated)),
+            tuple(sorted(self.destroyed - donated)),
             tuple((number, place) for number, place, _ in numbered if place in donated),
             tuple(
                 each
@@ -192,7 +192,7 @@ class Program:
         for place in self.mutable:
             fitting = (
                 number
-                for number in range(len(self._stores), len(self.fgraph.outputs))
+                for number in range(len(self.stores), len(self.fgraph.outputs))
                 if number not in taken.values()
                 and same_type(self.fgraph.outputs[number].type, self.fgraph.inputs[place].type)
             )
@@ -201,7 +201,14 @@ class Program:
                 taken[place] = number
         return taken
 
-    def _executor(self, donated: tuple[int, ...]) -> Executor:
+    @property
+    def writes_back(self) -> bool:
+        """Whether a call does more than run the graph and return its results."""
+        how = self._whole
+        return bool(how.donated or how.rebound or how.assigned or self.crossing.two_engines)
+
+    def executor(self, donated: tuple[int, ...] = ()) -> Executor:
+        """Return what runs the graph on natives, and uses up those of some arguments."""
         found = self._executors.get(donated)
         if found is None:
             exact = not all(_is_plain(node.op) for node in self.fgraph.apply_nodes)
@@ -218,13 +225,12 @@ class Program:
         ``eager`` runs the function itself. ``run``, if given, runs the graph step by step in place of the executor.
         """
         targets = [*arrays, *self.made.captured]
-        destroyed = self._destroyed
-        if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
+        if self.destroyed and self.clash(targets):
             # Overlapping arguments are written in an order that only the function itself knows.
             return eager()
         how = self._whole if run is None else self._by_steps
         # A donated argument needs no check, unless an engine's trace is running that began after the array was made.
-        for place in how.checked if not how.donated or self.backend.trace() is None else destroyed:
+        for place in how.checked if not how.donated or self.backend.trace() is None else self.destroyed:
             check_target(targets[place])
         if how.donated:
             # No other thread may read an array while its native is used up.
@@ -233,12 +239,16 @@ class Program:
         else:
             results = self._run(targets, how, run)
         backend = self.crossing.array_backend
-        computed = [wrap(native, backend) for native in results[len(self._stores) :]]
-        if run is None and self._returns_new:
-            shared = {number - len(self._stores) for number in self.reusing.values()}
+        computed = [wrap(native, backend) for native in results[len(self.stores) :]]
+        if run is None and self.returns_new:
+            shared = {number - len(self.stores) for number in self.reusing.values()}
             for number, x in enumerate(computed):
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
+
+    def clash(self, targets: Sequence[Array]) -> bool:
+        """Return whether one of the arrays that are written overlaps another one."""
+        return any(not self.destroyed.isdisjoint(pair) for pair in overlapping(targets))
 
     def _run(self, targets: list[Array], how: Handling, run: Executor | None) -> list[Any]:
         """Run the graph, write back the stores, and return the results."""
@@ -247,7 +257,7 @@ class Program:
         natives = [to_engine(x) if kept else None for x, kept in zip(targets, how.kept, strict=True)]
         if not (how.donated or how.rebound or how.assigned or self.crossing.two_engines):
             # Nothing is written.
-            return list((run or self._executor(()))(*natives))
+            return list((run or self.executor(()))(*natives))
         writing, pending = Writing(), []
         used_up: list[int] = []
         try:
@@ -259,7 +269,7 @@ class Program:
                 natives[place] = taken.native
                 if taken.number is not None:
                     used_up.append(place)
-            run = run or self._executor(tuple(used_up))
+            run = run or self.executor(tuple(used_up))
             results = list(run(*natives, results=writing.results) if used_up else run(*natives))
             if self.crossing.two_engines:
                 results = [self.crossing.copy_back(each) for each in results]
