@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..._core.arrays.array import Array
+from ..._core.arrays.array import Array, blank_array
 from ..._core.arrays.ownership import read
 from ..._core.arrays.recipes import make_view
 from ..._core.engines.current import current
@@ -63,7 +63,12 @@ class StraightCall:
         self._kinds = [type(leaf) for leaf in leaves]
         self._reads = [_reads_of(leaf) for leaf in leaves]
         self._backend = program.crossing.array_backend
-        self._names: dict[str, Any] = {"MISS": MISS, "Array": Array, "backend": self._backend}
+        self._names: dict[str, Any] = {
+            "MISS": MISS,
+            "Array": Array,
+            "blank_array": blank_array,
+            "backend": self._backend,
+        }
         self._arrays = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
         lines = [*self._unpacked(spec), *self._guards(leaves)]
         lines += self._run() if self._is_straight(leaves) else self._general()
@@ -194,7 +199,7 @@ class StraightCall:
         computed = []
         for number, native in enumerate(results[stores:]):
             computed.append(f"y{number}")
-            yield f"y{number} = Array()"
+            yield f"y{number} = blank_array()"
             yield f"y{number}._native = {native}"
             yield f"y{number}._backend = backend"
             yield f"y{number}._base = None"
