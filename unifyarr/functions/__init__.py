@@ -139,6 +139,7 @@ from .nan_reductions import (
     nansum,
     nanvar,
 )
+from .number_parts import float_power, frexp, ldexp, modf, spacing
 from .numerical import gradient, trapezoid
 from .order_statistics import median, quantile
 from .ordering import argpartition, digitize, lexsort, partition, top_k
@@ -233,11 +234,13 @@ __all__ = [
     "finfo",
     "flatnonzero",
     "flip",
+    "float_power",
     "floor",
     "floor_divide",
     "fmax",
     "fmin",
     "fmod",
+    "frexp",
     "from_dlpack",
     "full",
     "full_like",
@@ -264,6 +267,7 @@ __all__ = [
     "isnan",
     "kron",
     "lcm",
+    "ldexp",
     "less",
     "less_equal",
     "lexsort",
@@ -289,6 +293,7 @@ __all__ = [
     "meshgrid",
     "min",
     "minimum",
+    "modf",
     "moveaxis",
     "multiply",
     "nan_to_num",
@@ -346,6 +351,7 @@ __all__ = [
     "sinc",
     "sinh",
     "sort",
+    "spacing",
     "split",
     "sqrt",
     "square",

@@ -278,7 +278,7 @@ def real_of(dtype: DType) -> DType:
 
 @cache
 def loop(ufunc: np.ufunc, *operands: object) -> tuple[DType, ...]:
-    """Return the dtypes in which NumPy computes a ufunc for dtypes and Python scalar types: inputs, then output."""
+    """Return the dtypes in which NumPy computes a ufunc for dtypes and Python scalar types: inputs, then outputs."""
     if bfloat16 not in operands:
         return tuple(as_dtype(dtype) for dtype in _resolve(ufunc, operands))
     # NumPy's promotion doesn't know bfloat16: it stands in for float16, and beside float16 both are float32.
@@ -296,7 +296,7 @@ def _resolve(ufunc: np.ufunc, operands: tuple[object, ...]) -> tuple[np.dtype[An
         if all(isinstance(each, type) for each in given):
             # NumPy takes weak types only beside a dtype.
             given = tuple(np.result_type(each) for each in given)  # type: ignore[arg-type]
-        return ufunc.resolve_dtypes((*given, None))  # type: ignore[arg-type]
+        return ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))  # type: ignore[arg-type]
     except TypeError as error:
         names = ", ".join(each.__name__ if isinstance(each, type) else str(each) for each in operands)
         raise DtypeError(f"{ufunc.__name__}() has no loop for {names}") from error

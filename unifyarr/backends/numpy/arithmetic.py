@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import numpy as np
 
+from ._bfloat16 import BFLOAT16
 from .elementwise import _ufunc
 
 deg2rad = _ufunc(np.deg2rad)
@@ -15,3 +19,20 @@ heaviside = _ufunc(np.heaviside)
 lcm = _ufunc(np.lcm)
 logaddexp2 = _ufunc(np.logaddexp2)
 rad2deg = _ufunc(np.rad2deg)
+
+
+def _parts(ufunc: np.ufunc) -> Any:
+    @functools.wraps(ufunc)
+    def kernel(*arrays: np.ndarray) -> Any:
+        if arrays[0].dtype == BFLOAT16:
+            return NotImplemented
+        found = ufunc(*arrays, **({"out": ...} if ufunc.nout == 1 else {}))
+        return found if ufunc.nout == 1 else tuple(map(np.asarray, found))
+
+    return kernel
+
+
+frexp = _parts(np.frexp)
+ldexp = _parts(np.ldexp)
+modf = _parts(np.modf)
+spacing = _parts(np.spacing)
