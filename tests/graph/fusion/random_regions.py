@@ -15,12 +15,12 @@ from unifyarr.graph.fusion import machine
 from unifyarr.graph.fusion.loops import find_loop
 from unifyarr.graph.fusion.region import Axis, Operand, Region, Step, run_by_steps
 
-DTYPES = [np.dtype(each) for each in "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16".split()]
-UNARY = "negative absolute sqrt square exp log sin tanh rint floor sign reciprocal invert logical_not isnan".split()
+DTYPES = list(map(np.dtype, ("?", *"bBhHiIqQ", *"efd", *"FD")))
+UNARY = "negative absolute sqrt square exp log sin tanh rint floor sign reciprocal invert logical_not isnan"
 BINARY = (
     "add subtract multiply divide floor_divide remainder power arctan2 maximum minimum fmax less equal logical_and"
     " bitwise_xor left_shift hypot copysign"
-).split()
+)
 SPECIAL = {
     "f": [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 2.0, 0.5, 1e30, -3.75],
     "i": [0, 1, -1, 2, 3, 7, -100],
@@ -116,9 +116,9 @@ class Maker:
             if masks:
                 self.add("where", (int(rng.choice(masks)), first, second), (np.dtype("?"), a, a, a))
         elif kind < 0.75:
-            self.ufunc(str(rng.choice(UNARY)), (first,), (a,))
+            self.ufunc(str(rng.choice(UNARY.split())), (first,), (a,))
         elif a == b:
-            self.ufunc(str(rng.choice(BINARY)), (first, second), (a, a))
+            self.ufunc(str(rng.choice(BINARY.split())), (first, second), (a, a))
 
     def ufunc(self, name: str, inputs: tuple[int, ...], dtypes: tuple[np.dtype, ...]) -> None:
         for types in getattr(np, name).types:
@@ -180,7 +180,21 @@ class Maker:
         return Operand(operand.argument, tuple(start), tuple(axes)), tuple(lengths)
 
 
-SPACES = [(), (1,), (7,), (300,), (5000,), (3, 5), (40, 3), (3, 130), (64, 65), (2, 3, 4), (5, 1, 60), (0, 3), (700, 2, 3)]
+SPACES = [
+    (),
+    (1,),
+    (7,),
+    (300,),
+    (5000,),
+    (3, 5),
+    (40, 3),
+    (3, 130),
+    (64, 65),
+    (2, 3, 4),
+    (5, 1, 60),
+    (0, 3),
+    (700, 2, 3),
+]
 
 
 def make(seed: int) -> tuple[Region, list[np.ndarray]]:

@@ -18,6 +18,8 @@ LONGEST_ROW = 32768
 
 # The kinds of instructions, as in native/program.h.
 ELEMENTWISE, BY_ROW, REDUCE, REDUCE_FIRST = range(4)
+# What happens to a window, as there.
+READ, COPIED, COMPUTED, COMPUTED_ROWS = range(4)
 COPY = "copy"
 
 
@@ -46,7 +48,8 @@ class Assembly(NamedTuple):
     slots: tuple[tuple[int, bool], ...]
     instructions: tuple[Instruction, ...]
     capacity: int
-    # The windows that loops read or write which differ for negative strides.
+    # What happens to each window; and those that loops read which differ for negative strides.
+    roles: tuple[int, ...]
     forward: frozenset[int]
     # Whether rows are reduced; and whether that's in the order of additions that NumPy has in C-contiguous arrays.
     reduces: bool
@@ -129,15 +132,17 @@ class _Assembler:
             instructions.append(Instruction(step, -1, kind, (places[value], window)))
         sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
         windows = (*region.reads, *(operand for _, operand in region.writes))
-        forward = {
-            place.number
-            for each in instructions
-            for place in each.places
-            if place.where == "window" and not is_exact(each.step)
-        }
+        roles = [READ] * self.n_reads + [COPIED] * len(region.writes)
+        forward: set[int] = set()
+        for each in instructions:
+            *given, result = each.places[: len(each.step.dtypes)]
+            if not is_exact(each.step):
+                forward.update(place.number for place in given if place.where == "window")
+            if result.where == "window" and each.step.name != COPY:
+                roles[result.number] = COMPUTED if each.kind == ELEMENTWISE else COMPUTED_ROWS
         return Assembly(
             *(region, windows, self.constants, tuple(self.slots), tuple(instructions), self._capacity()),
-            *(frozenset(forward), self.reduces, sums),
+            *(tuple(roles), frozenset(forward), self.reduces, sums),
         )
 
     def _place_writes(
@@ -156,9 +161,7 @@ class _Assembler:
             window = Place("window", self.n_reads + position)
             time, until = made[value], last_read.get(operand.argument, -1)
             step = work[time][0]
-            # What loops like isnan write to bools that aren't dense is wrong (NumPy 2.4).
-            safe = is_exact(step) or step.dtypes[-1] != np.dtype("?")
-            if value not in places and safe and (until < time or (until == time and runs_in_place(step))):
+            if value not in places and (until < time or (until == time and runs_in_place(step))):
                 places[value] = window
             else:
                 late.append((value, window))

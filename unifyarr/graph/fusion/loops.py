@@ -19,13 +19,15 @@ REDUCTIONS = {"add": 0, "multiply": 1, "maximum": None, "minimum": None, "logica
 # The loops that compute otherwise if the second operand is the same for all elements.
 WHOLE_EXPONENT = frozenset({"power", "float_power"})
 
-# Elementwise operations whose result is defined to the last bit. Other loops have several ways, with results that differ
-# in the last bits: one for dense memory, and others for negative strides or results in the memory of an input.
-EXACT = frozenset(
+# Elementwise operations whose result is defined to the last bit. Other loops have several ways, whose results differ in
+# the last bits: one for dense memory, and others for negative strides or results in the memory of an input.
+_EXACT = (
     "add subtract multiply divide negative positive absolute sqrt square reciprocal maximum minimum fmax fmin equal"
     " not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not bitwise_and"
-    " bitwise_or bitwise_xor invert left_shift right_shift sign rint floor ceil trunc copysign conjugate copy where cast".split()
+    " bitwise_or bitwise_xor invert left_shift right_shift sign rint floor ceil trunc copysign conjugate copy"
+    " where cast"
 )
+EXACT = frozenset(_EXACT.split())
 
 # Casts between these are defined by C, and by NumPy as in C. (From float to int what is out of range isn't.)
 _CASTS = frozenset("?bBhHiIlLqQfdFD")

@@ -50,7 +50,7 @@ def _program(assembly: Assembly, by_steps: Callable[..., None]) -> Any:
     windows = tuple(
         (
             each.argument,
-            int(i >= len(region.reads)),
+            assembly.roles[i],
             each.start,
             tuple(-1 if axis.axis is None else axis.axis for axis in each.axes),
             tuple(axis.step for axis in each.axes),

@@ -42,6 +42,7 @@ class Report:
         self._names = ["reduce" if step.reduces else step.name for step in steps]
 
     def __call__(self, flags: bytes) -> None:
+        """Warn of the flags that were raised: a byte for each step."""
         level = _level()
         for name, raised in zip(self._names, flags, strict=True):
             for flag, text in _FLAGS.values():

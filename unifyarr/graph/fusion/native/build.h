@@ -41,7 +41,7 @@ static int read_arguments(Program *p, PyObject *arguments)
     return 0;
 }
 
-/* Read (argument, writes, start, axes, steps, forward), and check that the window is in the argument. */
+/* Read (argument, role, start, axes, steps, forward), and check that the window is in the argument. */
 static int read_window(Program *p, Window *window, PyObject *given)
 {
     if (!is_tuple(given, 6)) {
@@ -49,7 +49,7 @@ static int read_window(Program *p, Window *window, PyObject *given)
     }
     PyObject *start = PyTuple_GET_ITEM(given, 2), *axes = PyTuple_GET_ITEM(given, 3), *steps = PyTuple_GET_ITEM(given, 4);
     window->argument = (int)integer(given, 0);
-    window->writes = (int)integer(given, 1);
+    window->role = (int)integer(given, 1);
     window->forward = (int)integer(given, 5);
     if (window->argument < 0 || window->argument >= p->n_arguments) {
         return wrong("a window is of an argument");

@@ -95,7 +95,7 @@ static int suits(const Program *p, PyObject *const *arrays)
         }
     }
     for (int w = 0; w < p->n_windows; w++) {
-        if (p->windows[w].writes && !PyArray_ISWRITEABLE((PyArrayObject *)arrays[p->windows[w].argument])) {
+        if (p->windows[w].role != READ && !PyArray_ISWRITEABLE((PyArrayObject *)arrays[p->windows[w].argument])) {
             return 0;
         }
     }

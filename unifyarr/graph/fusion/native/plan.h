@@ -16,7 +16,8 @@ typedef struct {
     npy_intp pieces, blocks, chunks;
     npy_intp *strides;     /* NPY_MAXDIMS for each window */
     char **base;           /* of windows */
-    char **gathered;       /* buffers of windows that are gathered, or NULL */
+    char **gathered;       /* buffers of windows that are gathered from many rows, or NULL */
+    Place *staged;         /* where to copy what is computed in a buffer; its data are NULL for other windows */
     Place *places;         /* of operands */
 } Plan;
 
@@ -28,7 +29,7 @@ static void sort_axes(const Program *p, Plan *plan)
         weights[i] = 0;
         for (int w = 0; w < p->n_windows; w++) {
             npy_intp stride = plan->strides[w * NPY_MAXDIMS + i];
-            weights[i] += (stride < 0 ? -stride : stride) * (p->windows[w].writes ? 4 : 1);
+            weights[i] += (stride < 0 ? -stride : stride) * (p->windows[w].role ? 4 : 1);
         }
     }
 #define SWAP(a) \
@@ -113,7 +114,7 @@ static int n_places(const Program *p)
 
 static size_t plan_bytes(const Program *p)
 {
-    return p->n_windows * (NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *)) + n_places(p) * sizeof(Place);
+    return p->n_windows * (NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(Place)) + n_places(p) * sizeof(Place);
 }
 
 static size_t scratch_bytes(const Program *p)
@@ -155,7 +156,7 @@ static int is_in_order(const Program *p, const Plan *plan)
     for (int w = 0; w < p->n_windows; w++) {
         const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
         npy_intp before = NPY_MAX_INTP;
-        for (int i = 0; i < plan->ndim && !p->windows[w].writes; i++) {
+        for (int i = 0; i < plan->ndim && p->windows[w].role == READ; i++) {
             if (strides[i] < 0 || strides[i] > before) {
                 return 0;
             }
@@ -184,7 +185,8 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
     char *buffers = (char *)(((uintptr_t)memory + plan_bytes(p) + 63) / 64 * 64);
     plan->strides = (npy_intp *)memory;
     plan->places = (Place *)(plan->strides + p->n_windows * NPY_MAXDIMS);
-    plan->base = (char **)(plan->places + n_places(p));
+    plan->staged = plan->places + n_places(p);
+    plan->base = (char **)(plan->staged + p->n_windows);
     plan->gathered = plan->base + p->n_windows;
 
     plan->ndim = 0;
@@ -215,10 +217,18 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
         place->inner = strides[plan->ndim - 1];
         place->row = !plan->flat && plan->ndim > 1 ? strides[plan->ndim - 2] : 0;
         plan->gathered[w] = NULL;
+        plan->staged[w] = (Place){NULL, 0, 0};
+        npy_intp itemsize = p->windows[w].itemsize;
+        int role = p->windows[w].role;
         if (plan->flat && !is_even(plan, w)) {
             place->data = plan->gathered[w] = buffers;
-            place->inner = p->windows[w].itemsize;
-            buffers += buffer_bytes(p, p->windows[w].itemsize);
+            place->inner = itemsize;
+            buffers += buffer_bytes(p, itemsize);
+        } else if ((role == COMPUTED && place->inner != itemsize) ||
+                   (role == COMPUTED_ROWS && plan->rows > 1 && place->row != itemsize)) {
+            plan->staged[w] = *place;
+            *place = (Place){buffers, role == COMPUTED ? itemsize : 0, itemsize};
+            buffers += buffer_bytes(p, itemsize);
         }
     }
     for (int c = 0; c < p->n_constants; c++, place++) {

@@ -1,9 +1,17 @@
 /* What a program is made of, and scratch memory for its calls. */
 
+/* What happens to a window. */
+enum role {
+    READ,
+    COPIED,        /* written by copies */
+    COMPUTED,      /* written by other loops, which need dense memory: NumPy's are wrong for some other strides */
+    COMPUTED_ROWS, /* likewise, one value for each row */
+};
+
 /* A window of an argument, as wide as the iteration space. */
 typedef struct {
-    int argument, writes;
-    int forward;                 /* whether loops that differ for negative strides use it */
+    int argument, role;
+    int forward;                 /* whether loops that differ for negative strides read it */
     npy_intp itemsize;
     npy_intp start[NPY_MAXDIMS]; /* for each axis of the argument */
     int axis[NPY_MAXDIMS];       /* for each axis of the iteration space: one of the argument, or -1 for a broadcast */

@@ -9,7 +9,7 @@ static void copy_piece(const Program *p, const Plan *plan, int w, npy_intp first
     npy_intp index[NPY_MAXDIMS], rest = first;
     npy_intp steps[2] = {strides[last], window->itemsize};
     char *data = plan->base[w], *buffer = plan->gathered[w];
-    if (window->writes) {
+    if (window->role) {
         steps[0] = window->itemsize;
         steps[1] = strides[last];
     }
@@ -21,7 +21,7 @@ static void copy_piece(const Program *p, const Plan *plan, int w, npy_intp first
     while (count) {
         npy_intp run = plan->dims[last] - index[last];
         run = run < count ? run : count;
-        char *ends[2] = {window->writes ? buffer : data, window->writes ? data : buffer};
+        char *ends[2] = {window->role ? buffer : data, window->role ? data : buffer};
         copy_loop(ends, &run, steps, (void *)(intptr_t)window->itemsize);
         buffer += run * window->itemsize;
         count -= run;
@@ -35,6 +35,16 @@ static void copy_piece(const Program *p, const Plan *plan, int w, npy_intp first
             data -= index[i] * strides[i];
             index[i] = 0;
         }
+    }
+}
+
+/* Copy what was computed in a buffer into its window. */
+static void copy_staged(npy_intp itemsize, const Place *from, const Place *to, npy_intp rows, npy_intp length)
+{
+    npy_intp steps[2] = {from->inner, to->inner}, by_row[2] = {from->row, to->row};
+    for (npy_intp r = 0; r < (from->inner ? rows : 1); r++) {
+        char *ends[2] = {from->data + r * from->row, to->data + r * to->row};
+        copy_loop(ends, from->inner ? &length : &rows, from->inner ? steps : by_row, (void *)(intptr_t)itemsize);
     }
 }
 
@@ -141,19 +151,25 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
         npy_intp rows = plan->rows - row < plan->block ? plan->rows - row : plan->block;
         for (int w = 0; w < p->n_windows; w++) {
             if (plan->gathered[w]) {
-                if (!p->windows[w].writes) {
+                if (p->windows[w].role == READ) {
                     copy_piece(p, plan, w, from, length);
                 }
                 continue;
             }
             const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
-            char *data = plan->base[w] + from * places[w].inner + row * places[w].row;
+            const Place *at = plan->staged[w].data ? &plan->staged[w] : &places[w];
+            char *data = plan->base[w] + from * at->inner + row * at->row;
             npy_intp index = outer;
             for (int i = plan->flat ? -1 : plan->ndim - 3; i >= 0; i--) {
                 data += index % plan->dims[i] * strides[i];
                 index /= plan->dims[i];
             }
-            places[w].data = data;
+            if (plan->staged[w].data) {
+                plan->staged[w].data = data;
+                places[w].row = p->windows[w].itemsize * (places[w].inner ? length : 1);
+            } else {
+                places[w].data = data;
+            }
         }
         for (int s = 0; s < p->n_slots; s++) {
             /* Slots are dense, however long the rows of this chunk are. */
@@ -163,8 +179,10 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
         }
         run_chunk(p, places, rows, length, watched, flags);
         for (int w = 0; w < p->n_windows; w++) {
-            if (plan->gathered[w] && p->windows[w].writes) {
+            if (plan->gathered[w] && p->windows[w].role != READ) {
                 copy_piece(p, plan, w, from, length);
+            } else if (plan->staged[w].data) {
+                copy_staged(p->windows[w].itemsize, &places[w], &plan->staged[w], rows, length);
             }
         }
     }
