@@ -99,7 +99,8 @@ class Region(NamedTuple):
 def window_of(array: np.ndarray, operand: Operand, shape: tuple[int, ...]) -> np.ndarray:
     """Return the view of an argument that an operand is, of the shape of the iteration space."""
     strides = [0 if each.axis is None else array.strides[each.axis] * each.step for each in operand.axes]
-    first = array[tuple(slice(start, start + 1) for start in operand.start)] if 0 not in shape else array
+    # The ellipsis makes a view of a 0-d array too.
+    first = array[(*(slice(start, start + 1) for start in operand.start), ...)] if 0 not in shape else array
     return np.lib.stride_tricks.as_strided(first, shape, strides)
 
 
