@@ -8,6 +8,7 @@ two of them need each other's results. This takes one pass over the graph.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..core.basic import Apply, Constant, Variable
@@ -70,8 +71,11 @@ def is_number(variable: Variable) -> bool:
 
 def placed(variable: Variable, shape: Shape) -> Seen:
     """Return what an operand shows of its base along the long axes of what it's broadcast to."""
+    own = shape_of(variable)
+    if own == shape and (variable.owner is None or not is_index_map(variable.owner)):
+        return Seen(variable, (0,) * len(shape), whole(shape))
     base, start, axes = seen(variable)
-    own, new = shape_of(variable), len(shape) - len(shape_of(variable))
+    new = len(shape) - len(own)
     return Seen(
         base,
         start,
@@ -82,6 +86,7 @@ def placed(variable: Variable, shape: Shape) -> Seen:
     )
 
 
+@lru_cache(maxsize=1024)
 def whole(shape: Shape) -> tuple[Axis, ...]:
     """Return the axes of an operand that is all of an array, element for element."""
     return tuple(map(Axis, long_axes(shape)))

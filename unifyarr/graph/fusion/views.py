@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..._core.declaring.declare import DECLARATIONS
@@ -56,7 +57,8 @@ def shape_of(variable: Variable) -> tuple[int, ...]:
     return tuple(variable.type.shape)  # type: ignore[arg-type]
 
 
-def long_axes(shape: Sequence[int]) -> tuple[int, ...]:
+@lru_cache(maxsize=1024)
+def long_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the axes whose length isn't one."""
     return tuple(axis for axis, length in enumerate(shape) if length != 1)
 
@@ -66,7 +68,7 @@ _Step = Callable[[Apply, list[int], list[Axis]], tuple[list[int], list[Axis]]]
 
 def _step(node: Apply) -> _Step | None:
     op = node.op
-    if not isinstance(op, KernelOp) or node.inputs[0].type is None or node.outputs[0].type is None:
+    if not isinstance(op, KernelOp) or op.name not in _VIEWS or None in (node.inputs[0].type, node.outputs[0].type):
         return None
     if op.name == "reshape":
         before, after = shape_of(node.inputs[0]), shape_of(node.outputs[0])
@@ -99,6 +101,7 @@ def _through_broadcast(node: Apply, start: list[int], axes: list[Axis]) -> tuple
 
 
 _STEPS: dict[str, _Step] = {"get_window": _through_window, "broadcast_to": _through_broadcast}
+_VIEWS = frozenset(("reshape", *_STEPS))
 
 
 def _static(node: Apply) -> Mapping[str, Any]:
