@@ -15,6 +15,8 @@ from ..values.declared import functions
 X = TypeVar("X")
 # The operators with their operands in the order of the function's: by the function, whose fast path goes into them.
 OPERATORS: dict[str, Any] = {}
+# The function of each operator that writes to its left operand, by the operator's name.
+IN_PLACE: dict[str, str] = {}
 
 
 class _Operands(set[type]):
@@ -134,6 +136,7 @@ def _make_in_place(function: str, name: str) -> Any:
             return getattr(functions, function)(self, other, out=self)
         return NotImplemented
 
+    IN_PLACE[name] = function
     return operator
 
 

@@ -16,7 +16,7 @@ from ..arrays.ownership import Pending, read
 from ..arrays.recipes import is_recipe
 from ..engines import dtypes
 from ..engines.dtypes import DType
-from ..engines.handle import Handle, declines
+from ..engines.handle import Handle, casts_itself, declines
 from ..engines.tracing import mode, recording
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
@@ -226,16 +226,13 @@ def elementwise(
     if given_data and out is None and (result := _at_once(name, backend, arrays)) is not None:
         return result
     *inputs, output = dtypes.loop(ufunc, *given)
-    static: dict[str, Any] = {}
     for place, dtype in enumerate(inputs):
         if given[place] is dtype:
             continue
         x = arrays[place]
         if isinstance(given[place], dtypes.DType):
-            if backend.takes_casts:
-                static = {"casts": tuple([each.dtype for each in inputs])}
-                continue
-            arrays[place] = invoke("astype", x, dtype=dtype)
+            if not casts_itself(backend.kernels.get(name)):
+                arrays[place] = invoke("astype", x, dtype=dtype)
             continue
         try:
             arrays[place] = convert.scalar_array(x, dtype, backend, device)
@@ -246,7 +243,7 @@ def elementwise(
     shape = broadcast(*[x.shape for x in arrays], name=name)
     if out is None:
         check_memory(shape, output)
-    return invoke(name, *arrays, out=out, result=(shape, output), aligned=True, **static)
+    return invoke(name, *arrays, out=out, result=(shape, output), aligned=True)
 
 
 def _at_once(name: str, backend: Handle, operands: list[Any]) -> Array | None:

@@ -91,6 +91,11 @@ class GeneralHandle(Handle):
             return path
 
 
+def casts_itself(kernel: Any) -> bool:
+    """Return whether an elementwise kernel casts its operands itself: the backend has made it by ``casting``."""
+    return getattr(kernel, "casts_itself", False) is True
+
+
 def declining(path: str) -> FastPath:
     """Return the fast path of a name that leaves every call to the general path."""
     return declines_write if path.startswith(("out_", "set_")) else declines

@@ -16,7 +16,7 @@ from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import read
-from ..arrays.recipes import is_view_at, make_view
+from ..arrays.recipes import View, is_view_at, make_view
 from ..arrays.views import Elements, Masked, Window
 from ..engines import dtypes
 from ..engines.natives import backend_of_native
@@ -232,6 +232,8 @@ def get_item(x: Array, key: object, /) -> Array:
         return wrap(backend.copy(window.get(backend, read(x))), backend)
     view = make_view(x, window)
     if not indices:
+        if type(view) is View and view._root is x:
+            view._key = key
         return view
     native = backend.kernel("gather")(read(view), *map(read, indices))
     return wrap(_move(backend, native, indices[0].ndim, place), backend)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ._native import Native
 from .values import Values
@@ -28,9 +30,16 @@ class Speed(Values[Native]):
     large: int = 0
     # The elementwise functions whose kernels take a Python number beside an array, and treat it as NumPy does.
     takes_scalars: Collection[str] = frozenset()
-    # Whether all elementwise kernels take ``casts``, the dtypes to cast their operands to first. Elsewhere each operand
-    # of another dtype is cast by a call of its own.
-    takes_casts: bool = False
+
+    def casting(
+        self, kernel: Callable[..., Any], inputs: Callable[..., Sequence[np.dtype[Any]]]
+    ) -> Callable[..., Any] | None:
+        """Return an elementwise kernel that casts its operands itself; ``None`` where each is cast by another call.
+
+        ``inputs`` returns for operands to which dtypes they are cast, or raises what is wrong with them. That follows
+        from dtypes and shapes: an engine that compiles the kernel for these asks when it does so.
+        """
+        return None
 
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
@@ -50,6 +59,15 @@ class Speed(Values[Native]):
 
         Beside what the kernel takes, the twin takes a list ``results``, to which it adds the result in the very step
         that uses up the array: an interrupt finds either the array or the result.
+        """
+        return None
+
+    def updating(self, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return what updates windows of an array by an elementwise kernel, that one operand beside it goes into.
+
+        It takes a window and the order of its axes, and returns two functions of the array and the operand, whose
+        result is the new array, made in one step. The second one is destructive, as ``destructive`` has it. ``None``
+        where the engine has nothing that is faster than to read, compute and write.
         """
         return None
 

@@ -73,7 +73,7 @@ from . import (  # noqa: E402
     transformations,
     utility,
 )
-from ._compiled import REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
+from ._compiled import REFERENCES, casting, compiled, is_concrete, is_reference  # noqa: E402
 from ._donating import Donating  # noqa: E402
 from ._memory import adopted, aligned, entered  # noqa: E402
 
@@ -91,7 +91,7 @@ _copy = compiled(lambda native: jnp.array(native, copy=True))
 
 @functools.lru_cache
 def _destructive_twin(kernel: Any) -> Callable[..., Any]:
-    return Donating(kernel.__wrapped__, (0,), static=("casts",))
+    return Donating(kernel.__wrapped__, (0,))
 
 
 @functools.lru_cache
@@ -116,10 +116,6 @@ class Backend(base.Backend[Any]):
     computes_later = True
     # ``jax.Ref``.
     has_variables = True
-    # These take a Python number beside an array, and treat it as NumPy does a weak scalar.
-    takes_scalars = frozenset({"add", "subtract", "multiply"})
-    # One compiled function casts and computes.
-    takes_casts = True
     modules = (
         convolution,
         activations,
@@ -465,6 +461,16 @@ class Backend(base.Backend[Any]):
         uses up the array: an interrupt finds either the array or the result.
         """
         return _destructive_twin(kernel) if isinstance(kernel, type(_copy)) else None
+
+    def casting(
+        self, kernel: Callable[..., Any], inputs: Callable[..., Sequence[np.dtype[Any]]]
+    ) -> Callable[..., Any] | None:
+        """Return a kernel whose casts are compiled with it, of one that is compiled."""
+        return casting(kernel, inputs) if isinstance(kernel, type(_copy)) else None
+
+    def updating(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what reads a window, computes and writes in one compiled function, whatever the window starts at."""
+        return indexing._updating(kernel)
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
         """Return whether ``kernel(..., out=native)`` writes into ``native``: arrays are immutable, so none does."""

@@ -56,6 +56,7 @@ from ._engine import (
     tf,
 )
 from ._items import get_copy
+from ._private import shape_of_eager
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -118,6 +119,9 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
         with tf.device(device):
             return kernel(*arrays, **arguments)
 
+    placed.unplaced = kernel  # type: ignore[attr-defined]
+    if hasattr(kernel, "bind"):
+        placed.bind = lambda **static: _placed(kernel.bind(**static), elementwise)  # type: ignore[attr-defined]
     if hasattr(kernel, "native"):
         placed.native = _placed(kernel.native, elementwise)  # type: ignore[attr-defined]
     return placed
@@ -213,7 +217,7 @@ class Backend(base.Backend[Any]):
 
     def shape(self, native: Any) -> tuple[int, ...]:
         """Return the shape of a native array as a tuple of ``int``."""
-        return tuple(native.shape.as_list())
+        return shape_of_eager(native) if type(native) is EagerTensor else tuple(native.shape.as_list())
 
     def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
         """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
