@@ -173,7 +173,7 @@ def bits(
     """
     given, wanted = _unit(before), _unit(after)
     nbytes = math.prod(shape) * before.itemsize
-    taken = (nbytes // given.itemsize,)
+    taken: tuple[int, ...] = (nbytes // given.itemsize,)
     if wanted.itemsize > given.itemsize:
         taken = (nbytes // wanted.itemsize, wanted.itemsize // given.itemsize)
     found = shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._core.arrays import convert
 from .._core.arrays.array import Array
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
@@ -54,6 +55,10 @@ def isclose(
 
     Source: NumPy, ``isclose``.
     """
+    if type(x2) in dtypes.SCALARS and isinstance(x1, Array) and x1.dtype.rank > 1:
+        # A number is rounded to the dtype beside it before all else, as an operand is.
+        dtype = dtypes.promote(x1.dtype, type(x2))
+        x2 = convert.scalar_array(x2, dtype, x1._backend, convert.device_of([x1], x1._backend))
     # A sum with 0.0 is a floating-point number, and infinite parts stay as they are.
     wanted = add(x2, 0.0)
     near = less_equal(abs(subtract(x1, wanted)), add(multiply(abs(wanted), rtol), atol))

@@ -9,6 +9,7 @@ import numpy
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
+from ..errors import AxisError
 from . import _ufuncs
 from ._folding import cast
 from ._following import NO_VALUE, as_array, deliver, follows, together
@@ -44,6 +45,12 @@ def mask_of(where: Any) -> Any:
     return True if where is NO_VALUE else where
 
 
+def of_number(function: Any, a: Any, axis: Any) -> Array:
+    """Return what a function reduces a number to along its axis 0, which NumPy takes it to have."""
+    x = as_array(a)
+    return function(x, axis=axis if x.ndim or axis not in (0, -1) else None)  # type: ignore[no-any-return]
+
+
 @follows(numpy.sum)
 def sum(
     a: Any,
@@ -56,7 +63,10 @@ def sum(
 ) -> Array:
     """Add up the elements along axes."""
     if out is None and initial is NO_VALUE and where is NO_VALUE and dtype is None:
-        return ua.sum(a, axis=axis) if keepdims is NO_VALUE else ua.sum(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.sum(a, axis=axis) if keepdims is NO_VALUE else ua.sum(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            return of_number(ua.sum, a, axis)
     return _ufuncs.add.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -72,7 +82,10 @@ def prod(
 ) -> Array:
     """Multiply the elements along axes."""
     if out is None and initial is NO_VALUE and where is NO_VALUE and dtype is None:
-        return ua.prod(a, axis=axis) if keepdims is NO_VALUE else ua.prod(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.prod(a, axis=axis) if keepdims is NO_VALUE else ua.prod(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            return of_number(ua.prod, a, axis)
     return _ufuncs.multiply.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -82,7 +95,10 @@ def max(
 ) -> Array:
     """Return the greatest element along axes; NaN where there is one."""
     if out is None and initial is NO_VALUE and where is NO_VALUE:
-        return ua.max(a, axis=axis) if keepdims is NO_VALUE else ua.max(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.max(a, axis=axis) if keepdims is NO_VALUE else ua.max(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            return of_number(ua.max, a, axis)
     return _ufuncs.maximum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -92,7 +108,10 @@ def min(
 ) -> Array:
     """Return the least element along axes; NaN where there is one."""
     if out is None and initial is NO_VALUE and where is NO_VALUE:
-        return ua.min(a, axis=axis) if keepdims is NO_VALUE else ua.min(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.min(a, axis=axis) if keepdims is NO_VALUE else ua.min(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            return of_number(ua.min, a, axis)
     return _ufuncs.minimum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -104,7 +123,10 @@ amin = min
 def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Array:
     """Return whether all elements along axes are true."""
     if out is None and where is NO_VALUE:
-        return ua.all(a, axis=axis) if keepdims is NO_VALUE else ua.all(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.all(a, axis=axis) if keepdims is NO_VALUE else ua.all(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            return of_number(ua.all, a, axis)
     return _ufuncs.logical_and.reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
 
 
@@ -112,7 +134,10 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, 
 def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Array:
     """Return whether any element along axes is true."""
     if out is None and where is NO_VALUE:
-        return ua.any(a, axis=axis) if keepdims is NO_VALUE else ua.any(a, axis=axis, keepdims=keepdims)
+        try:
+            return ua.any(a, axis=axis) if keepdims is NO_VALUE else ua.any(a, axis=axis, keepdims=keepdims)
+        except AxisError:
+            return of_number(ua.any, a, axis)
     return _ufuncs.logical_or.reduce(a, axis, None, out, is_true(keepdims), NO_VALUE, mask_of(where))
 
 

@@ -110,6 +110,8 @@ class ufunc:
             raise TypeError(f"{self.__name__}() takes {self.nin}{most} positional arguments, but {len(args)} came")
         if count and out is not None:
             raise TypeError(f"{self.__name__}() got out both by position and by name: pass it once")
+        if any(each is Ellipsis for each in (*args[self.nin :], *(out if type(out) is tuple else ()))):
+            raise TypeError(f"out=... of {self.__name__}() is no positional argument, and in no tuple")
         # NumPy's ``out=...`` asks for an array where it would give a scalar.
         out = None if out is Ellipsis else out
         outs = args[self.nin :] if count else out if isinstance(out, tuple) else (out,)
@@ -264,7 +266,7 @@ class row_ufunc(ufunc):
             return super()._call(args, out, **options)
         inputs, (target,) = self._arguments(args, out)
         arrays = together(*inputs)
-        counts, last = self._core_dimensions()
+        counts, last = self._core_dimensions(arrays)
         named = self._axes(axes, axis, counts, last, bool(keepdims))
         moved = [_moved(x, each, inward=True) for x, each in zip(arrays, named, strict=False)]
         result = super()._call(tuple(moved), **options)
@@ -275,11 +277,16 @@ class row_ufunc(ufunc):
     def _compute_into(self, inputs: list[Any], out: Any) -> Any:
         return _stored(self._compute(*inputs), out, True, "same_kind")
 
-    def _core_dimensions(self) -> tuple[list[int], int]:
+    def _core_dimensions(self, arrays: list[Array]) -> tuple[list[int], int]:
         assert self.signature is not None
         inputs, last = self.signature.split("->")
         counts = [part.count(",") + bool(part.strip("() ")) for part in inputs.split("),")]
-        return counts, last.count(",") + bool(last.strip("() "))
+        count = last.count(",") + bool(last.strip("() "))
+        if "?" in self.signature:
+            # Of a vector the result has no axis.
+            count -= sum(x.ndim == 1 for x in arrays)
+            counts = [min(each, max(x.ndim, 1)) for each, x in zip(counts, arrays, strict=True)]
+        return counts, count
 
     def _axes(self, axes: Any, axis: Any, counts: list[int], last: int, keepdims: bool) -> list[tuple[int, ...]]:
         if keepdims and (last or set(counts) != {1}):
@@ -322,6 +329,8 @@ def _single(out: Any) -> Any:
         if len(out) != 1:
             raise ValueError(f"out is one array, or a tuple of one, not of {len(out)}")
         (out,) = out
+        if out is Ellipsis:
+            raise TypeError("out=... is no tuple of it")
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out is an array, not {type(out).__name__}")
     return out

@@ -63,8 +63,8 @@ class Layout(Protocols):
         return functions.reshape(x, (-1,), copy=None if whole else True)  # type: ignore[no-any-return]
 
     def __sizeof__(self) -> int:
-        # The memory is counted where it is owned, as NumPy does.
-        return object.__sizeof__(self) + (self.nbytes if current(self)._base is None else 0)
+        # The memory is counted where it is owned, as NumPy does; a length and a stride have 8 bytes each.
+        return object.__sizeof__(self) + 16 * self.ndim + (self.nbytes if current(self)._base is None else 0)
 
     def view(self, dtype: Any = None, type: Any = None) -> Self:
         """Return a view of the whole array, whose memory is read as another dtype if one is given.
