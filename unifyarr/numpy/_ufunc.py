@@ -110,6 +110,8 @@ class ufunc:
             raise TypeError(f"{self.__name__}() takes {self.nin}{most} positional arguments, but {len(args)} came")
         if count and out is not None:
             raise TypeError(f"{self.__name__}() got out both by position and by name: pass it once")
+        if any(each is Ellipsis for each in (*args[self.nin :], *(out if type(out) is tuple else ()))):
+            raise TypeError(f"out=... of {self.__name__}() is no positional argument, and in no tuple")
         # NumPy's ``out=...`` asks for an array where it would give a scalar.
         out = None if out is Ellipsis else out
         outs = args[self.nin :] if count else out if isinstance(out, tuple) else (out,)
@@ -325,6 +327,8 @@ def _single(out: Any) -> Any:
         if len(out) != 1:
             raise ValueError(f"out is one array, or a tuple of one, not of {len(out)}")
         (out,) = out
+        if out is Ellipsis:
+            raise TypeError("out=... is no tuple of it")
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out is an array, not {type(out).__name__}")
     return out

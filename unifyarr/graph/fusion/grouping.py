@@ -16,7 +16,7 @@ from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_kernel
 from .recipes import Recipe, recipe_of
 from .region import Axis
-from .views import ORDERED, DENSE, Seen, is_index_map, long_axes, orders, seen, shape_of
+from .views import DENSE, ORDERED, Seen, is_index_map, long_axes, orders, seen, shape_of
 
 Shape = tuple[int, ...]
 
