@@ -257,14 +257,6 @@ def test_a_shape_is_not_assigned_where_views_follow_it(backend: str) -> None:
         ua.compile(assigned)(ua.asarray(PLAIN))
 
 
-def test_no_array_is_resized(backend: str) -> None:
-    x = ua.asarray(PLAIN, copy=True)
-    with pytest.raises(ValueError, match=r"\(2, 3\).*\(7,\)"):
-        x.resize(7)
-    assert x.resize((2, 3), refcheck=False) is None  # type: ignore[func-returns-value]
-    assert_same(x, PLAIN)
-
-
 # -- memory, numbers and dtypes ---------------------------------------------------------------------------------------
 
 

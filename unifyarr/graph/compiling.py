@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -12,19 +14,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import backend_of
 from .._core.arrays.ownership import settled
-from .._core.arrays.recipes import geometry
 from .._core.engines.handle import Handle
 from .._core.engines.registry import load
+from .._core.engines.tracing import mode as traced_mode
 from .._core.engines.tracing import running
 from .._core.values.pickling import found_by_name, qualified
 from ..container.container import flatten
 from ..errors import TraceError
 from .core.fgraph import FunctionGraph
 from .core.names import leaf_parameters, parameters, positional
+from .run.calls import MISS, Call, CalledProgram, miss
+from .run.keys import cache_key
 from .run.program import Options, Program
-from .tracing.crossing import Crossing, common_backend
+from .tracing.crossing import Crossing, common_backend, loses_gradients
 
 if TYPE_CHECKING:
     from .show.memory_report import MemoryReport
@@ -33,9 +36,9 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 Parameters = Iterable[str | int] | str | int
 MODES = ("fast", "debug", "pure")
-
-_ARRAYS = frozenset({Array})
-# How many programs a function keeps, one for each cache key. Beyond that the oldest is dropped.
+running_mode = traced_mode.get
+# How many programs a function keeps, one for each cache key, unless it's told. Beyond that it drops the one that was
+# called longest ago.
 PROGRAMS = 256
 
 
@@ -43,7 +46,13 @@ class Compiled:
     """A function of arrays that runs as a graph; see ``compile``."""
 
     def __init__(
-        self, function: Callable[..., Any], backend: str | None, mode: str, mutable: Parameters, borrow: bool
+        self,
+        function: Callable[..., Any],
+        backend: str | None,
+        mode: str,
+        mutable: Parameters,
+        borrow: bool,
+        programs: int = PROGRAMS,
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
@@ -53,25 +62,40 @@ class Compiled:
             raise TypeError(f"borrow is True or False, not {borrow!r}")
         functools.update_wrapper(self, function)
         self._function, self._engine, self._options = function, backend, Options(mode, bool(borrow))
-        self._mutable = _parameters(function, mutable)
-        self._programs: dict[Hashable, Program] = {}
+        self._mutable, self._limit = _parameters(function, mutable), _limit(programs)
+        self._begin()
+
+    def _begin(self) -> None:
+        # The one that was called last is the last one.
+        self._programs: OrderedDict[Hashable, CalledProgram] = OrderedDict()
         self._lock = threading.RLock()
+        # The call of that program, which most calls are for again.
+        self._straight: Call = miss
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function. Arguments of a new shape, dtype or structure are traced first."""
+        if running_mode() is None:
+            result = self._straight(args, kwargs)
+            if result is not MISS:
+                return result
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if running() is not None:
             # Inside another trace the function becomes a part of that trace.
             return self._function(*args, **kwargs)
-        if not kwargs and _ARRAYS.issuperset(map(type, args)):
-            leaves, spec = list(args), _spec_of_arrays(len(args))
-            arrays = leaves
-        else:
-            leaves, spec = flatten((args, kwargs))
-            arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
+        leaves, spec = flatten((args, kwargs))
+        arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         backend = common_backend(arrays)
         if self._must_run_in_python(backend, arrays):
             return self._function(*args, **kwargs)
-        return self._program(backend, leaves, spec)(arrays, lambda: self._function(*args, **kwargs))
+        program = self._program(backend, leaves, spec)
+        self._straight = program.straight(self._function, leaves, spec)
+        return program(arrays, lambda: self._function(*args, **kwargs))
+
+    def clear(self) -> None:
+        """Drop all programs, and what they hold: arrays that were captured, borrowed results, what engines compiled."""
+        self._begin()
 
     def graph(self, *args: Any, **kwargs: Any) -> FunctionGraph:
         """Return the graph that runs for these arguments.
@@ -121,7 +145,8 @@ class Compiled:
 
     def _like(self, function: Callable[..., Any]) -> Compiled:
         made = Compiled.__new__(type(self))
-        vars(made).update(vars(self), _function=function, __wrapped__=function, _programs={}, _lock=threading.RLock())
+        vars(made).update(vars(self), _function=function, __wrapped__=function)
+        made._begin()
         return made
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -129,19 +154,19 @@ class Compiled:
         named = found_by_name(self)
         if named is self:
             return qualified(self)
-        same = ("_function", "_engine", "_options", "_mutable")
+        same = ("_function", "_engine", "_options", "_mutable", "_limit")
         if isinstance(named, Compiled) and all(getattr(named, each) == getattr(self, each) for each in same):
             return copy.copy, (named,)
         if isinstance(self._function, FunctionType):
             qualified(self._function)
-        return Compiled, (self._function, self._engine, self._options.mode, self._mutable, self._options.borrow)
+        mode, borrow = self._options
+        return Compiled, (self._function, self._engine, mode, self._mutable, borrow, self._limit)
 
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"
 
     def _must_run_in_python(self, backend: Handle, arrays: list[Array]) -> bool:
-        # A compiled function has no gradient if it overwrites values or runs on another engine.
-        if not backend.differentiates or (not backend.mutable and self._engine in (None, backend.name)):
+        if not loses_gradients(backend, self._engine):
             return False
         return backend.trace() is not None or any(backend.records_gradient(settled(x._native)) for x in arrays)
 
@@ -154,62 +179,38 @@ class Compiled:
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         return self._program(common_backend(arrays), leaves, spec), arrays
 
-    def _program(self, backend: Handle, leaves: list[Any], spec: Any) -> Program:
-        key = (backend.name, spec, _cache_key(leaves))
-        found = self._programs.get(key)
+    def _program(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
+        key = (backend.name, spec, cache_key(leaves))
+        programs = self._programs
+        found = programs.get(key)
         if found is None:
             with self._lock:
-                found = self._programs.get(key)
+                found = programs.get(key)
                 if found is None:
-                    found = self._traced(backend, leaves, spec)
-                    while len(self._programs) >= PROGRAMS:
-                        del self._programs[next(iter(self._programs))]
-                    self._programs[key] = found
+                    found = programs[key] = self._traced(backend, leaves, spec)
+                    while len(programs) > self._limit:
+                        programs.popitem(last=False)
+        # Another thread may have dropped it.
+        with contextlib.suppress(KeyError):
+            programs.move_to_end(key)
         return found
 
-    def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> Program:
+    def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
         engine = None if self._engine is None else load(self._engine)
         # Without array arguments the results stay on the engine that was asked for.
         crossing = Crossing(backend if engine is None or any(isinstance(x, Array) for x in leaves) else engine, engine)
         came_by = zip(leaves, leaf_parameters(self._function, spec), strict=True)
         owners = [parameter for leaf, (parameter, _) in came_by if isinstance(leaf, Array)]
         mutable = [place for place, parameter in enumerate(owners) if parameter in self._mutable]
-        return Program(self._function, leaves, spec, crossing, mutable, self._options)
+        return CalledProgram(self._function, leaves, spec, crossing, mutable, self._options)
 
 
-@functools.cache
-def _spec_of_arrays(count: int) -> Any:
-    # Most calls have arrays only, whose structure depends on their number alone.
-    return flatten(((None,) * count, {}))[1]
-
-
-def _cache_key(leaves: list[Any]) -> tuple[Hashable, ...]:
-    plain = Array
-    keys: list[Hashable] = []
-    for leaf in leaves:
-        if type(leaf) is plain:
-            native = settled(leaf._native)
-            keys.append((type(native), leaf._backend.cache_key(native)))
-        else:
-            keys.append(_leaf_key(leaf))
-    return tuple(keys)
-
-
-def _leaf_key(leaf: Any) -> Hashable:
-    if isinstance(leaf, Array):
-        # Strides decide which further views share memory.
-        return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides)
-    if isinstance(leaf, np.ndarray) or backend_of(leaf) is not None:
-        raise TypeError(f"a compiled function takes arrays of unifyarr: wrap the {type(leaf).__name__}, ua.asarray(x)")
-    try:
-        hash(leaf)
-    except TypeError:
-        raise TypeError(
-            f"a compiled function takes arrays and hashable values, not {type(leaf).__name__}: it's traced for each "
-            "value that isn't an array"
-        ) from None
-    # 1, 1.0 and True are equal, and so are 0.0 and -0.0: they need different keys.
-    return (type(leaf), leaf, repr(leaf) if isinstance(leaf, (float, complex)) else None)
+def _limit(programs: int) -> int:
+    if isinstance(programs, bool) or not isinstance(programs, (int, np.integer)):
+        raise TypeError(f"programs is the most programs to keep, a number, not {programs!r}")
+    if programs < 1:
+        raise ValueError(f"programs is the most programs to keep, at least 1, not {programs}")
+    return int(programs)
 
 
 def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[str | int]:
@@ -243,12 +244,18 @@ def compile(
     mode: str = "fast",
     mutable: Parameters = (),
     borrow: bool = False,
+    programs: int = PROGRAMS,
 ) -> Function: ...
 
 
 @overload
 def compile(
-    *, backend: str | None = None, mode: str = "fast", mutable: Parameters = (), borrow: bool = False
+    *,
+    backend: str | None = None,
+    mode: str = "fast",
+    mutable: Parameters = (),
+    borrow: bool = False,
+    programs: int = PROGRAMS,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -260,6 +267,7 @@ def compile(
     mode: str = "fast",
     mutable: Parameters = (),
     borrow: bool = False,
+    programs: int = PROGRAMS,
 ) -> Any:
     """Return a function that is traced once, runs as a graph, and works in place where that is safe.
 
@@ -285,11 +293,14 @@ def compile(
         or used for a result, so their values are undefined after the call.
     borrow
         Whether results may be in memory that the next call uses again. Copy a result that you need for longer.
+    programs
+        How many programs it keeps at most, one for each structure, shape and so on. A new one takes the place of the
+        one that was called longest ago.
 
     Returns
     -------
     compiled
-        A function of the same arguments.
+        A function of the same arguments. ``compiled.clear()`` drops its programs, ``compiled.memory()`` lists them.
 
     Raises
     ------
@@ -320,7 +331,7 @@ def compile(
     >>> x.tolist()
     [1.0, 1.5, 2.0]
     """
-    options = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow}
+    options = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow, "programs": programs}
     if function is None:
         return functools.partial(compile, **options)
     if not callable(function):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,15 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
+from .._core.values.arguments import as_integers
 from .._core.values.shapes import as_shape
+from .._core.writing.flat import FlatIterator
 from ._creation import frombuffer
 from ._following import as_array, together
 
 __all__ = [
     "broadcast",
+    "flatiter",
     "ndarray",
     "ndenumerate",
 ]
@@ -69,7 +73,7 @@ class broadcast:
 
     def __init__(self, *arrays: Any, **options: Any) -> None:
         if options:
-            raise ValueError(f"broadcast() takes arrays by position, and nothing by name: {', '.join(options)}")
+            raise ValueError(f"broadcast() takes arrays by position alone, not {', '.join(options)}")
         given: list[Any] = []
         for each in arrays:
             given.extend(each._arrays if isinstance(each, broadcast) else (each,))
@@ -102,66 +106,59 @@ class broadcast:
         return tuple(map(next, self._elements))
 
 
-class _OfArrays(type):
-    # Asks of the class are answered by that of arrays.
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Array)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, Array)
-
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(Array, name)
-
-    def __eq__(cls, other: object) -> bool:
-        # A view of an immutable engine's array is of a class of its own.
-        return cls is other or (isinstance(other, type) and issubclass(other, Array))
-
-    def __hash__(cls) -> int:
-        return hash(Array)
+ndarray = Array
+flatiter = FlatIterator
 
 
-def _seen(buffer: Array, shape: tuple[int, ...], dtype: dtypes.DType, offset: int, order: Any) -> Array:
-    # A view of elements of another array, which are written through it.
+def empty_array(
+    shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None, order: Any = None
+) -> Array:
+    """Return what ``ndarray(...)`` does: an array whose values are not set, or one of the elements of a buffer.
+
+    Those of another array are seen and written there, those of any other buffer copied.
+    """
+    lengths, wanted = as_shape(shape), dtypes.as_dtype(dtype)
+    steps = None if strides is None else as_integers(strides, "strides")
+    if steps is not None and len(steps) != len(lengths):
+        raise ValueError(f"strides {steps} are as many as the axes of shape {lengths}")
+    if order not in (None, "C", "F"):
+        raise ValueError(f"order is 'C' or 'F', not {order!r}")
+    if buffer is None:
+        return ua.empty(lengths, dtype=wanted)
+    flat, start = _elements(buffer, wanted, offset)
+    if steps is not None:
+        return _strided(flat, start, lengths, steps)
+    count = math.prod(lengths)
+    if start + count > flat.size:
+        raise TypeError(f"the buffer is too small for an array of shape {lengths}: it has {flat.size} elements")
+    part = flat[start : start + count]
+    return ua.reshape(part, lengths[::-1]).T if order == "F" else ua.reshape(part, lengths)
+
+
+def _elements(buffer: Any, dtype: dtypes.DType, offset: int) -> tuple[Array, int]:
+    # All elements of a buffer, and which one is the first.
     start, rest = divmod(offset, dtype.itemsize)
+    if not isinstance(buffer, Array):
+        count = (memoryview(buffer).nbytes - rest) // dtype.itemsize
+        if start < 0 or count < max(start, 1):
+            raise TypeError(f"the buffer of {count} elements is too small for an offset of {offset} bytes")
+        return frombuffer(buffer, dtype, count, rest), start
     if dtype is not buffer.dtype or rest:
         raise TypeError(f"the buffer holds {buffer.dtype}, and is seen as that, from the begin of an element on")
-    count = int(np.prod(shape, dtype=object))
-    if start + count > buffer.size:
-        raise TypeError(f"the buffer is too small for an array of shape {shape}")
-    part = ua.reshape(buffer, (-1,), copy=False)[start : start + count]
-    return ua.reshape(part, shape[::-1]).T if order == "F" else ua.reshape(part, shape)
+    return ua.reshape(buffer, (-1,), copy=False), start
 
 
-class ndarray(metaclass=_OfArrays):
-    """The class of arrays: for ``isinstance`` and annotations, and to make one of a shape.
-
-    >>> import unifyarr.numpy as np
-    >>> isinstance(np.zeros(2), np.ndarray), np.ndarray((2, 3), np.float32).shape
-    (True, (2, 3))
-
-    Source: NumPy's ``numpy.ndarray``.
-    """
-
-    def __new__(  # type: ignore[misc]
-        cls, shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None, order: Any = None
-    ) -> Array:
-        """Return an array of a shape whose values are not set, or which holds a copy of those in a buffer."""
-        if strides is not None:
-            raise TypeError("strides= is a fact of NumPy's memory: index, or use lib.stride_tricks.as_strided")
-        lengths = as_shape(shape)
-        if buffer is None:
-            return ua.empty(lengths, dtype=dtype)
-        if order not in (None, "C", "F"):
-            raise ValueError(f"order is 'C' or 'F', not {order!r}")
-        if isinstance(buffer, Array):
-            return _seen(buffer, lengths, dtypes.as_dtype(dtype), offset, order)
-        try:
-            flat = frombuffer(buffer, dtype, int(np.prod(lengths, dtype=object)), offset)
-        except ValueError as error:
-            raise TypeError(f"the buffer is too small for an array of shape {lengths}: {error}") from None
-        return ua.reshape(flat, lengths[::-1]).T if order == "F" else ua.reshape(flat, lengths)
-
-    def __class_getitem__(cls, item: Any) -> Any:
-        return np.ndarray[item]
+def _strided(flat: Array, start: int, lengths: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    if any(stride % flat.dtype.itemsize for stride in strides):
+        raise ValueError(f"strides {strides} are multiples of the {flat.dtype.itemsize} bytes of an element")
+    places = np.full((1,) * len(lengths), start)
+    for axis, (length, stride) in enumerate(zip(lengths, strides, strict=True)):
+        along = np.arange(length) * (stride // flat.dtype.itemsize)
+        places = places + along.reshape(tuple(-1 if other == axis else 1 for other in range(len(lengths))))
+    if places.size and not (places.min() >= 0 and places.max() < flat.size):
+        raise ValueError(f"strides {strides} and shape {lengths} lead to memory that isn't of the buffer")
+    if places.ndim == 1 and places.size > 1 and (step := int(places[1] - places[0])):
+        last = int(places[-1]) + step
+        return flat[start : last if last >= 0 else None : step]
+    # Elements that lie anyhow, or several times, are read-only as those of ``as_strided``.
+    return ua.broadcast_to(ua.reshape(flat[places.reshape(-1)], lengths), lengths)

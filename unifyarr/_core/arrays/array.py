@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from types import EllipsisType
-from typing import Any, TypeAlias
+from types import EllipsisType, GenericAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..engines.natives import backend_of_native
 from ..engines.refusals import explains
 from ..engines.registry import Node, load, register_node, when_loaded
 from ..engines.tracing import capture, current, mode, original, recording
-from ..values.declared import functions
+from ..values.declared import functions, numpy
 from ..values.elsewhere import point_elsewhere
 from ..values.supplying import NotSupplied
 from .conversions import Conversions
@@ -28,14 +28,32 @@ from .protocols import Protocols
 from .views import Window
 
 running_mode = mode.get
+A = TypeVar("A")
 Index: TypeAlias = int | slice | EllipsisType | ArrayLike | None
 
 
-class Array(Operators, Methods, Layout, Protocols, Conversions):
+class ArrayType(type):
+    """The class of ``Array``: a call makes an array of a shape, as one of NumPy's ``ndarray`` does."""
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        if cls is Array:
+            return numpy._classes.empty_array(*arguments, **options)
+        raise TypeError(f"{cls.__name__} isn't made by a call: pass what it holds to asarray()")
+
+
+def blank(cls: type[A]) -> Callable[[], A]:
+    """Return what makes an array of a class whose slots aren't set, as fast as a call without a constructor."""
+    return type.__call__.__get__(cls)  # type: ignore[no-any-return]
+
+
+class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayType):
     """A mutable array over a native array of any backend.
 
     Arrays come from functions such as ``asarray`` and ``zeros``. Reading, writing, views and printing are NumPy's, on
     every backend: a view sees what is written to its base, and the reverse, also where the engine's arrays can't.
+
+    It is ``unifyarr.numpy.ndarray`` too, whose constructor ``Array(shape, dtype=float, buffer=None, offset=0,
+    strides=None, order=None)`` returns an array whose values are not set, or one that shows those of a buffer.
     """
 
     __module__ = "unifyarr"
@@ -43,6 +61,8 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
     # An array compares element by element, so that it can't be a key.
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000
+    # As in ``np.ndarray[Any, np.dtype[np.float64]]``.
+    __class_getitem__ = classmethod(GenericAlias)
 
     _base: Array | None
 
@@ -98,15 +118,20 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
 
     @property
     def flat(self) -> Array:
-        """All elements as a 1-d array: a view where one is possible."""
-        return self.reshape((-1,))
+        """An iterator over all elements in C order, NumPy's ``flatiter``, which reads and writes them by keys too."""
+        return self._flat()
 
     @flat.setter
     def flat(self, value: ArrayLike) -> None:
-        flat = self.reshape((-1,))
-        flat._update(value, what="the array", assigned=True)
-        if flat.base is None:
-            self._update(flat.reshape(self.shape), what="the array", assigned=True)
+        self._set_flat(value)
+
+    def _flat(self, /) -> Any:
+        """Return the iterator over all elements."""
+        raise NotSupplied
+
+    def _set_flat(self, value: ArrayLike, /) -> None:
+        """Write all elements."""
+        raise NotSupplied
 
     # -- indexing ---------------------------------------------------------------------------------------------------
 
@@ -123,6 +148,9 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
 
     def __setitem__(self, key: Index | tuple[Index, ...], value: ArrayLike) -> None:
         raise NotSupplied
+
+    def __delitem__(self, key: object) -> None:
+        raise ValueError("elements of an array can't be deleted: take the others, with np.delete(x, key)")
 
     # -- copies and views -------------------------------------------------------------------------------------------
 
@@ -183,9 +211,12 @@ class Array(Operators, Methods, Layout, Protocols, Conversions):
         return wrap(handle.from_numpy(values, device=there, copy=True), handle)
 
 
+blank_array: Callable[[], Array] = blank(Array)
+
+
 def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
     """Return an array that holds ``native``; ``base`` is the owner of the memory where it's a view."""
-    array = Array()
+    array = blank_array()
     array._native = native
     array._backend = backend
     array._base = base

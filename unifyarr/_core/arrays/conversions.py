@@ -87,13 +87,12 @@ class Conversions(Slots):
     def __format__(self, specification: str) -> str:
         if self.ndim == 0:
             return format(self.item(), specification)
-        try:
-            return format(str(self), specification)
-        except ValueError:
+        if specification:
             raise TypeError(
                 f"the format {specification!r} is one for a number, and this array has shape {self.shape}: format its "
                 "elements, x.tolist(), or print it inside np.printoptions(precision=...)"
-            ) from None
+            )
+        return str(self)
 
     def __repr__(self) -> str:
         printable = self._printable()

@@ -19,7 +19,7 @@ from ..engines.handle import Handle
 from ..engines.registry import when_loaded
 from ..engines.tracing import mode
 from ..values.supplying import supply
-from .array import Array, register
+from .array import Array, blank, blank_array, register
 from .operators import Operators
 from .ownership import LOCK
 from .slots import Slots
@@ -47,7 +47,7 @@ def _know_numbers(backend: Handle) -> None:
 
 def element(number: Any, backend: Handle) -> Element:
     """Return the 0-d array of a number, of a type that stands for the engine's array."""
-    array = Element()
+    array = blank_element()
     array._element = number
     array._backend = backend
     array._base = None
@@ -88,7 +88,7 @@ def {name}(self, other, /):
     {otherwise}
 """
 _NEW = """
-array = Element()
+array = blank_element()
 array._element = result
 array._backend = backend
 array._base = None
@@ -236,6 +236,8 @@ class Element(Array):
     __hash__ = None
 
 
+blank_element = blank(Element)
+
 # All other operators are those of arrays.
 for _name, _value in vars(Operators).items():
     if callable(_value) and _name not in vars(Element):
@@ -281,13 +283,13 @@ def get_item(self: Array, key: Any) -> Array:
             native = backend.fast_get_item(self._native, key)
         if native.__class__ is _FLOAT64 or native.__class__ in _NUMBERS:
             # As ``element`` does, without the call.
-            made = Element()
+            made = blank_element()
             made._element = native
             made._backend = backend
             made._base = None
             return made
         if native is not NotImplemented:
-            array = Array()
+            array = blank_array()
             array._native = native
             array._backend = backend
             base = self._base
@@ -297,7 +299,7 @@ def get_item(self: Array, key: Any) -> Array:
         if native.__class__ in _NUMBERS:
             return element(native, backend)
         if native is not NotImplemented:
-            array = Array()
+            array = blank_array()
             array._native = native
             array._backend = backend
             array._base = None

@@ -6,6 +6,7 @@ C-contiguous array would have: what decides there whether another shape is a vie
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from ..engines import dtypes
 from ..engines.tracing import capture, current
 from ..values.arguments import as_integers
 from ..values.declared import functions
+from ..values.supplying import NotSupplied
 from .protocols import Protocols
 from .views import Window
 
@@ -75,18 +77,32 @@ class Layout(Protocols):
         return capture(self)._view(Window.of_order(self.shape, range(self.ndim)))
 
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
-        """Refuse another shape, since the array and its views keep their memory."""
-        if new_shape in ((), (None,)):
-            return
-        lengths = as_integers(new_shape[0] if len(new_shape) == 1 else new_shape, "a shape")
-        if lengths != self.shape:
-            raise ValueError(
-                f"an array keeps its shape, {self.shape}, and can't be resized to {lengths}: make another one, with "
-                "x.reshape(shape) or unifyarr.numpy.resize(x, shape)"
-            )
+        """Give the array another shape and size in place: the elements in C order, then zeros.
+
+        It gets memory of its own, so that it may be no view, and may have none. ``refcheck=True`` raises
+        ``ValueError`` where anything else refers to the array; with ``False`` the views of an engine that writes in
+        place keep the old memory, and those of any other engine are an error.
+
+        >>> import unifyarr as ua
+        >>> x = ua.asarray([1, 2, 3])
+        >>> x.resize(2, 2)
+        >>> x
+        array([[1, 2],
+               [3, 0]])
+        """
+        # Here, where the references are those of the caller, of this function and of the call.
+        shared = sys.getrefcount(self) > _REFERENCES or sys.getrefcount(self._native) > _REFERENCES - 1
+        if new_shape not in ((), (None,)):
+            self._resize(new_shape[0] if len(new_shape) == 1 else new_shape, refcheck and shared)
+
+    def _resize(self, shape: Any, shared: bool, /) -> None:
+        """Give the array another shape and size in place; ``shared`` if something else refers to it."""
+        raise NotSupplied
 
 
 builtin_type = type
+# To an array that a method counts, and that nothing but a variable of its caller refers to.
+_REFERENCES = 3
 
 
 def _letter(order: object, allowed: str) -> str:

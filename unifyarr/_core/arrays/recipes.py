@@ -13,7 +13,7 @@ from ..engines.registry import load
 from ..engines.tracing import recording, watch_layout
 from ..values.shapes import c_strides, shadow
 from ..values.supplying import supply
-from .array import Array, owner, register, wrap
+from .array import Array, blank, owner, register, wrap
 from .ownership import read, settled, share
 from .views import Part, Step, Window, get_through
 
@@ -82,6 +82,11 @@ class View(Array):
 
 
 register(View)
+blank_view = blank(View)
+
+
+# The classes of recipes.
+RECIPES: set[type] = {View}
 
 
 def has_native_views(array: Array) -> bool:
@@ -91,12 +96,12 @@ def has_native_views(array: Array) -> bool:
 
 def is_recipe(array: Array) -> TypeGuard[View]:
     """Return whether an array is a view that holds a recipe."""
-    return type(array) is View
+    return type(array) in RECIPES
 
 
 def root_of(array: Array) -> Array:
     """Return the array that a recipe starts from, of any other array itself."""
-    return array._root if type(array) is View else array
+    return array._root if type(array) in RECIPES else array  # type: ignore[attr-defined]
 
 
 def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
@@ -112,7 +117,7 @@ def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
 def make_view(array: Array, step: Step, /) -> Array:
     """Return the view of an array that one step makes."""
     backend = array._backend
-    if type(array) is not View and backend.mutable:
+    if backend.mutable and type(array) not in RECIPES:
         native = array._native
         if backend.can_write(native) and step.is_native(backend, native):
             return _noted(array, step, wrap(step.get(backend, native), backend, owner(array)))
@@ -138,14 +143,19 @@ def is_view_at(value: object, array: Array, step: Step) -> bool:
 
 def make_recipe(root: Array, steps: tuple[Step, ...]) -> View:
     """Return the view of ``root`` that the steps make."""
-    view = View()
+    view = blank_view()
+    fill_recipe(view, root, steps)
+    return view
+
+
+def fill_recipe(view: View, root: Array, steps: tuple[Step, ...]) -> None:
+    """Set the slots of a view of ``root`` that the steps make."""
     view._backend = root._backend
     view._base = owner(root)
     view._root = root
     view._steps = steps
     if getattr(root, "_token", None) is None:
         root._token = object()
-    return view
 
 
 def geometry(array: Array) -> np.ndarray:

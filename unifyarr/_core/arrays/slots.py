@@ -25,7 +25,7 @@ class Slots:
     ============ ======================================== ==================================== =======================
     ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array elements sources
                  until a write ends (``ownership.Held``); when it's ``settled``                inplace ownership
-                 computed, of a recipe                                                         programs reshaping
+                 computed, of a recipe                                                         programs
     ``_backend`` the backend that computes with           never changed; of a view, that of    array elements sources
                  ``_native``                              its base                             recipes programs
     ``_base``    of a view, the owner of the memory; else no view                              array elements sources

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..arrays.array import Array
+from ..arrays.array import Array, blank_array
 from ..arrays.convert import shared_backend
 from ..arrays.elements import Element, settle
 from ..arrays.nest import Nest
@@ -48,7 +48,7 @@ if running_mode() is None:
 """
 
 # The names that every source text finds, as the package's modules do.
-_OF_ALL = {"Array": Array, "running_mode": mode.get, "__builtins__": builtins}
+_OF_ALL = {"Array": Array, "blank_array": blank_array, "running_mode": mode.get, "__builtins__": builtins}
 
 
 def _refuse_places(parameters: Parameters, name: str, beyond: tuple[Any, ...]) -> NoReturn:

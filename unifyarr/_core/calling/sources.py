@@ -20,7 +20,7 @@ try:
 except Exception:
     native = NotImplemented
 if native is not NotImplemented:
-    array = Array()
+    array = blank_array()
     array._native = native if type(native) is backend.native_type else backend.as_native(native)
     array._backend = backend
     array._base = None
@@ -90,7 +90,7 @@ if out is not None and type(out) is Array is type({x}) and {x}._backend is out._
 """
 FINISH = """
 if type({mark}native) is {mark}backend.native_type:
-    {mark}array = Array()
+    {mark}array = blank_array()
     {mark}array._native = {mark}native
     {mark}array._backend = {mark}backend
     {mark}array._base = None

@@ -23,6 +23,7 @@ from ..engines.natives import backend_of_native
 from ..engines.refusals import explains
 from ..engines.tracing import checking, mode, running
 from ..modes.debugging import check_get_item, check_write
+from ..values.arguments import MOST_AXES
 from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
@@ -66,9 +67,13 @@ def resolve(x: Array, key: object) -> Key:
                 items[place] = index = _as_index(item, x)
                 has_arrays = True
                 count = index.ndim if index.dtype is dtypes.bool else 1
+            elif type(item) is not slice:
+                _check_integer(item)
             taken += count
     if taken > ndim:
         raise IndexError(f"too many indices: {taken} for an array of shape {shape}")
+    if len(items) >= MOST_AXES:
+        _check_axes(items, ndim - taken)
     had_ellipsis = at >= 0
     rest = [slice(None)] * (ndim - taken)
     items[at if had_ellipsis else len(items) : at + 1 if had_ellipsis else len(items)] = rest
@@ -95,24 +100,40 @@ def _as_index(item: Any, x: Array) -> Array:
     if isinstance(item, (list, tuple)) and not item:
         item = np.empty(0, np.int64)
     if backend_of_native(item) is None and not isinstance(item, Array):
-        item = np.asarray(convert.to_numpy(item))
+        try:
+            item = np.asarray(convert.to_numpy(item))
+        except DtypeError as error:
+            raise IndexError(f"arrays that index are of integers or bool: {error}") from None
     array = convert.as_array(item, x._backend)
     if array.dtype == dtypes.bool or array.dtype == dtypes.int64:
         return array
     if dtypes.rank(array.dtype) != 1:
-        raise DtypeError(f"arrays that index are of integers or bool, not {array.dtype}")
+        raise IndexError(f"arrays that index are of integers or bool, not {array.dtype}: cast them, with astype()")
     return array.astype(dtypes.int64)
+
+
+def _check_integer(item: Any) -> None:
+    # Before slices, whose bounds raise errors of their own.
+    if not hasattr(item, "__index__"):
+        raise IndexError(
+            f"an index holds integers, slices, '...', None and arrays of integers or bool, not {type(item).__name__}"
+        )
+
+
+def _check_axes(items: list[Any], left: int) -> None:
+    arrays = sum(isinstance(item, Array) for item in items)
+    axes = left + sum(item is None or type(item) is slice for item in items)
+    if arrays >= MOST_AXES or axes > MOST_AXES:
+        raise IndexError(
+            f"an index holds fewer than {MOST_AXES} arrays and gives {MOST_AXES} axes at most, not {arrays} arrays and "
+            f"{axes} axes beside theirs"
+        )
 
 
 def _as_position(item: Any, length: int, axis: int) -> int:
     if type(item) is int and -length <= item < length:
         return item % length
-    try:
-        position = operator.index(item)
-    except TypeError:
-        raise IndexError(
-            f"an index holds integers, slices, '...', None and arrays of integers or bool, not {type(item).__name__}"
-        ) from None
+    position = operator.index(item)
     if not -length <= position < length:
         raise IndexError(f"index {position} is out of bounds for axis {axis} of length {length}")
     return position % length

@@ -25,6 +25,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     "modules": (Sequence, "a sequence of modules"),
     "large": (int, "a number of bytes"),
     "takes_scalars": (Collection, "a set of names of functions"),
+    "cache_reads": (Mapping, "a mapping from expressions to operators"),
     **dict.fromkeys(_MAPPINGS, (Mapping, "a mapping from names to functions")),
     **dict.fromkeys(_FLAGS, (bool, "a bool")),
 }

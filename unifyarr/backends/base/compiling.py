@@ -34,6 +34,11 @@ class Compiling(Memory[Native], Devices[Native]):
         strides = self.strides(native) if self.mutable else None
         return (tuple(self.shape(native)), self.dtype(native), self.device(native), strides)
 
+    # What calls of compiled functions read of natives in place of their keys: attributes of the first of
+    # ``native_types``, or calls such as ``"stride()"``, each with how it's compared: ``"=="``, or ``"is"`` where that
+    # takes less time and most natives have the same object. Natives that have all of them equal have equal keys.
+    cache_reads: Mapping[str, str] = {}
+
     def of_types(self, function: Callable[..., Sequence[Native]], natives: Sequence[Native]) -> Sequence[Native]:
         """Return arrays of the types of those that a function returns, whatever their values.
 

@@ -394,6 +394,8 @@ class Backend(base.Backend[Any]):
 
         jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
 
+    cache_reads: Mapping[str, str] = {"aval": "is", "sharding": "is"}
+
     def cache_key(self, native: Any) -> Hashable:
         """Return what two arrays have equal if one can stand for the other: shape, dtype and where they live."""
         return (native.aval, native.sharding) if type(native) is ARRAYS[0] else (native.shape, native.dtype)

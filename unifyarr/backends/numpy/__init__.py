@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, final
 
 import numpy as np
@@ -213,6 +213,8 @@ class Backend(base.Backend[np.ndarray]):
     def may_share_memory(self, first: np.ndarray, second: np.ndarray) -> bool:
         """Return whether two natives overlap: ``True`` in doubt, ``False`` only when sure."""
         return np.may_share_memory(first, second, EFFORT)  # type: ignore[arg-type]
+
+    cache_reads: Mapping[str, str] = {"dtype": "is", "shape": "==", "strides": "=="}
 
     def cache_key(self, native: np.ndarray) -> Hashable:
         """Return what two arrays have equal if one can stand for the other: dtype, shape and strides."""

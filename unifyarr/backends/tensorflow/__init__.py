@@ -352,6 +352,8 @@ class Backend(base.Backend[Any]):
             return True
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
 
+    cache_reads: Mapping[str, str] = {"dtype": "is", "shape": "==", "device": "=="}
+
     def compiled(
         self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
     ) -> Callable[..., Any]:

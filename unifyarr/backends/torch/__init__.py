@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -342,6 +342,15 @@ class Backend(base.Backend[Tensor]):
     def may_share_memory(self, first: Tensor, second: Tensor) -> bool:
         """Return whether two tensors overlap: ``True`` in doubt, ``False`` only when sure."""
         return may_share_memory(first, second)
+
+    cache_reads: Mapping[str, str] = {
+        "dtype": "is",
+        "shape": "==",
+        "stride()": "==",
+        "device": "==",
+        "is_conj()": "is",
+        "is_neg()": "is",
+    }
 
     def cache_key(self, native: Tensor) -> Hashable:
         """Return what two tensors have equal if one can stand for the other."""

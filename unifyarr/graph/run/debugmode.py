@@ -19,6 +19,7 @@ from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
 from ..core.nodes import sorted_nodes
+from ..fusion.fusedop import FusedOp
 from ..kernels.executors import Schedule
 from ..kernels.operations import UserOp
 from .noderun import NodeRun, check_types, results_of
@@ -134,7 +135,9 @@ class DebugProgram:
         return lambda place: place in self._kept or self._last_reads.get(place, -1) > number
 
     def _pure(self, node: Apply) -> Apply | None:
-        """Return the traced node that this node, a destructive twin, was rewritten from."""
+        """Return the traced node that this node, a destructive twin, was rewritten from, or what is fused in it."""
+        if isinstance(node.op, FusedOp):
+            return node.op.by_parts(node)
         origin = self._origins.get(node)
         return origin if origin is not None and node.op in origin.op.inplace else None
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
-from ..._core.arrays.recipes import is_recipe
+from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.arrays.views import Window
 from ..._core.writing.inplace import assign, check_target, finish_all
 from ...errors import InconsistencyError
@@ -21,6 +21,8 @@ from ..core.fgraph import FunctionGraph
 from ..core.rewriting import canonicalize, fold_constants, inplace, keep_in, merge
 from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
+from ..fusion.finding import fuse
+from ..fusion.fusedop import FusedOp
 from ..kernels.cleanups import RULES, folded
 from ..kernels.executors import Executor, executor, shared
 from ..kernels.kernelop import FALLIBLE, KernelOp, copied, is_writable, stored
@@ -79,6 +81,7 @@ class Program:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
         self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"))
         targets = [*(x for x in leaves if isinstance(x, Array)), *self.made.captured]
+        self._strides = [geometry(x).strides for x in targets]
         # The inputs that are written. The graph doesn't write to those that are ``deferred``: their new values are
         # assigned when all results are there.
         self.written = list(self.made.updates)
@@ -94,13 +97,13 @@ class Program:
     def _build(self) -> None:
         made = self.made
         in_parts = self.crossing.two_engines and self.options.mode != "debug"
-        self._stores = [
+        self.stores = [
             store
             for place, new in made.updates.items()
             for store in (stores_of(place, made.inputs[place], new) if in_parts else [Store(place, new)])
         ]
-        traced = FunctionGraph(made.inputs, [*(each.value for each in self._stores), *made.computed])
-        self._destroyed = frozenset((*self.written, *self.mutable))
+        traced = self._traced()
+        self.destroyed = frozenset((*self.written, *self.mutable))
         whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
         self._to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
         self._executors: dict[tuple[int, ...], Executor] = {}
@@ -113,19 +116,30 @@ class Program:
             self._rewrite(traced)
             self.fgraph = traced
         # A graph that the engine compiles as a whole returns natives that nothing else refers to.
-        self._returns_new = self.backend.destroys and not self.crossing.two_engines and self.options.mode != "debug"
-        self.reusing = self._results_reusing() if self._returns_new else {}
+        self.returns_new = self.backend.destroys and not self.crossing.two_engines and self.options.mode != "debug"
+        self.reusing = self._results_reusing() if self.returns_new else {}
         # Donated argument -> the result that takes its memory.
         self._result_in = {place: number for number, place in enumerate(self.written)} | self.reusing
-        candidates = {*self.written, *self.reusing} if self._returns_new else set()
+        candidates = {*self.written, *self.reusing} if self.returns_new else set()
         self._whole, self._by_steps = self._handling(candidates - self.deferred), self._handling(set())
 
+    def _traced(self) -> FunctionGraph:
+        return FunctionGraph(self.made.inputs, [*(each.value for each in self.stores), *self.made.computed])
+
+    def by_single_steps(self) -> FunctionGraph:
+        """Return the graph that would run if nothing were fused."""
+        if not any(isinstance(node.op, FusedOp) for node in self.fgraph.apply_nodes):
+            return self.fgraph
+        fgraph = self._traced()
+        self._rewrite(fgraph, fuses=False)
+        return fgraph
+
     def _handling(self, donated: set[int]) -> Handling:
-        numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self._stores)]
+        numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self.stores)]
         return Handling(
             tuple(place not in donated for place in range(len(self.made.inputs))),
             tuple(sorted(donated)),
-            tuple(sorted(self._destroyed - donated)),
+            tuple(sorted(self.destroyed - donated)),
             tuple((number, place) for number, place, _ in numbered if place in donated),
             tuple(
                 each
@@ -134,21 +148,23 @@ class Program:
             ),
         )
 
-    def _rewrite(self, fgraph: FunctionGraph) -> None:
+    def _rewrite(self, fgraph: FunctionGraph, *, fuses: bool = True) -> None:
         """Turn the traced graph into the one that runs."""
         if self.options.mode != "pure":
-            self._simplify(fgraph)
+            self._simplify(fgraph, fuses=fuses)
         if self.backend.mutable:
             self._write(fgraph)
             if self.options.mode != "pure":
                 self._work_in_place(fgraph)
 
-    def _simplify(self, fgraph: FunctionGraph) -> None:
+    def _simplify(self, fgraph: FunctionGraph, *, fuses: bool) -> None:
         canonicalize(fgraph, RULES)
         if self.backend.mutable:
             # The compilers of the other engines fold constants themselves.
             fold_constants(fgraph, folded)
         merge(fgraph)
+        if fuses and self.backend.name == "numpy":
+            fuse(fgraph, dict(zip(fgraph.inputs, self._strides, strict=True)))
         canonicalize(fgraph, [compute_in_window])
 
     def _write(self, fgraph: FunctionGraph) -> None:
@@ -192,7 +208,7 @@ class Program:
         for place in self.mutable:
             fitting = (
                 number
-                for number in range(len(self._stores), len(self.fgraph.outputs))
+                for number in range(len(self.stores), len(self.fgraph.outputs))
                 if number not in taken.values()
                 and same_type(self.fgraph.outputs[number].type, self.fgraph.inputs[place].type)
             )
@@ -201,7 +217,14 @@ class Program:
                 taken[place] = number
         return taken
 
-    def _executor(self, donated: tuple[int, ...]) -> Executor:
+    @property
+    def writes_back(self) -> bool:
+        """Whether a call does more than run the graph and return its results."""
+        how = self._whole
+        return bool(how.donated or how.rebound or how.assigned or self.crossing.two_engines)
+
+    def executor(self, donated: tuple[int, ...] = ()) -> Executor:
+        """Return what runs the graph on natives, and uses up those of some arguments."""
         found = self._executors.get(donated)
         if found is None:
             exact = not all(_is_plain(node.op) for node in self.fgraph.apply_nodes)
@@ -218,13 +241,12 @@ class Program:
         ``eager`` runs the function itself. ``run``, if given, runs the graph step by step in place of the executor.
         """
         targets = [*arrays, *self.made.captured]
-        destroyed = self._destroyed
-        if destroyed and any(not destroyed.isdisjoint(pair) for pair in overlapping(targets)):
+        if self.destroyed and self.clash(targets):
             # Overlapping arguments are written in an order that only the function itself knows.
             return eager()
         how = self._whole if run is None else self._by_steps
         # A donated argument needs no check, unless an engine's trace is running that began after the array was made.
-        for place in how.checked if not how.donated or self.backend.trace() is None else destroyed:
+        for place in how.checked if not how.donated or self.backend.trace() is None else self.destroyed:
             check_target(targets[place])
         if how.donated:
             # No other thread may read an array while its native is used up.
@@ -233,12 +255,16 @@ class Program:
         else:
             results = self._run(targets, how, run)
         backend = self.crossing.array_backend
-        computed = [wrap(native, backend) for native in results[len(self._stores) :]]
-        if run is None and self._returns_new:
-            shared = {number - len(self._stores) for number in self.reusing.values()}
+        computed = [wrap(native, backend) for native in results[len(self.stores) :]]
+        if run is None and self.returns_new:
+            shared = {number - len(self.stores) for number in self.reusing.values()}
             for number, x in enumerate(computed):
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
+
+    def clash(self, targets: Sequence[Array]) -> bool:
+        """Return whether one of the arrays that are written overlaps another one."""
+        return any(not self.destroyed.isdisjoint(pair) for pair in overlapping(targets))
 
     def _run(self, targets: list[Array], how: Handling, run: Executor | None) -> list[Any]:
         """Run the graph, write back the stores, and return the results."""
@@ -247,7 +273,7 @@ class Program:
         natives = [to_engine(x) if kept else None for x, kept in zip(targets, how.kept, strict=True)]
         if not (how.donated or how.rebound or how.assigned or self.crossing.two_engines):
             # Nothing is written.
-            return list((run or self._executor(()))(*natives))
+            return list((run or self.executor(()))(*natives))
         writing, pending = Writing(), []
         used_up: list[int] = []
         try:
@@ -259,7 +285,7 @@ class Program:
                 natives[place] = taken.native
                 if taken.number is not None:
                     used_up.append(place)
-            run = run or self._executor(tuple(used_up))
+            run = run or self.executor(tuple(used_up))
             results = list(run(*natives, results=writing.results) if used_up else run(*natives))
             if self.crossing.two_engines:
                 results = [self.crossing.copy_back(each) for each in results]

@@ -27,6 +27,12 @@ def common_backend(arrays: Sequence[Array]) -> Handle:
     return found or current()
 
 
+def loses_gradients(arrays: Handle, engine: str | None) -> bool:
+    """Return whether gradients of arrays of a backend are lost if an engine, by default their own, runs a graph."""
+    # So they are where values are overwritten, and on another engine.
+    return arrays.differentiates and (arrays.mutable or engine not in (None, arrays.name))
+
+
 class Crossing:
     """The backend of a program's arrays (``array_backend``) and the backend that computes (``engine``).
 

@@ -108,19 +108,13 @@ class TracedCall:
     computed: list[Variable]
     spec: Any
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
-    _leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
-
-    def __post_init__(self) -> None:
-        self._is_leaf: bool = self.spec.is_leaf()
-        self._is_computed = self._is_leaf and self._leaves == [None]
+    leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
 
     def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
         """Return what the function returns, of other inputs and other computed arrays."""
-        if self._is_computed:
-            return computed[0]
         found = iter(computed)
         leaves = []
-        for leaf in self._leaves:
+        for leaf in self.leaves:
             if leaf is None:
                 leaves.append(next(found))
             elif leaf[0] is None:
@@ -130,7 +124,7 @@ class TracedCall:
                 for step in leaf[1]:
                     view = make_view(view, step)
                 leaves.append(view)
-        return leaves[0] if self._is_leaf else unflatten(self.spec, leaves)
+        return unflatten(self.spec, leaves)
 
 
 def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace) -> TracedCall:

@@ -1,0 +1,134 @@
+"""A region: elementwise steps over one iteration space, which are computed chunk by chunk instead of array by array.
+
+It says what is computed and knows of no engine, no graph and no memory. The graph's side makes regions of nodes, and an
+executor runs them on NumPy's arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# The steps that aren't calls of a ufunc: choosing by a mask, and a change of dtype as in ``x.astype(dtype)``.
+WHERE, CAST = "where", "cast"
+
+
+class Axis(NamedTuple):
+    """How an argument is passed along one axis of the iteration space: ``axis`` of it by steps, or not at all."""
+
+    axis: int | None
+    step: int = 1
+
+
+class Operand(NamedTuple):
+    """A window of an argument, as wide as the iteration space.
+
+    Attributes
+    ----------
+    argument
+        The position of the array among the arguments of a call.
+    start
+        The index of the window's first element, one number for each axis of the argument.
+    axes
+        One ``Axis`` for each axis of the iteration space. An axis of the argument that none of them names stays at
+        its start; where ``Axis.axis`` is ``None`` the same elements are read again (a broadcast).
+    """
+
+    argument: int
+    start: tuple[int, ...]
+    axes: tuple[Axis, ...]
+
+
+class Step(NamedTuple):
+    """One operation on slots.
+
+    Attributes
+    ----------
+    name
+        The name of a ufunc of NumPy's, ``"where"`` or ``"cast"``.
+    inputs
+        The slots that it reads.
+    dtypes
+        The dtypes of the inputs and of the output: the loop that runs. Inputs have these dtypes already.
+    reduces
+        Whether it's the ufunc's reduction over the last axis of the iteration space. What is computed then, and all
+        that is computed of such values alone, has one value for each row.
+    """
+
+    name: str
+    inputs: tuple[int, ...]
+    dtypes: tuple[np.dtype[Any], ...]
+    reduces: bool = False
+
+
+class Region(NamedTuple):
+    """What one fused node computes.
+
+    Slots are numbered: first the values that ``reads`` load, then ``constants``, then the results of ``steps``.
+
+    Attributes
+    ----------
+    shape
+        The iteration space; all lengths are known.
+    arguments
+        The shape and dtype of each array of a call, those that are only written too.
+    reads
+        The windows that are read.
+    constants
+        0-d arrays, the same in each call.
+    steps
+        In order; each reads slots before its own.
+    writes
+        Pairs (slot, operand): what is stored at the end, and where. The operand of a slot with one value a row has
+        ``Axis(None)`` at the last axis.
+
+    A region is legal if each written window is read in the region only by the same window or not at all, and if no two
+    written windows have an element in common. What overlaps among the arguments themselves is the caller's to decide.
+    """
+
+    shape: tuple[int, ...]
+    arguments: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
+    reads: tuple[Operand, ...]
+    constants: tuple[np.ndarray, ...]
+    steps: tuple[Step, ...]
+    writes: tuple[tuple[int, Operand], ...]
+
+
+def window_of(array: np.ndarray, operand: Operand, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the view of an argument that an operand is, of the shape of the iteration space."""
+    strides = [0 if each.axis is None else array.strides[each.axis] * each.step for each in operand.axes]
+    # The Ellipsis makes a view of a 0-d array, too.
+    first = array[(*(slice(start, start + 1) for start in operand.start), ...)] if 0 not in shape else array
+    return np.lib.stride_tricks.as_strided(first, shape, strides)
+
+
+def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
+    """Run a region one step after the other, on whole arrays: what every other executor is compared with."""
+    slots: list[Any] = [window_of(arrays[each.argument], each, region.shape) for each in region.reads]
+    slots += region.constants
+    for step in region.steps:
+        values = [slots[each] for each in step.inputs]
+        if step.name == WHERE:
+            slots.append(np.where(*values))
+        elif step.name == CAST:
+            slots.append(values[0].astype(step.dtypes[-1]))
+        elif step.reduces:
+            slots.append(_ufunc(step.name).reduce(values[0], axis=-1, keepdims=True, dtype=step.dtypes[-1]))
+        else:
+            slots.append(_ufunc(step.name)(*values, signature=step.dtypes))
+    # Values that are only read are those from before the call, whatever is written first.
+    values = [slots[slot].copy() if slot < len(region.reads) else slots[slot] for slot, _ in region.writes]
+    for value, (_, operand) in zip(values, region.writes, strict=True):
+        lengths = (*region.shape[:-1], 1) if operand.axes and _is_row(value, region) else region.shape
+        window_of(arrays[operand.argument], operand, lengths)[...] = value
+
+
+def _is_row(value: np.ndarray, region: Region) -> bool:
+    return value.ndim == len(region.shape) and value.shape[-1:] == (1,) and region.shape[-1:] != (1,)
+
+
+def _ufunc(name: str) -> Any:
+    found = getattr(np, name, None)
+    return found if isinstance(found, np.ufunc) else getattr(np._core.umath, name)

@@ -1,0 +1,278 @@
+"""The call of a compiled function, straight: one Python function for each program, made of what the program needs.
+
+It looks whether its arguments are of the program's cache key, by the attributes of natives that the backend names, runs
+the graph on the natives, and makes what the function returns. A call of other arguments gives ``MISS``. So does
+all that only the general way knows, such as arguments that overlap.
+"""
+
+from __future__ import annotations
+
+import linecache
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..._core.arrays.array import Array, blank_array
+from ..._core.arrays.ownership import read
+from ..._core.arrays.recipes import make_view
+from ..._core.engines.current import current
+from ...container.container import Container, flatten, made, unflatten
+from ..tracing.crossing import loses_gradients
+from .keys import leaf_key
+from .program import Program
+
+# Takes what a call was passed, ``args`` and ``kwargs``, and returns the result or ``MISS``.
+Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+MISS = object()
+# Values of these types are compared without their cache key.
+_PLAIN = (int, bool, str, bytes, type(None))
+
+
+def miss(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return ``MISS``, as the call of no program does."""
+    return MISS
+
+
+class CalledProgram(Program):
+    """A program, and what serves further calls of its key at once."""
+
+    _called = False
+    _straight: StraightCall | None = None
+
+    def straight(self, function: Callable[..., Any], leaves: Sequence[Any], spec: Any) -> Call:
+        """Return what serves further calls; the flattened arguments are those of a call of ``function``."""
+        if not self._called:
+            # Many are called once.
+            self._called = True
+            return miss
+        if self._straight is None:
+            self._straight = StraightCall(self, function, leaves, spec)
+        else:
+            self._straight.learn(leaves)
+        return self._straight.call
+
+
+class StraightCall:
+    """The source of a program's call, and the names that it uses.
+
+    ``leaves`` and ``spec`` are the flattened arguments of a call of ``function`` that the program is for.
+    """
+
+    def __init__(self, program: Program, function: Callable[..., Any], leaves: Sequence[Any], spec: Any) -> None:
+        self._program, self._function = program, function
+        self._kinds = [type(leaf) for leaf in leaves]
+        self._reads = [_reads_of(leaf) for leaf in leaves]
+        self._backend = program.crossing.array_backend
+        self._names: dict[str, Any] = {
+            "MISS": MISS,
+            "Array": Array,
+            "blank_array": blank_array,
+            "backend": self._backend,
+        }
+        self._arrays = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
+        lines = [*self._unpacked(spec), *self._guards(leaves)]
+        lines += self._run() if self._is_straight(leaves) else self._general()
+        source = "\n    ".join(["def call(args, kwargs):", *lines]) + "\n"
+        filename = f"<unifyarr call {id(self)}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        weakref.finalize(self, linecache.cache.pop, filename, None)
+        exec(compile(source, filename, "exec"), self._names)
+        self.call: Call = self._names["call"]
+
+    def _is_straight(self, leaves: Sequence[Any]) -> bool:
+        program, backend = self._program, self._backend
+        if program.writes_back or program.options.mode == "debug":
+            return False
+        if not backend.mutable:
+            return True
+        arrays = [*(leaves[place] for place in self._arrays), *program.made.captured]
+        return all(_reads_of(x) and backend.read(x._native) is x._native for x in arrays)
+
+    def learn(self, leaves: Sequence[Any]) -> None:
+        """Take what is compared by identity from other arguments of the program's key."""
+        for place, reads in enumerate(self._reads):
+            for name, (expression, operator) in enumerate(reads.items()):
+                if operator == "is":
+                    self._names[f"n{place}_{name}"] = _value(leaves[place]._native, expression)
+
+    def _named(self, name: str, value: Any) -> str:
+        self._names[name] = value
+        return name
+
+    # What was passed
+
+    def _unpacked(self, spec: Any) -> Iterator[str]:
+        """Yield lines that give the leaves their names, ``x0``, ``x1`` and so on."""
+        args, kwargs = unflatten(spec, [_Leaf(f"x{place}") for place in range(len(self._kinds))])
+        try:
+            yield from [*self._opened(args, "args", tuple), *self._opened(kwargs, "kwargs", dict)]
+        except _Unknown:
+            self._names |= {"flatten": flatten, "spec_of_program": spec}
+            yield "leaves, spec = flatten((args, kwargs))"
+            yield "if spec != spec_of_program: return MISS"
+            yield f"{''.join(f'x{place}, ' for place in range(len(self._kinds)))}= leaves"
+
+    def _opened(self, tree: Any, name: str, known: type | None = None) -> Iterator[str]:
+        kind = type(tree)
+        if kind is Container:
+            self._names["Container"] = Container
+            container_type = self._named(f"{name}_type", tree._container_type)
+            yield f"if type({name}) is not Container or {name}._container_type is not {container_type}: return MISS"
+            yield f"{name}_items = {name}._items"
+            tree, name, kind, known = tree._items, f"{name}_items", dict, dict
+        elif kind not in (tuple, list, dict):
+            raise _Unknown
+        is_other = "" if known else f"type({name}) is not {kind.__name__} or "
+        yield f"if {is_other}len({name}) != {len(tree)}: return MISS"
+        items = list(tree.values()) if kind is dict else list(tree)
+        inner = [str(each) if type(each) is _Leaf else f"{name}_{number}" for number, each in enumerate(items)]
+        if kind is dict and items:
+            keys = [self._named(f"{name}_key_{number}", key) for number, key in enumerate(tree)]
+            yield "try:"
+            yield from (f"    {each} = {name}[{key}]" for each, key in zip(inner, keys, strict=True))
+            yield "except KeyError: return MISS"
+        elif items:
+            yield f"{', '.join(inner)}, = {name}"
+        for each, part in zip(inner, items, strict=True):
+            if type(part) is not _Leaf:
+                yield from self._opened(part, each)
+
+    def _guards(self, leaves: Sequence[Any]) -> Iterator[str]:
+        """Yield lines that give the natives of arrays their names, ``n0`` and so on, unless the key is another one."""
+        if not self._backend.mutable:
+            # The trace of an engine may keep what it meets.
+            yield f"if {self._named('trace', self._backend.trace)}() is not None: return MISS"
+        if not self._arrays:
+            yield f"if {self._named('current', current)}() is not backend: return MISS"
+        for place, leaf in enumerate(leaves):
+            x, wanted = f"x{place}", f"key{place}"
+            if self._reads[place]:
+                self._names["native_type"] = self._backend.native_type
+                yield f"if type({x}) is not Array or {x}._backend is not backend: return MISS"
+                yield f"n{place} = {x}._native"
+                tests = [f"type(n{place}) is not native_type"]
+                for number, (expression, operator) in enumerate(self._reads[place].items()):
+                    name = self._named(f"n{place}_{number}", _value(leaf._native, expression))
+                    tests.append(f"n{place}.{expression} {'is not' if operator == 'is' else '!='} {name}")
+                yield f"if {' or '.join(tests)}: return MISS"
+            elif type(leaf) in _PLAIN:
+                kind = self._named(f"type{place}", type(leaf))
+                self._names[wanted] = leaf
+                yield f"if {x} is not {wanted} and (type({x}) is not {kind} or {x} != {wanted}): return MISS"
+            else:
+                self._names |= {"leaf_key": leaf_key, wanted: leaf_key(leaf)}
+                yield f"if leaf_key({x}) != {wanted}: return MISS"
+                if isinstance(leaf, Array):
+                    yield f"if {x}._backend is not backend: return MISS"
+                    yield f"n{place} = {self._named('read', read)}({x})"
+        if self._arrays and loses_gradients(self._backend, self._program.backend.name):
+            self._names["records_gradient"] = self._backend.records_gradient
+            yield f"if {' or '.join(f'records_gradient(n{place})' for place in self._arrays)}: return MISS"
+
+    # What is done with it
+
+    def _run(self) -> Iterator[str]:
+        """Yield lines that run the graph and return what the function returns."""
+        program, backend = self._program, self._program.backend
+        natives = [f"n{place}" for place in self._arrays]
+        targets = [f"x{place}" for place in self._arrays]
+        for number, x in enumerate(program.made.captured):
+            self._names |= {f"captured{number}": x, "read": read}
+            targets.append(f"captured{number}")
+            natives.append(f"m{number}")
+            yield f"m{number} = captured{number}._native" if backend.mutable else f"m{number} = read(captured{number})"
+        destroyed = [(targets[place], natives[place]) for place in program.destroyed]
+        if destroyed and backend.mutable:
+            self._names |= {"block": backend.block, "NOWHERE": id(None), "clash": program.clash}
+            blocks = ", ".join(f"id(block({each}))" for each in natives)
+            # Most arrays lie in memory of their own.
+            yield f"if len({{NOWHERE, {blocks}}}) != {len(natives) + 1} and clash([{', '.join(targets)}]): return MISS"
+            self._names["is_read_only"], self._names["check_writable"] = backend.is_read_only, backend.check_writable
+            for _, native in destroyed:
+                yield f"if is_read_only({native}): return MISS"
+                yield f"check_writable({native})"
+        run = program.executor()
+        self._names["run"] = getattr(run, "run", run)
+        stores = len(program.stores)
+        results = [f"r{number}" for number in range(stores + len(program.made.computed))]
+        yield f"{''.join(f'{each}, ' for each in results)}{'' if results else '_'} = run({', '.join(natives)})"
+        computed = []
+        for number, native in enumerate(results[stores:]):
+            computed.append(f"y{number}")
+            yield f"y{number} = blank_array()"
+            yield f"y{number}._native = {native}"
+            yield f"y{number}._backend = backend"
+            yield f"y{number}._base = None"
+            if program.returns_new:
+                yield f"y{number}._owned = True"
+        yield f"return {self._returned(targets, computed)}"
+
+    def _general(self) -> Iterator[str]:
+        """Yield lines that leave the call to the program, once it's known to be its own."""
+        natives = [f"n{place}" for place in self._arrays]
+        if natives:
+            # What refers to a native keeps a write from using its memory.
+            yield f"del {', '.join(natives)}"
+        self._names |= {"program": self._program, "function": self._function}
+        arrays = ", ".join(f"x{place}" for place in self._arrays)
+        yield f"return program([{arrays}], lambda: function(*args, **kwargs))"
+
+    def _returned(self, targets: Sequence[str], computed: Sequence[str]) -> str:
+        how, found = self._program.made, iter(computed)
+        leaves = []
+        for number, leaf in enumerate(how.leaves):
+            if leaf is None:
+                leaves.append(next(found))
+            elif leaf[0] is None:
+                leaves.append(self._named(f"value{number}", leaf[1]))
+            else:
+                view = targets[leaf[0]]
+                for depth, step in enumerate(leaf[1]):
+                    self._names |= {"make_view": make_view, f"step{number}_{depth}": step}
+                    view = f"make_view({view}, step{number}_{depth})"
+                leaves.append(view)
+        try:
+            return self._built(unflatten(how.spec, [_Leaf(each) for each in leaves]))
+        except _Unknown:
+            self._names |= {"unflatten": unflatten, "spec_of_result": how.spec}
+            return f"unflatten(spec_of_result, [{', '.join(leaves)}])"
+
+    def _built(self, tree: Any) -> str:
+        """Return an expression for a nest whose leaves are names."""
+        kind = type(tree)
+        if kind is _Leaf:
+            return str(tree)
+        if kind is Container:
+            self._names |= {"made": made, "Container": Container}
+            container_type = self._named(f"type_{len(self._names)}", tree._container_type)
+            return f"made(Container, {self._built(tree._items)}, {container_type})"
+        if kind is dict:
+            keys = [self._named(f"name_{len(self._names)}", key) for key in tree]
+            items = (f"{key}: {self._built(each)}" for key, each in zip(keys, tree.values(), strict=True))
+            return f"{{{', '.join(items)}}}"
+        if kind is tuple or kind is list:
+            items = "".join(f"{self._built(each)}, " for each in tree)
+            return f"({items})" if kind is tuple else f"[{items}]"
+        raise _Unknown
+
+
+class _Leaf(str):
+    """The name of a leaf of a nest, in its place."""
+
+    __slots__ = ()
+
+
+class _Unknown(Exception):
+    """A nest has a node of a type that only the general way knows."""
+
+
+def _reads_of(leaf: Any) -> Mapping[str, str]:
+    """Return what is read of an array's native in place of its cache key; nothing where that itself is needed."""
+    if type(leaf) is not Array or type(leaf._native) is not leaf._backend.native_type:
+        return {}
+    return leaf._backend.cache_reads
+
+
+def _value(native: Any, expression: str) -> Any:
+    found = getattr(native, expression.removesuffix("()"))
+    return found() if expression.endswith("()") else found
