@@ -23,7 +23,6 @@ REASONS: dict[str, str] = {
     ),
     **dict.fromkeys(("object_", "frompyfunc"), _OBJECTS),
     **dict.fromkeys(("rec", "recarray", "record", "void", "flexible"), _RECORDS),
-    "poly1d": "a class of NumPy's own arrays: use arrays of coefficients, and polyval, polymul, polyder, roots",
     "ma": _MASKED,
     "emath": _VALUES,
     **dict.fromkeys(("matrix", "asmatrix", "bmat"), _MATRIX),

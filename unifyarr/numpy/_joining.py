@@ -10,7 +10,7 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines import dtypes
-from ..errors import CastingError, ShapeError
+from ..errors import AxisError, CastingError, ShapeError
 from ._following import deliver, follows, together
 from ._manipulation import atleast_3d
 
@@ -99,6 +99,14 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     array([[1, 2],
            [3, 4]])
     """
+    if dtype is None and casting == "same_kind" and type(tup) in _LISTS and tup and type(tup[0]) is Array:
+        count = tup[0].ndim
+        try:
+            if count:
+                return ua.concat(tup, axis=0) if count > 1 else ua.stack(tup)
+        except ShapeError:
+            # Arrays of several shapes, vectors and matrices for example, or what is wrong with them.
+            pass
     rows = [x if x.ndim > 1 else ua.reshape(x, (1, -1)) for x in _listed(tup, dtype, casting)]
     return ua.concat(rows, axis=0)
 
@@ -117,6 +125,12 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     >>> np.hstack([[1, 2], [3]])
     array([1, 2, 3])
     """
+    if dtype is None and casting == "same_kind" and type(tup) in _LISTS and tup and type(tup[0]) is Array:
+        try:
+            return ua.concat(tup, axis=1 if tup[0].ndim > 1 else 0)
+        except (ShapeError, AxisError):
+            # Numbers, or what is wrong with the arrays.
+            pass
     arrays = [x if x.ndim else ua.reshape(x, (1,)) for x in _listed(tup, dtype, casting)]
     return ua.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1)
 

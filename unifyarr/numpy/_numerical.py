@@ -260,6 +260,9 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * num
     return ua.unwrap(p, discont=discont, axis=axis, period=period)
 
 
+_DOUBLE = dtypes.float64
+
+
 @follows(numpy.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Array:
     """Interpolate linearly between points, in double precision.
@@ -268,9 +271,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     >>> np.interp(2.5, [1, 2, 3], [3, 2, 0])
     array(1.)
     """
-    x, xp, fp = together(x, xp, fp)
-    x, xp = _as_float64(x), _as_float64(xp)
-    fp = fp.astype("complex128", copy=False) if dtypes.rank(fp.dtype) == 3 else _as_float64(fp)
+    if not (
+        type(x) is type(xp) is type(fp) is Array and x.dtype is _DOUBLE and xp.dtype is _DOUBLE and fp.dtype is _DOUBLE
+    ):
+        x, xp, fp = together(x, xp, fp)
+        x, xp = _as_float64(x), _as_float64(xp)
+        fp = fp.astype("complex128", copy=False) if dtypes.rank(fp.dtype) == 3 else _as_float64(fp)
     if left is None and right is None and period is None:
         return ua.interp(x, xp, fp)
     return ua.interp(x, xp, fp, left=left, right=right, period=period)

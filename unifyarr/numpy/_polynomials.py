@@ -27,6 +27,11 @@ def _pair(a1: Any, a2: Any) -> tuple[Array, Array]:
     return first, _coefficients(second)
 
 
+def _as_given(result: Array, *given: Any) -> Any:
+    """Return coefficients, as a ``poly1d`` where one was given."""
+    return numpy.poly1d(result) if any(isinstance(each, numpy.poly1d) for each in given) else result
+
+
 def _without_zeros(p: Array) -> Array:
     """Return coefficients from the first that isn't zero, which has to be known."""
     values = known_values(p) or []
@@ -43,13 +48,19 @@ def real_where_real(x: Array) -> Array:
 
 
 @follows(numpy.polyval)
-def polyval(p: Any, x: Any) -> Array:
+def polyval(p: Any, x: Any) -> Any:
     """Return the values of a polynomial.
 
     >>> import unifyarr.numpy as np
     >>> np.polyval([3, 0, 1], 5)
     array(76)
     """
+    if isinstance(x, numpy.poly1d):
+        # A polynomial in the place of the number.
+        composed = numpy.poly1d([0])
+        for coefficient in as_array(p):
+            composed = composed * x + coefficient
+        return composed
     p, x = together(p, x)
     result = ua.zeros_like(x)
     for place in range(p.shape[0]):
@@ -58,17 +69,17 @@ def polyval(p: Any, x: Any) -> Array:
 
 
 @follows(numpy.polyadd)
-def polyadd(a1: Any, a2: Any) -> Array:
+def polyadd(a1: Any, a2: Any) -> Any:
     """Add two polynomials."""
     first, second = _aligned(a1, a2)
-    return first + second
+    return _as_given(first + second, a1, a2)
 
 
 @follows(numpy.polysub)
-def polysub(a1: Any, a2: Any) -> Array:
+def polysub(a1: Any, a2: Any) -> Any:
     """Subtract a polynomial from another."""
     first, second = _aligned(a1, a2)
-    return first - second
+    return _as_given(first - second, a1, a2)
 
 
 def _aligned(a1: Any, a2: Any) -> tuple[Array, Array]:
@@ -79,23 +90,26 @@ def _aligned(a1: Any, a2: Any) -> tuple[Array, Array]:
 
 
 @follows(numpy.polymul)
-def polymul(a1: Any, a2: Any) -> Array:
+def polymul(a1: Any, a2: Any) -> Any:
     """Multiply two polynomials."""
     first, second = (_without_zeros(x) if known_values(x) else x for x in _pair(a1, a2))
     wanted = ua.result_type(first, second)
     one, other = (x if x.shape[0] else ua.zeros_like(as_array([0.0]), dtype=wanted) for x in (first, second))
     one, other = together(one.astype(wanted), other.astype(wanted))
-    return ua.convolve(one, other)
+    return _as_given(ua.convolve(one, other), a1, a2)
 
 
 @follows(numpy.polydiv)
-def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
+def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     """Divide a polynomial by another: return the quotient and the remainder.
 
     >>> import unifyarr.numpy as np
     >>> np.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])
     (array([1.5 , 1.75]), array([0.25]))
     """
+    if isinstance(u, numpy.poly1d) or isinstance(v, numpy.poly1d):
+        quotient, rest = polydiv(_coefficients(u), _coefficients(v))
+        return numpy.poly1d(quotient), numpy.poly1d(rest)
     rest, divisor = _pair(u, v)
     wanted = ua.result_type(rest, divisor, "float64" if dtypes.rank(ua.result_type(rest, divisor)) < 2 else "float16")
     rest, divisor = rest.astype(wanted), divisor.astype(wanted)
@@ -118,7 +132,7 @@ def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
 
 
 @follows(numpy.polyder)
-def polyder(p: Any, m: int = 1) -> Array:
+def polyder(p: Any, m: int = 1) -> Any:
     """Return the derivative of a polynomial, ``m`` times."""
     if m < 0:
         raise ValueError(f"a derivative is taken zero times or more, not {m} times: see polyint()")
@@ -126,11 +140,11 @@ def polyder(p: Any, m: int = 1) -> Array:
     for _ in range(int(m)):
         powers = together(x, numpy.arange(x.shape[0] - 1, 0, -1))[1] if x.shape[0] > 1 else None
         x = x[:0] if powers is None else x[:-1] * powers
-    return x
+    return _as_given(x, p)
 
 
 @follows(numpy.polyint)
-def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """Return the integral of a polynomial, ``m`` times, with the constants ``k``."""
     if m < 0:
         raise ValueError(f"an integral is taken zero times or more, not {m} times: see polyder()")
@@ -143,7 +157,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     for place in range(int(m)):
         powers = together(x, numpy.arange(x.shape[0], 0, -1))[1]
         x = ua.concat([x / powers, constants[place : place + 1]])
-    return x
+    return _as_given(x, p)
 
 
 @follows(numpy.poly)

@@ -44,6 +44,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Array:
     >>> np.dot([[1, 2], [3, 4]], [10, 1])
     array([12, 34])
     """
+    if out is None and type(a) is Array and type(b) is Array and a.ndim and 0 < b.ndim < 3:
+        return ua.matmul(a, b)
     a, b = together(a, b)
     if a.ndim == 0 or b.ndim == 0:
         result = ua.multiply(a, b)

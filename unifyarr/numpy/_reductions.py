@@ -45,6 +45,13 @@ def mask_of(where: Any) -> Any:
     return True if where is NO_VALUE else where
 
 
+def _fits(a: Any, out: Any, axis: Any) -> bool:
+    """Return whether results are written as the main function writes them: in the dtype of an array."""
+    if type(a) is not Array or type(out) is not Array or a.dtype is not out.dtype or dtypes.rank(a.dtype) < 2:
+        return False
+    return axis is None or a.ndim > 0
+
+
 @follows(numpy.sum)
 def sum(
     a: Any,
@@ -62,6 +69,8 @@ def sum(
         except AxisError:
             # A number has an axis 0 here.
             pass
+    if initial is NO_VALUE and where is NO_VALUE and dtype is None and _fits(a, out, axis):
+        return ua.sum(a, axis=axis, keepdims=is_true(keepdims), out=out)
     return _ufuncs.add.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -82,6 +91,8 @@ def prod(
         except AxisError:
             # A number has an axis 0 here.
             pass
+    if initial is NO_VALUE and where is NO_VALUE and dtype is None and _fits(a, out, axis):
+        return ua.prod(a, axis=axis, keepdims=is_true(keepdims), out=out)
     return _ufuncs.multiply.reduce(a, axis, dtype, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -96,6 +107,8 @@ def max(
         except AxisError:
             # A number has an axis 0 here.
             pass
+    if initial is NO_VALUE and where is NO_VALUE and _fits(a, out, axis):
+        return ua.max(a, axis=axis, keepdims=is_true(keepdims), out=out)
     return _ufuncs.maximum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -110,6 +123,8 @@ def min(
         except AxisError:
             # A number has an axis 0 here.
             pass
+    if initial is NO_VALUE and where is NO_VALUE and _fits(a, out, axis):
+        return ua.min(a, axis=axis, keepdims=is_true(keepdims), out=out)
     return _ufuncs.minimum.reduce(a, axis, None, out, is_true(keepdims), initial, mask_of(where))
 
 
@@ -148,6 +163,8 @@ def mean(
     """Return the arithmetic mean along axes; NaN of no elements."""
     if dtype is None and out is None and where is NO_VALUE:
         return ua.mean(a, axis=axis) if keepdims is NO_VALUE else ua.mean(a, axis=axis, keepdims=keepdims)
+    if dtype is None and where is NO_VALUE and _fits(a, out, axis):
+        return ua.mean(a, axis=axis, keepdims=is_true(keepdims), out=out)
     x = as_array(a)
     working = _working(x, dtype)
     if where is NO_VALUE or where is True:

@@ -40,6 +40,10 @@ class ufunc:
 
     __module__ = "unifyarr.numpy"
 
+    def __new__(cls, numpy: np.ufunc, compute: Callable[..., Any]) -> ufunc:
+        kind = _CALLED.get((numpy.nin, numpy.nout)) if cls is ufunc else None
+        return object.__new__(kind or cls)
+
     def __init__(self, numpy: np.ufunc, compute: Callable[..., Any]) -> None:
         self._numpy = numpy
         self._compute = compute
@@ -66,19 +70,7 @@ class ufunc:
         return self._numpy.resolve_dtypes(given, reduction=reduction, **fixed)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if not options:
-            if len(args) == self.nin:
-                return self._compute(*args)
-            *inputs, out = args
-        else:
-            inputs, out = args, options.get("out")  # type: ignore[assignment]
-        if type(out) is Array and len(args) + len(options) == self.nargs and self.nout == 1:
-            # The usual call with out. Where the shapes differ inputs may have to be repeated.
-            try:
-                return self._compute(*inputs, out=out)
-            except ShapeError:
-                return self._call(args, **options)
-        return self._call(args, **options)
+        return self._compute(*args) if not options and len(args) == self.nin else self._call(args, **options)
 
     def _call(
         self,
@@ -243,6 +235,45 @@ class ufunc:
         self._check_elementwise(method)
         if self.nin != 2 or self.nout != 1:
             raise ValueError(f"{method}() is for functions of two arrays with one result, unlike {self.__name__}")
+
+
+class _unary(ufunc):
+    """A function of one array: its usual calls have short ways."""
+
+    __module__ = "unifyarr.numpy"
+
+    def __call__(self, x: Any, /, out: Any = None, **options: Any) -> Any:
+        if not options:
+            if out is None:
+                return self._compute(x)
+            if type(out) is Array:
+                try:
+                    return self._compute(x, out=out)
+                except ShapeError:
+                    # The input may have to be repeated.
+                    pass
+        return self._call((x,), out, **options)
+
+
+class _binary(ufunc):
+    """A function of two arrays: its usual calls have short ways."""
+
+    __module__ = "unifyarr.numpy"
+
+    def __call__(self, x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
+        if not options:
+            if out is None:
+                return self._compute(x1, x2)
+            if type(out) is Array:
+                try:
+                    return self._compute(x1, x2, out=out)
+                except ShapeError:
+                    # Inputs may have to be repeated.
+                    pass
+        return self._call((x1, x2), out, **options)
+
+
+_CALLED: dict[tuple[int, int], type[ufunc]] = {(1, 1): _unary, (2, 1): _binary}
 
 
 class row_ufunc(ufunc):

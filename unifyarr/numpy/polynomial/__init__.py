@@ -1,23 +1,28 @@
-"""Polynomials and series: NumPy's polynomial, its values and fits.
+"""Polynomials and series: NumPy's polynomial, its values, fits and classes.
 
-The classes, such as ``Polynomial``, aren't here: they keep NumPy's own arrays of coefficients.
+The classes keep their coefficients in arrays of NumPy's, on the host: an array that carries a derivative isn't taken.
+Their values are traced and differentiated like the rest.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.polynomial as theirs
+from numpy.polynomial import set_default_printstyle
 
 from . import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
+from ._classes import Chebyshev, Hermite, HermiteE, Laguerre, Legendre, Polynomial
 
-__all__ = ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial"]
-
-
-def __getattr__(name: str) -> Any:
-    if hasattr(theirs, name):
-        raise AttributeError(
-            f"module 'unifyarr.numpy.polynomial' has no {name!r}: classes of polynomials keep NumPy's own arrays, call "
-            "the functions of unifyarr.numpy.polynomial.polynomial"
-        )
-    raise AttributeError(f"module 'unifyarr.numpy.polynomial' has no attribute {name!r}, as NumPy's has none")
+__all__ = [
+    "Chebyshev",
+    "Hermite",
+    "HermiteE",
+    "Laguerre",
+    "Legendre",
+    "Polynomial",
+    "chebyshev",
+    "hermite",
+    "hermite_e",
+    "laguerre",
+    "legendre",
+    "polynomial",
+    "set_default_printstyle",
+]

@@ -1,0 +1,79 @@
+"""The classes of polynomials: NumPy's own, which keep coefficients on the host, with values on every backend."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy.polynomial as theirs
+from numpy.polynomial._polybase import ABCPolyBase
+
+from ... import functions as ua
+from ..._core.arrays.array import Array
+from .._following import as_array
+from . import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
+
+__all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial"]
+
+
+class _OnArrays:
+    """What NumPy's classes compute beside coefficients: arrays of the backend of their argument, or the current one."""
+
+    _values: ClassVar[Any]
+
+    def __call__(self, arg: Any) -> Any:
+        if isinstance(arg, ABCPolyBase):
+            return super().__call__(arg)  # type: ignore[misc]
+        offset, scale = self.mapparms()  # type: ignore[attr-defined]
+        return self._values(ua.add(ua.multiply(as_array(arg), scale), offset), self.coef)  # type: ignore[attr-defined]
+
+    def roots(self) -> Array:
+        return as_array(super().roots())  # type: ignore[misc]
+
+    def linspace(self, n: int = 100, domain: Any = None) -> tuple[Array, Array]:
+        first, last = self.domain if domain is None else domain  # type: ignore[attr-defined]
+        x = ua.linspace(float(first), float(last), n)
+        return x, self(x)
+
+
+class Polynomial(_OnArrays, theirs.Polynomial):
+    """A polynomial of powers: NumPy's class, whose values are arrays of any backend.
+
+    >>> import unifyarr.numpy as np
+    >>> p = np.polynomial.Polynomial([1, 0, 3])
+    >>> p(np.arange(3.0)), p.deriv()
+    (array([ 1.,  4., 13.]), Polynomial([0., 6.], domain=[-1.,  1.], window=[-1.,  1.], symbol='x'))
+
+    Source: NumPy's ``numpy.polynomial.Polynomial``, which says the rest.
+    """
+
+    _values = staticmethod(polynomial.polyval)
+
+
+class Chebyshev(_OnArrays, theirs.Chebyshev):
+    """A series of Chebyshev polynomials: NumPy's class, whose values are arrays of any backend."""
+
+    _values = staticmethod(chebyshev.chebval)
+
+
+class Hermite(_OnArrays, theirs.Hermite):
+    """A series of Hermite polynomials: NumPy's class, whose values are arrays of any backend."""
+
+    _values = staticmethod(hermite.hermval)
+
+
+class HermiteE(_OnArrays, theirs.HermiteE):
+    """A series of the probabilists' Hermite polynomials: NumPy's class, whose values are arrays of any backend."""
+
+    _values = staticmethod(hermite_e.hermeval)
+
+
+class Laguerre(_OnArrays, theirs.Laguerre):
+    """A series of Laguerre polynomials: NumPy's class, whose values are arrays of any backend."""
+
+    _values = staticmethod(laguerre.lagval)
+
+
+class Legendre(_OnArrays, theirs.Legendre):
+    """A series of Legendre polynomials: NumPy's class, whose values are arrays of any backend."""
+
+    _values = staticmethod(legendre.legval)
