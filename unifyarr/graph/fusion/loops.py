@@ -12,9 +12,22 @@ from .region import CAST, WHERE, Step
 # The dtypes that NumPy's C loops compute without the interpreter.
 DTYPES = tuple(map(np.dtype, ("?", *"bBhHiIqQ", *"efd", *"FD")))
 
-# The ufuncs whose reductions of a row are one call of their loop, and what the loop begins with: a value, or the
-# row's first element.
+# The ufuncs whose reductions of a row are one call of their loop, and what the loop begins with: a value, or, if it's
+# None, the row's first element.
 REDUCTIONS = {"add": 0, "multiply": 1, "maximum": None, "minimum": None, "logical_and": True, "logical_or": False}
+
+# The loops that compute otherwise if the second operand is the same for all elements.
+WHOLE_EXPONENT = frozenset({"power", "float_power"})
+
+# Elementwise operations whose result is defined to the last bit. Other loops have several ways, whose results differ in
+# the last bits: one for dense memory, and others for negative strides or results in the memory of an input.
+_EXACT = (
+    "add subtract multiply divide negative positive absolute sqrt square reciprocal maximum minimum fmax fmin equal"
+    " not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not bitwise_and"
+    " bitwise_or bitwise_xor invert left_shift right_shift sign rint floor ceil trunc copysign conjugate copy"
+    " where cast"
+)
+EXACT = frozenset(_EXACT.split())
 
 # Casts between these are defined by C, and by NumPy as in C. (From float to int what is out of range isn't.)
 _CASTS = frozenset("?bBhHiIlLqQfdFD")
@@ -30,6 +43,27 @@ class Loop(NamedTuple):
 def find_loop(step: Step) -> Loop | None:
     """Return the loop that computes a step with NumPy's bits, or ``None``."""
     return _find_loop(step.name, step.dtypes, step.reduces)
+
+
+def is_exact(step: Step) -> bool:
+    """Return whether the bits of a step's result don't depend on the layout of memory."""
+    plain = all(dtype.kind != "c" for dtype in step.dtypes) or step.name in (WHERE, CAST, "copy")
+    return step.dtypes[0].kind in "biu" or (step.name in EXACT and plain)
+
+
+def runs_in_place(step: Step) -> bool:
+    """Return whether a step's result may be in the memory of one of its inputs, with the same bits."""
+    whole = {dtype.itemsize for dtype in step.dtypes}
+    return is_exact(step) and not step.reduces and len(whole) == 1
+
+
+def first_value(step: Step) -> np.ndarray:
+    """Return what a reduction begins with, as a 0-d array."""
+    dtype = step.dtypes[-1]
+    if step.name == "add":
+        # Whether that's 0.0 or -0.0 is up to the version of NumPy, and shows in a sum of -0.0.
+        return np.array(np.add.reduce(np.full(1, -0.0).astype(dtype)), dtype)
+    return np.array(REDUCTIONS[step.name], dtype)
 
 
 @lru_cache(maxsize=4096)
@@ -49,6 +83,9 @@ def _find_loop(name: str, dtypes: tuple[np.dtype[Any], ...], reduces: bool) -> L
         if name not in REDUCTIONS or value != result or (name.startswith("logical") and value != np.dtype("?")):
             return None
         dtypes = (value, value, value)
+    if (name == "square" and dtypes[0].kind == "c") or (name == "power" and dtypes[0].kind in "iu"):
+        # The one differs for strides, too; the other raises an error for negative exponents.
+        return None
     for index, types in enumerate(ufunc.types):
         codes = types.replace("->", "")
         if tuple(map(np.dtype, codes)) == dtypes:

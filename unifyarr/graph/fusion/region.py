@@ -99,7 +99,7 @@ class Region(NamedTuple):
 def window_of(array: np.ndarray, operand: Operand, shape: tuple[int, ...]) -> np.ndarray:
     """Return the view of an argument that an operand is, of the shape of the iteration space."""
     strides = [0 if each.axis is None else array.strides[each.axis] * each.step for each in operand.axes]
-    # The ellipsis makes a view of a 0-d array too.
+    # The Ellipsis makes a view of a 0-d array, too.
     first = array[(*(slice(start, start + 1) for start in operand.start), ...)] if 0 not in shape else array
     return np.lib.stride_tricks.as_strided(first, shape, strides)
 
@@ -118,9 +118,11 @@ def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
             slots.append(_ufunc(step.name).reduce(values[0], axis=-1, keepdims=True, dtype=step.dtypes[-1]))
         else:
             slots.append(_ufunc(step.name)(*values, signature=step.dtypes))
-    for slot, operand in region.writes:
-        lengths = (*region.shape[:-1], 1) if operand.axes and _is_row(slots[slot], region) else region.shape
-        window_of(arrays[operand.argument], operand, lengths)[...] = slots[slot]
+    # Values that are only read are those from before the call, whatever is written first.
+    values = [slots[slot].copy() if slot < len(region.reads) else slots[slot] for slot, _ in region.writes]
+    for value, (_, operand) in zip(values, region.writes, strict=True):
+        lengths = (*region.shape[:-1], 1) if operand.axes and _is_row(value, region) else region.shape
+        window_of(arrays[operand.argument], operand, lengths)[...] = value
 
 
 def _is_row(value: np.ndarray, region: Region) -> bool:

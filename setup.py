@@ -1,0 +1,24 @@
+"""The compiled part of the package, which is optional: without a C compiler, the package is installed without it."""
+
+import sys
+from pathlib import Path
+
+import numpy
+from setuptools import Extension, setup
+
+FOLDER = Path("unifyarr/graph/fusion/native")
+# Rounding as NumPy's: no product and sum become one operation. (MSVC does so by default.)
+FLAGS = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-strict-aliasing"]
+
+setup(
+    ext_modules=[
+        Extension(
+            "unifyarr.graph.fusion._machine",
+            [str(FOLDER / "machine.c")],
+            depends=[str(FOLDER / f"{name}.h") for name in ("loops", "program", "plan", "run", "build")],
+            include_dirs=[numpy.get_include()],
+            extra_compile_args=FLAGS,
+            optional=True,
+        )
+    ]
+)

@@ -1,0 +1,177 @@
+"""Regions by the machine: the bits and the warnings of their steps run one by one."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.graph.fusion.random_regions import compare, make, run, values
+from tests.oracle import few
+from unifyarr.graph.fusion import machine
+from unifyarr.graph.fusion.region import Axis, Operand, Region, Step, run_by_steps
+
+F8 = np.dtype("f8")
+compiled = pytest.mark.skipif(not machine.is_compiled(), reason="the package was installed without its compiled part")
+
+
+def whole(argument: int, ndim: int = 1) -> Operand:
+    return Operand(argument, (0,) * ndim, tuple(map(Axis, range(ndim))))
+
+
+def ufunc(name: str, *inputs: int) -> Step:
+    return Step(name, inputs, (F8,) * (len(inputs) + 1))
+
+
+def chain(n: int) -> Region:
+    """Return sqrt(x * y + 2) / y."""
+    steps = (ufunc("multiply", 0, 1), ufunc("add", 3, 2), ufunc("sqrt", 4), ufunc("divide", 5, 1))
+    return Region((n,), (((n,), F8),) * 3, (whole(0), whole(1)), (np.array(2.0),), steps, ((6, whole(2)),))
+
+
+@given(st.integers(0, 2**32))
+@few
+def test_random_regions(seed):
+    region, arrays = make(seed)
+    compare(region, arrays, machine.bind(region))
+
+
+@given(st.integers(0, 2**32))
+@few
+def test_without_the_compiled_part(seed):
+    region, arrays = make(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "native", None)
+        function = machine.bind(region)
+    assert hasattr(function, "__code__")
+    compare(region, arrays, function)
+
+
+@compiled
+def test_the_machine_takes_what_it_can():
+    taken = [not hasattr(machine.bind(make(seed)[0]), "__code__") for seed in range(100)]
+    assert sum(taken) > 70
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "c16"])
+@pytest.mark.parametrize("shape", [(1,), (7,), (3, 1), (5, 9), (4, 129), (2, 3, 1000)])
+def test_reductions_of_rows(name, dtype, shape):
+    """The rows' results, and what follows from them: as softmax."""
+    dtype = np.dtype(dtype)
+    rows = Operand(2, (0,) * len(shape), (*map(Axis, range(len(shape) - 1)), Axis(None)))
+    steps = (
+        Step("negative", (0,), (dtype,) * 2),
+        Step(name, (1,), (dtype,) * 2, reduces=True),
+        Step("subtract", (1, 2), (dtype,) * 3),
+        Step("add", (2, 2), (dtype,) * 3),
+    )
+    n = len(shape)
+    arguments = ((shape, dtype), (shape, dtype), ((*shape[:-1], 1), dtype))
+    region = Region(shape, arguments, (whole(0, n),), (), steps, ((3, whole(1, n)), (4, rows)))
+    rng = np.random.default_rng(0)
+    x = values(rng, shape, dtype)
+    for array in (x, np.full(shape, -0.0).astype(dtype), np.asfortranarray(x), x[..., ::-1]):
+        compare(region, [array, np.zeros(shape, dtype), np.zeros((*shape[:-1], 1), dtype)], machine.bind(region))
+
+
+@pytest.mark.parametrize("n", [1, 10, 1000, 100_003])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_long_arrays(n, in_place):
+    region = chain(n)
+    if in_place:
+        region = region._replace(writes=((6, whole(1)),))
+    rng = np.random.default_rng(1)
+    compare(region, [rng.random(n), rng.random(n), np.zeros(n)], machine.bind(region))
+
+
+def test_arrays_that_change_places():
+    """What is copied is read before anything is written."""
+    region = Region((5,), (((5,), F8),) * 2, (whole(0), whole(1)), (), (), ((1, whole(0)), (0, whole(1))))
+    for function in (machine.bind(region), lambda *arrays: run_by_steps(region, arrays)):
+        x, y = np.arange(5.0), np.arange(5.0) + 10
+        function(x, y)
+        assert x.tolist() == [10, 11, 12, 13, 14]
+        assert y.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_warnings_are_of_the_steps_that_raise():
+    n = 3000
+    steps = (ufunc("log", 0), ufunc("divide", 0, 0), ufunc("exp", 0))
+    region = Region((n,), (((n,), F8),) * 4, (whole(0),), (), steps, tuple((i + 1, whole(i + 1)) for i in range(3)))
+    x = np.ones(n)
+    x[-1], x[5] = 0, 1e4
+    function = machine.bind(region)
+    arrays = [x, *np.zeros((3, n))]
+    expected = [
+        "divide by zero encountered in log",
+        "invalid value encountered in divide",
+        "overflow encountered in exp",
+    ]
+    assert run(function, arrays)[1] == sorted(expected)
+    with np.errstate(divide="ignore"):
+        assert run(function, arrays)[1] == sorted(expected[1:])
+    with np.errstate(all="ignore"):
+        assert run(function, arrays)[1] == []
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="divide"):
+        run(function, arrays)
+    seen = []
+    with np.errstate(divide="call", over="ignore", invalid="ignore", call=lambda *given: seen.append(given[0])):
+        run(function, arrays)
+    assert seen == ["divide by zero"]
+    # And afterwards as before.
+    assert run(function, arrays)[1] == sorted(expected)
+
+
+@compiled
+def test_warnings_name_the_line_of_the_caller():
+    region = Region((1,), (((1,), F8),) * 2, (whole(0),), (), (ufunc("log", 0),), ((1, whole(1)),))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        machine.bind(region)(np.zeros(1), np.zeros(1))
+    assert [each.filename for each in caught] == [__file__]
+
+
+def test_other_layouts_and_dtypes_run_by_steps():
+    region, rng = chain(40), np.random.default_rng(2)
+    x, y = rng.random(40), rng.random(40)
+    wanted = np.sqrt(x * y + 2) / y
+    function = machine.bind(region)
+    swapped = x.astype(">f8")
+    room = np.zeros(40 * 8 + 1, np.uint8)
+    unaligned = room[1:].view(F8)
+    unaligned[:] = y
+    out = np.zeros(40)
+    function(swapped, unaligned, out)
+    assert np.array_equal(out, wanted)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        function(x, y, out)
+
+
+@compiled
+def test_wrong_calls_and_programs_are_refused():
+    with pytest.raises(TypeError, match="3 arrays got 1"):
+        machine.bind(chain(3))(np.zeros(3))
+    outside = chain(3)._replace(reads=(Operand(0, (1,), (Axis(0),)), whole(1)))
+    with pytest.raises(ValueError, match="inside"):
+        machine.bind(outside)
+
+
+def test_integers_are_not_raised_to_powers():
+    """The loop raises an error, which needs the interpreter."""
+    assert not machine.can_run(Step("power", (0, 1), (np.dtype("i8"),) * 3))
+    assert machine.can_run(Step("power", (0, 1), (F8,) * 3))
+
+
+def test_what_has_no_loop():
+    for name, dtypes in [
+        ("modf", (F8, F8)),
+        ("add", (np.dtype("O"),) * 3),
+        ("cast", (F8, np.dtype("i8"))),
+        ("x", (F8,)),
+    ]:
+        assert not machine.can_run(Step(name, tuple(range(len(dtypes) - 1)), dtypes))

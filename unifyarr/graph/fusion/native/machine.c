@@ -1,0 +1,368 @@
+/* A machine that runs the steps of a region: NumPy's own inner loops, on chunks of arrays that fit the cache.
+
+machine.py makes the programs. What it passes is trusted, except where a fault would write outside of an array; the
+arrays of a call are checked, and where they don't suit, the program's `fallback` takes the call. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#include <numpy/arrayobject.h>
+#include <numpy/ufuncobject.h>
+
+#include <fenv.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "loops.h"
+#include "program.h"
+#include "plan.h"
+#include "run.h"
+
+/* Elements times instructions from which on other threads may run Python meanwhile. */
+#define UNLOCKED 20000
+
+/* ---- What becomes of flags: that's a setting of NumPy's, an object which is replaced when the setting changes. ---- */
+
+static PyObject *setting = NULL; /* the context variable; or NULL, where this NumPy has none */
+static PyObject *read_setting = NULL; /* returns the flags to watch as NumPy numbers them; -1 if they need a fallback */
+static PyObject *seen = NULL;    /* the setting that was read last */
+static int seen_watched = 0;
+
+/* Return the flags to watch, -1 if the program's steps must run one by one, or -2 with an error set. */
+static int flags_to_watch(void)
+{
+    PyObject *now = NULL, *answer, *before;
+    if (setting && PyContextVar_Get(setting, NULL, &now) < 0) {
+        return -2;
+    }
+    if (now && now == seen) {
+        Py_DECREF(now);
+        return seen_watched;
+    }
+    answer = PyObject_CallNoArgs(read_setting);
+    long flags = answer ? PyLong_AsLong(answer) : -1;
+    Py_XDECREF(answer);
+    if (PyErr_Occurred()) {
+        Py_XDECREF(now);
+        return -2;
+    }
+    if (flags < 0) {
+        Py_XDECREF(now);
+        return -1;
+    }
+    before = seen;
+    seen = NULL;
+    seen_watched = as_raised((int)flags);
+    seen = now;
+    Py_XDECREF(before);
+    return as_raised((int)flags);
+}
+
+static PyObject *watch(PyObject *module, PyObject *args)
+{
+    PyObject *variable, *read;
+    if (!PyArg_ParseTuple(args, "OO", &variable, &read)) {
+        return NULL;
+    }
+    Py_XSETREF(setting, variable == Py_None ? NULL : Py_NewRef(variable));
+    Py_XSETREF(read_setting, Py_NewRef(read));
+    Py_CLEAR(seen);
+    Py_RETURN_NONE;
+}
+
+/* ---- Calls. ---- */
+
+/* Whether the arrays are those that the program is for, in the layout that C loops need. */
+static int suits(const Program *p, PyObject *const *arrays)
+{
+    for (int i = 0; i < p->n_arguments; i++) {
+        if (!PyArray_Check(arrays[i])) {
+            return 0;
+        }
+        PyArrayObject *array = (PyArrayObject *)arrays[i];
+        PyArray_Descr *dtype = PyArray_DESCR(array);
+        if (PyArray_NDIM(array) != p->ndims[i] || !PyArray_ISALIGNED(array) ||
+            !(dtype == p->dtypes[i] || PyArray_EquivTypes(dtype, p->dtypes[i]))) {
+            return 0;
+        }
+        const npy_intp *shape = PyArray_SHAPE(array), *wanted = p->shapes + i * NPY_MAXDIMS;
+        for (int j = 0; j < p->ndims[i]; j++) {
+            if (shape[j] != wanted[j]) {
+                return 0;
+            }
+        }
+    }
+    for (int w = 0; w < p->n_windows; w++) {
+        if (p->windows[w].role != READ && !PyArray_ISWRITEABLE((PyArrayObject *)arrays[p->windows[w].argument])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Run one part of `parts`; return 1, 0 if the arrays' layout needs the fallback, or -1 with an error set. */
+static int run_part(const Program *p, PyObject *const *arrays, npy_intp part, npy_intp parts, int watched,
+                    unsigned char *flags)
+{
+    Plan plan;
+    Scratch *scratch = take_scratch(scratch_bytes(p));
+    if (!scratch) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    int possible = make_plan(p, arrays, &plan, (char *)(scratch + 1));
+    if (possible) {
+        npy_intp begin = plan.chunks * part / parts, end = plan.chunks * (part + 1) / parts;
+        if (p->size * p->n_instructions > UNLOCKED) {
+            Py_BEGIN_ALLOW_THREADS;
+            run_chunks(p, &plan, begin, end, watched, flags);
+            Py_END_ALLOW_THREADS;
+        } else {
+            run_chunks(p, &plan, begin, end, watched, flags);
+        }
+    }
+    give_scratch(scratch);
+    return possible;
+}
+
+static int is_set(const PyObject *callable)
+{
+    return callable && callable != Py_None;
+}
+
+static PyObject *call_parallel(const Program *p, PyObject *const *arrays, int watched)
+{
+    PyObject *tuple = PyTuple_New(p->n_arguments);
+    for (int i = 0; tuple && i < p->n_arguments; i++) {
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(arrays[i]));
+    }
+    return tuple ? PyObject_CallFunction(p->parallel, "Ni", tuple, watched) : NULL;
+}
+
+static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t nargsf, PyObject *names)
+{
+    Program *p = (Program *)self;
+    Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+    if (n != p->n_arguments || (names && PyTuple_GET_SIZE(names))) {
+        return PyErr_Format(PyExc_TypeError, "a region of %d arrays got %zd; pass them by position", p->n_arguments, n);
+    }
+    if (is_set(p->better)) {
+        return PyObject_Vectorcall(p->better, arrays, n, NULL);
+    }
+    if (p->calls && --p->calls == 0 && is_set(p->hot)) {
+        PyObject *done = PyObject_CallNoArgs(p->hot);
+        if (!done) {
+            return NULL;
+        }
+        Py_DECREF(done);
+    }
+    int watched = flags_to_watch();
+    if (watched == -2) {
+        return NULL;
+    }
+    if (watched == -1 || !suits(p, arrays)) {
+        return PyObject_Vectorcall(p->fallback, arrays, n, NULL);
+    }
+    if (is_set(p->parallel)) {
+        return call_parallel(p, arrays, noted(watched));
+    }
+    unsigned char few[256], *flags = p->n_steps <= 256 ? few : PyMem_Malloc(p->n_steps);
+    PyObject *result = NULL;
+    if (!flags) {
+        return PyErr_NoMemory();
+    }
+    memset(flags, 0, p->n_steps);
+    int done = run_part(p, arrays, 0, 1, watched, flags);
+    if (done == 0) {
+        result = PyObject_Vectorcall(p->fallback, arrays, n, NULL);
+    } else if (done > 0) {
+        int raised = 0;
+        for (int i = 0; watched && i < p->n_steps; i++) {
+            raised |= flags[i];
+        }
+        result = raised ? PyObject_CallFunction(p->report, "y#", (char *)flags, (Py_ssize_t)p->n_steps) : Py_NewRef(Py_None);
+    }
+    if (flags != few) {
+        PyMem_Free(flags);
+    }
+    return result;
+}
+
+/* program.part(arrays, part, parts, watched): for threads, whose settings aren't those of the call. */
+static PyObject *program_part(PyObject *self, PyObject *args)
+{
+    Program *p = (Program *)self;
+    PyObject *arrays;
+    Py_ssize_t part, parts;
+    int watched;
+    if (!PyArg_ParseTuple(args, "O!nni", &PyTuple_Type, &arrays, &part, &parts, &watched)) {
+        return NULL;
+    }
+    PyObject *const *items = ((PyTupleObject *)arrays)->ob_item;
+    if (PyTuple_GET_SIZE(arrays) != p->n_arguments || parts < 1 || part < 0 || part >= parts || !suits(p, items)) {
+        PyErr_SetString(PyExc_ValueError, "not the arrays, or not a part, of this program");
+        return NULL;
+    }
+    PyObject *flags = PyBytes_FromStringAndSize(NULL, p->n_steps);
+    if (!flags) {
+        return NULL;
+    }
+    memset(PyBytes_AS_STRING(flags), 0, p->n_steps);
+    int done = run_part(p, items, part, parts, as_raised(watched), (unsigned char *)PyBytes_AS_STRING(flags));
+    if (done <= 0) {
+        Py_DECREF(flags);
+        return done ? NULL : Py_NewRef(Py_None);
+    }
+    return flags;
+}
+
+/* ---- The type. ---- */
+
+static PyObject *new_program(PyTypeObject *type, PyObject *args, PyObject *names);
+
+static int traverse_program(PyObject *self, visitproc visit, void *arg)
+{
+    Program *p = (Program *)self;
+    Py_VISIT(p->fallback);
+    Py_VISIT(p->report);
+    Py_VISIT(p->parallel);
+    Py_VISIT(p->hot);
+    Py_VISIT(p->better);
+    Py_VISIT(p->constants);
+    return 0;
+}
+
+static int clear_program(PyObject *self)
+{
+    Program *p = (Program *)self;
+    Py_CLEAR(p->fallback);
+    Py_CLEAR(p->report);
+    Py_CLEAR(p->parallel);
+    Py_CLEAR(p->hot);
+    Py_CLEAR(p->better);
+    return 0;
+}
+
+static void free_program(PyObject *self)
+{
+    Program *p = (Program *)self;
+    PyObject_GC_UnTrack(self);
+    clear_program(self);
+    Py_CLEAR(p->constants);
+    for (int i = 0; p->dtypes && i < p->n_arguments; i++) {
+        Py_XDECREF(p->dtypes[i]);
+    }
+    PyMem_Free(p->dtypes);
+    PyMem_Free(p->ndims);
+    PyMem_Free(p->shapes);
+    PyMem_Free(p->windows);
+    PyMem_Free(p->constant);
+    PyMem_Free(p->slots);
+    PyMem_Free(p->instructions);
+    PyMem_Free(p->operands);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMethodDef program_methods[] = {
+    {"part", program_part, METH_VARARGS, "Run one part of the work: part(arrays, part, parts, watched) -> flags."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef program_members[] = {
+    {"parallel", T_OBJECT, offsetof(Program, parallel), 0, "Runs the same in threads."},
+    {"hot", T_OBJECT, offsetof(Program, hot), 0, "Called after `calls` calls."},
+    {"better", T_OBJECT, offsetof(Program, better), 0, "Takes all calls."},
+    {"calls", T_PYSSIZET, offsetof(Program, calls), 0, "How many calls there are until `hot` is called."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyTypeObject ProgramType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "unifyarr.graph.fusion._machine.Program",
+    .tp_basicsize = sizeof(Program),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_doc = "A program of loops, called with NumPy's arrays.",
+    .tp_new = new_program,
+    .tp_dealloc = free_program,
+    .tp_traverse = traverse_program,
+    .tp_clear = clear_program,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Program, vectorcall),
+    .tp_methods = program_methods,
+    .tp_members = program_members,
+};
+
+#include "build.h"
+
+/* ---- The module. ---- */
+
+static PyObject *find_loop(PyObject *module, PyObject *args)
+{
+    PyObject *ufunc;
+    int index;
+    if (!PyArg_ParseTuple(args, "O!i", &PyUFunc_Type, &ufunc, &index)) {
+        return NULL;
+    }
+    PyUFuncObject *it = (PyUFuncObject *)ufunc;
+    if (index < 0 || index >= it->ntypes) {
+        PyErr_SetString(PyExc_IndexError, "the ufunc has no loop of this index");
+        return NULL;
+    }
+    return Py_BuildValue("NN", PyLong_FromVoidPtr((void *)it->functions[index]),
+                         PyLong_FromVoidPtr(it->data ? (void *)it->data[index] : NULL));
+}
+
+static PyObject *own_loop(PyObject *module, PyObject *name)
+{
+    const char *wanted = PyUnicode_AsUTF8(name);
+    if (!wanted) {
+        return NULL;
+    }
+    for (int i = 0; OWN_LOOPS[i].name; i++) {
+        if (!strcmp(OWN_LOOPS[i].name, wanted)) {
+            return PyLong_FromVoidPtr((void *)OWN_LOOPS[i].run);
+        }
+    }
+    return PyErr_Format(PyExc_KeyError, "no loop %R", name);
+}
+
+static PyMethodDef functions[] = {
+    {"watch", watch, METH_VARARGS, "Set the context variable of np.errstate, and the function that reads it."},
+    {"find_loop", find_loop, METH_VARARGS, "Return the addresses of a ufunc's loop and of its data."},
+    {"own_loop", own_loop, METH_O, "Return the address of a loop of this module."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int execute(PyObject *module)
+{
+    if (PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0 || PyType_Ready(&ProgramType) < 0) {
+        return -1;
+    }
+    if (!kept_lock && !(kept_lock = PyThread_allocate_lock())) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    return PyModule_AddObjectRef(module, "Program", (PyObject *)&ProgramType);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "unifyarr.graph.fusion._machine",
+    .m_doc = "Loops of NumPy's on chunks of arrays.",
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__machine(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,243 @@
+/* How a call goes through memory: the axes of its arrays, as few and as long as can be, and the chunks of them. */
+
+/* Rows shorter than this are gathered into longer chunks, where that is possible. */
+#define SHORT 32
+
+typedef struct {
+    char *data;          /* of the current chunk */
+    npy_intp inner, row; /* bytes to the next element, and to the next row of the chunk */
+} Place;
+
+typedef struct {
+    int ndim, flat;
+    npy_intp dims[NPY_MAXDIMS];
+    npy_intp length, rows; /* of the last two axes; of all elements, and one, if flat */
+    npy_intp piece, block; /* of a row, and rows, in a chunk */
+    npy_intp pieces, blocks, chunks;
+    npy_intp *strides;     /* NPY_MAXDIMS for each window */
+    char **base;           /* of windows */
+    char **gathered;       /* buffers of windows that are gathered from many rows, or NULL */
+    Place *staged;         /* where to copy what is computed in a buffer; its data are NULL for other windows */
+    Place *places;         /* of operands */
+} Plan;
+
+/* Larger strides come first: elementwise the order of elements doesn't matter. */
+static void sort_axes(const Program *p, Plan *plan)
+{
+    npy_intp weights[NPY_MAXDIMS];
+    for (int i = 0; i < plan->ndim; i++) {
+        weights[i] = 0;
+        for (int w = 0; w < p->n_windows; w++) {
+            npy_intp stride = plan->strides[w * NPY_MAXDIMS + i];
+            weights[i] += (stride < 0 ? -stride : stride) * (p->windows[w].role ? 4 : 1);
+        }
+    }
+#define SWAP(a) \
+    { \
+        npy_intp swapped = (a)[j]; \
+        (a)[j] = (a)[j - 1]; \
+        (a)[j - 1] = swapped; \
+    }
+    for (int i = 1; i < plan->ndim; i++) {
+        for (int j = i; j > 0 && weights[j - 1] < weights[j]; j--) {
+            SWAP(weights)
+            SWAP(plan->dims)
+            for (int w = 0; w < p->n_windows; w++) {
+                SWAP(plan->strides + w * NPY_MAXDIMS)
+            }
+        }
+    }
+#undef SWAP
+}
+
+/* Axes that are one in every window become one. */
+static void merge_axes(const Program *p, Plan *plan)
+{
+    int last = 0;
+    for (int i = 1; i < plan->ndim; i++) {
+        int one = !(p->reduces && i == plan->ndim - 1);
+        for (int w = 0; one && w < p->n_windows; w++) {
+            const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
+            one = strides[last] == strides[i] * plan->dims[i];
+        }
+        last += !one;
+        plan->dims[last] = one ? plan->dims[last] * plan->dims[i] : plan->dims[i];
+        for (int w = 0; w < p->n_windows; w++) {
+            npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
+            strides[last] = strides[i];
+        }
+    }
+    plan->ndim = last + 1;
+}
+
+/* Whether a window's elements, in the order of the iteration space, are at equal distances. */
+static int is_even(const Plan *plan, int window)
+{
+    const npy_intp *strides = plan->strides + window * NPY_MAXDIMS;
+    for (int i = 1; i < plan->ndim; i++) {
+        if (strides[i - 1] != strides[i] * plan->dims[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void choose_chunks(const Program *p, Plan *plan)
+{
+    npy_intp length = plan->dims[plan->ndim - 1], rows = plan->ndim > 1 ? plan->dims[plan->ndim - 2] : 1, outer = 1;
+    for (int i = 0; i < plan->ndim - 2; i++) {
+        outer *= plan->dims[i];
+    }
+    plan->flat = !p->reduces && plan->ndim > 1 && (length < SHORT || (outer > 1 && length * rows < 8 * SHORT));
+    if (plan->flat) {
+        length = p->size;
+        rows = outer = 1;
+    }
+    plan->length = length;
+    plan->rows = rows;
+    plan->piece = length < p->capacity ? length : p->capacity;
+    plan->block = p->capacity / plan->piece;
+    if (plan->piece < length) {
+        plan->block = 1;
+    } else if (plan->block > rows) {
+        plan->block = rows;
+    }
+    plan->pieces = (length + plan->piece - 1) / plan->piece;
+    plan->blocks = (rows + plan->block - 1) / plan->block;
+    plan->chunks = outer * plan->blocks * plan->pieces;
+}
+
+static int n_places(const Program *p)
+{
+    return p->n_windows + p->n_constants + p->n_slots;
+}
+
+static size_t plan_bytes(const Program *p)
+{
+    return p->n_windows * (NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(Place)) + n_places(p) * sizeof(Place);
+}
+
+static size_t scratch_bytes(const Program *p)
+{
+    size_t bytes = plan_bytes(p) + 64;
+    for (int w = 0; w < p->n_windows; w++) {
+        bytes += buffer_bytes(p, p->windows[w].itemsize);
+    }
+    for (int s = 0; s < p->n_slots; s++) {
+        bytes += buffer_bytes(p, p->slots[s].itemsize);
+    }
+    return bytes;
+}
+
+/* Find the window's memory in its array, and its steps through it along the axes that aren't of length one. */
+static void place_window(const Program *p, Plan *plan, int w, PyArrayObject *array)
+{
+    const Window *window = &p->windows[w];
+    const npy_intp *given = PyArray_STRIDES(array);
+    npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
+    int j = 0;
+    plan->base[w] = PyArray_BYTES(array);
+    for (int i = 0; i < PyArray_NDIM(array); i++) {
+        plan->base[w] += window->start[i] * given[i];
+    }
+    for (int i = 0; i < p->ndim; i++) {
+        if (p->shape[i] != 1 || (p->reduces && i == p->ndim - 1)) {
+            strides[j++] = window->axis[i] < 0 ? 0 : given[window->axis[i]] * window->step[i];
+        }
+    }
+    if (!j) {
+        strides[0] = window->itemsize;
+    }
+}
+
+/* Whether what is read lies in memory in the order of indices: it decides the order of NumPy's results, and of its sums. */
+static int is_in_order(const Program *p, const Plan *plan)
+{
+    for (int w = 0; w < p->n_windows; w++) {
+        const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
+        npy_intp before = NPY_MAX_INTP;
+        for (int i = 0; i < plan->ndim && p->windows[w].role == READ; i++) {
+            if (strides[i] < 0 || strides[i] > before) {
+                return 0;
+            }
+            before = strides[i] ? strides[i] : before;
+        }
+    }
+    return 1;
+}
+
+/* Whether what loops may treat otherwise has no negative strides, which the eager results wouldn't have either. */
+static int is_forward(const Program *p, const Plan *plan)
+{
+    for (int w = 0; w < p->n_windows; w++) {
+        for (int i = 0; i < plan->ndim && p->windows[w].forward; i++) {
+            if (plan->strides[w * NPY_MAXDIMS + i] < 0) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* Fill in a plan for the arrays of a call, with its memory in `memory`; return whether there is one. */
+static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char *memory)
+{
+    char *buffers = (char *)(((uintptr_t)memory + plan_bytes(p) + 63) / 64 * 64);
+    plan->strides = (npy_intp *)memory;
+    plan->places = (Place *)(plan->strides + p->n_windows * NPY_MAXDIMS);
+    plan->staged = plan->places + n_places(p);
+    plan->base = (char **)(plan->staged + p->n_windows);
+    plan->gathered = plan->base + p->n_windows;
+
+    plan->ndim = 0;
+    for (int i = 0; i < p->ndim; i++) {
+        if (p->shape[i] != 1 || (p->reduces && i == p->ndim - 1)) {
+            plan->dims[plan->ndim++] = p->shape[i];
+        }
+    }
+    for (int w = 0; w < p->n_windows; w++) {
+        place_window(p, plan, w, (PyArrayObject *)arrays[p->windows[w].argument]);
+    }
+    if (!plan->ndim) {
+        plan->dims[plan->ndim++] = 1;
+    }
+    if (!is_forward(p, plan) || (p->ordered && !is_in_order(p, plan))) {
+        return 0;
+    }
+    if (!p->reduces) {
+        sort_axes(p, plan);
+    }
+    merge_axes(p, plan);
+    choose_chunks(p, plan);
+
+    Place *place = plan->places;
+    for (int w = 0; w < p->n_windows; w++, place++) {
+        const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
+        place->data = plan->base[w];
+        place->inner = strides[plan->ndim - 1];
+        place->row = !plan->flat && plan->ndim > 1 ? strides[plan->ndim - 2] : 0;
+        plan->gathered[w] = NULL;
+        plan->staged[w] = (Place){NULL, 0, 0};
+        npy_intp itemsize = p->windows[w].itemsize;
+        int role = p->windows[w].role;
+        if (plan->flat && !is_even(plan, w)) {
+            place->data = plan->gathered[w] = buffers;
+            place->inner = itemsize;
+            buffers += buffer_bytes(p, itemsize);
+        } else if ((role == COMPUTED && place->inner != itemsize) ||
+                   (role == COMPUTED_ROWS && plan->rows > 1 && place->row != itemsize)) {
+            plan->staged[w] = *place;
+            *place = (Place){buffers, role == COMPUTED ? itemsize : 0, itemsize};
+            buffers += buffer_bytes(p, itemsize);
+        }
+    }
+    for (int c = 0; c < p->n_constants; c++, place++) {
+        *place = (Place){p->constant[c], 0, 0};
+    }
+    for (int s = 0; s < p->n_slots; s++, place++) {
+        npy_intp itemsize = p->slots[s].itemsize;
+        *place = (Place){buffers, p->slots[s].by_row ? 0 : itemsize, p->slots[s].by_row ? itemsize : 0};
+        buffers += buffer_bytes(p, itemsize);
+    }
+    return 1;
+}

@@ -1,0 +1,129 @@
+/* What a program is made of, and scratch memory for its calls. */
+
+/* What happens to a window. */
+enum role {
+    READ,
+    COPIED,        /* written by copies */
+    COMPUTED,      /* written by other loops, which need dense memory: NumPy's are wrong for some other strides */
+    COMPUTED_ROWS, /* likewise, one value for each row */
+};
+
+/* A window of an argument, as wide as the iteration space. */
+typedef struct {
+    int argument, role;
+    int forward;                 /* whether loops that differ for negative strides read it */
+    npy_intp itemsize;
+    npy_intp start[NPY_MAXDIMS]; /* for each axis of the argument */
+    int axis[NPY_MAXDIMS];       /* for each axis of the iteration space: one of the argument, or -1 for a broadcast */
+    npy_intp step[NPY_MAXDIMS];
+} Window;
+
+/* A buffer for a chunk of intermediate values, or for one value of each row of a chunk. */
+typedef struct {
+    npy_intp itemsize;
+    int by_row;
+} Slot;
+
+enum kind {
+    ELEMENTWISE,
+    BY_ROW,       /* of values of rows alone */
+    REDUCE,       /* of (values, result, what the result begins with) */
+    REDUCE_FIRST, /* of (values, result), beginning with the first */
+};
+
+typedef struct {
+    PyUFuncGenericFunction run;
+    void *data;
+    int kind;
+    int step;           /* of the region, whose flags are noted; -1 where they aren't */
+    int first, count;   /* its operands in Program.operands; the last is the output */
+    int checks;         /* if it raises a flag, so many instructions follow only to find out which steps did */
+    npy_intp itemsize;  /* of the result of a reduction */
+} Instruction;
+
+/* Operands are numbered: windows, constants, slots. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *fallback;  /* runs the same, on arrays of any layout */
+    PyObject *report;    /* called with the flags of each step, if there are any */
+    PyObject *parallel;  /* runs the same in threads; or NULL */
+    PyObject *hot;       /* called once, after `calls` calls; or NULL */
+    PyObject *better;    /* called instead; or NULL */
+    PyObject *constants; /* holds their memory */
+    Py_ssize_t calls;
+    int ndim, reduces, ordered;
+    int n_arguments, n_windows, n_constants, n_slots, n_instructions, n_operands, n_steps;
+    npy_intp shape[NPY_MAXDIMS];
+    npy_intp size, capacity;
+    PyArray_Descr **dtypes;
+    int *ndims;
+    npy_intp *shapes; /* NPY_MAXDIMS for each argument */
+    Window *windows;
+    char **constant;
+    Slot *slots;
+    Instruction *instructions;
+    int *operands;
+} Program;
+
+#define MOST_OPERANDS 64
+
+/* Between buffers, so that their elements of the same index don't lie 4096 bytes apart, where a write delays reads. */
+#define PADDING 192
+
+static npy_intp buffer_bytes(const Program *p, npy_intp itemsize)
+{
+    return (p->capacity * itemsize + PADDING + 63) / 64 * 64;
+}
+
+/* Scratch memory is kept for the next calls: fresh pages cost more than most loops. */
+
+typedef struct Scratch {
+    struct Scratch *next;
+    size_t size;
+} Scratch;
+
+#define MOST_KEPT 8
+#define LARGEST_KEPT (8u << 20)
+
+static Scratch *kept = NULL;
+static int n_kept = 0;
+static PyThread_type_lock kept_lock = NULL;
+
+static Scratch *take_scratch(size_t size)
+{
+    Scratch *found = NULL;
+    PyThread_acquire_lock(kept_lock, WAIT_LOCK);
+    for (Scratch **each = &kept; *each; each = &(*each)->next) {
+        if ((*each)->size >= size) {
+            found = *each;
+            *each = found->next;
+            n_kept--;
+            break;
+        }
+    }
+    PyThread_release_lock(kept_lock);
+    if (!found) {
+        size = (size + 65535) / 65536 * 65536;
+        found = PyMem_RawMalloc(sizeof(Scratch) + size);
+        if (found) {
+            found->size = size;
+        }
+    }
+    return found;
+}
+
+static void give_scratch(Scratch *scratch)
+{
+    Scratch *dropped = NULL;
+    PyThread_acquire_lock(kept_lock, WAIT_LOCK);
+    if (scratch->size > LARGEST_KEPT || n_kept == MOST_KEPT) {
+        dropped = scratch;
+    } else {
+        scratch->next = kept;
+        kept = scratch;
+        n_kept++;
+    }
+    PyThread_release_lock(kept_lock);
+    PyMem_RawFree(dropped);
+}

@@ -1,0 +1,58 @@
+"""Warnings of floating-point arithmetic, as NumPy gives them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .region import Step
+
+# In the order in which NumPy warns, with the bits of the flags.
+_FLAGS = {
+    "divide": (1, "divide by zero"),
+    "over": (2, "overflow"),
+    "under": (4, "underflow"),
+    "invalid": (8, "invalid value"),
+}
+_PACKAGE = str(Path(__file__).parents[2])
+
+
+def setting() -> Any:
+    """Return the context variable of ``np.errstate``; ``None`` if this version of NumPy keeps it elsewhere."""
+    return getattr(np._core._multiarray_umath, "_extobj_contextvar", None)
+
+
+def flags_to_watch() -> int:
+    """Return the flags that become warnings; -1 if one is for something that has to be done at once."""
+    modes = np.geterr()
+    if not {"ignore", "warn"}.issuperset(modes.values()):
+        return -1
+    return sum(flag for kind, (flag, _) in _FLAGS.items() if modes[kind] == "warn")
+
+
+class Report:
+    """Gives the warnings of a run, from the flags of its steps."""
+
+    def __init__(self, steps: Sequence[Step]):
+        self._names = ["reduce" if step.reduces else step.name for step in steps]
+
+    def __call__(self, flags: bytes) -> None:
+        """Warn of the flags that were raised: a byte for each step."""
+        level = _level()
+        for name, raised in zip(self._names, flags, strict=True):
+            for flag, text in _FLAGS.values():
+                if raised & flag:
+                    warnings.warn(f"{text} encountered in {name}", RuntimeWarning, stacklevel=level)
+
+
+def _level() -> int:
+    """Return the level of the first caller outside of this package, as seen from the caller of this function."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename.startswith((_PACKAGE, "<")):
+        level, frame = level + 1, frame.f_back
+    return level
