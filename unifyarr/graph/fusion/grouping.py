@@ -175,6 +175,8 @@ class Grouping:
         least = ORDERED if is_kernel(node, "astype") else SPREAD
         if not space or 0 in space or any(self.orders[v] < least for v in operands(node)):
             return None
+        if recipe is not None and recipe.is_loose and any(_is_backward(v) for v in node.inputs):
+            return None
         if recipe is not None and recipe.reduces:
             # Rows of what isn't in C order, or has gaps, are added up in another order.
             if not 1 < shape[-1] <= LONGEST_ROW or self.orders[node.inputs[0]] < DENSE:
@@ -233,6 +235,11 @@ class Grouping:
                 yield from self._users(source, node.outputs[0])
             else:
                 yield None
+
+
+def _is_backward(variable: Variable) -> bool:
+    """Return whether a variable is a view with a negative step, of which some of NumPy's loops give other bits."""
+    return any(each.step < 0 for each in seen(variable).axes)
 
 
 def _writes(node: Apply) -> bool:

@@ -137,7 +137,8 @@ def _order(variable: Variable, strides: Sequence[int]) -> int:
     axes = long_axes(shape)
     # A stride of 0 fits everywhere.
     steps = [abs(strides[axis]) for axis in axes if strides[axis]]
-    if any(one < other for one, other in zip(steps, steps[1:], strict=False)):
+    # Of negative ones some of NumPy's loops give other bits.
+    if any(strides[axis] < 0 for axis in axes) or any(one < other for one, other in zip(steps, steps[1:], strict=False)):
         return UNKNOWN
     wanted, dense = variable.type.dtype.itemsize if hasattr(variable.type.dtype, "itemsize") else 0, True  # type: ignore[union-attr]
     for axis in reversed(axes):
