@@ -12,6 +12,7 @@ from ..core.nodes import copy_nodes
 from ..core.rewriting import attempt
 from ..kernels.kernelop import ArrayType
 from ..kernels.windows import roots
+from .assembly import assemble
 from .fusedop import FusedOp, Output, Plan
 from .grouping import Grouping, Member, is_number, operands, placed, whole
 from .region import Axis, Operand, Step
@@ -86,7 +87,10 @@ def _replace(fgraph: FunctionGraph, members: Sequence[Member]) -> bool:
     old = [member.node.outputs[0] for member in wanted]
     copies = copy_nodes(building.arguments, old)
     composed = FunctionGraph([copies[v] for v in building.arguments], [copies[v] for v in old], clone=False)
-    node = Apply(FusedOp(plan, composed), building.arguments, [each.type for each in old])
+    op = FusedOp(plan, composed)
+    if assemble(op.as_region()) is None:
+        return False
+    node = Apply(op, building.arguments, [each.type for each in old])
     return attempt(fgraph, zip(old, node.outputs, strict=True))
 
 

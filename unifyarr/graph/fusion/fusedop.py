@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...backends.memory import aligned_copy
+from ...backends.numpy._pool import COUNTS, LARGE, POOL
 from ..core.basic import Apply, Constant, Op, Variable
 from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import ArrayType, is_writable
@@ -180,6 +182,8 @@ class _Composed(Op):
 def _maker(output: Output) -> Callable[[Sequence[np.ndarray]], np.ndarray]:
     """Return a function of the inputs that makes the memory of an output."""
     base, shape, dtype = output.base, *output.type
-    if base is None:
-        return lambda natives: np.empty(shape, dtype)
-    return lambda natives: aligned_copy(natives[base])
+    if base is not None:
+        return lambda natives: aligned_copy(natives[base])
+    if COUNTS and prod(shape) * dtype.itemsize >= LARGE:
+        return lambda natives: POOL.take(shape, dtype)
+    return lambda natives: np.empty(shape, dtype)

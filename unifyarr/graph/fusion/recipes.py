@@ -11,6 +11,7 @@ import numpy as np
 from ...backends.numpy import Backend
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
+from .loops import is_exact
 from .machine import can_run
 from .region import CAST, WHERE, Step
 from .views import shape_of
@@ -23,6 +24,11 @@ class Recipe(NamedTuple):
 
     constants: tuple[np.ndarray, ...]
     steps: tuple[Step, ...]
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether the last bits of a step depend on the layout of memory."""
+        return not all(map(is_exact, self.steps))
 
     @property
     def reduces(self) -> bool:

@@ -23,6 +23,7 @@ from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
 from ..fusion.finding import fuse
 from ..fusion.fusedop import FusedOp
+from ..fusion.machine import is_compiled
 from ..kernels.cleanups import RULES, folded
 from ..kernels.executors import Executor, executor, shared
 from ..kernels.kernelop import FALLIBLE, KernelOp, copied, is_writable, stored
@@ -163,7 +164,7 @@ class Program:
             # The compilers of the other engines fold constants themselves.
             fold_constants(fgraph, folded)
         merge(fgraph)
-        if fuses and self.backend.name == "numpy":
+        if fuses and self.backend.name == "numpy" and is_compiled():
             fuse(fgraph, dict(zip(fgraph.inputs, self._strides, strict=True)))
         canonicalize(fgraph, [compute_in_window])
 
