@@ -81,8 +81,10 @@ def _backend_of(declaration: Declaration, mark: str) -> tuple[str, list[str]]:
     firm = _firm(declaration)
     if firm:
         backend = f"{firm[0]}._backend"
-        kinds = "is Array" if declaration.view_map else f"in {mark}settled"
-        return backend, [*(f"type({x}) {kinds}" for x in firm), *(f"{x}._backend is {backend}" for x in firm[1:])]
+        is_settled = [f"type({x}) is Array" for x in firm]
+        if not declaration.view_map:
+            is_settled = [f"({each} or type({x}) in {mark}settled)" for x, each in zip(firm, is_settled, strict=True)]
+        return backend, [*is_settled, *(f"{x}._backend is {backend}" for x in firm[1:])]
     if parameters.sequences:
         arrays = parameters.operands[0]
         return f"{arrays}[0]._backend", [f"type({arrays}) in {mark}lists", arrays, f"type({arrays}[0]) in {mark}arrays"]
@@ -118,7 +120,7 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         f"    {native}, {told[0]}, {told[1]} = {x}, {x}.dtype, {x}.shape",
     ]
     look = [
-        f"if type({x}) in {mark}arrays and {x}._backend is {mark}backend:",
+        f"if (type({x}) is Array or type({x}) in {mark}arrays) and {x}._backend is {mark}backend:",
         f"    {native} = {x}._native",
         *[f"    {name} = {value}" for name, value in zip(told, values, strict=True)],
         f"elif {x} is None or type({x}) is int:",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from ...backends.base import Backend
@@ -30,19 +31,17 @@ from .recording import Recording, is_numpy_data, native_of_data
 MOST = 1024
 _MOST_LAYOUTS = 8
 _ARRAYS = frozenset({Array, Element, View})
+_described = attrgetter("dtype", "shape")
 
 
 def look(arrays: Any, backend: Handle) -> tuple[list[Any], tuple[Hashable, ...]]:
     """Return the natives of a list or tuple of plain arrays of a backend, and what tells it from other sequences."""
     natives: list[Any] = []
-    keys: list[Hashable] = []
     for x in arrays:
-        if type(x) not in _ARRAYS or x._backend is not backend:
+        if (type(x) is not Array and type(x) not in _ARRAYS) or x._backend is not backend:
             raise TypeError
-        native = x._native
-        natives.append(native)
-        keys += (native.dtype, native.shape)
-    return natives, tuple(keys)
+        natives.append(x._native)
+    return natives, tuple(map(_described, natives))
 
 
 class Shortcuts(dict[Hashable, Callable[..., Any]]):
@@ -160,7 +159,7 @@ def _replace_operands(call: Call, backend: Handle) -> None:
 
 
 def _guard(program: Program, notes: Recording, backend: Handle) -> None:
-    """Let a program decline what the body would look at: natives of another type, and gradients."""
+    """Make a program decline what the body would look at: natives of another type, and gradients."""
     if not backend.mutable:
         # Variables and tracers; and what is made inside a trace is marked as its own, even where it's known.
         program.decline("type({}) is not plain", plain=backend.native_type)

@@ -31,6 +31,7 @@ class Handle(Members):
     fast_get_item: FastPath
     fast_get_pair: FastPath
     fast_get_copy: FastPath
+    fast_get_transpose: FastPath
     fast_set_item: FastPath
 
     def __init__(self, engine: Backend[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:

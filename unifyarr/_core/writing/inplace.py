@@ -250,27 +250,31 @@ def assign_at_once(targets: Sequence[Array], results: Sequence[Array]) -> bool:
     backend = targets[0]._backend if targets else None
     if backend is None or not backend.mutable or len(backend.devices()) > 1:
         return False
-    plain, block = backend.native_type, backend.block
-    is_read_only, check_writable = backend.is_read_only, backend.check_writable
-    writes: list[Callable[[], object]] = []
-    blocks: set[int] = set()
-    for target, result in zip(targets, results, strict=True):
-        if type(target) is not Array or target._backend is not backend or result._backend is not backend:
+    for x in (*targets, *results):
+        if type(x) is not Array or x._backend is not backend:
             return False
-        native, value = target._native, result._native
-        if type(native) is not plain or native.dtype != value.dtype or native.shape != value.shape:
+    natives, values = [x._native for x in targets], [x._native for x in results]
+    plain, is_read_only, check_writable = backend.native_type, backend.is_read_only, backend.check_writable
+    for native, result, value in zip(natives, results, values, strict=True):
+        if type(native) is not plain or native.shape != value.shape or result._base is not None:
             return False
-        if is_read_only(native) or result._base is not None:
+        dtype = value.dtype
+        # Most dtypes are one object, and some are slow to compare.
+        if (native.dtype is not dtype and native.dtype != dtype) or is_read_only(native):
             return False
         check_writable(native)
-        writes.append(partial(backend.assign, native, value))
-        blocks.add(id(block(native)))
-        blocks.add(id(block(value)))
     # Most lie in blocks of their own.
-    apart = len(blocks) == 2 * len(writes) and id(None) not in blocks
+    blocks = {*map(id, map(backend.block, natives)), *map(id, map(backend.block, values))}
+    apart = len(blocks) == 2 * len(natives) and id(None) not in blocks
     if not apart and next(overlapping([*targets, *results]), None) is not None:
         return False
-    finish_all(writes)
+    write = backend.assign
+
+    def write_all() -> None:
+        for native, value in zip(natives, values, strict=True):
+            write(native, value)
+
+    finish_all([write_all])
     return True
 
 
