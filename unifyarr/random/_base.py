@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._core.arrays.array import Array, wrap
-from .._core.calling.recording import has_one_device
 from .._core.engines import dtypes
+from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory

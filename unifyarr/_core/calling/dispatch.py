@@ -37,7 +37,7 @@ from .invoke import elementwise
 from .mapping import map_plainly
 from .recording import beside, frozen, integers, told
 from .shortcut_source import has_shortcuts, shortcut, takes_arrays
-from .shortcuts import Shortcuts, look
+from .shortcuts import Shortcuts
 from .sources import (
     NAME,
     OUT_UNARY,
@@ -191,7 +191,6 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "inside": inside,
         "frozen": frozen,
         "beside": beside,
-        "look": look,
         "shortcuts": shortcuts,
         "DType": DType,
         "integers": integers,

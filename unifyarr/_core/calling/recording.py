@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..arrays.array import Array
 from ..engines.dtypes import BY_NUMPY, DType
-from ..engines.handle import Handle
+from ..engines.handle import Handle, has_one_device
 from .programs import Program, Step
 
 # How many bytes a constant of a shortcut has at most.
@@ -79,11 +79,6 @@ def native_of_data(x: Any, backend: Handle) -> Any:
     if array.dtype is not known.dtype or not has_one_device(backend) or not backend.supports_dtype(array.dtype):
         raise TypeError
     return backend.from_numpy(array)
-
-
-@cache
-def has_one_device(backend: Handle) -> bool:
-    return len(backend.devices()) == 1
 
 
 class Recording:

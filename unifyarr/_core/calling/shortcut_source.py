@@ -22,6 +22,16 @@ if {condition}:
     if {mark}found is None:
         return {mark}shortcuts.learn({mark}key, {call}, {mark}backend)
 """
+# The natives of a list or tuple of arrays of one backend, and what tells it from other sequences.
+_LOOK = """
+{mark}n{place}, {mark}k{place} = [], []
+for {mark}x in {x}:
+    if (type({mark}x) is not Array and type({mark}x) not in {mark}arrays) or {mark}x._backend is not {mark}backend:
+        raise TypeError
+    {mark}y = {mark}x._native
+    {mark}n{place}.append({mark}y)
+    {mark}k{place} += {mark}y.dtype, {mark}y.shape
+"""
 _FINISHED = """
 if {mark}native is not NotImplemented:
     return {mark}native
@@ -111,7 +121,9 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         values.append(f"{mark}backend.layout_key({native})")
     taken = x if whole else native
     if x in declaration.parameters.sequences:
-        return [f"{native}, {mark}k{place} = {mark}look({x}, {mark}backend)"], f"*{taken}", [f"{mark}k{place}"]
+        # The length of a key tells that of one sequence.
+        told = [f"*{mark}k{place}" if len(declaration.parameters.sequences) == 1 else f"tuple({mark}k{place})"]
+        return fill(_LOOK, x=x, place=str(place), mark=mark).splitlines(), f"*{taken}", told
     if x in _firm(declaration):
         return [f"{native} = {x}._native"], taken, values
     # On NumPy its own arrays are natives.

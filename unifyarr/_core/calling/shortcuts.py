@@ -14,13 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from ...backends.base import Backend
 from ..arrays.array import Array, owner, wrap
-from ..arrays.elements import Element
-from ..arrays.recipes import View, is_recipe, make_recipe
+from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded
@@ -30,18 +28,6 @@ from .recording import Recording, is_numpy_data, native_of_data
 # How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
 MOST = 1024
 _MOST_LAYOUTS = 8
-_ARRAYS = frozenset({Array, Element, View})
-_described = attrgetter("dtype", "shape")
-
-
-def look(arrays: Any, backend: Handle) -> tuple[list[Any], tuple[Hashable, ...]]:
-    """Return the natives of a list or tuple of plain arrays of a backend, and what tells it from other sequences."""
-    natives: list[Any] = []
-    for x in arrays:
-        if (type(x) is not Array and type(x) not in _ARRAYS) or x._backend is not backend:
-            raise TypeError
-        natives.append(x._native)
-    return natives, tuple(map(_described, natives))
 
 
 class Shortcuts(dict[Hashable, Callable[..., Any]]):

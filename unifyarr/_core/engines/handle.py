@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from ...backends.base import MEMBERS, Backend
@@ -90,6 +91,12 @@ class GeneralHandle(Handle):
             path = declining(name.removeprefix("fast_"))
             setattr(self, name, path)
             return path
+
+
+@cache
+def has_one_device(backend: Handle) -> bool:
+    """Return whether a backend has one device, where all of its arrays are then."""
+    return len(backend.devices()) == 1
 
 
 def declining(path: str) -> FastPath:

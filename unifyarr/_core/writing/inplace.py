@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from numpy import float64
@@ -23,6 +24,7 @@ from ..arrays.recipes import root_of, steps_with
 from ..arrays.views import Elements, Masked, Step, put_through, store
 from ..engines import dtypes
 from ..engines.dtypes import DType
+from ..engines.handle import Handle, has_one_device
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
@@ -248,7 +250,7 @@ def assign_at_once(targets: Sequence[Array], results: Sequence[Array]) -> bool:
     Raises what a target raises that can't be written.
     """
     backend = targets[0]._backend if targets else None
-    if backend is None or not backend.mutable or len(backend.devices()) > 1:
+    if backend is None or not backend.mutable or not has_one_device(backend):
         return False
     for x in (*targets, *results):
         if type(x) is not Array or x._backend is not backend:
@@ -263,10 +265,7 @@ def assign_at_once(targets: Sequence[Array], results: Sequence[Array]) -> bool:
         if (native.dtype is not dtype and native.dtype != dtype) or is_read_only(native):
             return False
         check_writable(native)
-    # Most lie in blocks of their own.
-    blocks = {*map(id, map(backend.block, natives)), *map(id, map(backend.block, values))}
-    apart = len(blocks) == 2 * len(natives) and id(None) not in blocks
-    if not apart and next(overlapping([*targets, *results]), None) is not None:
+    if not _lie_apart([*natives, *values], backend) and next(overlapping([*targets, *results]), None) is not None:
         return False
     write = backend.assign
 
@@ -276,6 +275,14 @@ def assign_at_once(targets: Sequence[Array], results: Sequence[Array]) -> bool:
 
     finish_all([write_all])
     return True
+
+
+def _lie_apart(natives: Sequence[Any], backend: Handle) -> bool:
+    # Whether natives surely have no memory in common. Most lie in blocks of their own.
+    blocks = {*map(id, map(backend.block, natives))}
+    if len(blocks) == len(natives) and id(None) not in blocks:
+        return True
+    return all(end <= start for (_, end), (start, _) in pairwise(sorted(map(backend.extent, natives))))
 
 
 def _as_source(value: Any) -> Any:

@@ -9,7 +9,7 @@ from operator import itemgetter
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, known_by, worked_around
+from ..kernels import bound_by, worked_around
 from ._indices import Window, check_bounds, check_device_bounds, forward, last_writes
 from ._shared import UNSIGNED, as_dtype, as_signed, independent, is_plain, writes
 
@@ -26,16 +26,6 @@ def _reading(*, window: Window) -> Callable[[Tensor], Tensor]:
     return partial(get_window, window=window) if backward else itemgetter((*slices, ...))
 
 
-def _know_window(x: Tensor, *, window: Window) -> Callable[[Tensor], Tensor] | None:
-    # Where one axis alone is cut, which the engine does sooner than it takes a key.
-    cut = [(axis, *each) for axis, each in enumerate(window) if each != (0, 1, x.shape[axis])]
-    if len(cut) != 1 or cut[0][2] != 1:
-        return None
-    axis, start, _, length = cut[0]
-    return lambda x, /: x.narrow(axis, start, length)
-
-
-@known_by(_know_window)
 @bound_by(_reading)
 def get_window(x: Tensor, /, *, window: Window) -> Tensor:
     slices, backward = forward(window)
