@@ -24,10 +24,10 @@ class Step(Record):
 # What makes an array of a native.
 _MADE = """
 if type(n{slot}) is not plain: return NotImplemented
-a{slot} = blank_array()
-a{slot}._native = n{slot}
-a{slot}._backend = backend
-a{slot}._base = {base}
+array = a{slot} = blank_array()
+array._native = n{slot}
+array._backend = backend
+array._base = {base}
 """
 
 
