@@ -40,7 +40,7 @@ def put_mask(x: Array, key: Any, value: object) -> bool:
     return True
 
 
-def _put_number(x: Array, key: Array, value: float) -> bool:
+def _put_number(x: Array, key: Array, value: Any) -> bool:
     """Write a number to a plain array of an immutable engine, if that is all there is to do."""
     backend, native, mask = x._backend, x._native, key._native
     plain = backend.native_type
