@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -106,24 +108,56 @@ def test_a_key_that_changes_meanwhile_is_read_again(backend: str) -> None:
         x[key] = view
 
 
-def test_windows_of_other_starts_compile_nothing(backend: str) -> None:
-    skip_unless(backend, "jax", why="an engine that compiles each kernel")
+@contextlib.contextmanager
+def compiles() -> Iterator[list[str]]:
+    """Note what JAX compiles inside the block."""
     import jax
 
-    x, w = ua.zeros(64), ua.ones(3)
-    x[0:3] += w
-    x[1:4] *= 2
-    x[2:5].copy()
-    x[3:6] = w
-    with jax.log_compiles(), pytest.MonkeyPatch.context() as patch:
-        compiled: list[str] = []
-        patch.setattr(jax._src.interpreters.pxla.logger, "log", lambda level, text, *rest: compiled.append(text))
-        for start in range(5, 30):
-            x[start : start + 3] += w
-            x[start : start + 3] *= 2
-            x[start : start + 3].copy()
-            x[start : start + 3] = w
-    assert compiled == []
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage().startswith("Compiling"):
+                found.append(record.getMessage())
+
+    found: list[str] = []
+    handler, logger = Handler(), logging.getLogger("jax")
+    logger.addHandler(handler)
+    try:
+        with jax.log_compiles():
+            yield found
+    finally:
+        logger.removeHandler(handler)
+
+
+def test_windows_of_other_starts_compile_nothing(backend: str) -> None:
+    skip_unless(backend, "jax", why="an engine that compiles each kernel")
+    x, w = ua.zeros(67), ua.ones(3)
+
+    def step(start: int) -> None:
+        part = slice(start, start + 3)
+        x[part] += w
+        x[part] *= start
+        x[part] = x[start - 1 : start + 2]
+        x[x == start] = start
+
+    with compiles() as found:
+        step(1)
+    assert found
+    step(2)
+    with compiles() as found:
+        for start in range(3, 30):
+            step(start)
+    assert not found
+
+
+def test_data_of_other_lengths_compiles_nothing(backend: str) -> None:
+    skip_unless(backend, "jax", why="an engine that compiles each kernel")
+    x = ua.asarray(np.arange(71.0))
+    masks = [x > number for number in range(40)]
+    with compiles() as found:
+        for number, mask in enumerate(masks):
+            assert x[mask].shape == (70 - number,)
+            assert ua.asarray(np.arange(100.0 + number)).size == 100 + number
+    assert not found
 
 
 def test_a_trace_is_asked(backend: str) -> None:

@@ -57,8 +57,11 @@ def has_subnormals(values: np.ndarray) -> bool:
         values = values.astype(np.float32)
     if values.dtype.kind != "f" or values.dtype == np.float16:
         return False
-    small = np.abs(values) < _smallest_normal(values.dtype)
+    size, least = np.abs(values), _smallest_normal(values.dtype)
     # Mostly there are none, and not even zeros.
+    if np.minimum.reduce(size, None, initial=np.inf) >= least:
+        return False
+    small = size < least
     return bool(np.logical_or.reduce(small, None)) and bool((values[small] != 0).any())
 
 

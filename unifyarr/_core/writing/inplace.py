@@ -32,6 +32,9 @@ from ..modes.debugging import check_write
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 
+# From how many elements of an array on a write into its own memory pays, on an immutable engine.
+MANY = 1 << 14
+
 
 def as_target(target: object, what: str = "out") -> Array:
     """Return what was passed as the target of a write as an array; a native array that can't be written is an error."""

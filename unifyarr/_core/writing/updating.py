@@ -24,12 +24,10 @@ from ..engines import dtypes
 from ..engines.handle import Handle, casts_itself
 from ..engines.kernels import bound
 from ..engines.tracing import mode
-from .inplace import rewrite
+from .inplace import MANY, rewrite
 
 running_mode = mode.get
 _ARRAYS = frozenset({Array, Element, View})
-# From how many elements of the root on a write into its own memory pays.
-_MANY = 1 << 14
 
 
 class _Update:
@@ -102,7 +100,7 @@ def update(view: View, name: str, other: Any) -> bool:
     if shape == _lengths(window):
         # ``x[:] += w`` is ``x += w``.
         return bool(how.into(native, other, root))
-    is_large = prod(shape) >= _MANY
+    is_large = prod(shape) >= MANY
     if how.at_once is not None:
         if not how.casts(native.dtype, other.dtype):
             return False

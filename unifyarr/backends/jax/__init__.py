@@ -75,6 +75,7 @@ from . import (  # noqa: E402
 )
 from ._compiled import REFERENCES, casting, compiled, is_concrete, is_reference  # noqa: E402
 from ._donating import Donating  # noqa: E402
+from ._items import get_copy  # noqa: E402
 from ._memory import adopted, aligned, entered  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
@@ -142,6 +143,8 @@ class Backend(base.Backend[Any]):
         statistical,
         utility,
     )
+
+    fast: Mapping[str, Callable[..., Any]] = {"get_copy": get_copy}
 
     can_compile = can_transform = True
     vjp = staticmethod(transformations.vjp)

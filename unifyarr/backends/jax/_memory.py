@@ -8,7 +8,6 @@ import threading
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..memory import ALIGNMENT, aligned_part, is_aligned
@@ -20,7 +19,7 @@ from ._private import NO_TRACE, eval_context, find_top_trace
 KEPT, LIMIT = 2**22, 2**26
 
 # From so many arrays of one shape and dtype on, what takes them from NumPy is compiled: that costs 10 ms once, and
-# saves 10 us each time.
+# saves 20 us each time.
 OFTEN = 512
 
 _enter = jax.jit(lambda array: array)
@@ -87,6 +86,7 @@ def number(value: float, dtype: Any) -> jax.Array:
 def _put(array: np.ndarray, device: Any) -> jax.Array:
     if device is not None:
         return jax.device_put(array, device)
+    # ``jnp.asarray`` takes half the time of ``jax.device_put``, but compiles a program for each shape.
     kind = array.shape, array.dtype
     count = _entered.get(kind, 0)
     if count >= OFTEN:
@@ -95,7 +95,7 @@ def _put(array: np.ndarray, device: Any) -> jax.Array:
     if len(_entered) >= 4096:
         _entered.clear()
     _entered[kind] = count + 1
-    return jnp.asarray(array)
+    return jax.device_put(array)
 
 
 class _Adopted:

@@ -264,8 +264,7 @@ class Backend(base.Backend[Any]):
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a NumPy array, which may share memory and must not be written."""
-        if isinstance(native, _VARIABLE):
-            native = native.value()
+        native = self.read(native)
         # NumPy can't take a 0-d bfloat16 by itself.
         array: np.ndarray = np.asarray(native if native.ndim else native.numpy())
         array.flags.writeable = False
