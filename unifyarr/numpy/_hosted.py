@@ -93,6 +93,10 @@ typecodes: dict[str, str] = {
     str(kind): "".join(code for code in str(codes) if code not in "gGOSUVMm") for kind, codes in _typecodes.items()
 }
 
+# As long as C's where that has no longer double: no engine has one.
+longdouble = float64
+clongdouble = complex128
+
 __all__ = [
     "False_",
     "ScalarType",
@@ -104,6 +108,7 @@ __all__ = [
     "broadcast_shapes",
     "byte",
     "cdouble",
+    "clongdouble",
     "complex64",
     "complex128",
     "complexfloating",
@@ -141,6 +146,7 @@ __all__ = [
     "iterable",
     "little_endian",
     "long",
+    "longdouble",
     "longlong",
     "mintypecode",
     "nan",
