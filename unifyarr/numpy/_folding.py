@@ -101,7 +101,8 @@ def reduce(
         return result
     if keeps_sign:
         return _with_signs(x, result, axes, keepdims, working)
-    return function._compute(first, result)
+    combined: Array = function._compute(first, result)
+    return combined
 
 
 def _is_negative_zero(initial: Any) -> bool:
