@@ -33,6 +33,10 @@ class ShapeError(UnifyarrError, ValueError):
     """Shapes don't fit together."""
 
 
+class TooLargeError(ShapeError, MemoryError):
+    """An array has more bytes than can be addressed, which is NumPy's ``ValueError``."""
+
+
 class StructureError(UnifyarrError, ValueError):
     """Two containers differ in their structure."""
 

@@ -52,6 +52,11 @@ def test_a_method_has_numpys_parameters(name: str) -> None:
     if name in ("item", "transpose", "resize", "reshape"):
         wanted = {key: default for key, default in wanted.items() if key not in ("args", "axes", "shape", "new_shape")}
         assert own[0].kind is own[0].VAR_POSITIONAL
+    if name == "choose":
+        # NumPy's takes several arrays as well, whatever its signature says, and then ``out`` and ``mode`` by name.
+        assert own[0].kind is own[0].VAR_POSITIONAL
+        del wanted["choices"]
+        theirs = []
     wanted |= KEYWORDS.get(name, {})
     given = {each.name: each.default for each in own}
     assert {key: given[key] for key in wanted} == wanted
@@ -205,8 +210,6 @@ def test_views_of_methods_see_writes(backend: str) -> None:
         shown[0, 0] = 99
         values[0, 0] = 99
         assert_same(x, values)
-    with pytest.raises(TypeError, match="int64"):
-        ua.asarray(PLAIN).view("int64")
     with pytest.raises(ValueError, match="read-only"):
         ua.asarray(DEEP).diagonal()[0, 0] = 1
 

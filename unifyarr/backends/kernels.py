@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -184,3 +185,28 @@ def fills_gaps(native: Callable[..., Any], gaps: Iterable[Any], reason: str) -> 
         return worked_around(reason)(kernel)  # type: ignore[return-value]
 
     return decorate
+
+
+def bits(
+    shape: tuple[int, ...], before: np.dtype[Any], after: np.dtype[Any]
+) -> tuple[tuple[int, ...], np.dtype[Any], tuple[int, ...]]:
+    """Return how an array of one dtype is read as another one by an engine's cast of bits, which takes real numbers.
+
+    The parts of complex numbers along a last axis, and bools as bytes: in what shape the cast takes them, to which
+    dtype, and the shape of what it gives. The cast adds a last axis for smaller numbers, and uses one up for greater.
+    """
+    given, wanted = _unit(before), _unit(after)
+    nbytes = math.prod(shape) * before.itemsize
+    taken: tuple[int, ...] = (nbytes // given.itemsize,)
+    if wanted.itemsize > given.itemsize:
+        taken = (nbytes // wanted.itemsize, wanted.itemsize // given.itemsize)
+    found = shape
+    if before.itemsize != after.itemsize:
+        found = (*shape[:-1], shape[-1] * before.itemsize // after.itemsize)
+    return taken, wanted, (*found, 2) if after.kind == "c" else found
+
+
+def _unit(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.kind == "c":
+        return np.dtype(f"f{dtype.itemsize // 2}")
+    return np.dtype(np.uint8) if dtype.kind == "b" else dtype

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import math
+import cmath
 from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike, Scalar
 
 _REAL = (int, float)
+_NUMBERS = (int, float, complex)
 
 
 @compositional()
@@ -58,10 +59,10 @@ def isclose(
 
     Source: NumPy, ``isclose``.
     """
-    if type(x2) in _REAL and type(rtol) in _REAL and isinstance(x1, Array):
+    if type(x2) in _NUMBERS and type(rtol) in _REAL and isinstance(x1, Array):
         # Scalars are weak, and so is what is computed from them.
-        wanted = float(x2)
-        finite, missing, size = math.isfinite(wanted), math.isnan(wanted), builtins.abs(wanted) * rtol
+        wanted = x2 + 0.0
+        finite, missing, size = cmath.isfinite(wanted), cmath.isnan(wanted), builtins.abs(wanted) * rtol
     else:
         # A sum with 0.0 is a floating-point number, and infinite parts stay as they are.
         wanted = add(x2, 0.0)

@@ -247,6 +247,10 @@ def asarray(
         # A backend whose natives are NumPy arrays takes subclasses too, such as np.memmap.
         chosen = load((named or current()).name)
         x = wrap(np.asarray(obj), chosen) if isinstance(obj, chosen.native_types) else None
+    elif convert.says_values(obj):
+        # It says whether it has copied.
+        obj, copy = convert.said_by(obj, copy)
+        x = obj if isinstance(obj, Array) else None
     x = None if x is None else capture(x)
     if x is None:
         plain = convert.holds_numbers(obj)

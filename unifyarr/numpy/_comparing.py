@@ -116,8 +116,11 @@ def isrealobj(x: Any) -> bool:
 
 @follows(numpy.isscalar)
 def isscalar(element: Any) -> bool:
-    """Return whether something is a number of Python's or NumPy's; an array of no dimensions isn't."""
-    return False if isinstance(element, Array) else bool(numpy.isscalar(element))
+    """Return whether something is a number: of Python's, of NumPy's, or an array of no dimensions.
+
+    Such an array is here what a scalar is in NumPy: what ``x[0]`` and ``sum(x)`` return.
+    """
+    return element.ndim == 0 if isinstance(element, Array) else bool(numpy.isscalar(element))
 
 
 def _window(name: str, count: Any, *shape: float) -> Array:

@@ -95,7 +95,28 @@ def reduce(
     if mask is not None:
         x = ua.where(mask, cast(x, working), first if identity is None else ua.asarray(identity, dtype=working))
     result = _in_any_order(function, x, axes, working, keepdims)
-    return result if initial is NO_VALUE or first is None else function._compute(first, result)
+    if initial is NO_VALUE or first is None:
+        return result
+    if name == "add" and working.rank > 1 and _is_negative_zero(initial):
+        return _with_signs(x, result, axes, keepdims, working)
+    return function._compute(first, result)
+
+
+def _is_negative_zero(initial: Any) -> bool:
+    if not isinstance(initial, (float, complex, np.inexact)) or initial != 0:
+        return False
+    return math.copysign(1, initial.real) < 0
+
+
+def _with_signs(x: Array, result: Array, axes: tuple[int, ...], keepdims: bool, working: DType) -> Array:
+    # A sum that begins with -0.0 is that, where all elements are.
+    if working.rank == 3:
+        x, made, real = cast(x, working), ua.zeros_like(result), dtypes.real_of(working)
+        made.real = _with_signs(x.real, result.real, axes, keepdims, real)
+        made.imag = _with_signs(x.imag, result.imag, axes, keepdims, real)
+        return made
+    stays = ua.all(ua.logical_and(ua.signbit(cast(x, working)), ua.equal(x, 0)), axis=axes, keepdims=keepdims)
+    return ua.where(stays, -0.0, result)
 
 
 def _in_any_order(function: Ufunc, x: Array, axes: tuple[int, ...], working: DType, keepdims: bool) -> Array:

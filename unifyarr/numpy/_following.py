@@ -50,6 +50,7 @@ def together(*items: Any) -> list[Array]:
     else:
         # Whether they are of one backend is checked by what they are passed to.
         return list(items)
+    items = tuple([ua.asarray(x) if convert.says_values(x) else x for x in items])
     backend = convert.common_backend(items, current())
     return [x if isinstance(x, Array) else convert.as_array(x, backend) for x in items]
 

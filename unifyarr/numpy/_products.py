@@ -13,6 +13,7 @@ from .._core.arrays.array import Array
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
+from ._creation import layout
 from ._folding import cast
 from ._following import as_array, deliver, follows, together
 
@@ -53,7 +54,11 @@ def dot(a: Any, b: Any, out: Any = None) -> Array:
         result = ua.matmul(a, b)
     else:
         result = ua.tensordot(a, b, axes=((-1,), (-2,)))
-    return result if out is None else deliver(result, out)
+    if out is None:
+        return result
+    if getattr(out, "dtype", None) != result.dtype or not layout(as_array(out)).c_contiguous:
+        raise ValueError(f"out of dot() is a C-contiguous array of {result.dtype}, the dtype of the result")
+    return deliver(result, out)
 
 
 @follows(numpy.vdot)

@@ -207,4 +207,9 @@ def isin(
     x, others = together(element, test_elements)
     if kind == "table" and (x.dtype.kind not in "biu" or others.dtype.kind not in "biu"):
         raise ValueError("kind='table' is for integers and bools: leave it out")
+    if kind == "table" and others.size and others.dtype.kind != "b":
+        lowest, highest = int(ua.min(others)), int(ua.max(others))
+        if highest - lowest > np.iinfo(others.dtype.dtype).max:
+            # NumPy's table has a place for each, which it counts in this dtype.
+            raise RuntimeError(f"test_elements are more apart than {others.dtype} counts: leave kind out")
     return ua.isin(x, others, invert=bool(invert))

@@ -102,6 +102,8 @@ class ufunc:
             raise TypeError(f"{self.__name__}() takes {self.nin}{most} positional arguments, but {len(args)} came")
         if count and out is not None:
             raise TypeError(f"{self.__name__}() got out both by position and by name: pass it once")
+        if any(each is Ellipsis for each in (*args[self.nin :], *(out if type(out) is tuple else ()))):
+            raise TypeError(f"out=... of {self.__name__}() is no positional argument, and in no tuple")
         # NumPy's ``out=...`` asks for an array where it would give a scalar.
         out = None if out is Ellipsis else out
         outs = args[self.nin :] if count else out if isinstance(out, tuple) else (out,)
@@ -240,8 +242,10 @@ class _unary(ufunc):
 
     __module__ = "unifyarr.numpy"
 
-    def __call__(self, x: Any, /, out: Any = None, **options: Any) -> Any:
-        if not options:
+    def __call__(self, x: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
+        if len(more) == 1 and out is None and type(more[0]) is Array:
+            (out,), more = more, ()
+        if not options and not more:
             if out is None:
                 return self._compute(x)
             if type(out) is Array:
@@ -250,7 +254,7 @@ class _unary(ufunc):
                 except ShapeError:
                     # The input may have to be repeated.
                     pass
-        return self._call((x,), out, **options)
+        return self._call((x, *more), out, **options)
 
 
 class _binary(ufunc):
@@ -258,8 +262,10 @@ class _binary(ufunc):
 
     __module__ = "unifyarr.numpy"
 
-    def __call__(self, x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
-        if not options:
+    def __call__(self, x1: Any, x2: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
+        if len(more) == 1 and out is None and type(more[0]) is Array:
+            (out,), more = more, ()
+        if not options and not more:
             if out is None:
                 return self._compute(x1, x2)
             if type(out) is Array:
@@ -268,7 +274,7 @@ class _binary(ufunc):
                 except ShapeError:
                     # Inputs may have to be repeated.
                     pass
-        return self._call((x1, x2), out, **options)
+        return self._call((x1, x2, *more), out, **options)
 
 
 _CALLED: dict[tuple[int, int], type[ufunc]] = {(1, 1): _unary, (2, 1): _binary}
@@ -356,6 +362,8 @@ def _single(out: Any) -> Any:
         if len(out) != 1:
             raise ValueError(f"out is one array, or a tuple of one, not of {len(out)}")
         (out,) = out
+        if out is Ellipsis:
+            raise TypeError("out=... is no tuple of it")
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out is an array, not {type(out).__name__}")
     return out

@@ -94,11 +94,23 @@ class vectorize:
             return self.pyfunc(*given, **named)
 
         operands = [args[place] for place in places] + [kwargs[name] for name in names]
+        if self._core is None and any(map(_is_object, operands)):
+            return self._of_objects(function, operands)
         if self._core is not None:
             return self._of_parts(function, operands, *self._core)
         if not operands:
             return as_array(function())
         return self._of_elements(function, operands)
+
+    def _of_objects(self, function: Callable[..., Any], operands: list[Any]) -> Any:
+        # What no array holds is one element, which each call gets.
+        others = [each for each in operands if not _is_object(each)]
+
+        def with_objects(*elements: Any) -> Any:
+            left = iter(elements)
+            return function(*(each if _is_object(each) else next(left) for each in operands))
+
+        return self._of_elements(with_objects, others) if others else as_array(with_objects())
 
     def _of_elements(self, function: Callable[..., Any], operands: list[Any]) -> Any:
         arrays = ua.broadcast_arrays(*together(*operands))
@@ -160,6 +172,11 @@ class vectorize:
         own = shape[len(shape) - count :]
         joined = together(like, *column)[1:]
         return ua.reshape(ua.stack([ua.broadcast_to(each, own).astype(dtype) for each in joined]), shape)
+
+
+def _is_object(x: Any) -> bool:
+    known = (Array, np.ndarray, np.generic, *dtypes.SCALARS, list, tuple)
+    return not isinstance(x, known) and not hasattr(type(x), "__array__")
 
 
 def _match(lengths: dict[str, int], shape: tuple[int, ...], core: tuple[str, ...]) -> None:

@@ -50,7 +50,7 @@ _NAMES = {
         cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power matrix_rank pinv qr
         slogdet solve svd svdvals vecdot vector_norm
     """,
-    manipulation: "broadcast_to concat imag permute_dims real repeat reshape roll stack",
+    manipulation: "bitcast broadcast_to concat imag permute_dims real repeat reshape roll stack",
     scatter: "scatter_reduce",
     searching: "argmax argmin nonzero searchsorted where",
     sets: "isin unique_all unique_values",

@@ -62,7 +62,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayT
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000
     # As in ``np.ndarray[Any, np.dtype[np.float64]]``.
-    __class_getitem__ = classmethod(GenericAlias)
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     _base: Array | None
 
@@ -119,7 +119,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayT
     @property
     def flat(self) -> Array:
         """An iterator over all elements in C order, NumPy's ``flatiter``, which reads and writes them by keys too."""
-        return self._flat()
+        return self._flat()  # type: ignore[no-any-return]
 
     @flat.setter
     def flat(self, value: ArrayLike) -> None:

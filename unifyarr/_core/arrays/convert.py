@@ -191,6 +191,25 @@ def _join(data: Any, backend: Handle, dtype: DType | None, device: Any) -> Any:
     return backend.kernel("reshape")(backend.kernel("concat")(*natives, axis=0), shape=known.shape)
 
 
+def says_values(x: object) -> bool:
+    """Return whether an object is no array that we know, and has a method by which NumPy makes it one."""
+    return hasattr(type(x), "__array__") and not isinstance(x, (np.ndarray, np.generic, Array))
+
+
+def said_by(x: Any, copy: bool | None) -> tuple[Any, bool | None]:
+    """Return what the method ``__array__`` of an object returns, and ``copy``: ``None`` where the method has heeded it.
+
+    NumPy refuses what it returns where that is an array of ours.
+    """
+    check_data(x)
+    try:
+        return x.__array__(copy=copy), None
+    except TypeError as error:
+        if "copy" not in str(error):
+            raise
+    return x.__array__(), copy
+
+
 def lift(native: Any, backend: Handle) -> Array:
     """Return an array over an engine's own array, which has to be one that the package's functions compute with."""
     backend.check_plain(native)
@@ -211,6 +230,10 @@ def as_array(x: object, backend: Handle, device: object = None) -> Array:
         if own is not backend:
             raise mismatch(backend, own)
         return lift(x, backend)
+    if says_values(x):
+        x, _ = said_by(x, None)
+        if isinstance(x, Array):
+            return as_array(x, backend)
     return wrap(from_data(x, backend, device=device), backend)
 
 

@@ -12,13 +12,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from ...errors import DtypeError
 from ..engines import dtypes
 from ..engines.tracing import capture, current
 from ..values.arguments import as_integers
 from ..values.declared import functions
 from ..values.supplying import NotSupplied
 from .protocols import Protocols
-from .views import Window
+from .views import Bits, Window
 
 
 class Layout(Protocols):
@@ -62,19 +63,31 @@ class Layout(Protocols):
         return functions.reshape(x, (-1,), copy=None if whole else True)  # type: ignore[no-any-return]
 
     def __sizeof__(self) -> int:
-        # The memory is counted where it is owned, as NumPy does.
-        return object.__sizeof__(self) + (self.nbytes if current(self)._base is None else 0)
+        # The memory is counted where it is owned, as NumPy does; a length and a stride have 8 bytes each.
+        return object.__sizeof__(self) + 16 * self.ndim + (self.nbytes if current(self)._base is None else 0)
 
     def view(self, dtype: Any = None, type: Any = None) -> Self:
-        """Return a view of the whole array, of its own dtype: no memory is read as another one."""
-        if isinstance(dtype, builtin_type) and issubclass(dtype, np.ndarray):
-            dtype = None
-        if dtype is not None and dtypes.as_dtype(dtype) is not self.dtype:
-            raise TypeError(
-                f"no engine but NumPy reads memory of {self.dtype} as {dtype} and writes it: use x.astype(dtype), or "
-                "np.asarray(x).view(dtype) for the bits"
-            )
-        return capture(self)._view(Window.of_order(self.shape, range(self.ndim)))
+        """Return a view of the whole array, whose memory is read as another dtype if one is given.
+
+        With numbers of another size the last axis gets longer or shorter; its elements have to lie side by side then.
+        Where an engine's arrays can't be written, the bits are computed, and what is written to them is written back.
+
+        >>> import unifyarr as ua
+        >>> x = ua.asarray([1.0, -1.0])
+        >>> x.view("uint64")[1] &= 2**63 - 1
+        >>> x
+        array([1., 1.])
+        """
+        x = capture(self)
+        is_class = isinstance(dtype, builtin_type) and issubclass(dtype, (np.ndarray, Layout))
+        wanted = x.dtype if dtype is None or is_class else dtypes.as_dtype(dtype)
+        if wanted is x.dtype:
+            return x._view(Window.of_order(x.shape, range(x.ndim)))
+        if not x._backend.supports_dtype(wanted.dtype, None):
+            raise DtypeError(f"backend {x.backend!r} has no {wanted} here: view the memory as a smaller dtype")
+        # NumPy's rule, and its errors.
+        x._geometry().view(wanted.dtype)
+        return x._view(Bits(x.dtype.dtype, wanted.dtype))
 
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
         """Give the array another shape and size in place: the elements in C order, then zeros.

@@ -8,9 +8,11 @@ A plain call goes to the function of the main namespace. What only NumPy has goe
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
+from numpy.exceptions import ComplexWarning
 
 from ..engines.dtypes import as_dtype
 from ..values.arguments import as_integer
@@ -229,9 +231,9 @@ class Methods(Protocols):
         """See the function ``repeat``."""
         return functions.repeat(self, repeats, axis=axis)
 
-    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Self:
-        """Return elements of the choices that the elements count; see ``unifyarr.numpy.choose``."""
-        return numpy.choose(self, choices, out, mode)
+    def choose(self, *choices: Any, out: Any = None, mode: Any = "raise") -> Self:
+        """Return elements of the choices, one sequence or several arrays, that the elements count; see ``choose``."""
+        return numpy.choose(self, choices[0] if len(choices) == 1 else choices, out, mode)
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
         """Return the slices for which a condition is true; see ``unifyarr.numpy.compress``."""
@@ -254,11 +256,21 @@ class Methods(Protocols):
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Self:
-        """See the function ``astype``; a ``casting`` other than ``"unsafe"`` restricts it as NumPy does."""
+        """See the function ``astype``; a ``casting`` other than ``"unsafe"`` restricts it as NumPy does.
+
+        Of complex numbers as real ones the real part is left, with NumPy's ``ComplexWarning``.
+        """
         if not copy and dtype is self.dtype:
             return self
         if casting != "unsafe":
             _check_cast(self.dtype, as_dtype(dtype), casting)
+        elif self.dtype.rank == 3 and as_dtype(dtype).rank in (1, 2):
+            warnings.warn(
+                f"a cast of {self.dtype} to {as_dtype(dtype)} drops the imaginary part: write x.real to say so",
+                ComplexWarning,
+                stacklevel=2,
+            )
+            return functions.astype(self.real, dtype)
         return functions.astype(self, dtype, copy=copy)
 
 

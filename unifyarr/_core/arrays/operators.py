@@ -38,9 +38,10 @@ class _Operands(set[type]):
 TAKEN = _Operands((bool, int, float, complex))
 
 
-def _left(x: Any, other: object, name: str) -> Any:
-    """Leave an operation to an operand that is no array and no data: to its method of that name.
+def _left(x: Any, other: object, name: str, compute: Callable[[Any], Any]) -> Any:
+    r"""Leave an operation to an operand that is no array and no data: to its method of that name.
 
+    Where that declines, what NumPy makes an array of is ``compute``\ d with.
     Where it declines too, Python says which types were given, which says nothing of an array of another library, whose
     class may be called ``Array`` as well.
     """
@@ -51,6 +52,8 @@ def _left(x: Any, other: object, name: str) -> Any:
     result = NotImplemented if method is None else method(other, x)
     if result is NotImplemented:
         check_data(other)
+        if hasattr(type(other), "__array__"):
+            return compute(functions.asarray(other))
     return result
 
 
@@ -111,7 +114,7 @@ def _make_binary(function: str, name: str) -> Any:
     def operator(self: Any, other: Any, /) -> Any:
         if type(other) in TAKEN or TAKEN.accept(other):
             return getattr(functions, function)(self, other)
-        return _left(self, other, other_name)
+        return _left(self, other, other_name, lambda given: getattr(functions, function)(self, given))
 
     OPERATORS[function] = operator
     return operator
@@ -123,7 +126,7 @@ def _make_reflected(function: str, name: str) -> Any:
     def operator(self: Any, other: Any, /) -> Any:
         if type(other) in TAKEN or TAKEN.accept(other):
             return getattr(functions, function)(other, self)
-        return _left(self, other, other_name)
+        return _left(self, other, other_name, lambda given: getattr(functions, function)(given, self))
 
     return operator
 

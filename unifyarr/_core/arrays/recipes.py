@@ -15,7 +15,7 @@ from ..values.shapes import c_strides, shadow
 from ..values.supplying import supply
 from .array import Array, blank, owner, register, wrap
 from .ownership import read, settled, share
-from .views import Part, Step, Window, get_through
+from .views import Bits, Part, Step, Window, get_through
 
 
 class View(Array):
@@ -73,7 +73,12 @@ class View(Array):
     def dtype(self) -> DType:
         """The dtype."""
         dtype = self._root.dtype
-        return dtypes.real_of(dtype) if any(isinstance(step, Part) for step in self._steps) else dtype
+        for step in self._steps:
+            if isinstance(step, Part):
+                dtype = dtypes.real_of(dtype)
+            elif isinstance(step, Bits):
+                dtype = dtypes.BY_NUMPY[step.after]
+        return dtype
 
     @property
     def device(self) -> str:

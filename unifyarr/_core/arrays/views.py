@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
+import numpy as np
+
 from ...typing import Shape
 from ..engines.handle import Handle
 from ..values.records import Record
@@ -192,6 +194,31 @@ class Part(Record):
 
     def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
         return store(backend, native, backend.kernel(f"set_{self.name}")(backend.copy(backend.read(native)), value))
+
+
+class Bits(Record):
+    """The memory of the base, of one dtype of NumPy's, read as another one."""
+
+    before: np.dtype[Any]
+    after: np.dtype[Any]
+
+    @property
+    def writable(self) -> bool:
+        return True
+
+    def shape(self, shape: Shape) -> Shape:
+        if self.before.itemsize == self.after.itemsize:
+            return shape
+        return (*shape[:-1], shape[-1] * self.before.itemsize // self.after.itemsize)
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        return True
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        return backend.kernel("bitcast")(native, dtype=self.after)
+
+    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+        return store(backend, native, backend.kernel("bitcast")(value, dtype=self.before))
 
 
 class Broadcast(Record):

@@ -14,7 +14,7 @@ Kernel = Callable[..., Any]
 
 # What no function's declaration names: views, indexing and casts, which the machinery itself calls,
 _INDEXING = "get_window", "set_window", "gather", "scatter", "put_mask"
-_VIEWS = "reshape", "permute_dims", "broadcast_to", "diagonal", "real", "imag", "set_real", "set_imag"
+_VIEWS = "reshape", "permute_dims", "broadcast_to", "diagonal", "real", "imag", "set_real", "set_imag", "bitcast"
 MACHINERY = frozenset({*_INDEXING, *_VIEWS, "astype", "concat", "stack"})
 # and the engine's own generator of random numbers, which it need not have.
 _DRAWS = "uniform", "normal", "integers", "permutation", "gamma", "poisson", "binomial"

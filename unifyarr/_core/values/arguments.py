@@ -40,6 +40,8 @@ def as_integers(given: Any, what: str) -> tuple[int, ...]:
         several = isinstance(given, Iterable) and getattr(given, "ndim", None) != 0
         integers = tuple(islice(given, MOST_AXES + 1)) if several else (given,)
         if len(integers) <= MOST_AXES:
+            if any(type(each) is bool for each in integers):
+                raise TypeError("a bool is no integer here, as in NumPy")
             return tuple(map(operator.index, integers))
     except Exception as error:
         raise TypeError(f"{what} is an integer or a sequence of integers, not {shown(given)}") from error

@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ...errors import AxisError, ShapeError
+from ...errors import AxisError, ShapeError, TooLargeError
 from ...typing import Shape
 from .arguments import MOST_AXES, as_integer, as_integers
 
@@ -40,7 +40,8 @@ def check_memory(shape: Shape, dtype: Any, most: int = MOST_BYTES) -> None:
         return
     nbytes = math.prod(length for length in shape if length) * dtype.itemsize
     if nbytes >= ADDRESSES or (nbytes > most and 0 not in shape):
-        raise MemoryError(f"there is no memory for an array of shape {shape} and dtype {dtype}, {nbytes:,} bytes")
+        error = TooLargeError if nbytes >= ADDRESSES else MemoryError
+        raise error(f"there is no memory for an array of shape {shape} and dtype {dtype}, {nbytes:,} bytes")
 
 
 def as_shape(shape: Any) -> Shape:

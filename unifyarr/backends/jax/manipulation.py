@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..kernels import bits
 from ._compiled import INDEX, compiled, engine
 from ._memory import number
 from ._writing import writes
@@ -30,6 +33,19 @@ def reshape(x: jax.Array, /, *, shape: tuple[int, ...]) -> jax.Array:
 
 real = engine(lax.real)
 imag = engine(lax.imag)
+
+
+@compiled
+def bitcast(x: jax.Array, /, *, dtype: np.dtype[Any]) -> jax.Array:
+    taken, unit, found = bits(x.shape, x.dtype, dtype)
+    if x.dtype.kind == "b":
+        x = x.astype(np.uint8)
+    elif x.dtype.kind == "c":
+        x = jnp.stack([lax.real(x), lax.imag(x)], axis=-1)
+    x = jnp.reshape(lax.bitcast_convert_type(jnp.reshape(x, taken), unit), found)
+    if dtype.kind == "c":
+        return lax.complex(x[..., 0], x[..., 1])
+    return x != 0 if dtype.kind == "b" else x
 
 
 @writes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import methodcaller
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,11 @@ def set_imag(x: np.ndarray, value: np.ndarray, /) -> np.ndarray:
     """Write the imaginary part of a complex array, and return it; immutable engines return a new array."""
     x.imag = value
     return x
+
+
+def bitcast(x: np.ndarray, /, *, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return the memory of an array read as another dtype; numbers of another size scale the last axis."""
+    return x.view(dtype)
 
 
 @bound_by(lambda *, axis: lambda *arrays: np.concatenate(arrays, axis))

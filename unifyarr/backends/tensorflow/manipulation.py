@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import worked_around
+from ..kernels import bits, worked_around
 from ._engine import (
-    broadcast_to as broadcast_to,
-)
-from ._engine import (
+    NUMPY_DTYPES,
+    TENSORFLOW_DTYPES,
+    cast,
     integer,
     integers,
     is_traced,
@@ -18,6 +18,9 @@ from ._engine import (
     parts,
     raw,
     tf,
+)
+from ._engine import (
+    broadcast_to as broadcast_to,
 )
 from ._engine import (
     reshape as reshape,
@@ -34,6 +37,19 @@ def real(x: Any, /) -> Any:
 
 def imag(x: Any, /) -> Any:
     return parts(x)[1]
+
+
+def bitcast(x: Any, /, *, dtype: np.dtype[Any]) -> Any:
+    before = NUMPY_DTYPES[x.dtype]
+    taken, unit, found = bits(tuple(x.shape), before, dtype)
+    if before.kind == "b":
+        x = cast(x, tf.uint8)
+    elif before.kind == "c":
+        x = tf.stack(parts(x), axis=-1)
+    x = reshape(raw.Bitcast(input=reshape(x, shape=taken), type=TENSORFLOW_DTYPES[unit]), shape=found)
+    if dtype.kind == "c":
+        return join(x[..., 0], x[..., 1])
+    return raw.NotEqual(x=x, y=tf.zeros((), x.dtype)) if dtype.kind == "b" else x
 
 
 def set_real(x: Any, value: Any, /) -> Any:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from ...errors import ShapeError
 from ..kernels import bound_by, support_native_out, worked_around
-from ._shared import UNSIGNED, as_dtype, as_signed, independent, writes
+from ._shared import DTYPES, UNSIGNED, as_dtype, as_signed, independent, writes
 
 
 @bound_by(lambda *, shape: partial(Tensor.expand, size=shape))
@@ -36,6 +37,13 @@ def real(x: Tensor, /) -> Tensor:
 def imag(x: Tensor, /) -> Tensor:
     # The imaginary part of a lazily conjugated tensor is lazily negated.
     return torch.imag(x).resolve_neg()
+
+
+def bitcast(x: Tensor, /, *, dtype: np.dtype[Any]) -> Tensor:
+    if not x.numel() and x.itemsize != dtype.itemsize:
+        # The engine refuses it, for strides of zero.
+        return x.new_empty((*x.shape[:-1], x.shape[-1] * x.itemsize // dtype.itemsize), dtype=DTYPES[dtype])
+    return x.resolve_conj().resolve_neg().view(DTYPES[dtype])
 
 
 @writes
