@@ -173,6 +173,22 @@ def test_lu_is_that_of_scipy(backend: str, shape: tuple[int, ...], composed: boo
         declined.reset(token)
 
 
+def test_without_scipy(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_unless(backend, "numpy", why="LAPACK's routines come from SciPy there")
+    from unifyarr.backends.numpy import linalg_solvers
+
+    monkeypatch.setattr(linalg_solvers, "_lapack", lambda name, char: None)
+    for dtype in (*FLOATS, *COMPLEX):
+        for shape in SHAPES:
+            check_lu(drawn(dtype, *shape))
+        check_triangle(steep(dtype, 3, 3), drawn(dtype, 3, 2), lower=True)
+    for x in (np.zeros((2, 2)), np.ones((3, 3)), drawn("complex128", 4, 3)):
+        compact, pivots, _ = getattr(scipy.linalg.lapack, "zgetrf" if x.dtype.kind == "c" else "dgetrf")(x)
+        found = linalg.lu_factor(ua.asarray(x))
+        assert_same(found.lu, compact, rtol=1e-12, atol=1e-12, signed_zeros=False)
+        assert_same(found.piv, pivots.astype("int64"))
+
+
 def test_singular_matrices_have_factors(backend: str) -> None:
     for x in (np.zeros((2, 2)), np.ones((3, 3)), np.array([[0.0, 1.0], [0.0, 2.0]])):
         check_lu(x)

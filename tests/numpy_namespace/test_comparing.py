@@ -13,7 +13,7 @@ allclose(v, w, 10, 10) | array_equal(A, A) | array_equal(A, v) | array_equal(N, 
 array_equal(I, I + 0.0) | array_equiv(v, [v, v]) | array_equiv(A, v) | array_equal([1, 2], [1, 2]) | isposinf(A / 0)
 isclose(F, 1.5 - 1e-16, 0, 0) | isclose(F * 0, F[0] * 0, 0, 1 - 1e-16) | isclose(F, 2, (1 - 1e-16) / 2, 0)
 isclose(U, 5) | isclose(N, np.inf) | isclose(N, np.nan, equal_nan=True)
-isclose(A / 0, np.inf) | isclose(C, 2) | isclose(I, 3, 0, v)
+isclose(A / 0, np.inf) | isclose(C, 2) | isclose(C, 0.5j) | isclose(I, 3, 0, v)
 isneginf(A / 0) | isposinf(k) | isposinf(C) | isneginf(A, zeros((3, 4), bool)) | iscomplex(C) | isreal(C)
 iscomplex(A) | isreal(A) | iscomplexobj(C) | iscomplexobj(A) | isrealobj(C) | isrealobj([1]) | isscalar(3)
 isscalar(A) | isscalar([1]) | isscalar("a") | bartlett(5) | blackman(6) | hamming(7) | hanning(8) | kaiser(5, 14)

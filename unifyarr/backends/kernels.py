@@ -98,14 +98,24 @@ def scipy_values(name: str, *arrays: np.ndarray) -> np.ndarray:
 
 def permutation(pivots: np.ndarray, rows: int) -> np.ndarray:
     """Return the order of rows after the exchanges of a factorization: of row 0 with row ``pivots[0]``, and so on."""
-    count = pivots.shape[-1]
+    shape, count = (*pivots.shape[:-1], rows), pivots.shape[-1]
     flat = pivots.reshape(-1, count)
+    if len(flat) < count:
+        # Python exchanges two numbers sooner than NumPy.
+        return np.array([_exchanged(each, rows) for each in flat.tolist()], np.int64).reshape(shape)
     order = np.repeat(np.arange(rows)[None], len(flat), axis=0)
     stack = np.arange(len(flat))
     for place in range(count):
         other = flat[:, place]
         order[:, place], order[stack, other] = order[stack, other], order[:, place].copy()
-    return order.reshape(*pivots.shape[:-1], rows)
+    return order.reshape(shape)
+
+
+def _exchanged(pivots: list[int], rows: int) -> list[int]:
+    order = list(range(rows))
+    for place, other in enumerate(pivots):
+        order[place], order[other] = order[other], order[place]
+    return order
 
 
 def exchanges(order: np.ndarray, count: int) -> np.ndarray:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import builtins
-import math
-from typing import TYPE_CHECKING
+import cmath
+from typing import TYPE_CHECKING, Any
 
 from .._core.arrays.array import Array
 from .._core.declaring.declare import compositional
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike, Scalar
 
 _REAL = (int, float)
+_NUMBERS = (int, float, complex)
 
 
 @compositional()
@@ -58,15 +59,19 @@ def isclose(
 
     Source: NumPy, ``isclose``.
     """
-    if type(x2) in _REAL and type(rtol) in _REAL and isinstance(x1, Array):
+    weak: Any = x2
+    margin: Any = atol
+    finite: Any
+    missing: Any
+    if type(x2) in _NUMBERS and type(rtol) in _REAL and isinstance(x1, Array):
         # Scalars are weak, and so is what is computed from them.
-        wanted = float(x2)
-        finite, missing, size = math.isfinite(wanted), math.isnan(wanted), builtins.abs(wanted) * rtol
+        wanted = weak + 0.0
+        finite, missing, size = cmath.isfinite(wanted), cmath.isnan(wanted), builtins.abs(wanted) * rtol
     else:
         # A sum with 0.0 is a floating-point number, and infinite parts stay as they are.
         wanted = add(x2, 0.0)
         finite, missing, size = isfinite(wanted), equal_nan and isnan(wanted), multiply(abs(wanted), rtol)
-    limit = size + atol if type(size) is float and type(atol) in _REAL else add(size, atol)
+    limit = size + margin if type(size) is float and type(atol) in _REAL else add(size, atol)
     near = less_equal(abs(subtract(x1, wanted)), limit)
     near = logical_or(logical_and(near, finite), equal(x1, wanted))
     return logical_or(near, logical_and(isnan(add(x1, 0.0)), missing)) if equal_nan else near

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,9 @@ def _in_loop(ufunc: np.ufunc, *given: ArrayLike | Scalar) -> tuple[list[Array], 
     """Return operands as arrays of the dtypes in which NumPy computes a ufunc, and the dtypes of its results."""
     backend = common_backend(given, current())
     arrays = [as_array(x, backend) for x in given]
-    kinds = [type(x) if type(x) in dtypes.SCALARS else array.dtype for x, array in zip(given, arrays, strict=True)]
+    kinds: list[Any] = [
+        type(x) if type(x) in dtypes.SCALARS else array.dtype for x, array in zip(given, arrays, strict=True)
+    ]
     found = dtypes.loop(ufunc, *kinds)
     cast = [x.astype(dtype, copy=False) for x, dtype in zip(arrays, found[: ufunc.nin], strict=True)]
     return list(broadcast_arrays(*cast)) if len(cast) > 1 else cast, list(found[ufunc.nin :])

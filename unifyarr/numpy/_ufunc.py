@@ -242,8 +242,10 @@ class _unary(ufunc):
 
     __module__ = "unifyarr.numpy"
 
-    def __call__(self, x: Any, /, out: Any = None, **options: Any) -> Any:
-        if not options:
+    def __call__(self, x: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
+        if len(more) == 1 and out is None and type(more[0]) is Array:
+            (out,), more = more, ()
+        if not options and not more:
             if out is None:
                 return self._compute(x)
             if type(out) is Array:
@@ -252,7 +254,7 @@ class _unary(ufunc):
                 except ShapeError:
                     # The input may have to be repeated.
                     pass
-        return self._call((x,), out, **options)
+        return self._call((x, *more), out, **options)
 
 
 class _binary(ufunc):
@@ -260,8 +262,10 @@ class _binary(ufunc):
 
     __module__ = "unifyarr.numpy"
 
-    def __call__(self, x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
-        if not options:
+    def __call__(self, x1: Any, x2: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
+        if len(more) == 1 and out is None and type(more[0]) is Array:
+            (out,), more = more, ()
+        if not options and not more:
             if out is None:
                 return self._compute(x1, x2)
             if type(out) is Array:
@@ -270,7 +274,7 @@ class _binary(ufunc):
                 except ShapeError:
                     # Inputs may have to be repeated.
                     pass
-        return self._call((x1, x2), out, **options)
+        return self._call((x1, x2, *more), out, **options)
 
 
 _CALLED: dict[tuple[int, int], type[ufunc]] = {(1, 1): _unary, (2, 1): _binary}

@@ -1,4 +1,4 @@
-"""Triangular systems and factors by LAPACK on NumPy, where SciPy is installed: NumPy itself calls no such routines."""
+"""Triangular systems and factors on NumPy: by LAPACK where SciPy is installed, since NumPy calls no such routines."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ def solve_triangular(x1: np.ndarray, x2: np.ndarray, /, *, lower: bool, unit_dia
     return np.ascontiguousarray(found)
 
 
-def lu_factor(x: np.ndarray, /) -> Any:
+def lu_factor(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
     """Return the compact factors, and the rows that each row was exchanged with."""
     factor = _lapack("getrf", x.dtype.char)
-    if factor is None:
-        return NotImplemented
     *batch, rows, columns = x.shape
+    if factor is None:
+        compact, pivots = _eliminated(x.reshape(-1, rows, columns))
+        return compact.reshape(x.shape), pivots.reshape(*batch, -1)
     compact, pivots = np.empty(x.shape, x.dtype), np.empty((*batch, min(rows, columns)), np.int64)
     for place in np.ndindex(*batch):
         # Zeros among the pivots are no error: the factors are there.
@@ -51,12 +52,24 @@ def lu_factor(x: np.ndarray, /) -> Any:
     return compact, pivots
 
 
-def lu(x: np.ndarray, /) -> Any:
+def _eliminated(stack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Factor a stack of matrices column by column, as LAPACK does."""
+    x, each = stack.copy(), np.arange(len(stack))
+    pivots = np.empty((len(x), min(x.shape[1:])), np.int64)
+    for place in range(pivots.shape[1]):
+        column = x[:, place:, place]
+        size = abs(column.real) + abs(column.imag) if x.dtype.kind == "c" else abs(column)
+        other = pivots[:, place] = size.argmax(1) + place
+        x[:, place], x[each, other] = x[each, other], x[:, place].copy()
+        head = x[:, place, place, None]
+        x[:, place + 1 :, place] /= np.where(head == 0, 1, head)
+        x[:, place + 1 :, place + 1 :] -= x[:, place + 1 :, place, None] * x[:, place, None, place + 1 :]
+    return x, pivots
+
+
+def lu(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
     """Return the compact factors, and the order of the rows."""
-    found = lu_factor(x)
-    if found is NotImplemented:
-        return found
-    compact, pivots = found
+    compact, pivots = lu_factor(x)
     return compact, permutation(pivots, x.shape[-2])
 
 

@@ -92,3 +92,8 @@ def _integer(native: Kernel, of_uint64: Kernel) -> Kernel:
 
 gcd = _integer(torch.gcd, _gcd_uint64)
 lcm = _integer(torch.lcm, _lcm_uint64)
+
+
+def frexp(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    fraction, exponent = torch.frexp(x)
+    return fraction, exponent

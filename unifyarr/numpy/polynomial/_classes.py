@@ -35,7 +35,7 @@ class _OnArrays:
         return x, self(x)
 
 
-class Polynomial(_OnArrays, theirs.Polynomial):
+class Polynomial(_OnArrays, theirs.Polynomial):  # type: ignore[misc]
     """A polynomial of powers: NumPy's class, whose values are arrays of any backend.
 
     >>> import unifyarr.numpy as np
@@ -49,31 +49,31 @@ class Polynomial(_OnArrays, theirs.Polynomial):
     _values = staticmethod(polynomial.polyval)
 
 
-class Chebyshev(_OnArrays, theirs.Chebyshev):
+class Chebyshev(_OnArrays, theirs.Chebyshev):  # type: ignore[misc]
     """A series of Chebyshev polynomials: NumPy's class, whose values are arrays of any backend."""
 
     _values = staticmethod(chebyshev.chebval)
 
 
-class Hermite(_OnArrays, theirs.Hermite):
+class Hermite(_OnArrays, theirs.Hermite):  # type: ignore[misc]
     """A series of Hermite polynomials: NumPy's class, whose values are arrays of any backend."""
 
     _values = staticmethod(hermite.hermval)
 
 
-class HermiteE(_OnArrays, theirs.HermiteE):
+class HermiteE(_OnArrays, theirs.HermiteE):  # type: ignore[misc]
     """A series of the probabilists' Hermite polynomials: NumPy's class, whose values are arrays of any backend."""
 
     _values = staticmethod(hermite_e.hermeval)
 
 
-class Laguerre(_OnArrays, theirs.Laguerre):
+class Laguerre(_OnArrays, theirs.Laguerre):  # type: ignore[misc]
     """A series of Laguerre polynomials: NumPy's class, whose values are arrays of any backend."""
 
     _values = staticmethod(laguerre.lagval)
 
 
-class Legendre(_OnArrays, theirs.Legendre):
+class Legendre(_OnArrays, theirs.Legendre):  # type: ignore[misc]
     """A series of Legendre polynomials: NumPy's class, whose values are arrays of any backend."""
 
     _values = staticmethod(legendre.legval)
