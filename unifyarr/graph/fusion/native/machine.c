@@ -249,6 +249,9 @@ static void free_program(PyObject *self)
 {
     Program *p = (Program *)self;
     PyObject_GC_UnTrack(self);
+    if (p->references) {
+        PyObject_ClearWeakRefs(self);
+    }
     clear_program(self);
     Py_CLEAR(p->constants);
     for (int i = 0; p->dtypes && i < p->n_arguments; i++) {
@@ -281,6 +284,7 @@ static PyMemberDef program_members[] = {
 static PyTypeObject ProgramType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "unifyarr.graph.fusion._machine.Program",
     .tp_basicsize = sizeof(Program),
+    .tp_weaklistoffset = offsetof(Program, references),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_doc = "A program of loops, called with NumPy's arrays.",
     .tp_new = new_program,
