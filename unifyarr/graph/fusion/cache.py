@@ -14,41 +14,43 @@ import shutil
 import stat
 import subprocess
 import tempfile
-import threading
 from functools import lru_cache
 from pathlib import Path
 
 # No product and sum become one operation, integers wrap, and all that's left of a value are its bits.
-FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-trapping-math")
+FLAGS: tuple[str, ...] = (
+    "-O3",
+    "-march=native",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+)
 FLAGS += ("-fno-strict-aliasing", "-shared", "-fPIC", "-w")
 # How many libraries are kept on disk, of some 16 kB each; and how long the compiler may take, in seconds.
 MOST = 1000
 PATIENCE = 120
 
-_lock = threading.Lock()
 _loaded: dict[str, ctypes.CDLL] = {}
 
 
-def functions(source: str, count: int, wait: bool = True) -> list[int] | None:
-    """Return the addresses of ``kernel_0`` to ``kernel_<count - 1>`` of C source; ``None`` if it can't be compiled.
-
-    Without ``wait``, ``None`` too if it has to be compiled first.
-    """
+def functions(source: str, count: int) -> list[int] | None:
+    """Return the addresses of ``kernel_0`` to ``kernel_<count - 1>`` of C source; ``None`` if it can't be compiled."""
     compiler = find_compiler()
     folder = find_folder()
     if compiler is None or folder is None:
         return None
     key = hashlib.sha256("\0".join((source, compiler, describe(compiler), *FLAGS)).encode()).hexdigest()
-    with _lock:
-        library = _loaded.get(key)
+    # No lock is held meanwhile, which a process that is forked would find taken for ever.
+    library = _loaded.get(key)
+    if library is None:
+        path = folder / f"{key}.so"
+        if not path.exists() and not _compile(compiler, source, path):
+            return None
+        library = _load(path)
         if library is None:
-            path = folder / f"{key}.so"
-            if not path.exists() and not (wait and _compile(compiler, source, path)):
-                return None
-            library = _load(path)
-            if library is None:
-                return None
-            _loaded[key] = library
+            return None
+        _loaded[key] = library
     found = (ctypes.cast(getattr(library, f"kernel_{i}"), ctypes.c_void_p).value for i in range(count))
     return [each for each in found if each is not None]
 

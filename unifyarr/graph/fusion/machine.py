@@ -20,7 +20,7 @@ from .region import Region, Step, run_by_steps
 from .threads import LONG, Parallel
 
 try:
-    from . import _machine as _native
+    from . import _machine as _native  # type: ignore[attr-defined]
 except ImportError:
     native: Any = None
 else:
@@ -60,7 +60,7 @@ def bind(region: Region) -> Callable[..., None]:
     return program  # type: ignore[no-any-return]
 
 
-def compile_now(function: Callable[..., None], only_cached: bool = False) -> bool:
+def compile_now(function: Callable[..., None]) -> bool:
     """Compile what ``bind`` returned, and wait for it; return whether it runs generated code now.
 
     It does not where there is no compiler, or no steps that C and NumPy define alike.
@@ -68,7 +68,7 @@ def compile_now(function: Callable[..., None], only_cached: bool = False) -> boo
     if native is None or not isinstance(function, native.Program):
         return False
     if function.better is None and function.hot is not None:
-        function.better = _compiled(function.hot.region, function.hot.by_steps, wait=not only_cached)
+        function.better = _compiled(function.hot.region, function.hot.by_steps)
     return function.better is not None
 
 
@@ -79,10 +79,8 @@ class _Hot:
         self._program, self.region, self.by_steps = program, region, by_steps
 
     def __call__(self) -> None:
-        """Take what is in the cache; else compile in the background."""
-        program = self._program()
-        if program is not None and not compile_now(program, only_cached=True):
-            background.later(self._compile)
+        """Compile in the background, or load from the cache."""
+        background.later(self._compile)
 
     def _compile(self) -> None:
         program = self._program()
@@ -90,13 +88,13 @@ class _Hot:
             compile_now(program)
 
 
-def _compiled(region: Region, by_steps: Callable[..., None], wait: bool) -> Any:
+def _compiled(region: Region, by_steps: Callable[..., None]) -> Any:
     """Return a program with generated loops; ``None`` if there are none."""
     assembly = assemble(region, generated=True)
     tasks = [each.task for each in assembly.instructions if each.checks] if assembly else []
     if assembly is None or not tasks:
         return None
-    kernels = cache.functions(source(tasks, assembly.dtypes, assembly.still), len(tasks), wait)
+    kernels = cache.functions(source(tasks, assembly.dtypes, assembly.still), len(tasks))
     return None if kernels is None else _program(assembly, by_steps, iter(kernels))
 
 
@@ -150,6 +148,6 @@ def _instructions(assembly: Assembly, kernels: Iterator[int]) -> Iterator[tuple[
 def _address(step: Step) -> tuple[int, int]:
     loop = find_loop(step) or Loop()
     if loop.ufunc is not None:
-        address: tuple[int, int] = native.find_loop(loop.ufunc, loop.index)
+        address: tuple[int, int] = native.find_loop(loop.ufunc, loop.number)
         return address
     return native.own_loop(own_name(step)), step.dtypes[-1].itemsize
