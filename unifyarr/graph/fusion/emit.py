@@ -146,46 +146,44 @@ static inline {real} select_real_{size}(uint8_t c, {real} a, {real} b)
 
 
 def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Sequence[bool]) -> str:
-    values = (*task.inputs, *task.outputs)
+    """Return a loop for dense memory, which the compiler vectorises, another for any, and the choice of one."""
+    places = list(enumerate((*task.inputs, *task.outputs)))
     names = {value: f"v{i}" for i, value in enumerate((*task.inputs, *(each.value for each in task.operations)))}
     types = {value: type_of(dtypes[value]) for value in names}
-    body = [f"        {types[each.value]} {names[each.value]} = {_text(each, names)};" for each in task.operations]
-    dense = [
-        f"steps[{i}] == {0 if i < len(task.inputs) and still[value] else dtypes[value].itemsize}"
-        for i, value in enumerate(values)
-    ]
-    lines = [
-        f"void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)",
-        "{",
-        "    ptrdiff_t n = dimensions[0];",
-        f"    if ({' && '.join(dense)}) {{",
-    ]
-    # Dense memory, which the compiler vectorises.
-    for i, value in enumerate(values):
-        where = f"({types[value]} *)args[{i}]"
-        if i < len(task.inputs) and still[value]:
-            lines.append(f"        const {types[value]} {names[value]} = *{where};")
-        else:
-            lines.append(f"        {types[value]} *restrict p{i} = {where};")
-    lines.append("        for (ptrdiff_t i = 0; i < n; i++) {")
-    for i, value in enumerate(task.inputs):
-        if not still[value]:
-            lines.append(f"            {types[value]} {names[value]} = p{i}[i];")
-    lines += ["    " + each for each in body]
-    lines += [f"            p{i}[i] = {names[value]};" for i, value in _outputs(task)]
-    lines += ["        }", "        return;", "    }"]
-    lines.append("    for (ptrdiff_t i = 0; i < n; i++) {")
-    for i, value in enumerate(task.inputs):
-        lines.append(f"        {types[value]} {names[value]} = *({types[value]} *)(args[{i}] + i * steps[{i}]);")
-    lines += body
-    lines += [
-        f"        *({types[value]} *)(args[{i}] + i * steps[{i}]) = {names[value]};" for i, value in _outputs(task)
-    ]
-    return "\n".join([*lines, "    }", "}", ""])
+    body = [f"{types[each.value]} {names[each.value]} = {_text(each, names)};" for each in task.operations]
+    inputs, outputs = places[: len(task.inputs)], places[len(task.inputs) :]
+    stills = [i for i, value in inputs if still[value]]
+
+    pointers = [f"{types[value]} v{i}" if i in stills else f"{types[value]} *restrict p{i}" for i, value in places]
+    dense = [f"{types[value]} v{i} = p{i}[i];" for i, value in inputs if i not in stills]
+    dense += [*body, *(f"p{i}[i] = {names[value]};" for i, value in outputs)]
+    at = {i: f"*({types[value]} *)(args[{i}] + i * steps[{i}])" for i, value in places}
+    strided = [f"{types[value]} v{i} = {at[i]};" for i, value in inputs]
+    strided += [*body, *(f"{at[i]} = {names[value]};" for i, value in outputs)]
+    given = [f"*({types[value]} *)args[{i}]" if i in stills else f"({types[value]} *)args[{i}]" for i, value in places]
+    is_dense = [f"steps[{i}] == {0 if i in stills else dtypes[value].itemsize}" for i, value in places]
+    return f"""
+{_loop(f"dense_{number}", ", ".join(pointers), dense)}
+{_loop(f"strided_{number}", "char **args, ptrdiff_t const *steps", strided)}
+void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)
+{{
+    if ({" && ".join(is_dense)})
+        dense_{number}(dimensions[0], {", ".join(given)});
+    else
+        strided_{number}(dimensions[0], args, steps);
+}}
+"""
 
 
-def _outputs(task: Task) -> list[tuple[int, int]]:
-    return list(enumerate(task.outputs, len(task.inputs)))
+def _loop(name: str, parameters: str, body: Sequence[str]) -> str:
+    lines = "\n".join(f"        {each}" for each in body)
+    return f"""
+static __attribute__((noinline)) void {name}(ptrdiff_t n, {parameters})
+{{
+    for (ptrdiff_t i = 0; i < n; i++) {{
+{lines}
+    }}
+}}"""
 
 
 def _text(operation: Operation, names: dict[int, str]) -> str:
