@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.graph.run import program as program_module
 from unifyarr.graph.fusion.fusedop import FusedOp
+from unifyarr.graph.run import program as program_module
 
 SHAPES = [(7,), (5, 7), (5, 7), (1, 7), (5, 1), (3, 5, 7), (40, 50), (3000,)]
 DTYPES = ["float64", "float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128", "float16"]
@@ -44,6 +44,24 @@ VIEWS: list[Callable[[ua.Array], ua.Array]] = [
     lambda x: ua.expand_dims(x, axis=-1) if x.ndim < 3 else x,
     lambda x: x[None] if x.ndim < 3 else x,
     lambda x: ua.broadcast_to(x[..., :1], x.shape),
+]
+KINDS = [
+    *(
+        "unary",
+        "unary",
+        "binary",
+        "binary",
+        "binary",
+        "view",
+        "cast",
+        "where",
+        "reduce",
+        "write",
+        "write",
+        "part",
+        "part",
+    ),
+    "out",
 ]
 REDUCTIONS = [ua.sum, ua.max, ua.min, ua.prod, ua.mean, ua.var, ua.std]
 
@@ -81,7 +99,7 @@ def program(seed: int, steps: int = 14) -> Callable[..., list[ua.Array]]:
 def step(draw: random.Random, pool: list[ua.Array]) -> None:
     """Do one thing with arrays of a pool, which has what was made last more often."""
     x = pool[-1] if draw.random() < 0.4 else draw.choice(pool)
-    kind = draw.choice("unary unary binary binary binary view cast where reduce write write part part out".split())
+    kind = draw.choice(KINDS)
     if kind == "unary":
         pool.append(unary(draw, x))
     elif kind == "view":
@@ -128,7 +146,8 @@ def combine(draw: random.Random, kind: str, x: ua.Array, y: ua.Array, pool: list
     elif kind == "write":
         x[...] = function(x, y)
     elif x.ndim and x.shape[-1] > 2:
-        window = draw.choice([slice(1, None), slice(1, -1), slice(None, -1), slice(None, None, 2), slice(None, None, -1)])
+        slices = [slice(1, None), slice(1, -1), slice(None, -1), slice(None, None, 2), slice(None, None, -1)]
+        window = draw.choice(slices)
         source = draw.choice([window, window, slice(None, None, -1)])
         part = function(x[..., source], x[..., source])
         if part.shape == x[..., window].shape:
@@ -151,10 +170,12 @@ def outcome(function: Callable[..., Any], given: list[ua.Array]) -> tuple[list[A
             results = function(*given)
         except Exception as error:
             return [type(error).__name__], set()
-    values = [np.asarray(each) for each in (*results, *given)]
-    # The sign of NaN isn't told.
-    bits = [(each.shape, each.dtype, np.where(each == each, each, np.nan).tobytes() if each.dtype.kind in "fc" else each.tobytes()) for each in values]
-    return bits, {str(each.message) for each in caught}
+    return [bits(np.asarray(each)) for each in (*results, *given)], {str(each.message) for each in caught}
+
+
+def bits(x: np.ndarray) -> tuple[Any, ...]:
+    """Return shape, dtype and bytes of an array; the sign of NaN isn't told."""
+    return x.shape, x.dtype, (np.where(x == x, x, np.nan).astype(x.dtype) if x.dtype.kind in "fc" else x).tobytes()
 
 
 def compare(seed: int, mode: str = "fast") -> int:
@@ -177,11 +198,11 @@ def compare(seed: int, mode: str = "fast") -> int:
     return sum(isinstance(node.op, FusedOp) for node in compiled.graph(*mine).apply_nodes)
 
 
-def shown(bits: Any) -> str:
+def shown(found: Any) -> str:
     """Return values as text."""
-    if isinstance(bits, str):
-        return bits
-    shape, dtype, data = bits
+    if isinstance(found, str):
+        return found
+    shape, dtype, data = found
     return f"{np.frombuffer(data, dtype).reshape(shape)!r}"
 
 

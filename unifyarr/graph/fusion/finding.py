@@ -68,9 +68,10 @@ def _readers(fgraph: FunctionGraph, variable: Variable) -> Iterator[Apply | None
     """Yield the nodes that read a variable or a view of it; ``None`` if the caller does."""
     for node, index in fgraph.clients[variable]:
         yield node
-        for key, sources in {} if node is None else node.op.views(node).items():
-            if index in sources:
-                yield from _readers(fgraph, node.outputs[key])
+        if node is not None:
+            for key, sources in node.op.views(node).items():
+                if index in sources:
+                    yield from _readers(fgraph, node.outputs[key])
 
 
 def window_of(member: Member) -> tuple[tuple[int, ...], tuple[Axis, ...]]:
