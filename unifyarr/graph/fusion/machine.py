@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from . import warn
-from .assembly import Assembly, assemble, number_places, own_name
+from .assembly import Assembly, assemble, cost, number_places, own_name
 from .loops import Loop, find_loop
 from .region import Region, Step, run_by_steps
+from .threads import LONG, Parallel
 
 try:
     from . import _machine as _native
@@ -69,7 +70,8 @@ def _program(assembly: Assembly, by_steps: Callable[..., None]) -> Any:
         )
         for each in assembly.instructions
     )
-    return native.Program(
+    report = warn.Report(region.steps)
+    program = native.Program(
         shape=region.shape,
         arguments=region.arguments,
         windows=windows,
@@ -81,8 +83,11 @@ def _program(assembly: Assembly, by_steps: Callable[..., None]) -> Any:
         ordered=assembly.ordered,
         n_steps=len(region.steps),
         fallback=by_steps,
-        report=warn.Report(region.steps),
+        report=report,
     )
+    if cost(assembly) > LONG:
+        program.parallel = Parallel(program, by_steps, report)
+    return program
 
 
 def _address(step: Step) -> tuple[int, int]:

@@ -117,7 +117,9 @@ def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
         elif step.reduces:
             slots.append(_ufunc(step.name).reduce(values[0], axis=-1, keepdims=True, dtype=step.dtypes[-1]))
         else:
-            slots.append(_ufunc(step.name)(*values, signature=step.dtypes))
+            # C's long and long long may be one dtype, but NumPy has a loop for each.
+            signature = tuple(np.dtype(each.str) for each in step.dtypes)
+            slots.append(_ufunc(step.name)(*values, signature=signature))
     # Values that are only read are those from before the call, whatever is written first.
     values = [slots[slot].copy() if slot < len(region.reads) else slots[slot] for slot, _ in region.writes]
     for value, (_, operand) in zip(values, region.writes, strict=True):
