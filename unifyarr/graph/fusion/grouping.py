@@ -79,10 +79,7 @@ def placed(variable: Variable, shape: Shape) -> Seen:
     return Seen(
         base,
         start,
-        tuple(
-            Axis(None) if axis < new or own[axis - new] == 1 else axes[axis - new]
-            for axis in long_axes(shape)
-        ),
+        tuple(Axis(None) if axis < new or own[axis - new] == 1 else axes[axis - new] for axis in long_axes(shape)),
     )
 
 
@@ -175,13 +172,16 @@ class Grouping:
         least = ORDERED if is_kernel(node, "astype") else SPREAD
         if not space or 0 in space or any(self.orders[v] < least for v in operands(node)):
             return None
-        if recipe is not None and recipe.is_loose and any(_is_backward(v) for v in node.inputs):
-            return None
-        if recipe is not None and recipe.reduces:
-            # Rows of what isn't in C order, or has gaps, are added up in another order.
-            if not 1 < shape[-1] <= LONGEST_ROW or self.orders[node.inputs[0]] < DENSE:
-                return None
-        return Member(node, shape, space, False, recipe)
+        member = Member(node, shape, space, False, recipe)
+        return member if recipe is None or self._has_same_bits(member, recipe) else None
+
+    def _has_same_bits(self, member: Member, recipe: Recipe) -> bool:
+        """Return whether the layout of what a node reads doesn't show in its result."""
+        inputs = member.node.inputs
+        if recipe.is_loose and any(_is_backward(variable) for variable in inputs):
+            return False
+        # Rows of what isn't in C order, or has gaps, are added up in another order.
+        return not recipe.reduces or (1 < member.shape[-1] <= LONGEST_ROW and self.orders[inputs[0]] == DENSE)
 
     def _source(self, shown: Seen) -> Member | None:
         owner = shown.base.owner

@@ -119,8 +119,7 @@ class _Steps:
 
     def ufunc(self, ufunc: np.ufunc, *operands: tuple[str, int]) -> tuple[str, int]:
         """Add the loop that a ufunc takes for operands."""
-        # resolve_dtypes() isn't in NumPy's stubs.
-        dtypes = ufunc.resolve_dtypes((*(self.dtypes[each] for each in operands), None))  # type: ignore[attr-defined]
+        dtypes = ufunc.resolve_dtypes((*(self.dtypes[each] for each in operands), None))
         return self.add(ufunc.__name__, operands, dtypes)
 
     def reduced(self, ufunc: np.ufunc, operand: tuple[str, int]) -> tuple[str, int]:

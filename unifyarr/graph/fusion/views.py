@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..._core.declaring.declare import DECLARATIONS
+from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import COPY, WRITES, KernelOp
 from .region import Axis
@@ -133,18 +135,17 @@ def orders(nodes: Sequence[Apply], strides: Mapping[Variable, Sequence[int]]) ->
 
 
 def _order(variable: Variable, strides: Sequence[int]) -> int:
+    assert variable.type is not None
     shape = shape_of(variable)
     axes = long_axes(shape)
-    # A stride of 0 fits everywhere.
-    steps = [abs(strides[axis]) for axis in axes if strides[axis]]
-    # Of negative ones some of NumPy's loops give other bits.
-    if any(strides[axis] < 0 for axis in axes) or any(one < other for one, other in zip(steps, steps[1:], strict=False)):
+    # A stride of 0 fits everywhere. Of negative ones some of NumPy's loops give other bits.
+    steps = [strides[axis] for axis in axes if strides[axis]]
+    if min(steps, default=0) < 0 or any(one < other for one, other in pairwise(steps)):
         return UNKNOWN
-    wanted, dense = variable.type.dtype.itemsize if hasattr(variable.type.dtype, "itemsize") else 0, True  # type: ignore[union-attr]
-    for axis in reversed(axes):
-        dense &= strides[axis] == wanted
-        wanted *= shape[axis]
-    return DENSE if dense else ORDERED if len(steps) == len(axes) else SPREAD
+    wanted = c_strides(shape, variable.type.dtype.itemsize)
+    if all(strides[axis] == wanted[axis] for axis in axes):
+        return DENSE
+    return ORDERED if len(steps) == len(axes) else SPREAD
 
 
 def _order_of_view(node: Apply, base: int) -> int:
