@@ -64,7 +64,7 @@ class Program:
     """A function compiled for one cache key.
 
     ``leaves`` and ``spec`` are the flattened arguments that it's traced with. ``mutable`` has the positions of arrays
-    that the caller doesn't need any more.
+    that the caller doesn't need any more. ``floats`` has the places of leaves that are floats of any value.
     """
 
     def __init__(
@@ -75,10 +75,12 @@ class Program:
         crossing: Crossing,
         mutable: Sequence[int],
         options: Options,
+        floats: Sequence[int] = (),
     ) -> None:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
-        self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"))
-        targets = [*(x for x in leaves if isinstance(x, Array)), *self.made.captured]
+        self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"), floats)
+        self.arrays = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
+        targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
         # The inputs that are written. The graph doesn't write to those that are ``deferred``: their new values are
         # assigned when all results are there.
         self.written = list(self.made.updates)
@@ -123,7 +125,7 @@ class Program:
     def _handling(self, donated: set[int]) -> Handling:
         numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self.stores)]
         return Handling(
-            tuple(place not in donated for place in range(len(self.made.inputs))),
+            tuple(place not in donated for place in range(len(self.arrays) + len(self.made.captured))),
             tuple(sorted(donated)),
             tuple(sorted(self.destroyed - donated)),
             tuple((number, place) for number, place, _ in numbered if place in donated),
@@ -219,12 +221,13 @@ class Program:
 
     # Running
 
-    def __call__(self, arrays: list[Array], eager: Callable[[], Any], run: Executor | None = None) -> Any:
-        """Return the function's result for arrays of this program's cache key.
+    def __call__(self, leaves: Sequence[Any], eager: Callable[[], Any], run: Executor | None = None) -> Any:
+        """Return the function's result for the leaves of arguments of this program's cache key.
 
         ``eager`` runs the function itself. ``run``, if given, runs the graph step by step in place of the executor.
         """
-        targets = [*arrays, *self.made.captured]
+        targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
+        scalars = self.scalars([leaves[place] for place in self.made.floats.places], run is not None)
         if self.destroyed and self.clash(targets):
             # Overlapping arguments are written in an order that only the function itself knows.
             return eager()
@@ -235,9 +238,9 @@ class Program:
         if how.donated:
             # No other thread may read an array while its native is used up.
             with LOCK:
-                results = self._run(targets, how, run)
+                results = self._run(targets, scalars, how, run)
         else:
-            results = self._run(targets, how, run)
+            results = self._run(targets, scalars, how, run)
         backend = self.crossing.array_backend
         computed = [wrap(native, backend) for native in results[len(self.stores) :]]
         if run is None and self.returns_new:
@@ -246,15 +249,26 @@ class Program:
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
 
+    def scalars(self, floats: Sequence[float], by_steps: bool) -> list[Any]:
+        """Return the natives of the graph's last inputs, which follow from the floats among the arguments."""
+        values = self.made.floats.values(*floats)
+        return [make(value) for make, value in zip(self.makers(by_steps), values, strict=True)]
+
+    def makers(self, by_steps: bool = False) -> list[Callable[[float], Any]]:
+        """Return what makes the natives of floats, for the graph as it's run."""
+        compiled = self.backend.can_compile and not by_steps and self.options.mode != "debug"
+        return self.made.floats.makers(self.backend, compiled=compiled)
+
     def clash(self, targets: Sequence[Array]) -> bool:
         """Return whether one of the arrays that are written overlaps another one."""
         return any(not self.destroyed.isdisjoint(pair) for pair in overlapping(targets))
 
-    def _run(self, targets: list[Array], how: Handling, run: Executor | None) -> list[Any]:
+    def _run(self, targets: list[Array], scalars: list[Any], how: Handling, run: Executor | None) -> list[Any]:
         """Run the graph, write back the stores, and return the results."""
         # ``run`` calls kernels one by one, which take natives.
         to_engine = self._to_engine if run is None else self.crossing.to_engine
         natives = [to_engine(x) if kept else None for x, kept in zip(targets, how.kept, strict=True)]
+        natives += scalars
         if not (how.donated or how.rebound or how.assigned or self.crossing.two_engines):
             # Nothing is written.
             return list((run or self.executor(()))(*natives))
