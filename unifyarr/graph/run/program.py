@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,9 +13,9 @@ from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import is_recipe
 from ..._core.arrays.views import Window
 from ..._core.writing.inplace import assign, check_target, finish_all
-from ...errors import InconsistencyError
+from ...errors import CompileWarning, InconsistencyError
 from ..core.allornothing import AllOrNothing
-from ..core.basic import Apply, Op, Variable, same_type
+from ..core.basic import Apply, Variable, same_type
 from ..core.destroyhandler import DestroyHandler
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
@@ -23,7 +24,7 @@ from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
 from ..kernels.cleanups import RULES, folded
 from ..kernels.executors import Executor, executor, shared
-from ..kernels.kernelop import FALLIBLE, KernelOp, copied, is_writable, stored
+from ..kernels.kernelop import KernelOp, copied, is_writable, may_fail, stored
 from ..kernels.windows import compute_in_window
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
@@ -87,6 +88,8 @@ class Program:
         self.deferred = {place for place, x in enumerate(targets) if self._is_deferred(x)}
         self.mutable = [place for place in mutable if place not in self.written and place not in self.deferred]
         self._build()
+        # Whether it was said that the engine doesn't compile it.
+        self._told = False
 
     def _is_deferred(self, x: Array) -> bool:
         # Views that are recipes, arrays of another engine, and variables of engines whose arrays are immutable.
@@ -169,7 +172,7 @@ class Program:
                 fgraph.change_input(Client(None, number), new)
             taken |= memory
         fgraph.attach(DestroyHandler())
-        fgraph.attach(AllOrNothing(_may_fail))
+        fgraph.attach(AllOrNothing(may_fail))
 
     def _work_in_place(self, fgraph: FunctionGraph) -> None:
         free = {place for place in (*self.written, *self.mutable) if place not in self.deferred}
@@ -213,11 +216,21 @@ class Program:
         """Return what runs the graph on natives, and uses up those of some arguments."""
         found = self._executors.get(donated)
         if found is None:
-            exact = not all(_is_plain(node.op) for node in self.fgraph.apply_nodes)
+            exact = not all(map(_is_plain, self.fgraph.apply_nodes))
             donate = {place: self._result_in[place] for place in donated}
             found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact)
             self._executors[donated] = found
         return found
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the engine's compiler doesn't compile the graph, ``None`` if it does; it may show at the first call."""
+        if not self.backend.can_compile or self.options.mode == "debug":
+            return None
+        reason = getattr(self.executor(), "refusal", None)
+        names = sorted({node.op.name for node in self.fgraph.apply_nodes if not _is_plain(node)})
+        of = f" because of {', '.join(names)}" if names else ""
+        return reason and f"{self.backend.name} runs this operation by operation, and doesn't compile it{of}: {reason}"
 
     # Running
 
@@ -241,6 +254,10 @@ class Program:
                 results = self._run(targets, scalars, how, run)
         else:
             results = self._run(targets, scalars, how, run)
+        if not self._told and self.backend.can_compile and run is None:
+            self._told = True
+            if self.refusal is not None:
+                warnings.warn(self.refusal, CompileWarning, stacklevel=4)
         backend = self.crossing.array_backend
         computed = [wrap(native, backend) for native in results[len(self.stores) :]]
         if run is None and self.returns_new:
@@ -305,16 +322,10 @@ class Program:
         return [*rebound, *assigned, *reusing]
 
 
-def _may_fail(op: Op) -> bool:
-    return any(isinstance(each, KernelOp) and each.name in FALLIBLE for each in op.parts())
-
-
-def _is_plain(op: Op) -> bool:
+def _is_plain(node: Apply) -> bool:
     # A compiler may drop errors and draw other random numbers. What a user's kernel does isn't known.
-    return all(
-        isinstance(each, KernelOp) and each.name not in FALLIBLE and not each.name.startswith("draw_")
-        for each in op.parts()
-    )
+    parts = list(node.op.parts())
+    return not may_fail(node) and all(isinstance(op, KernelOp) and not op.name.startswith("draw_") for op in parts)
 
 
 def _stored(fgraph: FunctionGraph, number: int) -> Variable:

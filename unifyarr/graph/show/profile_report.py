@@ -148,6 +148,8 @@ def profile_report(
     elif program.backend.can_compile:
         name = program.backend.name
         notes.append(f"Operations ran one by one, each waited for: in a call {name} compiles them as a whole.")
+        if program.refusal is not None:
+            notes[-1] = program.refusal
     ops = _times(run.timers) if run.runs else ()
     return ProfileReport(function, program.backend.name, result, ops, elapsed, tuple(notes))
 
