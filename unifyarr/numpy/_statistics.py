@@ -8,6 +8,7 @@ import numpy
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from ..functions._quantiles import CHOOSING, known_values
 from . import _reductions, _weighted
@@ -135,7 +136,7 @@ def _into(result: Array, out: Any) -> Array:
 def _hundredths(q: Any) -> Any:
     return (
         q / 100
-        if type(q) in (int, float) or (not hasattr(q, "dtype") and not hasattr(q, "__len__"))
+        if kind_of(q) in (int, float) or (not hasattr(q, "dtype") and not hasattr(q, "__len__"))
         else ua.divide(q, 100)
     )
 

@@ -14,6 +14,7 @@ from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import Pending, read
 from ..arrays.recipes import is_recipe
+from ..arrays.weak import WeakFloat
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, casts_itself, declines
@@ -218,6 +219,8 @@ def elementwise(
     given: list[Any] = []
     for x in operands:
         kind: Any = type(x)
+        if kind is WeakFloat:
+            kind = float
         if kind not in dtypes.SCALARS:
             x = x if kind is Array else convert.as_array(x, backend, device)
             kind = dtypes.BY_NUMPY[backend.dtype(x._native)] if type(x) is Array else x.dtype

@@ -22,6 +22,7 @@ from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
 from ..arrays.recipes import root_of, steps_with
 from ..arrays.views import Elements, Masked, Step, put_through, store
+from ..arrays.weak import WeakFloat
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, has_one_device
@@ -103,6 +104,8 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
     ``x[...] = v``, takes any cast, as in NumPy; all else casts under ``same_kind``.
     """
     backend, dtype = target._backend, target.dtype
+    if type(value) is WeakFloat:
+        value = value.known()
     if assigned and type(value) is float64:
         # A number of Python's too.
         value = float(value)

@@ -25,7 +25,8 @@ class Compiling(Memory[Native], Devices[Native]):
         ``donate`` maps the place of each argument that may be used up to the number of the result that is for its
         memory. An engine that uses it takes an empty list ``results`` in each call of such a function, to which it adds
         the results in the step that uses up the arguments: those for their memory first, in the order of the arguments.
-        ``exact`` asks for just what the kernels do one by one, errors included.
+        ``exact`` asks for just what the kernels do one by one, errors included. A function that isn't compiled as a
+        whole after all has an attribute ``refusal``, a text that says why.
         """
         raise BackendFeatureError(f"{type(self).__module__} compiles no functions as a whole")
 
@@ -38,6 +39,13 @@ class Compiling(Memory[Native], Devices[Native]):
     # ``native_types``, or calls such as ``"stride()"``, each with how it's compared: ``"=="``, or ``"is"`` where that
     # takes less time and most natives have the same object. Natives that have all of them equal have equal keys.
     cache_reads: Mapping[str, str] = {}
+
+    def as_constant(self, native: Native) -> Any:
+        """Return what stands for a constant inside a function while that is compiled as a whole.
+
+        By default the native itself. Some engines make an argument of it, which their compiler knows nothing of.
+        """
+        return native
 
     def of_types(self, function: Callable[..., Sequence[Native]], natives: Sequence[Native]) -> Sequence[Native]:
         """Return arrays of the types of those that a function returns, whatever their values.

@@ -141,20 +141,26 @@ def _deep_copy(native: Any) -> Any:
         return raw.DeepCopy(x=native)
 
 
-def _tried(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what calls the first of two functions, or the second once the first has turned out not to compile."""
-    functions = [first, second]
+# Up to how many elements a constant is one for XLA too, which computes with it beforehand.
+_CONSTANT = 128
 
-    def call(*natives: Any) -> Any:
+
+class _Whole:
+    """A function that XLA compiles, or that TensorFlow runs operation by operation: ``refusal`` says why."""
+
+    def __init__(self, function: Callable[..., Any], exact: bool) -> None:
+        self._plain = tf.function(function, autograph=False)
+        self._run = self._plain if exact else tf.function(function, autograph=False, jit_compile=True)
+        self.refusal = "it would drop errors about values, and draw other random numbers" if exact else None
+
+    def __call__(self, *natives: Any) -> Any:
         try:
-            return functions[0](*natives)
-        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, tf.errors.NotFoundError):
-            if functions[0] is second:
+            return self._run(*natives)
+        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, tf.errors.NotFoundError) as error:
+            if self._run is self._plain:
                 raise
-            functions[0] = second
-            return second(*natives)
-
-    return call
+            self._run, self.refusal = self._plain, str(error.message).splitlines()[0]
+            return self._plain(*natives)
 
 
 @final
@@ -355,6 +361,12 @@ class Backend(base.Backend[Any]):
             return True
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
 
+    def as_constant(self, native: Any) -> Any:
+        """Return a small constant as one of the graph: a tensor from outside is passed to each run."""
+        if is_traced(native) or native.dtype == tf.bfloat16 or native.shape.num_elements() > _CONSTANT:
+            return native
+        return tf.constant(native.numpy(), native.dtype)
+
     cache_reads: Mapping[str, str] = {"dtype": "is", "shape": "==", "device": "=="}
 
     def compiled(
@@ -365,8 +377,7 @@ class Backend(base.Backend[Any]):
         XLA doesn't raise where values are refused, such as an index out of bounds, and draws other random numbers: what
         has to be ``exact`` runs without it.
         """
-        plain = tf.function(function, autograph=False)
-        return plain if exact else _tried(tf.function(function, autograph=False, jit_compile=True), plain)
+        return _Whole(function, exact)
 
     def wait(self, natives: Any) -> None:
         """Wait until a tensor, or each of several, is computed: until all is that any device has to do."""

@@ -148,6 +148,14 @@ def is_kernel(node: Apply | None, *names: str) -> bool:
     return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
 
 
+def may_fail(node: Apply) -> bool:
+    """Return whether a node may raise because of values."""
+    if is_kernel(node, "pow"):
+        # Only integers have powers that are refused.
+        return any(each.type is None or each.type.dtype.kind in "biu" for each in node.outputs)
+    return any(isinstance(op, KernelOp) and op.name in FALLIBLE for op in node.op.parts())
+
+
 def copied(backend: Handle, variable: Variable) -> Variable:
     """Return a copy of a variable, with memory of its own."""
     return Apply(KernelOp(backend, COPY, {}, 1), [variable], [variable.type]).outputs[0]

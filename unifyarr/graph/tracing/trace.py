@@ -15,7 +15,9 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.arrays.recipes import geometry, make_view, root_of, steps_with
 from ..._core.arrays.views import Step
+from ..._core.arrays.weak import WeakFloat, known
 from ..._core.engines.current import use_backend
+from ..._core.engines.dtypes import DType
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running, tracing
 from ..._core.modes.capturing import Captured, Capturing
@@ -26,6 +28,7 @@ from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
+from .floats import Floats, Scalar
 from .tracing_backend import Traced, handle_for, type_of
 
 if TYPE_CHECKING:
@@ -40,6 +43,9 @@ class Trace(Capturing):
     def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
         super().__init__(crossing.engine, handle_for(crossing.engine))
         self.crossing, self.checks = crossing, checks
+        self.scalars: list[tuple[Scalar, Variable, Any]] = []
+        # The places of float arguments whose values were asked for.
+        self.asked: set[int] = set()
 
     def takes(self, backend: Handle | None) -> bool:
         """Return whether arrays of a backend are captured: of the engine, and of the one that they live on."""
@@ -56,6 +62,38 @@ class Trace(Capturing):
         stand_in = self.standing_for(x, traced, self)
         self.captured.append(Captured(x, stand_in, traced))
         return stand_in
+
+    def ask(self, places: frozenset[int]) -> None:
+        """Note that what is traced depends on the values of some floats."""
+        self.asked |= places
+
+    def scalar(self, x: WeakFloat, dtype: DType, backend: Handle, device: Any) -> Any:
+        """Return a native 0-d array that stands for a float, ``None`` if this trace has ended."""
+        trace = running()
+        if backend is self.handle and trace is self:
+            return self._input_of(Scalar(x, dtype, device))
+        if trace is None or not self._is_around(trace):
+            return None
+        # In here a transformation is traced.
+        with tracing(self):
+            array = wrap(self._input_of(Scalar(x, dtype, None)), self.handle)
+        return read(trace.capture(array))
+
+    def _is_around(self, trace: Any) -> bool:
+        while isinstance(trace, Trace):
+            trace = trace.around
+            if trace is self:
+                return True
+        return False
+
+    def _input_of(self, scalar: Scalar) -> Traced:
+        for other, variable, value in self.scalars:
+            if other.value is scalar.value and other[1:] == scalar[1:]:
+                return Traced(variable, value)
+        value = scalar.maker(self.backend)(scalar.value.value)
+        variable = Variable(type_of(self.backend, value), f"float {len(self.scalars)}")
+        self.scalars.append((scalar, variable, value))
+        return Traced(variable, value)
 
     def check(self, declaration: Declaration, call: Call) -> None:
         """Hold the kernel of a function against its body, for the values of the example."""
@@ -99,7 +137,7 @@ class Trace(Capturing):
 class TracedCall:
     """The graph of one call of a function, and how what it returned is made again."""
 
-    # The arguments' arrays first, then what was captured.
+    # The arguments' arrays first, then what was captured, then what follows from floats.
     inputs: list[Variable]
     captured: list[Array]
     # What an input is in the end, by the place of the input, of those that were written.
@@ -109,6 +147,7 @@ class TracedCall:
     spec: Any
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
     leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
+    floats: Floats
 
     def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
         """Return what the function returns, of other inputs and other computed arrays."""
@@ -127,8 +166,16 @@ class TracedCall:
         return unflatten(self.spec, leaves)
 
 
-def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace) -> TracedCall:
-    """Run a function on the leaves of its arguments, with arrays of a new trace in place of the arrays among them."""
+def trace_call(
+    function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace, floats: Sequence[int] = ()
+) -> TracedCall:
+    """Run a function on the leaves of its arguments, with arrays of a new trace in place of the arrays among them.
+
+    ``floats`` has the places of those leaves that are floats whose values may differ at each call.
+    """
+    leaves = list(leaves)
+    for place in floats:
+        leaves[place] = WeakFloat(leaves[place], place, trace, frozenset([place]))
     where = use_backend(trace.backend.name) if trace.crossing.creates_on_engine else contextlib.nullcontext()
     with trace.running(), where:
         named = zip(leaves, leaf_names(function, spec), strict=True)
@@ -149,7 +196,12 @@ def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, t
             if x._native is not before
         }
         computed = [read(x).variable for x, how in zip(result, made, strict=True) if how is None]
-    return TracedCall([each.variable for each in inputs], captured, updates, computed, result_spec, made)
+        scalars = [each for each, _, _ in trace.scalars]
+        variables = [*(each.variable for each in inputs), *(variable for _, variable, _ in trace.scalars)]
+        # What is returned as it was passed is a number.
+        made = [(None, known(how[1])) if how is not None and how[0] is None else how for how in made]
+    how_floats = Floats(scalars, floats, frozenset(trace.asked))
+    return TracedCall(variables, captured, updates, computed, result_spec, made, how_floats)
 
 
 def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> FunctionGraph:
