@@ -52,6 +52,8 @@ def invoke(
     kernel = backend.kernel(name)
     if "dtype" in static:
         static["dtype"] = static["dtype"].dtype
+    if backend.records:
+        static["result"] = None if result is None else (result[0], result[1].dtype)
     if aligned and operands[0] is out and backend.destroys and _is_plain(out) and result == (out.shape, out.dtype):
         return _overwrite(kernel, out, operands[1:], static)
     natives = list(map(read, operands))
@@ -88,8 +90,11 @@ class _Declined(Exception):
 
 def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
     """Call a kernel as ``invoke`` does, or return ``None`` where the backend has none or the kernel declines."""
-    if name not in operands[0]._backend.kernels or name in declined.get():
+    backend = operands[0]._backend
+    if name not in backend.kernels or name in declined.get():
         return None
+    if backend.records:
+        arguments["offered"] = True
     try:
         return invoke(name, *operands, **arguments)
     except _Declined:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._core.declaring.declare import DECLARATIONS
 from ..._core.engines.handle import Handle
-from ...typing import Shape
 from ..core.basic import Apply, Op, Variable
 
 # The only kernels whose result may share memory with their first array.
@@ -28,13 +27,6 @@ FALLIBLE = frozenset(
 )
 # Nodes that aren't kernels, though they look like them: a copy, and an array overwritten by another one.
 COPY, STORE = "copy", "store"
-
-
-class ArrayType(NamedTuple):
-    """The shape and dtype of an array, known before it's computed."""
-
-    shape: Shape
-    dtype: Any
 
 
 class KernelOp(Op):

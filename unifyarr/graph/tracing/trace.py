@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..._core.arrays.array import Array, wrap
-from ..._core.arrays.ownership import read
-from ..._core.arrays.recipes import geometry, make_view, root_of, steps_with
+from ..._core.arrays.ownership import read, settled
+from ..._core.arrays.recipes import geometry, is_recipe, make_view, root_of, steps_with
 from ..._core.arrays.views import Step
+from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running, tracing
@@ -26,7 +27,9 @@ from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
-from .tracing_backend import Traced, handle_for, type_of
+from .layouts import tells_strides
+from .traced import Examples, Traced, device_of, type_of
+from .tracing_backend import handle_for
 
 if TYPE_CHECKING:
     from ..._core.declaring.declare import Declaration
@@ -40,6 +43,9 @@ class Trace(Capturing):
     def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
         super().__init__(crossing.engine, handle_for(crossing.engine))
         self.crossing, self.checks = crossing, checks
+        self.examples = Examples()
+        # The strides of variables, as far as somebody asked for them.
+        self.layouts: dict[Variable, tuple[int, ...]] = {}
 
     def takes(self, backend: Handle | None) -> bool:
         """Return whether arrays of a backend are captured: of the engine, and of the one that they live on."""
@@ -47,8 +53,22 @@ class Trace(Capturing):
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array."""
-        native = self.crossing.to_engine(x)
-        return Traced(Variable(type_of(self.backend, native), name), native, geometry(x).strides)
+        own = x._backend is self.backend
+        if own and not is_recipe(x):
+            type, device = type_of(self.backend, settled(x._native)), self.backend.device(settled(x._native))
+        else:
+            type, device = ArrayType(x.shape, x.dtype.dtype), x.device if own else device_of(self.backend, None)
+        if not own and not self.backend.supports_dtype(type.dtype):
+            type = type_of(self.backend, self.crossing.to_engine(x))
+        found = self.unknown(type, name, device)
+        self.examples.offer(found.variable, lambda: self.crossing.to_engine(x))
+        if tells_strides(self.backend):
+            found.layout = self.layouts[found.variable] = geometry(x).strides
+        return found
+
+    def unknown(self, type: ArrayType, name: str, device: str | None = None) -> Traced:
+        """Return a new input of the graph of which the type is known, and no example."""
+        return Traced(Variable(type, name), device_of(self.backend, None) if device is None else device)
 
     def stand_in(self, x: Array) -> Array:
         """Return a new array that stands for an input."""
@@ -63,7 +83,7 @@ class Trace(Capturing):
         def example(value: Any) -> Any:
             if isinstance(value, (tuple, list)):
                 return type(value)(map(example, value))
-            return wrap(read(value).value, self.backend) if isinstance(value, Array) else value
+            return wrap(self.examples.of(read(value).variable), self.backend) if isinstance(value, Array) else value
 
         arguments = {name: example(value) for name, value in call.arguments.items() if name != "out"}
         if not declaration.updated_by(arguments):

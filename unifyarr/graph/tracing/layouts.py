@@ -1,0 +1,138 @@
+"""The strides of what a trace computes, on engines that have strides: whether a reshape is a view depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._core.declaring.declare import DECLARATIONS
+from ..._core.engines.handle import Handle
+from ..._core.engines.registry import load
+from ..._core.values.shapes import c_strides, shadow
+from ..core.basic import Apply, Constant, Variable
+from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp
+from .traced import Traced, evaluate
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+Strides = tuple[int, ...]
+# Kernels that take arrays of any lengths with the same static arguments, beside the elementwise ones. The order of the
+# axes in the memory of their results is that for two elements along each axis.
+ANY_LENGTH = frozenset(
+    {
+        *(COPY, "astype", "where", "clip", "matmul", "sort", "argsort", "cumulative_sum", "cumulative_prod"),
+        *("sum", "prod", "mean", "var", "std", "max", "min", "all", "any", "argmax", "argmin", "softmax"),
+        *("log_softmax", "relu", "sigmoid", "vecdot", "count_nonzero", "logsumexp", "root_mean_square"),
+    }
+)
+# A dummy of more axes would be no small array.
+MOST_AXES = 10
+
+
+@cache
+def tells_strides(backend: Handle) -> bool:
+    """Return whether an engine has strides. Elsewhere arrays are C-contiguous."""
+    return backend.strides(backend.from_numpy(np.zeros((), np.int32))) is not None
+
+
+def strides_of(trace: Trace, native: Traced) -> Strides:
+    """Return the strides of what a native of a trace stands for."""
+    while isinstance(native.layout, Traced):
+        native = native.layout
+    if native.layout is None:
+        native.layout = evaluate(
+            native.variable,
+            trace.layouts,
+            lambda variable: _strides_of_source(trace, variable),
+            lambda node, inputs: _strides_of_node(trace, node, inputs),
+        )
+    return native.layout
+
+
+def _strides_of_source(trace: Trace, variable: Variable) -> Strides:
+    value = variable.data if isinstance(variable, Constant) else trace.examples.of(variable)
+    found = trace.backend.strides(value)
+    assert found is not None
+    return found
+
+
+def _strides_of_node(trace: Trace, node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides]:
+    """Return the strides of a node's outputs by those of its inputs, as the engine lays results out."""
+    op, types = node.op, [variable.type for variable in node.inputs]
+    made = [c_strides(each.type.shape, each.type.dtype.itemsize) for each in node.outputs]  # type: ignore[union-attr]
+    if isinstance(op, KernelOp):
+        if op.name in VIEWS and op.target is None:
+            return [_of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), made[0])]  # type: ignore
+        if op.name in WRITES:
+            op, inputs, types = KernelOp(op.backend, COPY, {}, 1), inputs[:1], types[:1]
+        plain = all(
+            strides == c_strides(each.shape, each.dtype.itemsize)  # type: ignore[union-attr]
+            for strides, each in zip(inputs, types, strict=True)
+        )
+        if plain:
+            return made
+        shape = node.outputs[0].type.shape  # type: ignore[union-attr]
+        if len(node.outputs) == 1 and max([len(each.shape) for each in types]) <= MOST_AXES and _takes_any(op.name):  # type: ignore
+            order = _axis_order(
+                op,
+                tuple(
+                    (each.dtype, *_reduced(each.shape, strides))  # type: ignore[union-attr]
+                    for each, strides in zip(types, inputs, strict=True)
+                ),
+            )
+            return [_dense(shape, node.outputs[0].type.dtype.itemsize, order)]  # type: ignore
+    values = [trace.examples.of(variable) for variable in node.outputs]
+    return [trace.backend.strides(value) for value in values]  # type: ignore[misc]
+
+
+def _takes_any(name: str) -> bool:
+    declaration = DECLARATIONS.get(name)
+    return name in ANY_LENGTH or (declaration is not None and declaration.ufunc is not None)
+
+
+def _of_view(op: KernelOp, memory: np.ndarray, copied: Strides) -> Strides:
+    if op.name == "reshape":
+        try:
+            return memory.reshape(op.static["shape"], copy=False).strides
+        except ValueError:
+            return copied
+    seen: np.ndarray = load("numpy").kernel(op.name)(memory, **op.static)
+    return seen.strides
+
+
+def _reduced(shape: Sequence[int], strides: Strides) -> tuple[Strides, Strides]:
+    """Return at most two elements for each axis, and a number for its stride: its rank, with the same sign."""
+    ranks = {size: rank for rank, size in enumerate(sorted({abs(step) for step in strides if step}))}
+    steps = [0 if step == 0 else (1 << ranks[abs(step)]) * (1 if step > 0 else -1) for step in strides]
+    return tuple([min(length, 2) for length in shape]), tuple(steps)
+
+
+@lru_cache(maxsize=4096)
+def _axis_order(op: KernelOp, inputs: tuple[tuple[Any, Strides, Strides], ...]) -> tuple[int, ...]:
+    """Return the axes of a kernel's result from the one with the greatest stride on, found on small arrays."""
+    backend = op.backend
+    dummies = [backend.from_numpy(_dummy(*each), copy=False) for each in inputs]
+    with np.errstate(all="ignore"):
+        strides = backend.strides(op.perform(None, dummies))
+    assert strides is not None
+    return tuple(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
+
+
+def _dummy(dtype: Any, shape: Strides, steps: Strides) -> np.ndarray:
+    most = sum([(length - 1) * abs(step) for length, step in zip(shape, steps, strict=True) if length])
+    first = sum([(length - 1) * -step for length, step in zip(shape, steps, strict=True) if step < 0 and length])
+    memory = np.zeros(most + 1, dtype)
+    strides = [step * memory.itemsize for step in steps]
+    return np.lib.stride_tricks.as_strided(memory[first:], shape, strides)
+
+
+def _dense(shape: Sequence[int], itemsize: int, order: Sequence[int]) -> Strides:
+    strides = [0] * len(shape)
+    for axis in reversed(order):
+        strides[axis] = itemsize
+        itemsize *= max(shape[axis], 1)
+    return tuple(strides)
