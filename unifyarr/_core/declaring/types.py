@@ -7,8 +7,7 @@ kernels give. A kernel without either is asked for its types by the engine (``Ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from math import prod
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np

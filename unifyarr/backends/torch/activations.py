@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 from torch import sigmoid as sigmoid
 
-from ..kernels import support_native_out
-from ._shared import BOOL, UNSIGNED
+from ..kernels import declines, support_native_out
+from ._shared import BOOL, DTYPES, UNSIGNED
 
 _WITHOUT = BOOL | UNSIGNED
 
 
+@declines(lambda x: DTYPES[x.dtype] in _WITHOUT)
 @support_native_out
 def relu(x: Tensor, /, *, out: Any = None) -> Any:
     if x.dtype in _WITHOUT:

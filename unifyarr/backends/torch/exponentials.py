@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, support_native_out
+from ..kernels import bound_by, declines, support_native_out
+from ._shared import DTYPES
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -25,6 +26,7 @@ def _along(native: Callable[..., Tensor]) -> Callable[..., Callable[..., Any]]:
     return bind
 
 
+@declines(lambda x, **_: DTYPES[x.dtype] in _HALF)
 @bound_by(_along(torch.log_softmax))
 @support_native_out
 def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
@@ -34,6 +36,7 @@ def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
     return torch.log_softmax(x, axis) if out is None else torch.log_softmax(x, axis, out=out)
 
 
+@declines(lambda x, **_: DTYPES[x.dtype] in _HALF)
 @bound_by(_along(torch.softmax))
 @support_native_out
 def softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._core.declaring.declare import DECLARATIONS
 from ..._core.engines.handle import Handle
+from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
 
 # The only kernels whose result may share memory with their first array.
@@ -89,9 +90,13 @@ class KernelOp(Op):
         if self.name in WRITES:
             return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
         # Some engines return scalars for 0-d results, and some of our kernels may decline a buffer.
-        declines = isinstance(function, FunctionType) and _takes_out(backend, self.name)
-        if declines or node is None or any(each.type is None or not each.type.shape for each in node.outputs):
+        declines = hasattr(function, "declines") or (
+            isinstance(function, FunctionType) and _takes_out(backend, self.name)
+        )
+        if node is None:
             return partial(_checked, backend, kernel)
+        if declines or any(each.type is None or not each.type.shape for each in node.outputs):
+            return partial(_accepted, self.name, partial(_checked, backend, kernel))
         return kernel
 
 
@@ -102,6 +107,16 @@ def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
 
 def _on_a_copy(copy: Callable[..., Any], kernel: Callable[..., Any], x: Any, *others: Any) -> Any:
     return kernel(copy(x), *others)
+
+
+def _accepted(name: str, run: Callable[..., Any], *natives: Any, **out: Any) -> Any:
+    result = run(*natives, **out)
+    if result is NotImplemented:
+        raise BackendFeatureError(
+            f"the kernel of {name}() declines a call in a compiled function, where nothing else can do it: let it say "
+            "by types which calls it declines, with unifyarr.backends.kernels.declines"
+        )
+    return result
 
 
 def _checked(backend: Handle, kernel: Callable[..., Any], *natives: Any, out: Any = None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,26 +29,58 @@ DATA_DEPENDENT = {
     "nonzero": _MASK,
     **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"), _UNIQUE),
 }
+# The place of the first index among the arrays of a kernel.
+_INDEXED = {"gather": 1, "scatter": 2, "scatter_reduce": 2, "take": 1, "take_along_axis": 1}
 
 
 def of_constants(trace: Trace, name: str, natives: Sequence[Traced]) -> Any:
     """Return the result of a kernel for values that are the same at each call, as constants."""
-    if not _is_constant(trace, [native.variable for native in natives]):
+    values = values_of_constants(trace, natives)
+    if values is None:
         what, advice = DATA_DEPENDENT[name]
         raise TraceError(f"{where()} {what}, but its values aren't known when a compiled function is traced: {advice}")
-    backend, known = trace.backend, {}
-    host = load("numpy")
+    with np.errstate(all="ignore"):
+        result = load("numpy").kernel(name)(*values)
+    device = trace.backend.device_named(natives[0].device)
+    made = [trace.handle.from_numpy(each, device=device) for each in (result if type(result) is tuple else (result,))]
+    return tuple(made) if type(result) is tuple else made[0]
+
+
+def values_of_constants(trace: Trace, natives: Sequence[Traced]) -> list[np.ndarray] | None:
+    """Return the values of natives that are computed from constants alone, ``None`` if one isn't."""
+    if not _is_constant(trace, [native.variable for native in natives]):
+        return None
+    known: dict[Variable, np.ndarray] = {}
 
     def source(variable: Variable) -> np.ndarray:
         assert isinstance(variable, Constant)
-        return backend.to_numpy(variable.data)
+        return trace.backend.to_numpy(variable.data)
 
     with np.errstate(all="ignore"):
-        values = [evaluate(native.variable, known, source, _on_host) for native in natives]
-        result = host.kernel(name)(*values)
-    device = backend.device_named(natives[0].device)
-    made = [trace.handle.from_numpy(each, device=device) for each in (result if type(result) is tuple else (result,))]
-    return tuple(made) if type(result) is tuple else made[0]
+        return [evaluate(native.variable, known, source, _on_host) for native in natives]
+
+
+def check_indices(trace: Trace, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> None:
+    """Raise ``IndexError`` where a kernel is given a constant index that is out of bounds.
+
+    Of other indices only the engine knows the values, and what JAX and TensorFlow compile doesn't raise.
+    """
+    indexed = _INDEXED.get(name)
+    if indexed is None:
+        return
+    shape = natives[0].shape
+    if static.get("axis", ...) is None:
+        shape = (prod(shape),)
+    for place, native in enumerate(natives[indexed:], static.get("axis") or 0):
+        values = values_of_constants(trace, [native])
+        index = None if values is None or not values[0].size else _outside(values[0], shape[place])
+        if index is not None:
+            raise IndexError(f"index {index} is out of bounds for axis {place} with size {shape[place]}")
+
+
+def _outside(indices: np.ndarray, length: int) -> int | None:
+    low, high = int(indices.min()), int(indices.max())
+    return low if low < -length else high if high >= length else None
 
 
 def _on_host(node: Apply, inputs: list[np.ndarray]) -> Iterable[np.ndarray]:
@@ -87,4 +120,4 @@ def _is_constant(trace: Trace, variables: Iterable[Variable]) -> bool:
 
 
 def _is_sure(name: str) -> bool:
-    return name not in UNSET and not name.startswith("draw_") and name in load("numpy").kernels or name == "copy"
+    return (name not in UNSET and not name.startswith("draw_") and name in load("numpy").kernels) or name == "copy"

@@ -39,11 +39,11 @@ def tells_strides(backend: Handle) -> bool:
     return backend.strides(backend.from_numpy(np.zeros((), np.int32))) is not None
 
 
-def strides_of(trace: Trace, native: Traced) -> Strides:
-    """Return the strides of what a native of a trace stands for."""
+def strides_of(trace: Trace, native: Traced) -> Strides | None:
+    """Return the strides of what a native of a trace stands for, ``None`` if it's C-contiguous on any engine."""
     while isinstance(native.layout, Traced):
         native = native.layout
-    if native.layout is None:
+    if native.layout is None and tells_strides(trace.backend):
         native.layout = evaluate(
             native.variable,
             trace.layouts,

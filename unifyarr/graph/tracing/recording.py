@@ -1,4 +1,4 @@
-"""Calls of kernels and of users' operations inside a trace: each becomes a node, whose types are known without a run."""
+"""Calls of kernels and of users' operations inside a trace: each becomes a node of known types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...errors import TraceError, UnifyarrError
 from ..core.basic import Apply, Op
 from ..kernels.kernelop import COPY, KernelOp
 from ..kernels.operations import UserOp
-from .constants import DATA_DEPENDENT, of_constants
+from .constants import DATA_DEPENDENT, check_indices, of_constants
 from .traced import Traced, device_of, type_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def record(
     trace = check_running(backend)
     if name in DATA_DEPENDENT:
         return of_constants(trace, name, natives)
+    check_indices(trace, name, natives, static)
     kernel = backend.copy if name == COPY else backend.kernel(name)
     if getattr(kernel, "origin", None) == "not implemented":
         # It says why.
@@ -187,6 +188,4 @@ def node_of_values(trace: Trace, op: Op, natives: Sequence[Traced], values: Sequ
     node = Apply(op, [native.variable for native in natives], [type_of(backend, each) for each in values])
     for variable, value in zip(node.outputs, values, strict=True):
         trace.examples.put(variable, value)
-    return tuple(
-        Traced(variable, backend.device(value)) for variable, value in zip(node.outputs, values, strict=True)
-    )
+    return tuple(Traced(variable, backend.device(value)) for variable, value in zip(node.outputs, values, strict=True))

@@ -27,7 +27,6 @@ from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
-from .layouts import tells_strides
 from .traced import Examples, Traced, device_of, type_of
 from .tracing_backend import handle_for
 
@@ -62,8 +61,7 @@ class Trace(Capturing):
             type = type_of(self.backend, self.crossing.to_engine(x))
         found = self.unknown(type, name, device)
         self.examples.offer(found.variable, lambda: self.crossing.to_engine(x))
-        if tells_strides(self.backend):
-            found.layout = self.layouts[found.variable] = geometry(x).strides
+        found.layout = self.layouts[found.variable] = geometry(x).strides
         return found
 
     def unknown(self, type: ArrayType, name: str, device: str | None = None) -> Traced:

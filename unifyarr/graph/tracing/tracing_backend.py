@@ -19,7 +19,7 @@ from ...backends import Backend
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Constant
 from ..kernels.kernelop import COPY
-from .layouts import strides_of, tells_strides
+from .layouts import strides_of
 from .recording import check_running, record, record_operation
 from .traced import Traced, type_of, where
 
@@ -49,7 +49,7 @@ class TracingBackend(Backend[Traced]):
         return native.shape
 
     def strides(self, native: Traced) -> Any:
-        return strides_of(check_running(self._backend), native) if tells_strides(self._backend) else None
+        return strides_of(check_running(self._backend), native)
 
     def as_stored(self, old: Traced, new: Traced) -> Traced:
         return Traced(new.variable, new.device, old if old.layout is None else old.layout)

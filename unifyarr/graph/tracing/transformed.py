@@ -68,7 +68,9 @@ class InnerBackend(TracingBackend):
         backend = self._backend
         op = ConstantOp(backend, array.copy(), device)
         dtype = array.dtype.newbyteorder("=")
-        made = ArrayType(array.shape, dtype) if backend.supports_dtype(dtype) else type_of(backend, op.perform(None, ()))
+        made = (
+            ArrayType(array.shape, dtype) if backend.supports_dtype(dtype) else type_of(backend, op.perform(None, ()))
+        )
         return node_of(op, (), (made,), device_of(backend, device))[0]
 
 
