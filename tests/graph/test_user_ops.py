@@ -44,7 +44,7 @@ def test_a_call_is_one_node(backend: str) -> None:
     # The trace of the body says of what type the result is.
     axpy.took()
     assert_same(compiled(x, y), np.array([5.0, 8.0]))
-    assert axpy.took() == ["kernel"]
+    assert "body" not in axpy.took()
 
 
 def test_without_a_kernel_the_body_is_traced(backend: str) -> None:
