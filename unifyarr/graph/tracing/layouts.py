@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._core.declaring.declare import DECLARATIONS
-from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..._core.values.shapes import c_strides, shadow
 from ..core.basic import Apply, Constant, Variable
@@ -33,17 +32,11 @@ ANY_LENGTH = frozenset(
 MOST_AXES = 10
 
 
-@cache
-def tells_strides(backend: Handle) -> bool:
-    """Return whether an engine has strides. Elsewhere arrays are C-contiguous."""
-    return backend.strides(backend.from_numpy(np.zeros((), np.int32))) is not None
-
-
 def strides_of(trace: Trace, native: Traced) -> Strides | None:
     """Return the strides of what a native of a trace stands for, ``None`` if it's C-contiguous on any engine."""
     while isinstance(native.layout, Traced):
         native = native.layout
-    if native.layout is None and tells_strides(trace.backend):
+    if native.layout is None and trace.backend.engine.mutable:
         native.layout = evaluate(
             native.variable,
             trace.layouts,

@@ -127,9 +127,13 @@ def type_of(backend: Handle, native: Any) -> ArrayType:
     return ArrayType(tuple(backend.shape(native)), backend.dtype(native))
 
 
-@cache
 def device_of(backend: Handle, device: Any) -> str:
     """Return the name of an engine's own device, or of the default one for ``None``."""
+    return backend.devices()[0] if device is None else _device_of(backend, device)
+
+
+@cache
+def _device_of(backend: Handle, device: Any) -> str:
     return backend.device(backend.from_numpy(np.zeros((), np.int32), device=device))
 
 
