@@ -60,8 +60,8 @@ def clusters(xp: Any, points: Any, centers: Any) -> tuple[Any, Any]:
     """Move each centre to the mean of the points that are nearest to it."""
     apart = points[:, None, :] - centers[None, :, :]
     nearest = xp.argmin(xp.sum(apart * apart, axis=-1), axis=1)
-    mine = xp.astype(nearest[:, None] == xp.arange(centers.shape[0])[None, :], points.dtype)
-    return xp.matmul(mine.T, points) / xp.maximum(xp.sum(mine, axis=0), 1.0)[:, None], nearest
+    mine = xp.where(nearest[:, None] == xp.arange(centers.shape[0])[None, :], 1.0, 0.0)
+    return xp.matmul(mine.T, points) / (xp.sum(mine, axis=0) + 1e-9)[:, None], nearest
 
 
 def options(xp: Any, price: Any, strike: Any, time: Any) -> Any:
@@ -97,7 +97,12 @@ def of_arrays(function: Callable[..., Any], *shapes: tuple[int, ...]) -> Callabl
             compiled, natives = jax.jit(lambda *args: function(jnp, *args)), [x.native for x in arrays]
             return lambda: jax.block_until_ready(compiled(*natives))
         ours = (lambda *args: function(ua, *args)) if by_hand else ua.compile(lambda *args: function(ua, *args))
-        return lambda: [np.asarray(x.to_backend("numpy")) for x in ua.Container(result=ours(*arrays)).flatten()[0]]
+
+        def run() -> Any:
+            with ua.use_backend(engine):
+                return [np.asarray(x.to_backend("numpy")) for x in ua.Container(result=ours(*arrays)).flatten()[0]]
+
+        return run
 
     return make
 

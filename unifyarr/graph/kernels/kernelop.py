@@ -100,6 +100,26 @@ class KernelOp(Op):
         return kernel
 
 
+# To make an operation takes longer than all else of a node: equal ones are one.
+_MADE: dict[Hashable, KernelOp] = {}
+_MOST = 4096
+
+
+def kernel_op(backend: Handle, name: str, static: Mapping[str, Any], nout: int = 1) -> KernelOp:
+    """Return the pure operation of a kernel with static arguments."""
+    try:
+        hash(tuple(static.values()))
+    except TypeError:
+        return KernelOp(backend, name, static, nout)
+    key = (backend, name, nout, *((each, _hashable(value)) for each, value in static.items()))
+    found = _MADE.get(key)
+    if found is None:
+        if len(_MADE) >= _MOST:
+            _MADE.clear()
+        found = _MADE[key] = KernelOp(backend, name, static, nout)
+    return found
+
+
 def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
     assign(target, value)
     return target

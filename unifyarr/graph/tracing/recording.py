@@ -13,7 +13,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
 from ...errors import TraceError, UnifyarrError
 from ..core.basic import Apply, Op
-from ..kernels.kernelop import COPY, KernelOp
+from ..kernels.kernelop import COPY, KernelOp, kernel_op
 from ..kernels.operations import UserOp
 from .constants import DATA_DEPENDENT, check_indices, of_constants
 from .traced import Traced, device_of, type_of
@@ -47,14 +47,14 @@ def record(
         types = [native.type for native in natives]
         found = _declared(backend, name, types, static, result)
         if offered or found is None:
-            asked = _asked(backend, KernelOp(backend, name, static, 1), tuple(types))
+            asked = _asked(backend, kernel_op(backend, name, static), tuple(types))
             if asked is NotImplemented or _declines(kernel, types, static, offered):
                 return NotImplemented
             found = found or asked
     if found is None:
         return _run(trace, name, natives, static)
     several = type(found) is not ArrayType
-    op = KernelOp(backend, name, static, len(found) if several else 1)
+    op = kernel_op(backend, name, static, len(found) if several else 1)
     device = natives[0].device if natives else device_of(backend, static.get("device"))
     outputs = node_of(op, natives, found if several else (found,), device)
     return outputs if several else outputs[0]
