@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...errors import DeviceError, ShapeError
+from ...errors import DeviceError, InvalidValueError, ShapeError
 from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import Pending, read
 from ..arrays.recipes import is_recipe
+from ..declaring.types import ArrayType, result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, declines
-from ..engines.tracing import mode, recording
+from ..engines.tracing import judging, mode, recording
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
 
@@ -58,8 +60,9 @@ def invoke(
         return _overwrite(kernel, out, operands[1:], static)
     natives = list(map(read, operands))
     notes = recording()
+    judge = partial(_judge, name, backend, natives, static, result) if judging() else None
     if out is None:
-        array = wrap(_call(kernel, operands, natives, static), backend)
+        array = wrap(_call(kernel, operands, natives, static, judge), backend)
         if notes is not None:
             notes.call(kernel, operands, static, array)
         return array
@@ -68,15 +71,15 @@ def invoke(
         check_result(name, out, *result)
         target = out._native
         if _takes_out(kernel, backend, natives, out, result[1], aligned):
-            native = _call(kernel, operands, natives, {**static, "out": target})
+            native = _call(kernel, operands, natives, {**static, "out": target}, judge)
             if native is target:
                 if notes is not None:
                     notes.call(kernel, operands, static, out)
                 return out
         else:
-            native = _call(kernel, operands, natives, static)
+            native = _call(kernel, operands, natives, static, judge)
     else:
-        native = _call(kernel, operands, natives, static)
+        native = _call(kernel, operands, natives, static, judge)
     return store_out(name, out, wrap(native, backend))
 
 
@@ -101,6 +104,31 @@ def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
         return None
 
 
+def _judge(name: str, backend: Handle, natives: Sequence[Any], static: dict[str, Any], result: Any, found: Any) -> None:
+    """Raise unless a kernel gave what the body or a rule says that it gives."""
+    if result is not None:
+        declared: Any = ArrayType(result[0], result[1].dtype)
+    else:
+        declared = result_types(name, [_type(backend, native) for native in natives], static)
+    if declared is None or backend.records:
+        return
+    several = type(declared) is not ArrayType
+    for place, (wanted, native) in enumerate(zip(declared, found, strict=True) if several else [(declared, found)]):
+        came = _type(backend, backend.as_native(native))
+        # Where an engine lacks a dtype it gives another one, and traces ask it.
+        if came != wanted and backend.supports_dtype(wanted.dtype):
+            which = f"output {place}" if several else "an array"
+            raise InvalidValueError(
+                f"the kernel {name} on backend {backend.name!r} returned {which} of shape {came.shape} and dtype "
+                f"{came.dtype}, but shape {wanted.shape} and dtype {wanted.dtype} are declared: correct what the body "
+                "passes as result=, the rule of the kernel, or the kernel"
+            )
+
+
+def _type(backend: Handle, native: Any) -> ArrayType:
+    return ArrayType(tuple(backend.shape(native)), backend.dtype(native))
+
+
 def _is_plain(array: Array) -> bool:
     return not is_recipe(array) and type(array._native) in (array._backend.native_type, Pending)
 
@@ -122,7 +150,13 @@ def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...]
     return out
 
 
-def _call(kernel: Callable[..., Any], operands: tuple[Array, ...], natives: list[Any], static: dict[str, Any]) -> Any:
+def _call(
+    kernel: Callable[..., Any],
+    operands: tuple[Array, ...],
+    natives: list[Any],
+    static: dict[str, Any],
+    judge: Callable[[Any], None] | None = None,
+) -> Any:
     try:
         native = kernel(*natives, **static)
     except Exception as error:
@@ -133,6 +167,8 @@ def _call(kernel: Callable[..., Any], operands: tuple[Array, ...], natives: list
         raise
     if native is NotImplemented:
         raise _Declined
+    if judge is not None:
+        judge(native)
     return native
 
 
@@ -140,7 +176,9 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
     """Call a kernel that returns several arrays, on arrays of one backend."""
     backend = operands[0]._backend
     kernel = backend.kernel(name)
-    arrays = tuple([wrap(native, backend) for native in _call(kernel, operands, list(map(read, operands)), static)])
+    natives = list(map(read, operands))
+    judge = partial(_judge, name, backend, natives, static, None) if judging() else None
+    arrays = tuple([wrap(native, backend) for native in _call(kernel, operands, natives, static, judge)])
     notes = recording()
     if notes is not None:
         notes.call(kernel, operands, static, arrays)

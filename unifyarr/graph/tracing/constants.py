@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from ..._core.modes.debugging import UNSET
 from ...errors import TraceError
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import KernelOp
-from .traced import Traced, evaluate, where
-
-if TYPE_CHECKING:
-    from .trace import Trace
+from .traced import Recorder, Traced, evaluate, where
 
 # What these need, and what to do where it isn't known.
 _MASK = (
@@ -33,7 +30,7 @@ DATA_DEPENDENT = {
 _INDEXED = {"gather": 1, "scatter": 2, "scatter_reduce": 2, "take": 1, "take_along_axis": 1}
 
 
-def of_constants(trace: Trace, name: str, natives: Sequence[Traced]) -> Any:
+def of_constants(trace: Recorder, name: str, natives: Sequence[Traced]) -> Any:
     """Return the result of a kernel for values that are the same at each call, as constants."""
     values = values_of_constants(trace, natives)
     if values is None:
@@ -46,7 +43,7 @@ def of_constants(trace: Trace, name: str, natives: Sequence[Traced]) -> Any:
     return tuple(made) if type(result) is tuple else made[0]
 
 
-def values_of_constants(trace: Trace, natives: Sequence[Traced]) -> list[np.ndarray] | None:
+def values_of_constants(trace: Recorder, natives: Sequence[Traced]) -> list[np.ndarray] | None:
     """Return the values of natives that are computed from constants alone, ``None`` if one isn't."""
     if not _is_constant(trace, [native.variable for native in natives]):
         return None
@@ -60,7 +57,7 @@ def values_of_constants(trace: Trace, natives: Sequence[Traced]) -> list[np.ndar
         return [evaluate(native.variable, known, source, _on_host) for native in natives]
 
 
-def check_indices(trace: Trace, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> None:
+def check_indices(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> None:
     """Raise ``IndexError`` where a kernel is given a constant index that is out of bounds.
 
     Of other indices only the engine knows the values, and what JAX and TensorFlow compile doesn't raise.
@@ -100,7 +97,7 @@ def _on_host(node: Apply, inputs: list[np.ndarray]) -> Iterable[np.ndarray]:
     return result if len(node.outputs) > 1 else (result,)
 
 
-def _is_constant(trace: Trace, variables: Iterable[Variable]) -> bool:
+def _is_constant(trace: Recorder, variables: Iterable[Variable]) -> bool:
     """Return whether variables are computed from known constants alone, by what always computes the same."""
     waiting, seen = list(variables), set()
     while waiting:

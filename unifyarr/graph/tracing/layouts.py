@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from ..._core.declaring.declare import DECLARATIONS
 from ..._core.engines.registry import load
 from ..._core.values.shapes import c_strides, shadow
 from ..core.basic import Apply, Constant, Variable
-from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp
-from .traced import Traced, evaluate
-
-if TYPE_CHECKING:
-    from .trace import Trace
+from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp, kernel_op
+from .traced import Recorder, Traced, evaluate, known_type
 
 Strides = tuple[int, ...]
 # Kernels that take arrays of any lengths with the same static arguments, beside the elementwise ones. The order of the
@@ -32,52 +29,45 @@ ANY_LENGTH = frozenset(
 MOST_AXES = 10
 
 
-def strides_of(trace: Trace, native: Traced) -> Strides | None:
+def strides_of(trace: Recorder, native: Traced) -> Strides | None:
     """Return the strides of what a native of a trace stands for, ``None`` if it's C-contiguous on any engine."""
     while isinstance(native.layout, Traced):
         native = native.layout
-    if native.layout is None and trace.backend.engine.mutable:
-        native.layout = evaluate(
+    found = native.layout
+    if found is None and trace.backend.engine.mutable:
+        found = native.layout = evaluate(
             native.variable,
             trace.layouts,
             lambda variable: _strides_of_source(trace, variable),
             lambda node, inputs: _strides_of_node(trace, node, inputs),
         )
-    return native.layout
+    return found
 
 
-def _strides_of_source(trace: Trace, variable: Variable) -> Strides:
+def _strides_of_source(trace: Recorder, variable: Variable) -> Strides:
     value = variable.data if isinstance(variable, Constant) else trace.examples.of(variable)
     found = trace.backend.strides(value)
     assert found is not None
     return found
 
 
-def _strides_of_node(trace: Trace, node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides]:
+def _strides_of_node(trace: Recorder, node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides]:
     """Return the strides of a node's outputs by those of its inputs, as the engine lays results out."""
-    op, types = node.op, [variable.type for variable in node.inputs]
-    made = [c_strides(each.type.shape, each.type.dtype.itemsize) for each in node.outputs]  # type: ignore[union-attr]
+    op, types = node.op, [known_type(variable) for variable in node.inputs]
+    results = [known_type(variable) for variable in node.outputs]
+    contiguous = [c_strides(each.shape, each.dtype.itemsize) for each in results]
     if isinstance(op, KernelOp):
-        if op.name in VIEWS and op.target is None:
-            return [_of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), made[0])]  # type: ignore
+        if op.name in VIEWS:
+            return [_of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), contiguous[0])]
         if op.name in WRITES:
-            op, inputs, types = KernelOp(op.backend, COPY, {}, 1), inputs[:1], types[:1]
-        plain = all(
-            strides == c_strides(each.shape, each.dtype.itemsize)  # type: ignore[union-attr]
-            for strides, each in zip(inputs, types, strict=True)
-        )
-        if plain:
-            return made
-        shape = node.outputs[0].type.shape  # type: ignore[union-attr]
-        if len(node.outputs) == 1 and max([len(each.shape) for each in types]) <= MOST_AXES and _takes_any(op.name):  # type: ignore
-            order = _axis_order(
-                op,
-                tuple(
-                    (each.dtype, *_reduced(each.shape, strides))  # type: ignore[union-attr]
-                    for each, strides in zip(types, inputs, strict=True)
-                ),
-            )
-            return [_dense(shape, node.outputs[0].type.dtype.itemsize, order)]  # type: ignore
+            # They work on a copy.
+            op, inputs, types = kernel_op(op.backend, COPY, {}), inputs[:1], types[:1]
+        pairs = list(zip(types, inputs, strict=True))
+        if all(strides == c_strides(each.shape, each.dtype.itemsize) for each, strides in pairs):
+            return contiguous
+        if len(results) == 1 and max(len(each.shape) for each in types) <= MOST_AXES and _takes_any(op.name):
+            dummies = tuple([(each.dtype, *_reduced(each.shape, strides)) for each, strides in pairs])
+            return [_dense(results[0].shape, results[0].dtype.itemsize, _axis_order(op, dummies))]
     values = [trace.examples.of(variable) for variable in node.outputs]
     return [trace.backend.strides(value) for value in values]  # type: ignore[misc]
 

@@ -16,11 +16,10 @@ from ..core.basic import Apply, Op
 from ..kernels.kernelop import COPY, KernelOp, kernel_op
 from ..kernels.operations import UserOp
 from .constants import DATA_DEPENDENT, check_indices, of_constants
-from .traced import Traced, device_of, type_of
+from .traced import Recorder, Traced, device_of, type_of
 
 if TYPE_CHECKING:
     from ..._core.calling.applications import Application
-    from .trace import Trace
 
 
 class Declines(Exception):
@@ -41,7 +40,7 @@ def record(
     kernel = backend.copy if name == COPY else backend.kernel(name)
     if getattr(kernel, "origin", None) == "not implemented":
         # It says why.
-        kernel()
+        kernel(*natives, **static)
     found: Any = None
     if len({native.device for native in natives}) < 2:
         types = [native.type for native in natives]
@@ -62,7 +61,7 @@ def record(
 
 def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> Any:
     """Return the types that the body or a rule says, ``None`` if neither does or the engine lacks one of the dtypes."""
-    found = result_types(name, types, static) if result is None else ArrayType(*result)
+    found: Any = result_types(name, types, static) if result is None else ArrayType(*result)
     if found is None:
         return None
     every = (found,) if type(found) is ArrayType else found
@@ -97,7 +96,7 @@ def _asked(backend: Handle, op: KernelOp, types: tuple[ArrayType, ...]) -> Any:
     return made if several else made[0]
 
 
-def _run(trace: Trace, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
+def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
     """Make a node of a kernel whose types only a run on the values of the example tells."""
     backend = trace.backend
     op = KernelOp(backend, name, static, 1)
@@ -131,7 +130,7 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
     return node_of_values(trace, UserOp(backend, application, len(results)), natives, results)
 
 
-def _told(trace: Trace, application: Application, types: Sequence[ArrayType]) -> Any:
+def _told(trace: Recorder, application: Application, types: Sequence[ArrayType]) -> Any:
     backend = trace.backend
     kernel = application.operation.kernels[backend.name]
 
@@ -152,7 +151,7 @@ def _told(trace: Trace, application: Application, types: Sequence[ArrayType]) ->
     return None if found is None else [ArrayType(tuple(shape), dtype) for shape, dtype in found]
 
 
-def _of_body(trace: Trace, application: Application, natives: Sequence[Traced]) -> Any:
+def _of_body(trace: Recorder, application: Application, natives: Sequence[Traced]) -> Any:
     """Return the types of what the body of an operation gives, ``None`` if it has none that can be traced.
 
     Its nodes are part of no graph, since nothing uses them.
@@ -168,7 +167,7 @@ def _of_body(trace: Trace, application: Application, natives: Sequence[Traced]) 
     return [ArrayType(each.shape, each.dtype.dtype) for each in results]
 
 
-def check_running(backend: Handle) -> Trace:
+def check_running(backend: Handle) -> Recorder:
     """Return the trace that is running, which has to be one of a backend."""
     trace = running()
     if trace is None or trace.backend is not backend:
@@ -182,7 +181,7 @@ def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], devic
     return tuple([Traced(variable, device) for variable in node.outputs])
 
 
-def node_of_values(trace: Trace, op: Op, natives: Sequence[Traced], values: Sequence[Any]) -> tuple[Traced, ...]:
+def node_of_values(trace: Recorder, op: Op, natives: Sequence[Traced], values: Sequence[Any]) -> tuple[Traced, ...]:
     """Return the outputs of a new node, given their values for the example."""
     backend = trace.backend
     node = Apply(op, [native.variable for native in natives], [type_of(backend, each) for each in values])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,9 +35,7 @@ class Traced:
     @property
     def type(self) -> ArrayType:
         """The shape and dtype."""
-        found = self.variable.type
-        assert isinstance(found, ArrayType)
-        return found
+        return known_type(self.variable)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,6 +46,25 @@ class Traced:
     def dtype(self) -> Any:
         """The dtype as NumPy has it."""
         return self.type.dtype
+
+
+class Recorder(Protocol):
+    """What the recording of kernels needs of a trace."""
+
+    examples: Examples
+    # The strides of variables, as far as somebody asked for them.
+    layouts: dict[Variable, tuple[int, ...]]
+
+    @property
+    def backend(self) -> Handle:
+        """The backend that is traced."""
+
+    @property
+    def handle(self) -> Handle:
+        """The one that stands for it in the trace."""
+
+    def suspended(self) -> AbstractContextManager[None]:
+        """Run what happens inside the block where the trace was begun."""
 
 
 class Examples:
@@ -62,7 +80,7 @@ class Examples:
         self._made: dict[Variable, Callable[[], Any]] = {}
 
     def offer(self, variable: Variable, make: Callable[[], Any]) -> None:
-        """Let the value of an input be what a function returns, which is called at most once."""
+        """Remember a function that returns the value of an input, which is called at most once."""
         self._made[variable] = make
 
     def copy(self) -> Examples:
@@ -120,6 +138,13 @@ def evaluate(
 def _perform(node: Apply, inputs: list[Any]) -> Iterable[Any]:
     results = node.op.perform(node, inputs)
     return results if len(node.outputs) > 1 else (results,)
+
+
+def known_type(variable: Variable) -> ArrayType:
+    """Return the type of a variable of a trace, which is always known."""
+    found = variable.type
+    assert isinstance(found, ArrayType)
+    return found
 
 
 def type_of(backend: Handle, native: Any) -> ArrayType:
