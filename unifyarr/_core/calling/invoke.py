@@ -19,7 +19,7 @@ from ..declaring.types import ArrayType, result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, declines
-from ..engines.tracing import judging, mode, recording
+from ..engines.tracing import checking, mode, recording
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
 
@@ -60,7 +60,7 @@ def invoke(
         return _overwrite(kernel, out, operands[1:], static)
     natives = list(map(read, operands))
     notes = recording()
-    judge = partial(_judge, name, backend, natives, static, result) if judging() else None
+    judge = partial(_judge, name, backend, natives, static, result) if checking() else None
     if out is None:
         array = wrap(_call(kernel, operands, natives, static, judge), backend)
         if notes is not None:
@@ -177,7 +177,7 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
     backend = operands[0]._backend
     kernel = backend.kernel(name)
     natives = list(map(read, operands))
-    judge = partial(_judge, name, backend, natives, static, None) if judging() else None
+    judge = partial(_judge, name, backend, natives, static, None) if checking() else None
     arrays = tuple([wrap(native, backend) for native in _call(kernel, operands, natives, static, judge)])
     notes = recording()
     if notes is not None:

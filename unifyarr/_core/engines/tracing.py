@@ -87,14 +87,12 @@ class Recording(Protocol):
 class Mode(Record):
     """What has to see the calls of a thread or task: a trace, the checks of ``debug()``, a recording, or several.
 
-    A checked call runs without further checks, and without fast paths all the same. ``judges`` says that its kernels
-    are held against the types that are declared of them.
+    A checked call runs without further checks, and without fast paths all the same.
     """
 
     trace: Running | None
     checks: bool
     recording: Recording | None = None
-    judges: bool = False
 
 
 # ``None`` where nothing has to see calls, so that fast paths may serve them.
@@ -113,12 +111,6 @@ def checking() -> bool:
     return found is not None and found.checks
 
 
-def judging() -> bool:
-    """Return whether kernels are held against declared types, in a call that ``debug()`` checks."""
-    found = mode.get()
-    return found is not None and found.judges
-
-
 @contextlib.contextmanager
 def tracing(trace: Running | None) -> Iterator[None]:
     """Run what happens inside the block in a trace, or, with ``None``, in no trace."""
@@ -130,7 +122,7 @@ def tracing(trace: Running | None) -> Iterator[None]:
 @contextlib.contextmanager
 def checked(checks: bool) -> Iterator[None]:
     """Run what happens inside the block with the checks of ``debug()``, or as the inner part of a checked call."""
-    with _within(Mode(running(), checks, judges=not checks)):
+    with _within(Mode(running(), checks)):
         yield
 
 

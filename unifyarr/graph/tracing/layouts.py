@@ -58,7 +58,11 @@ def _strides_of_node(trace: Recorder, node: Apply, inputs: Sequence[Strides]) ->
     contiguous = [c_strides(each.shape, each.dtype.itemsize) for each in results]
     if isinstance(op, KernelOp):
         if op.name in VIEWS:
-            return [_of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), contiguous[0])]
+            strides = _of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), contiguous[0])
+            if op.name == "get_window" and not op.backend.window_is_view(op.static["window"]):
+                # A copy, with the axes in the same order.
+                strides = _dense(results[0].shape, results[0].dtype.itemsize, _order(strides))
+            return [strides]
         if op.name in WRITES:
             # They work on a copy.
             op, inputs, types = kernel_op(op.backend, COPY, {}), inputs[:1], types[:1]
@@ -102,6 +106,10 @@ def _axis_order(op: KernelOp, inputs: tuple[tuple[Any, Strides, Strides], ...]) 
     with np.errstate(all="ignore"):
         strides = backend.strides(op.perform(None, dummies))
     assert strides is not None
+    return _order(strides)
+
+
+def _order(strides: Strides) -> tuple[int, ...]:
     return tuple(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
 
 
