@@ -29,6 +29,9 @@ class Handle(Members):
     """
 
     # Fast paths of indexing; those of functions are attributes too, ``fast_add``, which compiled dispatchers read.
+    # Whether its kernels make nodes of a graph: they take ``result`` and ``offered``, as ``invoke`` was told.
+    records = False
+
     fast_get_item: FastPath
     fast_get_pair: FastPath
     fast_get_copy: FastPath

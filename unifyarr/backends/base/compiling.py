@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...errors import BackendFeatureError
 from ._native import Native
 from .devices import Devices
@@ -47,12 +49,15 @@ class Compiling(Memory[Native], Devices[Native]):
         """
         return native
 
-    def of_types(self, function: Callable[..., Sequence[Native]], natives: Sequence[Native]) -> Sequence[Native]:
-        """Return arrays of the types of those that a function returns, whatever their values.
+    def of_types(
+        self, function: Callable[..., Sequence[Native]], types: Sequence[Any]
+    ) -> list[tuple[tuple[int, ...], np.dtype[Any]]] | None:
+        """Return the shapes and dtypes of the arrays that a function returns, for arrays of types; no values.
 
-        By default by running it: an engine that compiles each operation saves much by asking for the types alone.
+        ``types`` have ``shape`` and ``dtype``. What the function raises is raised. ``None``, the default, where the
+        engine can't tell without a run.
         """
-        return function(*natives)
+        return None
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a compiled function of arrays of types (with ``shape`` and ``dtype``) holds.

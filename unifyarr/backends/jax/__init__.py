@@ -361,11 +361,12 @@ class Backend(base.Backend[Any]):
 
         return run
 
-    def of_types(self, function: Callable[..., Sequence[Any]], natives: Sequence[Any]) -> list[Any]:
-        """Return arrays of the types of those that a function returns, with values that mean nothing."""
-        # To run it operation by operation would compile each of them.
-        types = jax.eval_shape(function, *natives)
-        return [jnp.zeros(each.shape, each.dtype) for each in types]
+    def of_types(
+        self, function: Callable[..., Sequence[Any]], types: Sequence[Any]
+    ) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Return the shapes and dtypes of the arrays that a function returns: nothing is computed or compiled."""
+        given = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in types]
+        return [(each.shape, each.dtype) for each in jax.eval_shape(function, *given)]
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a function of arrays of given types, compiled as a whole, holds beside its inputs."""

@@ -21,6 +21,8 @@ KEPT, LIMIT = 2**22, 2**26
 # From so many arrays of one shape and dtype on, what takes them from NumPy is compiled: that costs 10 ms once, and
 # saves 20 us each time.
 OFTEN = 512
+# Before so many, what compiles nothing: ``jnp.asarray`` compiles for each shape, and takes half the time then.
+SELDOM = 8
 
 _enter = jax.jit(lambda array: array)
 _entered: dict[Any, int] = {}
@@ -89,6 +91,9 @@ def _put(array: np.ndarray, device: Any) -> jax.Array:
     # ``jnp.asarray`` takes half the time of ``jax.device_put``, but compiles a program for each shape.
     kind = array.shape, array.dtype
     count = _entered.get(kind, 0)
+    if count < SELDOM:
+        _entered[kind] = count + 1
+        return jax.device_put(array)
     if count >= OFTEN:
         # Several times faster than ``jax.device_put``.
         return _enter(array)

@@ -70,8 +70,9 @@ _destroy_window = compiled(_write_window, destructive=True)
 
 @functools.lru_cache(maxsize=1024)
 def _kept_start(start: int) -> Any:
-    # As Python's integers are, so that JAX compiles nothing anew for it.
-    return jax.device_put(start)
+    # As Python's integers are, so that JAX compiles nothing anew for it. A trace may be the first to ask for it.
+    with jax.ensure_compile_time_eval():
+        return jax.device_put(start)
 
 
 def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:

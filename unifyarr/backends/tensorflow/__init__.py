@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
 from types import ModuleType
 from typing import Any, final
@@ -378,6 +378,17 @@ class Backend(base.Backend[Any]):
         has to be ``exact`` runs without it.
         """
         return _Whole(function, exact)
+
+    def of_types(
+        self, function: Callable[..., Sequence[Any]], types: Sequence[Any]
+    ) -> list[tuple[tuple[int, ...], np.dtype[Any]]] | None:
+        """Return the shapes and dtypes of the arrays that a function returns: it's traced in a graph, and not run."""
+        given = [tf.TensorSpec(each.shape, TENSORFLOW_DTYPES[each.dtype]) for each in types]
+        traced = tf.function(function, autograph=False).get_concrete_function(*given)
+        found = [(each.shape, NUMPY_DTYPES[each.dtype]) for each in traced.structured_outputs]
+        if not all(shape.is_fully_defined() for shape, _ in found):
+            return None
+        return [(tuple(shape.as_list()), dtype) for shape, dtype in found]
 
     def wait(self, natives: Any) -> None:
         """Wait until a tensor, or each of several, is computed: until all is that any device has to do."""

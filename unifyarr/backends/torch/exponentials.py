@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, known_by, support_native_out
+from ..kernels import bound_by, declines, known_by, support_native_out
+from ._shared import DTYPES
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -30,6 +31,7 @@ def _known_along(native: Callable[..., Tensor]) -> Callable[..., Any]:
 
 
 @known_by(_known_along(torch.log_softmax))
+@declines(lambda x, **_: DTYPES[x.dtype] in _HALF)
 @bound_by(_along(torch.log_softmax))
 @support_native_out
 def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
@@ -40,6 +42,7 @@ def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
 
 
 @known_by(_known_along(torch.softmax))
+@declines(lambda x, **_: DTYPES[x.dtype] in _HALF)
 @bound_by(_along(torch.softmax))
 @support_native_out
 def softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..._core.arrays.array import Array, wrap
-from ..._core.arrays.ownership import read
-from ..._core.arrays.recipes import geometry, make_view, root_of, steps_with
+from ..._core.arrays.ownership import read, settled
+from ..._core.arrays.recipes import geometry, is_recipe, make_view, root_of, steps_with
 from ..._core.arrays.views import Step
 from ..._core.arrays.weak import WeakFloat, known
+from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
 from ..._core.engines.dtypes import DType
 from ..._core.engines.handle import Handle
@@ -29,7 +30,8 @@ from ..core.fgraph import FunctionGraph
 from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
 from .floats import Floats, Scalar
-from .tracing_backend import Traced, handle_for, type_of
+from .traced import Examples, Traced, device_of, type_of
+from .tracing_backend import handle_for
 
 if TYPE_CHECKING:
     from ..._core.declaring.declare import Declaration
@@ -43,9 +45,12 @@ class Trace(Capturing):
     def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
         super().__init__(crossing.engine, handle_for(crossing.engine))
         self.crossing, self.checks = crossing, checks
-        self.scalars: list[tuple[Scalar, Variable, Any]] = []
+        self.scalars: list[tuple[Scalar, Traced]] = []
         # The places of float arguments whose values were asked for.
         self.asked: set[int] = set()
+        self.examples = Examples()
+        # The strides of variables, as far as somebody asked for them.
+        self.layouts: dict[Variable, tuple[int, ...]] = {}
 
     def takes(self, backend: Handle | None) -> bool:
         """Return whether arrays of a backend are captured: of the engine, and of the one that they live on."""
@@ -53,8 +58,21 @@ class Trace(Capturing):
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array."""
-        native = self.crossing.to_engine(x)
-        return Traced(Variable(type_of(self.backend, native), name), native, geometry(x).strides)
+        own = x._backend is self.backend
+        if own and not is_recipe(x):
+            type, device = type_of(self.backend, settled(x._native)), self.backend.device(settled(x._native))
+        else:
+            type, device = ArrayType(x.shape, x.dtype.dtype), x.device if own else device_of(self.backend, None)
+        if not own and not self.backend.supports_dtype(type.dtype):
+            type = type_of(self.backend, self.crossing.to_engine(x))
+        found = self.unknown(type, name, device)
+        self.examples.offer(found.variable, lambda: self.crossing.to_engine(x))
+        found.layout = self.layouts[found.variable] = geometry(x).strides
+        return found
+
+    def unknown(self, type: ArrayType, name: str, device: str | None = None) -> Traced:
+        """Return a new input of the graph of which the type is known, and no example."""
+        return Traced(Variable(type, name), device_of(self.backend, None) if device is None else device)
 
     def stand_in(self, x: Array) -> Array:
         """Return a new array that stands for an input."""
@@ -87,13 +105,15 @@ class Trace(Capturing):
         return False
 
     def _input_of(self, scalar: Scalar) -> Traced:
-        for other, variable, value in self.scalars:
+        for other, found in self.scalars:
             if other.value is scalar.value and other[1:] == scalar[1:]:
-                return Traced(variable, value)
-        value = scalar.maker(self.backend)(scalar.value.value)
-        variable = Variable(type_of(self.backend, value), f"float {len(self.scalars)}")
-        self.scalars.append((scalar, variable, value))
-        return Traced(variable, value)
+                return found
+        device = device_of(self.backend, scalar.device)
+        found = self.unknown(ArrayType((), scalar.dtype.dtype), f"float {len(self.scalars)}", device)
+        self.examples.offer(found.variable, lambda: scalar.maker(self.backend)(scalar.value.value))
+        found.layout = self.layouts[found.variable] = ()
+        self.scalars.append((scalar, found))
+        return found
 
     def check(self, declaration: Declaration, call: Call) -> None:
         """Hold the kernel of a function against its body, for the values of the example."""
@@ -101,7 +121,7 @@ class Trace(Capturing):
         def example(value: Any) -> Any:
             if isinstance(value, (tuple, list)):
                 return type(value)(map(example, value))
-            return wrap(read(value).value, self.backend) if isinstance(value, Array) else value
+            return wrap(self.examples.of(read(value).variable), self.backend) if isinstance(value, Array) else value
 
         arguments = {name: example(value) for name, value in call.arguments.items() if name != "out"}
         if not declaration.updated_by(arguments):
@@ -196,8 +216,8 @@ def trace_call(
             if x._native is not before
         }
         computed = [read(x).variable for x, how in zip(result, made, strict=True) if how is None]
-        scalars = [each for each, _, _ in trace.scalars]
-        variables = [*(each.variable for each in inputs), *(variable for _, variable, _ in trace.scalars)]
+        scalars = [each for each, _ in trace.scalars]
+        variables = [*(each.variable for each in inputs), *(each.variable for _, each in trace.scalars)]
         # What is returned as it was passed is a number.
         made = [(None, known(how[1])) if how is not None and how[0] is None else how for how in made]
     how_floats = Floats(scalars, floats, frozenset(trace.asked))
