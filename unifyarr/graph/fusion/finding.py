@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..._core.declaring.types import ArrayType
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.nodes import copy_nodes
 from ..core.rewriting import attempt
-from ..kernels.kernelop import ArrayType, KernelOp
+from ..kernels.kernelop import KernelOp
 from ..kernels.windows import roots
 from .assembly import assemble
 from .fusedop import FusedOp, Output, Plan

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._core.declaring.types import ArrayType
 from ...backends.memory import aligned_copy
 from ...backends.numpy._pool import COUNTS, LARGE, POOL
 from ..core.basic import Apply, Op
 from ..core.fgraph import FunctionGraph
-from ..kernels.kernelop import ArrayType, is_writable
+from ..kernels.kernelop import is_writable
 from .grouping import whole
 from .machine import bind
 from .region import Axis, Operand, Region, Step
