@@ -11,7 +11,7 @@ from ..._core.declaring.cuts import Cut
 from ..._core.declaring.types import ArrayType, result_types
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
-from ...errors import TraceError, UnifyarrError
+from ...errors import TraceError
 from ..core.basic import Apply, Op
 from ..kernels.kernelop import COPY, KernelOp, kernel_op
 from ..kernels.operations import UserOp
@@ -116,7 +116,8 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
     """
     trace = check_running(backend)
     found = _told(trace, application, [native.type for native in natives])
-    if found is None:
+    if found is None and not trace.checks:
+        # Where a kernel is held against the body, it's the kernel that says.
         found = _of_body(trace, application, natives)
     if found is NotImplemented:
         return found
@@ -158,8 +159,8 @@ def _of_body(trace: Recorder, application: Application, natives: Sequence[Traced
     """
     try:
         found = application.run_body([wrap(native, trace.handle) for native in natives])
-    except UnifyarrError:
-        # The kernel needs nothing of what the body asks for.
+    except Exception:
+        # The kernel may do what the body refuses. It runs then, and says itself what is wrong with the arguments.
         return None
     results = found if isinstance(found, tuple) else (found,)
     if not all(isinstance(each, Array) and each._backend is trace.handle for each in results):

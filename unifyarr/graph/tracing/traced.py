@@ -51,6 +51,8 @@ class Traced:
 class Recorder(Protocol):
     """What the recording of kernels needs of a trace."""
 
+    # Whether kernels are held against bodies.
+    checks: bool
     examples: Examples
     # The strides of variables, as far as somebody asked for them.
     layouts: dict[Variable, tuple[int, ...]]
