@@ -17,7 +17,7 @@ import unifyarr as ua
 import unifyarr.numpy
 from unifyarr import Array
 
-from ..natives import skip_unless
+from ..natives import skip_unless, skip_without_derivatives
 from ..oracle import as_numpy, assert_same, few
 
 VALUES = (0.5, -1.5, 0.1, 3.0, -0.0, math.inf, math.nan)
@@ -201,6 +201,7 @@ def test_a_float_that_outlives_its_trace(backend: str) -> None:
 
 
 def test_a_rate_beside_a_gradient(backend: str) -> None:
+    skip_without_derivatives(backend)
     traces = []
 
     def step(w: Array, x: Array, rate: float, decay: float) -> None:
