@@ -42,7 +42,11 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
     What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
     tensor only afterwards.
     """
-    dtype, shape, other = out.dtype, out.shape, x2.shape
+    return _fit_at_once(out, out.dtype, x1, x2)
+
+
+def _fit_at_once(out: Tensor, dtype: torch.dtype, x1: Tensor, x2: Tensor) -> bool:
+    shape, other = out.shape, x2.shape
     if out.is_inference() or (x1 is not out and (x1.dtype is not dtype or x1.shape != shape)):
         return False
     # An integer beside float64 becomes one here and there.
@@ -178,12 +182,13 @@ def _into(native: Callable[..., Tensor], *others: torch.dtype) -> Callable[..., 
 
     def fast(x1: Tensor, x2: Any, target: Any) -> bool:
         out = target._native
-        if out.dtype not in dtypes:
+        dtype = out.dtype
+        if dtype not in dtypes:
             return False
         if type(x2) is Tensor:
-            if not writes_at_once(out, x1, x2):
+            if not _fit_at_once(out, dtype, x1, x2):
                 return False
-        elif not takes_number(out.dtype, x2) or not writes_at_once(out, x1, x1):
+        elif not takes_number(dtype, x2) or not _fit_at_once(out, dtype, x1, x1):
             return False
         native(x1, x2, out=out)
         return True
