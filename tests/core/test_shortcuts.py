@@ -11,6 +11,7 @@ import pytest
 import unifyarr as ua
 from unifyarr import errors
 from unifyarr._core.calling import shortcuts
+from unifyarr._core.calling.programs import Program
 from unifyarr._core.calling.recording import Recording, frozen, integers, told
 from unifyarr._core.calling.shortcuts import Shortcuts
 from unifyarr._core.declaring.declare import DECLARATIONS
@@ -200,9 +201,12 @@ def test_a_kernel_that_declines_after_it_was_recorded() -> None:
     notes = Recording([x])
     notes.call(lambda native: NotImplemented if native[0] < 0 else native * 2, (x,), {}, between)
     notes.call(lambda native: np.where(True, native, 0), (between,), {}, result)
-    program = notes.program([notes.slot_of(result)], several=False)  # type: ignore[list-item]
-    np.testing.assert_array_equal(program(np.array([1.0, 2.0])), [2.0, 4.0])
-    assert program(np.array([-1.0, 2.0])) is NotImplemented
+    program, slot = Program([x]), notes.slot_of(result)
+    assert slot is not None
+    notes.compute(program, [slot])
+    shortcut = program.returning(f"n{slot}")
+    np.testing.assert_array_equal(shortcut(np.array([1.0, 2.0])), [2.0, 4.0])
+    assert shortcut(np.array([-1.0, 2.0])) is NotImplemented
 
 
 def test_jax_in_32_bits_gives_what_bodies_give(backend: str) -> None:

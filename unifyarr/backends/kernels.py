@@ -114,6 +114,21 @@ def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kern
     return decorate
 
 
+def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel], Kernel]:
+    """Declare a function that returns a kernel for natives of known dtypes and shapes, or ``None``.
+
+    It gets natives that have them, and the static arguments. What it returns is called on natives alone, by shortcuts:
+    it looks at no dtype and no shape again. It may raise anything, and what it returns may be of any type: the general
+    path takes the call then.
+    """
+
+    def decorate(kernel: Kernel) -> Kernel:
+        kernel.known = know  # type: ignore[attr-defined]
+        return kernel
+
+    return decorate
+
+
 def not_implemented(reason: str) -> Callable[..., Any]:
     """Return a kernel that says why the engine has none."""
 

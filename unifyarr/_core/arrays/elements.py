@@ -256,7 +256,7 @@ def settle(*operands: Any) -> None:
 
 def _lowered(key: Any, backend: Handle) -> Any:
     """Return a key with natives in place of arrays of a backend; the key itself if it holds none."""
-    if key.__class__ in _PLAIN:
+    if key.__class__ is Array or key.__class__ in _PLAIN:
         return key._native if key._backend is backend else key
     if key.__class__ is tuple:
         for item in key:

@@ -13,10 +13,8 @@ from ..engines.natives import backend_of_native
 from ..values.declared import functions
 
 X = TypeVar("X")
-# The operators with their operands in the order of the function's: by the function, whose fast path goes into them.
-OPERATORS: dict[str, Any] = {}
-# The function of each operator that writes to its left operand, by the operator's name.
-IN_PLACE: dict[str, str] = {}
+# The operators by the function, whose fast paths go into them, and by the form of that: ``""`` is that of the function.
+OPERATORS: dict[str, dict[str, Any]] = {}
 
 
 class _Operands(set[type]):
@@ -102,7 +100,7 @@ def _make_unary(function: str, name: str) -> Any:
     def operator(self: Any, /) -> Any:
         return getattr(functions, function)(self)
 
-    OPERATORS[function] = operator
+    OPERATORS[function] = {"": operator}
     return operator
 
 
@@ -115,7 +113,7 @@ def _make_binary(function: str, name: str) -> Any:
             return getattr(functions, function)(self, other)
         return _left(self, other, other_name)
 
-    OPERATORS[function] = operator
+    OPERATORS[function] = {"": operator}
     return operator
 
 
@@ -127,6 +125,7 @@ def _make_reflected(function: str, name: str) -> Any:
             return getattr(functions, function)(other, self)
         return _left(self, other, other_name)
 
+    OPERATORS[function]["reflected"] = operator
     return operator
 
 
@@ -136,7 +135,7 @@ def _make_in_place(function: str, name: str) -> Any:
             return getattr(functions, function)(self, other, out=self)
         return NotImplemented
 
-    IN_PLACE[name] = function
+    OPERATORS[function]["in_place"] = operator
     return operator
 
 

@@ -1,9 +1,9 @@
-"""Compiling what a recording noted: the steps of a shortcut, and what makes arrays of their results."""
+"""Compiling what a recording noted: one function that calls the kernels, and makes an array of their result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from ..arrays.array import Array
@@ -21,117 +21,97 @@ class Step(Record):
     results: tuple[int, ...] | int
 
 
-def program(
-    steps: list[Step], constants: Mapping[int, Any], count: int, results: list[int], *, several: bool
-) -> Callable[..., Any]:
-    """Return what computes the natives in slots from ``count`` operands: one, or a tuple."""
-    if len(steps) == 1:
-        kernel, inputs, static, _, found = steps[0]
-        wanted = tuple(results) if several else results[0]
-        if found == wanted and inputs == tuple(range(count)):
-            return bound(kernel, static)
-    kernels = {
-        f"k{place}": bound(each.kernel, each.static, writes=each.out is not None) for place, each in enumerate(steps)
-    }
-    kept = {f"n{slot}": native for slot, native in constants.items()}
-    returned = _names(results) if several else f"n{results[0]}"
-    make = _compiled(_source(steps, constants, count, results, returned, [*kernels, *kept]))
-    made: Callable[..., Any] = make(*kernels.values(), *kept.values())
-    return made
-
-
-def _source(
-    steps: list[Step],
-    constants: Mapping[int, Any],
-    count: int,
-    results: list[int],
-    returned: str,
-    taken: list[str],
-) -> str:
-    lines = [f"def make({', '.join(taken)}):", f"    def shortcut({_names(range(count))}):"]
-    last = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
-    for place, each in enumerate(steps):
-        out = "" if each.out is None else f"out=n{each.out}"
-        found = _names(each.results) if isinstance(each.results, tuple) else f"n{each.results}"
-        lines.append(f"        {found} = k{place}({_names(each.inputs)}{out})")
-        if place < len(steps) - 1 and not isinstance(each.results, tuple):
-            # A kernel may do a call and decline the next one, for its values.
-            lines.append(f"        if {found} is NotImplemented: return NotImplemented")
-        # Memory that nothing needs any more is free for the next kernel.
-        dead = [
-            slot
-            for slot in set(each.inputs)
-            if last[slot] == place and slot not in constants and slot not in results and slot >= count
-        ]
-        lines += [f"        del {_names(dead)}"] if dead else []
-    lines += [f"        return {returned}", "    return shortcut"]
-    return "\n".join(lines)
-
-
 # What makes an array of a native.
 _MADE = """
-        if type({native}) is not plain:
-            return NotImplemented
-        array = Array()
-        array._native = {native}
-        array._backend = backend
-        array._base = None
+if type(n{slot}) is not plain: return NotImplemented
+array = a{slot} = Array()
+array._native = n{slot}
+array._backend = backend
+array._base = {base}
 """
 
 
-def of_arrays(
-    run: Callable[..., Any], operands: Sequence[Array | None], backend: Handle, *, base: int | None
-) -> Callable[..., Any]:
-    """Return what makes an array of the native that ``run`` computes from those of arrays.
+class Program:
+    """A function line by line, with the values that it names.
 
-    ``base`` is the place of the operand whose memory it shows, if any.
+    The native of slot 3 is called ``n3``; the operands have the first slots. A function that is ``whole`` takes arrays,
+    called ``x0``, any other one their natives; ``None`` stands for an operand that is no array.
     """
-    lines = [f"        native = run({_natives(operands)})", _MADE.format(native="native")]
-    if base is not None:
-        lines += [f"        above = x{base}._base", f"        array._base = x{base} if above is None else above"]
-    return _wrapped(run, operands, backend, [*lines, "        return array"])
+
+    def __init__(self, operands: Sequence[Any], *, whole: bool = False) -> None:
+        self._count, self._whole = len(operands), whole
+        self._natives = [place for place, x in enumerate(operands) if x is not None]
+        self._lines = [f"n{place} = x{place}._native" for place in self._natives] if whole else []
+        self._values: dict[str, Any] = {}
+        # The kernel that is all of it, if one is.
+        self._kernel: Callable[..., Any] | None = None
+
+    def decline(self, condition: str, /, **values: Any) -> None:
+        """Decline a call where a condition holds; one with ``{}`` is asked of the native of each operand."""
+        asked = [condition.format(f"n{place}") for place in self._natives] if "{}" in condition else [condition]
+        if asked:
+            self._lines.append(f"if {' or '.join(asked)}: return NotImplemented")
+            self._values |= values
+
+    def compute(self, steps: Sequence[Step], constants: Mapping[int, Any], results: Iterable[int]) -> None:
+        """Call the kernels of all steps; the natives in the slots ``results`` are asked for afterwards."""
+        self._values |= {f"n{slot}": native for slot, native in constants.items()}
+        if len(steps) == 1 and not self._lines:
+            kernel, inputs, static, out, _ = steps[0]
+            bare, arguments = _bound(kernel, static, out)
+            if not arguments and out is None and inputs == tuple(range(self._count)):
+                self._kernel = bare
+        kept = {*range(self._count), *constants, *results}
+        last = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
+        for place, each in enumerate(steps):
+            self._call(place, each, is_last=place == len(steps) - 1)
+            # Memory that nothing needs any more is free for the next kernel.
+            dead = [slot for slot in {*each.inputs} - kept if last[slot] == place]
+            self._lines += [f"del {_names(dead)}"] if dead else []
+
+    def _call(self, place: int, step: Step, *, is_last: bool) -> None:
+        kernel, arguments = _bound(step.kernel, step.static, step.out)
+        self._values[f"k{place}"] = kernel
+        # By their own names, which Python passes sooner than a mapping or ``functools.partial`` does.
+        self._values |= {f"{name}_of_{place}": value for name, value in arguments.items()}
+        passed = [f"n{slot}" for slot in step.inputs] + [f"{name}={name}_of_{place}" for name in arguments]
+        passed += [] if step.out is None else [f"out=n{step.out}"]
+        several = isinstance(step.results, tuple)
+        found = _names(step.results) if isinstance(step.results, tuple) else f"n{step.results}"
+        self._lines.append(f"{found} = k{place}({', '.join(passed)})")
+        if not is_last and not several:
+            # A kernel may do a call and decline the next one, for its values.
+            self._lines.append(f"if {found} is NotImplemented: return NotImplemented")
+
+    def wrap(self, slots: Iterable[int], backend: Handle, *, base: int | None = None) -> None:
+        """Make arrays, ``a3`` and so on, of natives; ``base`` is the place of the operand whose memory one shows."""
+        self._values |= {"Array": Array, "plain": backend.native_type, "backend": backend}
+        for slot in slots:
+            self._lines += _MADE.format(slot=slot, base="None" if base is None else "base").strip().splitlines()
+        if base is not None:
+            self._lines[:0] = [f"base = x{base}._base", f"if base is None: base = x{base}"]
+
+    def returning(self, returned: str, **values: Any) -> Callable[..., Any]:
+        """Return the function, which returns what an expression says."""
+        if self._kernel is not None and len(self._lines) == 1 and self._lines[0].startswith(f"{returned} = "):
+            return self._kernel
+        self._values |= values
+        taken = "".join(f"{'x' if self._whole else 'n'}{place}, " for place in range(self._count))
+        lines = [f"def make({', '.join(self._values)}):", f"    def shortcut({taken}):"]
+        lines += [f"        {line}" for line in (*self._lines, f"return {returned}")]
+        made: Callable[..., Any] = _compiled("\n".join([*lines, "    return shortcut"]))(**self._values)
+        return made
 
 
-def of_arrays_several(
-    run: Callable[..., Any], operands: Sequence[Array | None], backend: Handle, kind: type, count: int
-) -> Callable[..., Any]:
-    """Return what makes a tuple of a kind, of arrays of the natives that ``run`` computes from those of arrays."""
-    lines = [
-        f"        found = run({_natives(operands)})",
-        "        if found is NotImplemented: return found",
-        f"        ({_names(range(count))}) = found",
-    ]
-    for place in range(count):
-        lines += [_MADE.format(native=f"n{place}"), f"        a{place} = array"]
-    made = f"({''.join(f'a{place}, ' for place in range(count))})"
-    # Without the constructor of named tuples, which is Python's.
-    returned = made if kind is tuple else f"new(kind, {made})"
-    return _wrapped(run, operands, backend, [*lines, f"        return {returned}"], kind)
+def _bound(
+    kernel: Callable[..., Any], static: Mapping[str, Any], out: int | None
+) -> tuple[Callable[..., Any], Mapping[str, Any]]:
+    """Return a kernel and its static arguments: prepared for them where it knows how and isn't told where to write."""
+    bind = None if out is not None or not static else getattr(kernel, "bind", None)
+    return (kernel, static) if bind is None else (bind(**static), {})
 
 
-def _natives(operands: Sequence[Array | None]) -> str:
-    return ", ".join("None" if x is None else f"x{place}._native" for place, x in enumerate(operands))
-
-
-def _wrapped(
-    run: Callable[..., Any], operands: Sequence[Array | None], backend: Handle, lines: list[str], kind: type = tuple
-) -> Callable[..., Any]:
-    taken = "".join(f"x{place}, " for place in range(len(operands)))
-    head = ["def make(run, Array, plain, backend, new, kind):", f"    def shortcut({taken}):"]
-    make = _compiled("\n".join([*head, *lines, "    return shortcut"]))
-    made: Callable[..., Any] = make(run, Array, backend.native_type, backend, tuple.__new__, kind)
-    return made
-
-
-def bound(kernel: Callable[..., Any], static: Mapping[str, Any], *, writes: bool = False) -> Callable[..., Any]:
-    """Return a kernel with its static arguments, prepared for them where it knows how and isn't told where to write."""
-    if not static:
-        return kernel
-    bind = None if writes else getattr(kernel, "bind", None)
-    return partial(kernel, **static) if bind is None else bind(**static)
-
-
-def _names(slots: Any) -> str:
+def _names(slots: Iterable[int]) -> str:
     return "".join(f"n{slot}, " for slot in slots)
 
 

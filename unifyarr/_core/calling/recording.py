@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..arrays.array import Array
 from ..engines.dtypes import BY_NUMPY, DType
-from ..engines.handle import Handle
-from .programs import Step, bound, program
+from ..engines.handle import Handle, has_one_device
+from .programs import Program, Step
 
 # How many bytes a constant of a shortcut has at most.
 _CONSTANT = 64
@@ -76,14 +76,9 @@ def native_of_data(x: Any, backend: Handle) -> Any:
         raise TypeError
     if backend.native_type is np.ndarray:
         return array
-    if array.dtype is not known.dtype or not _has_one_device(backend) or not backend.supports_dtype(array.dtype):
+    if array.dtype is not known.dtype or not has_one_device(backend) or not backend.supports_dtype(array.dtype):
         raise TypeError
     return backend.from_numpy(array)
-
-
-@cache
-def _has_one_device(backend: Handle) -> bool:
-    return len(backend.devices()) == 1
 
 
 class Recording:
@@ -115,12 +110,19 @@ class Recording:
         self.constants[self._new(x)] = x._native
 
     def view(self, x: Array, step: Any, view: Array) -> None:
-        self.call(partial(step.get, x._backend), (x,), {}, view)
-        if self.is_repeatable:
-            # The kernels that the step calls, without the step.
-            taped = _Tape(x._backend)
-            step.get(taped, x._native)
-            self.steps[-1] = self.steps[-1]._replace(kernel=taped.program())
+        slot = self.slots.get(id(x))
+        if slot is None:
+            self.stop()
+            return
+        # The kernels that the step calls, without the step.
+        taped = _Tape(x._backend)
+        step.get(taped, x._native)
+        *before, (kernel, static) = taped.calls or [(_same, {})]
+        for each, arguments in before:
+            result = self._new(None)
+            self.steps.append(Step(each, (slot,), arguments, None, result))
+            slot = result
+        self.steps.append(Step(kernel, (slot,), static, None, self._new(view)))
 
     def call(
         self, kernel: Callable[..., Any], operands: Sequence[Array], static: Mapping[str, Any], results: Any
@@ -139,21 +141,25 @@ class Recording:
         if gaps is not None and operands and operands[0]._native.dtype not in gaps:
             kernel = kernel.outside_gaps  # type: ignore[attr-defined]
         if type(results) is tuple:
+            kernel, static = _known(kernel, [x._native for x in operands], static)
             self.steps.append(Step(kernel, inputs, static, None, tuple(map(self._new, results))))
             return
         out = self.slots.get(id(results))
         if results.shape:
             kernel = getattr(kernel, "with_axes", kernel)
         if out is None:
+            kernel, static = _known(kernel, [x._native for x in operands], static)
             self.steps.append(Step(kernel, inputs, static, None, self._new(results)))
         elif out < self.count or out in self.constants:
             self.stop()
         else:
             self.steps.append(Step(kernel, inputs, static, out, out))
 
-    def _new(self, x: Array) -> int:
+    def _new(self, x: Array | None) -> int:
+        """Return the slot of a new array, or of a native that no array holds."""
         self.arrays.append(x)
-        self.slots[id(x)] = len(self.arrays) - 1
+        if x is not None:
+            self.slots[id(x)] = len(self.arrays) - 1
         return len(self.arrays) - 1
 
     def slot_of(self, x: Array) -> int | None:
@@ -166,9 +172,9 @@ class Recording:
         backend = x._backend
         return backend.mutable and any(backend.may_share_memory(x._native, each) for each in self.constants.values())
 
-    def program(self, results: list[int], *, several: bool) -> Callable[..., Any]:
-        """Return what computes the natives in slots from those of the operands: one, or a tuple."""
-        return program(self._needed(results), self.constants, self.count, results, several=several)
+    def compute(self, program: Program, results: list[int]) -> None:
+        """Make a program compute the natives in slots from those of the operands."""
+        program.compute(self._needed(results), self.constants, results)
 
     def _needed(self, results: list[int]) -> list[Step]:
         if any(each.out is not None for each in self.steps):
@@ -187,7 +193,7 @@ class _Tape:
 
     def __init__(self, backend: Handle) -> None:
         self._backend = backend
-        self._calls: list[Callable[[Any], Any]] = []
+        self.calls: list[tuple[Callable[..., Any], Mapping[str, Any]]] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._backend, name)
@@ -196,23 +202,23 @@ class _Tape:
         kernel = self._backend.kernel(name)
 
         def noted(native: Any, **static: Any) -> Any:
-            self._calls.append(bound(kernel, static))
+            self.calls.append(_known(kernel, (native,), static))
             return kernel(native, **static)
 
         return noted
 
-    def program(self) -> Callable[[Any], Any]:
-        """Return what the step does to a native of the same shape."""
-        if len(self._calls) == 1:
-            return self._calls[0]
-        calls = tuple(self._calls)
 
-        def run(native: Any) -> Any:
-            for call in calls:
-                native = call(native)
-            return native
+def _same(native: Any) -> Any:
+    return native
 
-        return run
+
+def _known(
+    kernel: Callable[..., Any], natives: Sequence[Any], static: Mapping[str, Any]
+) -> tuple[Callable[..., Any], Mapping[str, Any]]:
+    """Return a kernel for the dtypes and shapes of natives and the static arguments, where there's one."""
+    know = getattr(kernel, "known", None)
+    found = None if know is None else know(*natives, **static)
+    return (kernel, static) if found is None else (found, {})
 
 
 def _backend_of(results: Any) -> Handle:

@@ -18,31 +18,16 @@ from typing import Any
 
 from ...backends.base import Backend
 from ..arrays.array import Array, owner, wrap
-from ..arrays.elements import Element
-from ..arrays.recipes import View, is_recipe, make_recipe
+from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded
-from .programs import of_arrays, of_arrays_several
+from .programs import Program
 from .recording import Recording, is_numpy_data, native_of_data
 
 # How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
 MOST = 1024
 _MOST_LAYOUTS = 8
-_ARRAYS = frozenset({Array, Element, View})
-
-
-def look(arrays: Any, backend: Handle) -> tuple[list[Any], tuple[Hashable, ...]]:
-    """Return the natives of a list or tuple of plain arrays of a backend, and what tells it from other sequences."""
-    natives: list[Any] = []
-    keys: list[Hashable] = []
-    for x in arrays:
-        if type(x) not in _ARRAYS or x._backend is not backend:
-            raise TypeError
-        native = x._native
-        natives.append(native)
-        keys += (native.dtype, native.shape)
-    return natives, tuple(keys)
 
 
 class Shortcuts(dict[Hashable, Callable[..., Any]]):
@@ -105,14 +90,17 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     ) -> Callable[..., Any] | None:
         if not notes.is_repeatable:
             return None
+        program = Program(operands, whole=self._takes_arrays)
+        _guard(program, notes, backend)
         if self._takes_arrays:
-            return _whole(notes, result, operands, backend)
+            return _whole(program, notes, result, operands, backend)
         if type(result) is not Array or result._base is not None:
             return None
-        found = _program(notes, (result,), backend)
-        if found is None:
+        slots = _slots(notes, (result,), backend)
+        if slots is None:
             return None
-        found = _guarded(found, notes, backend, result._native.dtype)
+        notes.compute(program, slots)
+        found = _returned(program, slots[0], backend, result)
         if not notes.watches_layout or self._takes_nothing:
             return found
         by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend))
@@ -156,60 +144,50 @@ def _replace_operands(call: Call, backend: Handle) -> None:
         call.arguments[name] = tuple(map(other, value)) if name in call.parameters.sequences else other(value)
 
 
-def _guarded(shortcut: Callable[..., Any], notes: Recording, backend: Handle, dtype: Any = None) -> Callable[..., Any]:
-    """Return a shortcut that declines what the body would look at: natives of another type, and gradients.
-
-    ``dtype`` is that of the one result: JAX may be set to compute in 32 bits meanwhile, which the body refuses.
-    """
+def _guard(program: Program, notes: Recording, backend: Handle) -> None:
+    """Make a program decline what the body would look at: natives of another type, and gradients."""
     if not backend.mutable:
         # Variables and tracers; and what is made inside a trace is marked as its own, even where it's known.
-        plain, trace = backend.native_type, backend.trace
-
-        def of_plain(*natives: Any) -> Any:
-            for native in natives:
-                if type(native) is not plain and native is not None:
-                    return NotImplemented
-            if trace() is not None:
-                return NotImplemented
-            result = shortcut(*natives)
-            return result if dtype is None or result.dtype == dtype else NotImplemented
-
-        return of_plain
-    if not notes.watches_gradients or type(backend.engine).carries_derivative is Backend.carries_derivative:
-        return shortcut
-
-    is_watched = backend.is_watched
-
-    def guarded(*natives: Any) -> Any:
-        for native in natives:
-            if native is not None and is_watched(native):
-                return NotImplemented
-        return shortcut(*natives)
-
-    return guarded
+        program.decline("type({}) is not plain", plain=backend.native_type)
+        program.decline("trace() is not None", trace=backend.trace)
+    elif notes.watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
+        program.decline("is_watched({})", is_watched=backend.is_watched)
 
 
-def _program(
-    notes: Recording, results: tuple[Any, ...], backend: Handle, *, several: bool = False
-) -> Callable[..., Any] | None:
+def _returned(program: Program, slot: int, backend: Handle, result: Array, array: str = "") -> Callable[..., Any]:
+    """Return a program of one result, which is returned as an array or as its native."""
+    if not backend.mutable:
+        # JAX may be set to compute in 32 bits meanwhile, which the body refuses.
+        program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
+    return program.returning(array or f"n{slot}")
+
+
+def _slots(notes: Recording, results: tuple[Any, ...], backend: Handle) -> list[int] | None:
     slots = []
     for x in results:
         slot = notes.slot_of(x) if type(x) is Array and x._backend is backend else None
         if slot is None or notes.aliases_constant(x):
             return None
         slots.append(slot)
-    return notes.program(slots, several=several)
+    return slots
 
 
-def _whole(notes: Recording, result: Any, operands: list[Array | None], backend: Handle) -> Callable[..., Any] | None:
+def _whole(
+    program: Program, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
+) -> Callable[..., Any] | None:
     """Return a shortcut from the operands to the result, with what views of them have for a base."""
     if type(result) is tuple or hasattr(result, "_fields"):
         if any(x._base is not None for x in result) or notes.watches_layout:
             return None
-        program = _program(notes, tuple(result), backend, several=True)
-        if program is None:
+        slots = _slots(notes, tuple(result), backend)
+        if slots is None:
             return None
-        return of_arrays_several(_guarded(program, notes, backend), operands, backend, type(result), len(result))
+        notes.compute(program, slots)
+        program.wrap(slots, backend)
+        made = f"({''.join(f'a{slot}, ' for slot in slots)})"
+        kind = type(result)
+        # Without the constructor of named tuples, which is Python's.
+        return program.returning(made if kind is tuple else f"new(kind, {made})", new=tuple.__new__, kind=kind)
     if not isinstance(result, Array):
         return None
     if is_recipe(result):
@@ -217,15 +195,17 @@ def _whole(notes: Recording, result: Any, operands: list[Array | None], backend:
             if x is result._root:
                 return partial(_recipe, result._steps, place)
         return None
-    program = _program(notes, (result,), backend)
-    if program is None:
+    slots = _slots(notes, (result,), backend)
+    if slots is None:
         return None
     base = None
     if result._base is not None:
         base = next((place for place, x in enumerate(operands) if x is not None and owner(x) is result._base), None)
         if base is None:
             return None
-    return of_arrays(_guarded(program, notes, backend, result._native.dtype), operands, backend, base=base)
+    notes.compute(program, slots)
+    program.wrap(slots, backend, base=base)
+    return _returned(program, slots[0], backend, result, f"a{slots[0]}")
 
 
 def _recipe(steps: Any, place: int, *operands: Array) -> Array:

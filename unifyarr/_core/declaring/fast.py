@@ -31,7 +31,7 @@ def _split(key: str) -> tuple[str, str]:
 @when_loaded
 def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
-    for path in ("get_item", "get_pair", "get_copy", "set_item"):
+    for path in ("get_item", "get_pair", "get_copy", "get_transpose", "set_item"):
         backend.offer(path, fast_path(backend, path))
     for declaration in DECLARATIONS.values():
         install(backend, declaration)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from ...backends.base import MEMBERS, Backend
@@ -31,6 +32,7 @@ class Handle(Members):
     fast_get_item: FastPath
     fast_get_pair: FastPath
     fast_get_copy: FastPath
+    fast_get_transpose: FastPath
     fast_set_item: FastPath
 
     def __init__(self, engine: Backend[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
@@ -94,6 +96,12 @@ class GeneralHandle(Handle):
 def casts_itself(kernel: Any) -> bool:
     """Return whether an elementwise kernel casts its operands itself: the backend has made it by ``casting``."""
     return getattr(kernel, "casts_itself", False) is True
+
+
+@cache
+def has_one_device(backend: Handle) -> bool:
+    """Return whether a backend has one device, where all of its arrays are then."""
+    return len(backend.devices()) == 1
 
 
 def declining(path: str) -> FastPath:

@@ -17,11 +17,12 @@ class Speed(Values[Native]):
     # -- fast paths: ``_core/declaring/fast.py`` says how they are called, and makes what isn't given here --------
 
     # Fast paths of the engine's own, by name: a function's, with its form before it ("add", "out_add", "scalar_add"),
-    # or one of these four. They decline a call by NotImplemented, or False for a write: always, if a key or a value is
+    # or one of these five. They decline a call by NotImplemented, or False for a write: always, if a key or a value is
     # of a type that they don't know. Keys and values hold natives in place of arrays.
     # "get_item"(native, key): for a basic key, the native view; of one element a number that ``as_native`` takes.
     # "get_pair"(native, key): the same for a key of two integers; an error of the engine's declines too.
     # "get_copy"(native, key): for any other key, a native in memory of its own, or a number.
+    # "get_transpose"(native): the view with all axes reversed, where the engine has it.
     # "set_item"(native, key, value): write a native, a number, or data.
     fast: Mapping[str, Callable[..., Any]] = {}
     # From a form ("", "out", "scalar", "reflected", "large") to what makes the fast path of an elementwise kernel.

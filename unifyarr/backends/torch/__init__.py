@@ -412,7 +412,9 @@ class Backend(base.Backend[Tensor]):
 
     def is_watched(self, native: Tensor) -> bool:
         """Return whether a tensor's values are unknown, or a derivative may be taken through it."""
-        # Most are plain, which takes one look.
+        # Most are plain, which takes one look; what isn't known has no address, or isn't plain.
+        if native.is_cpu and is_plain(native):
+            return False
         return native.is_meta or (not is_plain(native) and super().is_watched(native)) or not has_address(native)
 
     def carries_derivative(self, native: Tensor) -> bool:

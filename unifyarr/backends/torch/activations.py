@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 from torch import sigmoid as sigmoid
 
-from ..kernels import support_native_out
+from ..kernels import known_by, support_native_out
 from ._shared import BOOL, UNSIGNED
 
 _WITHOUT = BOOL | UNSIGNED
 
 
+@known_by(lambda x: None if x.dtype in _WITHOUT else torch.relu)
 @support_native_out
 def relu(x: Tensor, /, *, out: Any = None) -> Any:
     if x.dtype in _WITHOUT:

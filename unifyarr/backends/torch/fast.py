@@ -13,7 +13,7 @@ from torch import Tensor
 
 from . import elementwise
 from ._division import floor_divide_floats
-from ._items import get_copy, get_item, get_pair, set_item
+from ._items import get_copy, get_item, get_pair, get_transpose, set_item
 from ._shared import (
     COMPLEX,
     FLOAT,
@@ -213,9 +213,9 @@ def floor_divide(x1: Tensor, x2: Tensor) -> Any:
 
 
 def matmul(x1: Tensor, x2: Tensor) -> Any:
-    if x1.dtype is x2.dtype and x1.dtype in _FLOATING and x1.dim() == x2.dim() == 2 and x1.shape[1] == x2.shape[0]:
-        return torch.matmul(x1, x2)
-    return NotImplemented
+    # The engine refuses shapes that don't fit, and the general path says why.
+    dtype = x1.dtype
+    return torch.matmul(x1, x2) if x2.dtype is dtype and dtype in _FLOATING else NotImplemented
 
 
 def scalar_pow(x: Tensor, value: float) -> Any:
@@ -236,7 +236,7 @@ def scalar_minimum(x: Tensor, value: float) -> Any:
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
-        *(get_item, get_pair, get_copy, set_item, sum, prod, mean, floor_divide, matmul),
+        *(get_item, get_pair, get_copy, get_transpose, set_item, sum, prod, mean, floor_divide, matmul),
         *(scalar_pow, scalar_maximum, scalar_minimum),
     )
 } | {
