@@ -15,8 +15,6 @@ from ..values.declared import functions
 X = TypeVar("X")
 # The operators by the function, whose fast paths go into them, and by the form of that: ``""`` is that of the function.
 OPERATORS: dict[str, dict[str, Any]] = {}
-# The function of each operator that writes to its left operand, by the operator's name.
-IN_PLACE: dict[str, str] = {}
 
 
 class _Operands(set[type]):
@@ -140,7 +138,6 @@ def _make_in_place(function: str, name: str) -> Any:
             return getattr(functions, function)(self, other, out=self)
         return NotImplemented
 
-    IN_PLACE[name] = function
     OPERATORS[function]["in_place"] = operator
     return operator
 

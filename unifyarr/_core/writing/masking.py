@@ -13,7 +13,7 @@ from ..arrays.array import Array
 from ..arrays.ownership import LOCK, read, rebind
 from ..arrays.views import Masked
 from ..engines import dtypes
-from ..engines.handle import Handle
+from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
 from .inplace import MANY, assign, check_target, fit
 
@@ -49,7 +49,7 @@ def _put_number(x: Array, key: Array, value: Any) -> bool:
     shape = backend.shape(native)
     if backend.shape(mask) != shape or (backend.destroys and prod(shape) >= MANY):
         return False
-    if mode.get() is not None or backend.trace() is not None or len(backend.devices()) > 1:
+    if mode.get() is not None or backend.trace() is not None or not has_one_device(backend):
         return False
     # A text tells the zeros apart.
     number = _number(backend, backend.dtype(native), type(value), value or repr(value))

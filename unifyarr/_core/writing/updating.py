@@ -14,14 +14,14 @@ from typing import Any
 from ...typing import Shape
 from ..arrays.array import Array
 from ..arrays.elements import Element
-from ..arrays.operators import IN_PLACE
+from ..arrays.operators import OPERATORS
 from ..arrays.ownership import LOCK, rebind
 from ..arrays.recipes import View
 from ..arrays.views import Window
 from ..declaring.declare import DECLARATIONS
 from ..declaring.immutable import number_beside, plain_path
 from ..engines import dtypes
-from ..engines.handle import Handle, casts_itself
+from ..engines.handle import Handle, casts_itself, has_one_device
 from ..engines.kernels import bound
 from ..engines.tracing import mode
 from .inplace import MANY, rewrite
@@ -56,7 +56,7 @@ class _Update:
 
 @cache
 def _update_of(backend: Handle, name: str) -> _Update | None:
-    if backend.mutable or len(backend.devices()) > 1 or name not in backend.kernels:
+    if backend.mutable or not has_one_device(backend) or name not in backend.kernels:
         return None
     return _Update(backend, name)
 
@@ -146,5 +146,7 @@ def _operator(name: str, function: str) -> Any:
     return operator
 
 
-for _name, _function in IN_PLACE.items():
-    setattr(View, _name, _operator(_name, _function))
+for _function, _forms in OPERATORS.items():
+    if "in_place" in _forms:
+        _name = _forms["in_place"].__name__
+        setattr(View, _name, _operator(_name, _function))
