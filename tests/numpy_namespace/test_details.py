@@ -61,6 +61,12 @@ def test_too_many_indices_and_axes(backend: str) -> None:
             x[key] = 0
     assert x.tolist() == [1, 1]
     assert x[(None,) * 3].shape == (1, 1, 1, 2)
+    deep = np.ones((1,) * 64)
+    for index in (True, np.array([0])):
+        with pytest.raises(IndexError):
+            deep[(index,) * 64]
+        with pytest.raises(IndexError):
+            deep[(index,) * 64] = 0
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,8 @@ def _as_selection(x: Tensor, key: Any) -> Any:
         if kind is not slice:
             places.append(place)
         items.append(item)
+    if len(items) >= _MOST_AXES:
+        return None
     together = len(places) == 1 or (bool(places) and places[-1] - places[0] == len(places) - 1)
     return tuple(items) if together and any(type(item) is Tensor for item in items) else None
 
