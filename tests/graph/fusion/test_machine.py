@@ -158,6 +158,21 @@ def test_other_layouts_and_dtypes_run_by_steps():
 
 
 @compiled
+def test_arguments_that_share_memory_run_by_steps():
+    n = 5000
+    region = chain(n)
+    function = machine.bind(region)
+    room = np.random.default_rng(3).random(n + 1)
+    for which in (
+        (room[:-1], room[:-1].copy(), room[1:]),
+        (room[1:], room[1:], room[:-1]),
+        (room[1:], room[:-1], room[1:]),
+    ):
+        wanted = np.sqrt(which[0] * which[1] + 2) / which[1]
+        function(*which)
+        assert np.array_equal(which[2], wanted)
+
+
 def test_wrong_calls_and_programs_are_refused():
     with pytest.raises(TypeError, match="3 arrays got 1"):
         machine.bind(chain(3))(np.zeros(3))

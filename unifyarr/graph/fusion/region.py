@@ -100,7 +100,8 @@ def window_of(array: np.ndarray, operand: Operand, shape: tuple[int, ...]) -> np
     """Return the view of an argument that an operand is, of the shape of the iteration space."""
     strides = [0 if each.axis is None else array.strides[each.axis] * each.step for each in operand.axes]
     # The Ellipsis makes a view of a 0-d array, too.
-    first = array[(*(slice(start, start + 1) for start in operand.start), ...)] if 0 not in shape else array
+    start: tuple[Any, ...] = (*(slice(each, each + 1) for each in operand.start), ...)
+    first = array[start] if 0 not in shape else array
     return np.lib.stride_tricks.as_strided(first, shape, strides)
 
 
@@ -133,4 +134,4 @@ def _is_row(value: np.ndarray, region: Region) -> bool:
 
 def _ufunc(name: str) -> Any:
     found = getattr(np, name, None)
-    return found if isinstance(found, np.ufunc) else getattr(np._core.umath, name)
+    return found if isinstance(found, np.ufunc) else getattr(vars(np)["_core"].umath, name)

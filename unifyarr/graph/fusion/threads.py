@@ -126,7 +126,8 @@ def _submit(run: Callable[[], None]) -> Future[None]:
             return _pool.submit(run)
     except RuntimeError:
         done: Future[None] = Future()
-        done.set_result(run())
+        run()
+        done.set_result(None)
         return done
 
 
