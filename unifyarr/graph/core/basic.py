@@ -203,8 +203,9 @@ class Op(Declarations):
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the value of the output, or a tuple of the values of all outputs, for values of the inputs.
 
-        ``out`` is a buffer for the result, if the operation has one output and ``self.out`` names it. An operation with
-        a ``destroy_map`` writes to the inputs' values and returns them.
+        ``out`` is a buffer for the result, or, if the operation has several outputs, a tuple with a buffer or ``None``
+        for each; buffers are passed for outputs that ``self.out`` names. An operation with a ``destroy_map`` writes to
+        the inputs' values and returns them.
         """
         raise NotImplementedError(f"{self} can't be computed: define perform() in its class")
 

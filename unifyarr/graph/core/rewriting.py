@@ -12,6 +12,7 @@ from typing import Any
 from ...errors import InconsistencyError
 from .basic import Apply, Constant, Op, Variable, same_type
 from .checks import check_graph, check_known, check_limits, check_results
+from .destroyhandler import DestroyHandler
 from .fgraph import FunctionGraph
 from .supervisor import handler_of
 
@@ -186,17 +187,27 @@ def inplace(
         handler = handler_of(fgraph)
         failures: Counter[Variable] = Counter()
         for node in reversed(fgraph.toposort()):
-            for twin in node.op.twins(node) if node.op.inplace else ():
-                mine = node.op.victims(node)
-                victims = [node.inputs[index] for index in twin.victims(node) if index not in mine]
-                roots = {root for victim in victims for root, _ in handler.roots_of(victim)}
-                if any(failures[root] >= tries for root in roots) or not all(map(handler.may_destroy, victims)):
-                    continue
-                if _substitute(fgraph, [(node, twin)]):
-                    changed += 1
-                    break
-                failures.update(roots)
+            before = node.op
+            while _overwrite_one_more(fgraph, handler, node, failures, tries):
+                pass
+            changed += node.op is not before
     return changed
+
+
+def _overwrite_one_more(
+    fgraph: FunctionGraph, handler: DestroyHandler, node: Apply, failures: Counter[Variable], tries: int
+) -> bool:
+    """Take the first twin of a node that is allowed, and return whether it may have twins that overwrite more."""
+    mine = node.op.victims(node)
+    for twin in node.op.twins(node):
+        victims = [node.inputs[index] for index in twin.victims(node) if index not in mine]
+        roots = {root for victim in victims for root, _ in handler.roots_of(victim)}
+        if any(failures[root] >= tries for root in roots) or not all(map(handler.may_destroy, victims)):
+            continue
+        if _substitute(fgraph, [(node, twin)]):
+            return bool(victims)
+        failures.update(roots)
+    return False
 
 
 def keep_in(fgraph: FunctionGraph, result: Variable, target: Variable, *, tries: int = TRIES) -> int | None:

@@ -19,14 +19,14 @@ Executor = Callable[..., Sequence[Any]]
 class Instruction(NamedTuple):
     """One node of a schedule.
 
-    It has the places of the node's inputs and outputs, the place of the buffer that it may write to, and the places
-    that are dead after it.
+    It has the places of the node's inputs and outputs, the places of the buffers that it may write to, one for each
+    output, and the places that are dead after it.
     """
 
     node: Apply
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    out: int | None
+    buffers: tuple[int | None, ...]
     dead: tuple[int, ...]
 
 
@@ -74,7 +74,7 @@ class Schedule:
                 node,
                 tuple(places[v] for v in node.inputs),
                 tuple(places[v] for v in node.outputs),
-                _out(node, places, plan, borrowed),
+                tuple(_buffer(output, places, plan, borrowed) for output in node.outputs),
                 tuple(dead.get(number, ())),
             )
             for number, node in enumerate(nodes)
@@ -91,11 +91,13 @@ class Schedule:
         lines = [f"def run({_names(self.inputs)}):"]
         # The buffer is taken out, so that another thread makes its own.
         lines += [f"    v{place} = buffers.pop({place}, None)" for place in self._kept]
-        for number, (node, inputs, outputs, out, dead) in enumerate(self.instructions):
-            if node.op.written_to is not None:
-                out = inputs[node.op.written_to]
-            into = "" if out is None else f", out=v{out}" if inputs else f"out=v{out}"
-            lines.append(f"    {_names(outputs)} = f{number}({_names(inputs)}{into})")
+        for number, (node, inputs, outputs, given, dead) in enumerate(self.instructions):
+            out = given if node.op.written_to is None else (inputs[node.op.written_to],)
+            arguments = [f"v{place}" for place in inputs]
+            if any(place is not None for place in out):
+                names = ["None" if place is None else f"v{place}" for place in out]
+                arguments.append(f"out={names[0]}" if len(names) == 1 else f"out=({', '.join(names)})")
+            lines.append(f"    {_names(outputs)} = f{number}({', '.join(arguments)})")
             if dead:
                 lines.append(f"    del {_names(dead)}")
         lines += [f"    buffers[{place}] = v{result}" for place, result in self._kept.items()]
@@ -119,13 +121,12 @@ def _names(places: Iterable[int]) -> str:
     return ", ".join(f"v{place}" for place in places)
 
 
-def _out(
-    node: Apply,
+def _buffer(
+    output: Variable,
     places: Mapping[Variable, int],
     plan: Mapping[Variable, Variable],
     borrowed: Mapping[Variable, Variable],
 ) -> int | None:
-    output = node.outputs[0]
     if output in plan:
         return places[plan[output]]
     return places[output] if output in borrowed else None
@@ -139,7 +140,7 @@ def _borrowed(fgraph: FunctionGraph, plan: Mapping[Variable, Variable]) -> Itera
         for first in held.get(result, ()):
             node = first.owner
             alone = len(held[result]) == 1 and first not in plan and first not in planned
-            if alone and node is not None and 0 in node.op.out and same_type(first.type, result.type):
+            if alone and node is not None and first.index in node.op.out and same_type(first.type, result.type):
                 yield first, result
 
 

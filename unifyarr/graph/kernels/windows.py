@@ -84,7 +84,7 @@ def compute_in_window(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] 
     if not inner.op.inplace or not inner.op.out or len(inner.outputs) > 1:
         return None
     # If another part of the array is read, computing the value apart is cheaper than copying the whole array.
-    if any(_roots(other) & _roots(x) and not is_seen(other, x, tuple(views)) for other in inner.inputs):
+    if any(roots(other) & roots(x) and not is_seen(other, x, tuple(views)) for other in inner.inputs):
         return None
     return Apply(WindowOp(inner.op, tuple(views)), [x, *inner.inputs], [node.outputs[0].type]).outputs
 
@@ -117,7 +117,7 @@ def _inverse(variable: Variable) -> KernelOp | None:
     return None
 
 
-def _roots(variable: Variable) -> set[Variable]:
+def roots(variable: Variable) -> set[Variable]:
     """Return the variables that a variable is, directly or indirectly, a view of."""
     found, waiting = set(), [variable]
     while waiting:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.engines.comparing import native_values, same
+from ..._core.engines.comparing import native_values, same, same_bits
 from ..._core.engines.handle import Handle
 from ..._core.modes.debugging import UNSET
-from ...errors import BadDestroyMap, BadInplace, BadThunkOutput, BadViewMap, InvalidValueError
+from ...errors import BadDestroyMap, BadInplace, BadOptimization, BadThunkOutput, BadViewMap, InvalidValueError
 from ..core.basic import Apply, Type
+from ..fusion.fusedop import FusedOp
 from ..kernels.executors import Instruction
 from ..kernels.kernelop import KernelOp
 from .recorded import Storage, spoilt
@@ -35,19 +36,24 @@ class NodeRun:
         self.instruction, self.node = instruction, instruction.node
         self.is_read, self.is_live = is_read, is_live
         self.inputs = [storage.read(place, self.node) for place in instruction.inputs]
-        self.out = None if instruction.out is None else storage.held[instruction.out]
+        # A buffer for each output, or None.
+        self.buffers = [None if place is None else storage.held[place] for place in instruction.buffers]
         self.victims = [self.inputs[index] for index in self.node.op.victims(self.node)] if self.backend.mutable else []
         self.results: Sequence[Any] = ()
 
-    def run(self, pure: Apply | None) -> None:
-        """Compute the outputs and check everything. ``pure`` is the traced node if this one is its destructive twin."""
+    def run(self, reference: Callable[[Sequence[Any]], Sequence[Any]] | None = None) -> None:
+        """Compute the outputs and check everything; ``reference`` returns what they should be, for the inputs."""
         storage = self.storage
-        expected = None if pure is None else self._values(pure, list(map(self.backend.copy, self.inputs)))
-        if self.out is not None:
-            storage.spoil(self.out)
-        written = [*self.victims, *([] if self.out is None else [self.out])]
+        expected = None
+        if reference is not None:
+            computed = reference(list(map(self.backend.copy, self.inputs)))
+            expected = [native_values(self.backend, native) for native in computed]
+        given = [buffer for buffer in self.buffers if buffer is not None]
+        for buffer in given:
+            storage.spoil(buffer)
+        written = [*self.victims, *given]
         destroyed = storage.sharing(written)
-        self.results = results_of(self.node, self.inputs, self.out)
+        self.results = results_of(self.node, self.inputs, self._out(given))
         check_types(self.backend, self.node, self.inputs, self.results)
         self.check_inputs(destroyed)
         if written:
@@ -57,7 +63,7 @@ class NodeRun:
         for place, native in zip(self.instruction.outputs, self.results, strict=True):
             storage.put(place, native)
         if expected is not None:
-            self.check_twin(expected)
+            self.check_reference(expected)
         if self.backend.mutable:
             self.check_buffers()
             self.check_inputs(destroyed)
@@ -65,8 +71,11 @@ class NodeRun:
             if not storage.sharing([victim]):
                 storage.spoil(victim)
 
-    def _values(self, node: Apply, inputs: Sequence[Any]) -> list[np.ndarray]:
-        return [native_values(self.backend, native) for native in results_of(node, inputs)]
+    def _out(self, given: Sequence[Any]) -> Any:
+        """Return what is passed as ``out``."""
+        if not given:
+            return None
+        return self.buffers[0] if len(self.buffers) == 1 else tuple(self.buffers)
 
     def _says(self, what: str) -> str:
         return says(self.node, self.backend, what)
@@ -146,10 +155,19 @@ class NodeRun:
                     )
                 )
 
-    def check_twin(self, expected: Sequence[np.ndarray]) -> None:
-        """Raise if a destructive twin computed other values than the pure operation."""
+    def check_reference(self, expected: Sequence[np.ndarray]) -> None:
+        """Raise if a destructive twin computed other values than the pure operation, or a fused one than its parts."""
         for key, values in enumerate(expected):
-            if not same(values, self.storage.values[self.instruction.outputs[key]]):
+            found = self.storage.values[self.instruction.outputs[key]]
+            if isinstance(self.node.op, FusedOp):
+                if not same_bits(values, found):
+                    raise BadOptimization(
+                        self._says(
+                            f"gave other values for {self._output(key)} than the single operations that it's composed "
+                            f"of, {', '.join(map(str, self.node.op.parts()))}: this is a fault of unifyarr's"
+                        )
+                    )
+            elif not same(values, found):
                 raise BadInplace(
                     self._says(
                         f"in place gave other values for {self._output(key)} than its pure operation does: make both "
@@ -163,10 +181,11 @@ class NodeRun:
         takes = 0 in op.out and len(self.results) == 1 and not self.victims and not op.views(self.node)
         if not takes or any(map(backend.records_gradient, self.inputs)):
             return
-        plain = results_of(self.node, self.inputs)[0] if self.out is not None else self.results[0]
+        (given,) = self.buffers
+        plain = self.results[0] if given is None else results_of(self.node, self.inputs)[0]
         expected = native_values(backend, plain)
-        if self.out is not None:
-            self._check_buffer("a buffer that is used again", self.out, self.results[0], expected)
+        if given is not None:
+            self._check_buffer("a buffer that is used again", given, self.results[0], expected)
         for how, buffer in self._buffers(expected, plain):
             self._check_buffer(f"a buffer {how}", buffer, results_of(self.node, self.inputs, buffer)[0], expected)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
-from ..._core.arrays.recipes import is_recipe
+from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.arrays.views import Window
 from ..._core.writing.inplace import assign, check_target, finish_all
 from ...errors import InconsistencyError
@@ -21,6 +21,9 @@ from ..core.fgraph import FunctionGraph
 from ..core.rewriting import canonicalize, fold_constants, inplace, keep_in, merge
 from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
+from ..fusion.finding import fuse
+from ..fusion.fusedop import FusedOp
+from ..fusion.machine import is_compiled
 from ..kernels.cleanups import RULES, folded
 from ..kernels.executors import Executor, executor, shared
 from ..kernels.kernelop import FALLIBLE, KernelOp, copied, is_writable, stored
@@ -79,6 +82,7 @@ class Program:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
         self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"))
         targets = [*(x for x in leaves if isinstance(x, Array)), *self.made.captured]
+        self._strides = [geometry(x).strides for x in targets]
         # The inputs that are written. The graph doesn't write to those that are ``deferred``: their new values are
         # assigned when all results are there.
         self.written = list(self.made.updates)
@@ -99,7 +103,7 @@ class Program:
             for place, new in made.updates.items()
             for store in (stores_of(place, made.inputs[place], new) if in_parts else [Store(place, new)])
         ]
-        traced = FunctionGraph(made.inputs, [*(each.value for each in self._stores), *made.computed])
+        traced = self._traced()
         self._destroyed = frozenset((*self.written, *self.mutable))
         whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
         self._to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
@@ -120,6 +124,17 @@ class Program:
         candidates = {*self.written, *self.reusing} if self._returns_new else set()
         self._whole, self._by_steps = self._handling(candidates - self.deferred), self._handling(set())
 
+    def _traced(self) -> FunctionGraph:
+        return FunctionGraph(self.made.inputs, [*(each.value for each in self._stores), *self.made.computed])
+
+    def by_single_steps(self) -> FunctionGraph:
+        """Return the graph that would run if nothing were fused."""
+        if not any(isinstance(node.op, FusedOp) for node in self.fgraph.apply_nodes):
+            return self.fgraph
+        fgraph = self._traced()
+        self._rewrite(fgraph, fuses=False)
+        return fgraph
+
     def _handling(self, donated: set[int]) -> Handling:
         numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self._stores)]
         return Handling(
@@ -134,21 +149,23 @@ class Program:
             ),
         )
 
-    def _rewrite(self, fgraph: FunctionGraph) -> None:
+    def _rewrite(self, fgraph: FunctionGraph, *, fuses: bool = True) -> None:
         """Turn the traced graph into the one that runs."""
         if self.options.mode != "pure":
-            self._simplify(fgraph)
+            self._simplify(fgraph, fuses=fuses)
         if self.backend.mutable:
             self._write(fgraph)
             if self.options.mode != "pure":
                 self._work_in_place(fgraph)
 
-    def _simplify(self, fgraph: FunctionGraph) -> None:
+    def _simplify(self, fgraph: FunctionGraph, *, fuses: bool) -> None:
         canonicalize(fgraph, RULES)
         if self.backend.mutable:
             # The compilers of the other engines fold constants themselves.
             fold_constants(fgraph, folded)
         merge(fgraph)
+        if fuses and self.backend.name == "numpy" and is_compiled():
+            fuse(fgraph, dict(zip(fgraph.inputs, self._strides, strict=True)))
         canonicalize(fgraph, [compute_in_window])
 
     def _write(self, fgraph: FunctionGraph) -> None:

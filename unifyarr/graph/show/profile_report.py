@@ -116,7 +116,9 @@ class _TimedRun:
         self.backend, self.runs, self.warming = program.backend, 0, 0.0
         self.wait = program.backend.wait
         self.timers: list[_Timer] = []
-        self.schedule = Schedule(program.fgraph, memory_plan(program.fgraph), bound=self._timed)
+        # Of what is fused the single operations are timed.
+        self.fgraph = program.by_single_steps()
+        self.schedule = Schedule(self.fgraph, memory_plan(self.fgraph), bound=self._timed)
 
     def _timed(self, node: Apply) -> _Timer:
         self.timers.append(_Timer(node, self.wait))
@@ -148,6 +150,11 @@ def profile_report(
     elif program.backend.can_compile:
         name = program.backend.name
         notes.append(f"Operations ran one by one, each waited for: in a call {name} compiles them as a whole.")
+    elif run.fgraph is not program.fgraph:
+        notes.append(
+            f"These are the single operations: a call runs {len(program.fgraph.apply_nodes)} in their place, some of "
+            "them fused, and takes less time."
+        )
     ops = _times(run.timers) if run.runs else ()
     return ProfileReport(function, program.backend.name, result, ops, elapsed, tuple(notes))
 

@@ -1,0 +1,201 @@
+"""The rewrite that makes one node of each region."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ..core.basic import Apply, Constant, Variable
+from ..core.fgraph import FunctionGraph
+from ..core.nodes import copy_nodes
+from ..core.rewriting import attempt
+from ..kernels.kernelop import ArrayType, KernelOp
+from ..kernels.windows import roots
+from .assembly import assemble
+from .fusedop import FusedOp, Output, Plan
+from .grouping import Grouping, Member, is_number, operands, placed, whole
+from .region import Axis, Operand, Step
+from .views import is_index_map, shape_of
+
+# How many operations are worth a region. One operation and a write to a window are one call of NumPy's anyway.
+FEWEST = 2
+
+
+def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> int:
+    """Make one node of each region, and return how many there are.
+
+    Nothing is overwritten yet: it's a rewrite of values. ``strides`` has those of the graph's inputs.
+    """
+    grouping = Grouping(fgraph, strides)
+    regions = [_without_conflicts(fgraph, grouping, members) for members in grouping.regions()]
+    worth = [members for members in regions if sum(each.recipe is not None for each in members) >= FEWEST]
+    with fgraph.history.of("fuse"):
+        return sum(_replace(fgraph, members) for members in worth)
+
+
+def _without_conflicts(fgraph: FunctionGraph, grouping: Grouping, members: list[Member]) -> list[Member]:
+    """Leave out writes to windows that couldn't be made in the memory of the array."""
+    writes = [member for member in members if member.recipe is None]
+    if not writes:
+        return members
+    inside = {member.node for member in members}
+    level = max(grouping.levels[node] for node in inside)
+    reads = [placed(v, each.shape) for each in members for v in operands(each.node) if not is_number(v)]
+    reads = list(dict.fromkeys(each for each in reads if each.base.owner not in inside))
+    left_out: set[Apply] = set()
+    targets: set[Variable] = set()
+    for member in writes:
+        x = member.node.inputs[0]
+        memory = roots(x)
+        window = window_of(member)
+        conflicts = any(
+            roots(each.base) & memory and (each.base is not x or (each.start, each.axes) != window) for each in reads
+        )
+        # What reads the old value after the region's results would keep it from being overwritten.
+        later = not _is_made_anew(x) and any(
+            node is None or (node not in inside and grouping.levels[node] > level)
+            for root in memory
+            for node in _readers(fgraph, root)
+        )
+        if conflicts or later or (memory & targets and not _is_made_anew(x)):
+            left_out.add(member.node)
+        targets |= memory
+    return [member for member in members if member.node not in left_out]
+
+
+def _is_made_anew(x: Variable) -> bool:
+    """Return whether a variable is computed of nothing, as zeros are: each write can have its own."""
+    return x.owner is not None and isinstance(x.owner.op, KernelOp) and not x.owner.inputs
+
+
+def _readers(fgraph: FunctionGraph, variable: Variable) -> Iterator[Apply | None]:
+    """Yield the nodes that read a variable or a view of it; ``None`` if the caller does."""
+    for node, index in fgraph.clients[variable]:
+        yield node
+        if node is not None:
+            for key, sources in node.op.views(node).items():
+                if index in sources:
+                    yield from _readers(fgraph, node.outputs[key])
+
+
+def window_of(member: Member) -> tuple[tuple[int, ...], tuple[Axis, ...]]:
+    """Return where a member writes: start and axes of an operand."""
+    window = member.node.op.static["window"]  # type: ignore[attr-defined]
+    axes = tuple(Axis(axis, step) for axis, (_, step, length) in enumerate(window) if length != 1)
+    return tuple(start for start, _, _ in window), axes
+
+
+def _replace(fgraph: FunctionGraph, members: Sequence[Member]) -> bool:
+    building = _Building(fgraph, members)
+    wanted = [member for member in members if any(building.is_used_outside(member.node.outputs[0]))]
+    plan = building.plan(wanted)
+    old = [member.node.outputs[0] for member in wanted]
+    copies = copy_nodes(building.arguments, old)
+    composed = FunctionGraph([copies[v] for v in building.arguments], [copies[v] for v in old], clone=False)
+    op = FusedOp(plan, composed)
+    if assemble(op.as_region()) is None:
+        return False
+    node = Apply(op, building.arguments, [each.type for each in old])
+    return attempt(fgraph, zip(old, node.outputs, strict=True))
+
+
+# An operand of a step while its slot's number isn't known: "read", "constant" or "step", and the place among these.
+Slot = tuple[str, int]
+
+
+class _Building:
+    """The plan of a region, in the making."""
+
+    def __init__(self, fgraph: FunctionGraph, members: Sequence[Member]) -> None:
+        self.fgraph, self.members = fgraph, members
+        self.inside = {member.node for member in members}
+        self.arguments: dict[Variable, int] = {}
+        self.reads: dict[Operand, Slot] = {}
+        self.constants: list[np.ndarray] = []
+        self.steps: list[tuple[Step, tuple[Slot, ...]]] = []
+        # What a result of a write to a window is written to, and the slots of all results.
+        self.targets: dict[Variable, int] = {}
+        self._slots: dict[Variable, Slot] = {}
+        self._numbers: dict[tuple[np.dtype, bytes], Slot] = {}
+        for member in members:
+            self._add(member)
+
+    def _add(self, member: Member) -> None:
+        given = [self._read(variable, member) for variable in operands(member.node)]
+        output = member.node.outputs[0]
+        if member.recipe is None:
+            self.targets[output] = self._target(member.node.inputs[0])
+            self._slots[output] = given[0]
+            return
+        given += [self._number(each) for each in member.recipe.constants]
+        for step in member.recipe.steps:
+            self.steps.append((step, tuple(given[each] for each in step.inputs)))
+            given.append(("step", len(self.steps) - 1))
+        self._slots[output] = given[-1]
+
+    def _read(self, variable: Variable, member: Member) -> Slot:
+        if is_number(variable):
+            assert isinstance(variable, Constant)
+            return self._number(np.reshape(variable.data, ()))
+        base, start, axes = placed(variable, member.shape)
+        if base.owner in self.inside:
+            return self._slots[base]
+        operand = Operand(self._argument(base), start, axes)
+        return self.reads.setdefault(operand, ("read", len(self.reads)))
+
+    def _target(self, x: Variable) -> int:
+        """Return the number of an array that a window of is written."""
+        if _is_made_anew(x) and len(self.fgraph.clients[x]) > 1:
+            assert x.owner is not None
+            x = x.owner.copy(()).outputs[0]
+        return self._argument(x)
+
+    def _argument(self, variable: Variable) -> int:
+        return self.arguments.setdefault(variable, len(self.arguments))
+
+    def _number(self, value: np.ndarray) -> Slot:
+        key = (value.dtype, value.tobytes())
+        if key not in self._numbers:
+            self._numbers[key] = ("constant", len(self.constants))
+            self.constants.append(value)
+        return self._numbers[key]
+
+    def is_used_outside(self, variable: Variable) -> Iterator[bool]:
+        """Yield for each use of a variable whether it needs the array."""
+        for node, _ in self.fgraph.clients[variable]:
+            if node is not None and is_index_map(node):
+                yield from self.is_used_outside(node.outputs[0])
+            else:
+                yield node not in self.inside
+
+    def plan(self, wanted: Collection[Member]) -> Plan:
+        """Return the plan, with the results of these members as outputs."""
+        first = {"read": 0, "constant": len(self.reads), "step": len(self.reads) + len(self.constants)}
+
+        def number(slot: Slot) -> int:
+            return first[slot[0]] + slot[1]
+
+        outputs = []
+        for member in wanted:
+            variable = member.node.outputs[0]
+            type = _type_of(variable)
+            slot = number(self._slots[variable])
+            if member.recipe is None:
+                outputs.append(Output(slot, type, *window_of(member), self.targets[variable]))
+            else:
+                axes = (*whole(type.shape), *([Axis(None)] if member.gives_rows else []))
+                outputs.append(Output(slot, type, (0,) * len(type.shape), axes, None))
+        return Plan(
+            self.members[0].space,
+            tuple(map(_type_of, self.arguments)),
+            tuple(self.reads),
+            tuple(self.constants),
+            tuple(step._replace(inputs=tuple(map(number, slots))) for step, slots in self.steps),
+            tuple(outputs),
+        )
+
+
+def _type_of(variable: Variable) -> ArrayType:
+    assert variable.type is not None
+    return ArrayType(shape_of(variable), variable.type.dtype)

@@ -1,0 +1,169 @@
+"""One node for a region: the operation that runs it, with the graph of the operations that it's composed of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...backends.memory import aligned_copy
+from ...backends.numpy._pool import COUNTS, LARGE, POOL
+from ..core.basic import Apply, Op
+from ..core.fgraph import FunctionGraph
+from ..kernels.kernelop import ArrayType, is_writable
+from .grouping import whole
+from .machine import bind
+from .region import Axis, Operand, Region, Step
+
+# The most operations that a fused one is named after.
+NAMED = 3
+
+
+class Output(NamedTuple):
+    """A result of a region.
+
+    Attributes
+    ----------
+    slot
+        What is written.
+    type
+        Shape and dtype of the result.
+    start, axes
+        Where it's written: an ``Operand`` without the argument.
+    base
+        The input whose window it's written to; the rest of the result is that input. ``None`` if all is written.
+    """
+
+    slot: int
+    type: ArrayType
+    start: tuple[int, ...]
+    axes: tuple[Axis, ...]
+    base: int | None
+
+
+class Plan(NamedTuple):
+    """What a fused operation computes of its inputs, wherever its outputs are; see ``Region``."""
+
+    shape: tuple[int, ...]
+    inputs: tuple[ArrayType, ...]
+    reads: tuple[Operand, ...]
+    constants: tuple[np.ndarray, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[Output, ...]
+
+    def key(self) -> Hashable:
+        """Return what two plans have equal if they compute the same."""
+        constants = tuple((each.dtype, each.tobytes()) for each in self.constants)
+        return (self.shape, self.inputs, self.reads, constants, self.steps, self.outputs)
+
+    def hosts(self, key: int) -> tuple[int, ...]:
+        """Return the inputs in whose memory an output may be: each element is read where it's written, or nowhere."""
+        output = self.outputs[key]
+        if output.base is not None:
+            return (output.base,)
+        if output.axes != whole(output.type.shape):
+            # One value for each row.
+            return ()
+        read: dict[int, bool] = {}
+        for argument, start, axes in self.reads:
+            read[argument] = read.get(argument, True) and (start, axes) == (output.start, output.axes)
+        return tuple(place for place, alone in read.items() if alone and self.inputs[place] == output.type)
+
+
+class FusedOp(Op):
+    """Operations of one iteration space, computed chunk by chunk; ``host`` maps outputs to the inputs they overwrite.
+
+    ``composed`` is the graph of the single operations.
+    """
+
+    def __init__(self, plan: Plan, composed: FunctionGraph, host: Mapping[int, int] | None = None) -> None:
+        self.plan, self.composed, self.host = plan, composed, dict(host or {})
+        names = list(dict.fromkeys(node.op.name for node in composed.toposort() if not node.op.views(node)))
+        more = ["…"] if len(names) > NAMED else []
+        super().__init__(
+            f"fused[{', '.join([*names[:NAMED], *more])}]",
+            destroy_map={key: (place,) for key, place in self.host.items()},
+            out=[key for key, each in enumerate(plan.outputs) if each.base is None and key not in self.host],
+            parameters=(plan.key(), tuple(sorted(self.host.items()))),
+            nout=len(plan.outputs),
+        )
+
+    def parts(self) -> Iterator[Op]:
+        """Yield the operations that it's composed of."""
+        for node in self.composed.toposort():
+            yield from node.op.parts()
+
+    def twins(self, node: Apply) -> list[Op]:
+        """Return the operations that have one more output in the memory of an input."""
+        taken = {*self.host.values()}
+        return [
+            FusedOp(self.plan, self.composed, {**self.host, key: place})
+            for key in range(self.nout)
+            if key not in self.host
+            for place in self.plan.hosts(key)
+            if place not in taken and is_writable(node.inputs[place])
+        ]
+
+    def as_region(self) -> Region:
+        """Return what runs: of the inputs, and of memory for each output that isn't in that of an input."""
+        plan, arguments = self.plan, [*self.plan.inputs]
+        writes = []
+        for key, output in enumerate(plan.outputs):
+            place = self.host.get(key, len(arguments))
+            if key not in self.host:
+                arguments.append(output.type)
+            writes.append((output.slot, Operand(place, output.start, output.axes)))
+        return Region(plan.shape, tuple(arguments), plan.reads, plan.constants, plan.steps, tuple(writes))
+
+    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the result for natives, or the tuple of results."""
+        return self.bound(node)(*inputs, out=out)
+
+    def bound(self, node: Apply) -> Callable[..., Any]:
+        """Return a function of natives, and of ``out=``."""
+        run = bind(self.as_region())
+        return self._bound_to_one(run) if self.nout == 1 else self._bound_to_several(run)
+
+    def _bound_to_one(self, run: Callable[..., None]) -> Callable[..., Any]:
+        make = _maker(self.plan.outputs[0])
+
+        def compute(*natives: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+            if out is None:
+                out = make(natives)
+            run(*natives, out)
+            return out
+
+        def overwrite(*natives: np.ndarray, out: None = None) -> np.ndarray:
+            run(*natives)
+            return natives[place]
+
+        place = self.host.get(0, -1)
+        return compute if place < 0 else overwrite
+
+    def _bound_to_several(self, run: Callable[..., None]) -> Callable[..., Any]:
+        makers = [(key, _maker(each)) for key, each in enumerate(self.plan.outputs) if key not in self.host]
+        # Inputs first, then the memory of the other outputs, in their order.
+        new = {key: len(self.plan.inputs) + number for number, (key, _) in enumerate(makers)}
+        places = [self.host[key] if key in self.host else new[key] for key in range(self.nout)]
+
+        def compute(*natives: np.ndarray, out: Sequence[Any] | None = None) -> tuple[np.ndarray, ...]:
+            if out is None:
+                arrays = (*natives, *[make(natives) for _, make in makers])
+            else:
+                arrays = (*natives, *[make(natives) if out[key] is None else out[key] for key, make in makers])
+            run(*arrays)
+            return tuple([arrays[place] for place in places])
+
+        return compute
+
+
+def _maker(output: Output) -> Callable[[Sequence[np.ndarray]], np.ndarray]:
+    """Return a function of the inputs that makes the memory of an output."""
+    base, shape, dtype = output.base, *output.type
+    if base is not None:
+        return lambda natives: aligned_copy(natives[base])
+    if COUNTS and prod(shape) * dtype.itemsize >= LARGE:
+        return lambda natives: POOL.take(shape, dtype)
+    return lambda natives: np.empty(shape, dtype)

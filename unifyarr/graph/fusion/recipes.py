@@ -1,0 +1,241 @@
+"""What a kernel of NumPy's backend computes, in steps of a region: the loops that run when it's called by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...backends.numpy import Backend
+from ..core.basic import Apply, Constant
+from ..kernels.kernelop import KernelOp
+from .loops import is_exact
+from .machine import can_run
+from .region import CAST, WHERE, Step
+from .views import shape_of
+
+DType = np.dtype[Any]
+
+
+class Recipe(NamedTuple):
+    """The steps of one node. Slots are its inputs, then ``constants``, then the results of the steps."""
+
+    constants: tuple[np.ndarray, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether the last bits of a step depend on the layout of memory."""
+        return not all(map(is_exact, self.steps))
+
+    @property
+    def reduces(self) -> bool:
+        """Whether a step reduces the last axis of the input, which is the only one."""
+        return any(step.reduces for step in self.steps)
+
+
+def recipe_of(node: Apply) -> Recipe | None:
+    """Return the steps of a node, or ``None`` if it isn't known to run such steps."""
+    op = node.op
+    if not isinstance(op, KernelOp) or op.target is not None or op.backend.name != "numpy" or len(node.outputs) != 1:
+        return None
+    if op.backend.kernels.get(op.name) is not _kernels().get(op.name, ...):
+        # Another one was put in its place.
+        return None
+    if not node.inputs or any(each.type is None or None in each.type.shape for each in (*node.inputs, *node.outputs)):
+        return None
+    dtypes = tuple(each.type.dtype for each in node.inputs)  # type: ignore[union-attr]
+    if op.name in _REDUCTIONS:
+        shape = shape_of(node.inputs[0])
+        if op.static["axis"] != (len(shape) - 1,):
+            return None
+        return _checked(op, dtypes, node.outputs[0].type.dtype, shape[-1])  # type: ignore[union-attr]
+    if op.name == "pow" and not _is_plain_exponent(node):
+        return None
+    return _checked(op, dtypes, node.outputs[0].type.dtype, 0)  # type: ignore[union-attr]
+
+
+@cache
+def _kernels() -> dict[str, Any]:
+    """Return the kernels that are described here."""
+    names = (*_REDUCTIONS, *_SPECIAL, *_PLAIN)
+    modules = [vars(module) for module in Backend.modules]
+    plain = {name: each for module in modules for name, each in module.items() if hasattr(each, "with_axes")}
+    return plain | {name: module[name] for name in names for module in modules if name in module}
+
+
+@lru_cache(maxsize=4096)
+def _checked(op: KernelOp, dtypes: tuple[DType, ...], result: DType, count: int) -> Recipe | None:
+    steps = _Steps(dtypes)
+    try:
+        done = steps.written(op, dtypes, count)
+    except (TypeError, OverflowError):
+        # There's no such loop, or a number that is no value of the dtype.
+        return None
+    made = steps.made()
+    if not done or not made.steps or made.steps[-1].dtypes[-1] != result or not all(map(can_run, made.steps)):
+        return None
+    return made
+
+
+def _is_plain_exponent(node: Apply) -> bool:
+    # Of a number NumPy's loop makes products, and ours square roots, for which it looks at the values.
+    exponent = node.inputs[1]
+    return isinstance(exponent, Constant) and exponent.data.ndim == 0 and bool(exponent.data != 0.5)
+
+
+class _Steps:
+    """Steps that are being written. Operands are inputs, ``("input", 0)``, constants and results of steps."""
+
+    def __init__(self, dtypes: Sequence[DType]) -> None:
+        self.dtypes: dict[tuple[str, int], DType] = {("input", place): each for place, each in enumerate(dtypes)}
+        self.constants: list[np.ndarray] = []
+        self.steps: list[tuple[str, tuple[tuple[str, int], ...], tuple[DType, ...], bool]] = []
+        self.inputs = [("input", place) for place in range(len(dtypes))]
+
+    def made(self) -> Recipe:
+        first = {"input": 0, "constant": len(self.inputs), "step": len(self.inputs) + len(self.constants)}
+        steps = [
+            Step(name, tuple(first[kind] + place for kind, place in operands), dtypes, reduces)
+            for name, operands, dtypes, reduces in self.steps
+        ]
+        return Recipe(tuple(self.constants), tuple(steps))
+
+    def add(
+        self, name: str, operands: Sequence[tuple[str, int]], dtypes: Sequence[DType], *, reduces: bool = False
+    ) -> tuple[str, int]:
+        """Add a step, whose operands are cast to its dtypes before, and return its result."""
+        given = tuple(self.cast(*pair) for pair in zip(operands, dtypes[:-1], strict=True))
+        self.steps.append((name, given, tuple(dtypes), reduces))
+        made = ("step", len(self.steps) - 1)
+        self.dtypes[made] = dtypes[-1]
+        return made
+
+    def cast(self, operand: tuple[str, int], dtype: DType) -> tuple[str, int]:
+        same = self.dtypes[operand] == dtype
+        return operand if same else self.add(CAST, [operand], [self.dtypes[operand], dtype])
+
+    def ufunc(self, ufunc: np.ufunc, *operands: tuple[str, int]) -> tuple[str, int]:
+        """Add the loop that a ufunc takes for operands."""
+        dtypes = ufunc.resolve_dtypes((*(self.dtypes[each] for each in operands), None))
+        return self.add(ufunc.__name__, operands, dtypes)
+
+    def reduced(self, ufunc: np.ufunc, operand: tuple[str, int]) -> tuple[str, int]:
+        dtype = self.dtypes[operand]
+        return self.add(ufunc.__name__, [operand], [dtype, dtype], reduces=True)
+
+    def constant(self, value: Any, dtype: DType) -> tuple[str, int]:
+        self.constants.append(np.array(value, dtype))
+        made = ("constant", len(self.constants) - 1)
+        self.dtypes[made] = dtype
+        return made
+
+    def written(self, op: KernelOp, dtypes: tuple[DType, ...], count: int) -> bool:
+        """Write the steps of a kernel, and return whether they are known."""
+        if op.name in _REDUCTIONS:
+            return count > 0 and _REDUCTIONS[op.name](self, op, dtypes[0], count)
+        if op.name in _SPECIAL:
+            return _SPECIAL[op.name](self, op, dtypes)
+        ufunc = getattr(op.backend.kernel(op.name), "with_axes", None)
+        if op.name in _PLAIN:
+            ufunc, applies = _PLAIN[op.name]
+            if not all(applies(each) for each in dtypes):
+                return False
+        if not isinstance(ufunc, np.ufunc) or op.static:
+            return False
+        self.ufunc(ufunc, *self.inputs)
+        return True
+
+
+# Kernels that are a ufunc for some dtypes, and for the others take care of what NumPy gets wrong.
+_PLAIN: dict[str, tuple[np.ufunc, Callable[[DType], bool]]] = {
+    "expm1": (np.expm1, lambda dtype: dtype.kind != "c"),
+    "tan": (np.tan, lambda dtype: dtype.kind != "c"),
+    "tanh": (np.tanh, lambda dtype: dtype.kind != "c"),
+    "floor_divide": (np.floor_divide, lambda dtype: dtype.kind in "biu"),
+    "nextafter": (np.nextafter, lambda dtype: dtype.char != "e"),
+    "pow": (np.power, lambda dtype: dtype.kind == "f"),
+    "round": (np.rint, lambda dtype: dtype.kind == "f"),
+    "sign": (np.sign, lambda dtype: True),
+}
+
+
+def _where(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+    result = np.result_type(*dtypes[1:])
+    if dtypes[0] != np.dtype(bool):
+        return False
+    steps.add(WHERE, steps.inputs, [dtypes[0], result, result, result])
+    return True
+
+
+def _astype(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+    steps.cast(steps.inputs[0], np.dtype(op.static["dtype"]))
+    return True
+
+
+def _clip(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+    (dtype,) = dtypes
+    least, most = op.static["min"], op.static["max"]
+    # A number beyond the dtype's becomes infinite with a warning.
+    if dtype.kind == "f" and not all(abs(each) <= float(np.finfo(dtype).max) for each in (least, most)):
+        return False
+    bounds = [steps.constant(each, dtype) for each in (least, most)]
+    steps.add("clip", [steps.inputs[0], *bounds], [dtype] * 4)
+    return True
+
+
+_SPECIAL: dict[str, Callable[[_Steps, KernelOp, tuple[DType, ...]], bool]] = {
+    "where": _where,
+    "astype": _astype,
+    "clip": _clip,
+}
+
+_WIDE = frozenset("fd")
+
+
+def _total(ufunc: np.ufunc) -> Callable[[_Steps, KernelOp, DType, int], bool]:
+    def write(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+        # NumPy adds up half precision in single, and casts block by block, whose sums it adds then.
+        if dtype.char == "e" or op.static.get("dtype", dtype) != dtype:
+            return False
+        steps.reduced(ufunc, steps.inputs[0])
+        return True
+
+    return write
+
+
+def _mean(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+    if dtype.char not in _WIDE:
+        return False
+    steps.ufunc(np.true_divide, steps.reduced(np.add, steps.inputs[0]), steps.constant(count, dtype))
+    return True
+
+
+def _var(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+    if dtype.char not in _WIDE or op.static["correction"] >= count:
+        return False
+    center = steps.ufunc(np.true_divide, steps.reduced(np.add, steps.inputs[0]), steps.constant(count, dtype))
+    deviation = steps.ufunc(np.subtract, steps.inputs[0], center)
+    total = steps.reduced(np.add, steps.ufunc(np.multiply, deviation, deviation))
+    steps.ufunc(np.true_divide, total, steps.constant(count - op.static["correction"], dtype))
+    return True
+
+
+def _std(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+    if not _var(steps, op, dtype, count):
+        return False
+    steps.ufunc(np.sqrt, ("step", len(steps.steps) - 1))
+    return True
+
+
+_REDUCTIONS: dict[str, Callable[[_Steps, KernelOp, DType, int], bool]] = {
+    "sum": _total(np.add),
+    "prod": _total(np.multiply),
+    "max": _total(np.maximum),
+    "min": _total(np.minimum),
+    "mean": _mean,
+    "var": _var,
+    "std": _std,
+}
