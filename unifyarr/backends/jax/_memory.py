@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..memory import ALIGNMENT, aligned_part, is_aligned
+from ..memory import ALIGNMENT, SMALLEST, aligned_part, is_aligned
 from ..references import COUNTED
 from ._private import NO_TRACE, eval_context, find_top_trace
 
@@ -35,9 +35,10 @@ _lock = threading.Lock()
 def aligned(array: np.ndarray) -> np.ndarray:
     """Return an array whose memory JAX uses as it is: the array itself, or an aligned copy.
 
-    The memory of a copy comes from a pool, to which it returns when the caller drops the copy.
+    The memory of a copy comes from a pool, to which it returns when the caller drops the copy. A small array JAX copies
+    by itself as fast.
     """
-    if array.flags.c_contiguous and array.dtype.isnative and is_aligned(array):
+    if array.dtype.isnative and (array.nbytes < SMALLEST or (array.flags.c_contiguous and is_aligned(array))):
         return array
     # JAX would copy by itself what isn't aligned, to memory that takes several times as long to get.
     copy = _room_for(array.nbytes).view(array.dtype.newbyteorder("=")).reshape(array.shape)
@@ -48,6 +49,8 @@ def aligned(array: np.ndarray) -> np.ndarray:
 def adopted(native: jax.Array) -> np.ndarray:
     """Return a NumPy array over the memory of a JAX array; nothing else refers, or will refer, to that."""
     values = np.asarray(native)
+    if values.nbytes < SMALLEST:
+        return values.copy()
     if not values.flags.c_contiguous or values.flags.owndata or native.nbytes == 0:
         return np.array(values)
     bits = np.dtype(f"u{values.itemsize}") if values.dtype.kind == "V" else values.dtype

@@ -84,6 +84,8 @@ class StraightCall:
         program, backend = self._program, self._backend
         if program.writes_back or program.options.mode == "debug":
             return False
+        if program.crossing.two_engines:
+            return not program.destroyed
         if not backend.mutable:
             return True
         arrays = [*(leaves[place] for place in self._arrays), *program.made.captured]
@@ -184,7 +186,12 @@ class StraightCall:
             self._names |= {f"captured{number}": x, "read": read}
             targets.append(f"captured{number}")
             natives.append(f"m{number}")
+            if program.crossing.two_engines:
+                continue
             yield f"m{number} = captured{number}._native" if backend.mutable else f"m{number} = read(captured{number})"
+        if program.crossing.two_engines:
+            self._names |= {"to_engine": program.to_engine, "copy_back": program.crossing.copy_back}
+            natives = [f"to_engine({x})" for x in targets]
         destroyed = [(targets[place], natives[place]) for place in program.destroyed]
         if destroyed and backend.mutable:
             self._names |= {"block": backend.block, "NOWHERE": id(None), "clash": program.clash}
@@ -213,7 +220,7 @@ class StraightCall:
         for number, native in enumerate(results[stores:]):
             computed.append(f"y{number}")
             yield f"y{number} = blank_array()"
-            yield f"y{number}._native = {native}"
+            yield f"y{number}._native = {f'copy_back({native})' if program.crossing.two_engines else native}"
             yield f"y{number}._backend = backend"
             yield f"y{number}._base = None"
             if program.returns_new:

@@ -112,7 +112,7 @@ class Program:
         traced = self._traced()
         self.destroyed = frozenset((*self.written, *self.mutable))
         whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
-        self._to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
+        self.to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
         self._executors: dict[tuple[int, ...], Executor] = {}
         if self.options.mode == "debug":
             from .debugmode import DebugProgram
@@ -228,7 +228,7 @@ class Program:
     def writes_back(self) -> bool:
         """Whether a call does more than run the graph and return its results."""
         how = self._whole
-        return bool(how.donated or how.rebound or how.assigned or self.crossing.two_engines)
+        return bool(how.donated or how.rebound or how.assigned)
 
     def executor(self, donated: tuple[int, ...] = ()) -> Executor:
         """Return what runs the graph on natives, and uses up those of some arguments."""
@@ -301,7 +301,7 @@ class Program:
     def _run(self, targets: list[Array], scalars: list[Any], how: Handling, run: Executor | None) -> list[Any]:
         """Run the graph, write back the stores, and return the results."""
         # ``run`` calls kernels one by one, which take natives.
-        to_engine = self._to_engine if run is None else self.crossing.to_engine
+        to_engine = self.to_engine if run is None else self.crossing.to_engine
         natives = [to_engine(x) if kept else None for x, kept in zip(targets, how.kept, strict=True)]
         natives += scalars
         if not (how.donated or how.rebound or how.assigned or self.crossing.two_engines):
