@@ -2,9 +2,9 @@
 
 python benchmarks/first_calls.py [--engine jax|numpy|torch|tensorflow] [--rounds 3] [--only TEXT]
 
-Each run is a process of its own, since engines keep what they have compiled; it has called another compiled function. On
-JAX the programs stand beside the same written for ``jax.jit`` by hand; elsewhere beside themselves, not compiled. Two more
-rows trace and rewrite graphs of 10,000 and 100,000 operations, without a call, in seconds of the process.
+Each run is a process of its own, since engines keep what they have compiled; it has called another compiled function.
+On JAX the programs stand beside the same written for ``jax.jit`` by hand; elsewhere beside themselves, not compiled.
+Two more rows trace and rewrite graphs of 10,000 and 100,000 operations, without a call, in seconds of the process.
 """
 
 from __future__ import annotations
