@@ -93,15 +93,16 @@ def test_jax_compiles_nothing_in_a_trace() -> None:
 
         def function(x: ua.Array, y: ua.Array) -> Any:
             value, gradient = ua.value_and_grad(lambda x: ua.sum(ua.tanh(x[1:]) * ua.nn.softmax(x)[:-1]))(x)
-            return step(x, y), value, gradient
+            y[1:] -= x[0] * gradient[:-1]
+            return ua.concat([x, y]), ua.clip(y, 0, 1), value
 
         jax.monitoring.register_event_duration_secs_listener(count)
         run = ua.compile(function)
         run.graph(x, y)
         assert not compiled
         run(x, y)
-        assert len(compiled) == 1
-        compiled = []
+        # The program, and a copy of what is written.
+        assert 1 <= len(compiled) <= 2
 
 
 def reshaped(x: ua.Array) -> list[ua.Array]:
