@@ -102,7 +102,7 @@ class Backend(base.Backend[np.ndarray]):
         """Return the strides in bytes, ``None`` where the engine hides them (arrays are C-contiguous there)."""
         return native.strides
 
-    layout_key = staticmethod(attrgetter("strides"))
+    layout_key = staticmethod(attrgetter("strides"))  # type: ignore[assignment]
 
     def read(self, native: np.ndarray) -> np.ndarray:
         """Return what kernels compute with: the value of a variable, the native array itself elsewhere."""
