@@ -51,8 +51,9 @@ def _put_number(x: Array, key: Array, value: Any) -> bool:
         return False
     if mode.get() is not None or backend.trace() is not None or not has_one_device(backend):
         return False
+    kind: Any = type(value)
     # A text tells the zeros apart.
-    number = _number(backend, backend.dtype(native), type(value), value or repr(value))
+    number = _number(backend, backend.dtype(native), kind, value or repr(value))
     new = backend.kernel("put_mask")(native, number, mask)
     if type(new) is not plain:
         return False
