@@ -135,20 +135,6 @@ def test_a_sum_that_begins_with_negative_zero(backend: str, dtype: str) -> None:
     assert np.signbit(masked)
 
 
-def test_a_cast_that_drops_the_imaginary_part_warns(backend: str) -> None:
-    x = np.array([1 + 2j, 3.7])
-    with pytest.warns(np.exceptions.ComplexWarning, match="imaginary"):
-        assert_same(x.astype(float), numpy.array([1, 3.7]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
-        assert_same(x.astype("i4"), numpy.array([1, 3], "i4"))
-    assert_same(x.astype(bool), numpy.array([True, True]))
-    with pytest.raises(TypeError, match="imaginary"):
-        ua.astype(x, "float64")
-    with pytest.raises(TypeError, match="same_kind"):
-        x.astype(float, casting="same_kind")
-
-
 def test_isclose_rounds_numbers_first(backend: str) -> None:
     below = 1.0 - float(np.finfo("f8").eps)
     x = np.array(1.0, np.float32)

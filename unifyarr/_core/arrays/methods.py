@@ -8,11 +8,9 @@ A plain call goes to the function of the main namespace. What only NumPy has goe
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.exceptions import ComplexWarning
 
 from ..engines.dtypes import as_dtype
 from ..values.arguments import as_integer
@@ -256,21 +254,11 @@ class Methods(Protocols):
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> Self:
-        """See the function ``astype``; a ``casting`` other than ``"unsafe"`` restricts it as NumPy does.
-
-        Of complex numbers as real ones the real part is left, with NumPy's ``ComplexWarning``.
-        """
+        """See the function ``astype``; a ``casting`` other than ``"unsafe"`` restricts it as NumPy does."""
         if not copy and dtype is self.dtype:
             return self
         if casting != "unsafe":
             _check_cast(self.dtype, as_dtype(dtype), casting)
-        elif self.dtype.rank == 3 and as_dtype(dtype).rank in (1, 2):
-            warnings.warn(
-                f"a cast of {self.dtype} to {as_dtype(dtype)} drops the imaginary part: write x.real to say so",
-                ComplexWarning,
-                stacklevel=2,
-            )
-            return functions.astype(functions.real(self), dtype)
         return functions.astype(self, dtype, copy=copy)
 
 
