@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 class UnifyarrError(Exception):
     """The base of all errors that the package itself raises."""
@@ -41,7 +43,7 @@ class StructureError(UnifyarrError, ValueError):
     """Two containers differ in their structure."""
 
 
-class AxisError(UnifyarrError, ValueError, IndexError):
+class AxisError(UnifyarrError, np.exceptions.AxisError):
     """An axis is out of bounds or given twice."""
 
 

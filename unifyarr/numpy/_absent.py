@@ -27,7 +27,7 @@ REASONS: dict[str, str] = {
     "emath": _VALUES,
     **dict.fromkeys(("matrix", "asmatrix", "bmat"), _MATRIX),
     **dict.fromkeys(("loadtxt", "savetxt", "genfromtxt", "fromregex", "fromfile", "fromstring", "memmap"), _FILES),
-    **dict.fromkeys(("longdouble", "clongdouble", "float128", "complex256", "float96", "complex192"), _EXTENDED),
+    **dict.fromkeys(("float128", "complex256", "float96", "complex192"), _EXTENDED),
     **dict.fromkeys(("nditer",), _ITERATORS),
     **dict.fromkeys(
         ("get_include", "show_config", "show_runtime", "test", "f2py", "ctypeslib", "core", "info", "getbufsize",

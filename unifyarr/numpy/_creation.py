@@ -89,7 +89,8 @@ def layout(x: Array) -> Any:
 def _as_copy(copy: Any) -> bool | None:
     if isinstance(copy, str):
         raise ValueError(f"copy is True, False or None, not {copy!r}")
-    return None if copy is None else bool(copy)
+    # The last is NumPy's older word for ``None``.
+    return None if copy is None or copy is np._CopyMode.IF_NEEDED else bool(copy)
 
 
 # As an attribute of a class it binds nothing, as NumPy's own, which is no function of Python's.

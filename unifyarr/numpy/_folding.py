@@ -92,14 +92,17 @@ def reduce(
         return _in_order(
             function, cast(x, working), axes, keepdims, None if initial is NO_VALUE and mask is None else first, mask
         )
+    keeps_sign = name == "add" and working.rank > 1 and initial is not NO_VALUE and _is_negative_zero(initial)
     if mask is not None:
-        x = ua.where(mask, cast(x, working), first if identity is None else ua.asarray(identity, dtype=working))
+        neutral = first if identity is None or keeps_sign else ua.asarray(identity, dtype=working)
+        x = ua.where(mask, cast(x, working), neutral)
     result = _in_any_order(function, x, axes, working, keepdims)
     if initial is NO_VALUE or first is None:
         return result
-    if name == "add" and working.rank > 1 and _is_negative_zero(initial):
+    if keeps_sign:
         return _with_signs(x, result, axes, keepdims, working)
-    return function._compute(first, result)
+    combined: Array = function._compute(first, result)
+    return combined
 
 
 def _is_negative_zero(initial: Any) -> bool:
@@ -111,7 +114,8 @@ def _is_negative_zero(initial: Any) -> bool:
 def _with_signs(x: Array, result: Array, axes: tuple[int, ...], keepdims: bool, working: DType) -> Array:
     # A sum that begins with -0.0 is that, where all elements are.
     if working.rank == 3:
-        x, made, real = cast(x, working), ua.zeros_like(result), dtypes.real_of(working)
+        x, real = cast(x, working), dtypes.real_of(working)
+        made: Array = ua.zeros_like(result)
         made.real = _with_signs(x.real, result.real, axes, keepdims, real)
         made.imag = _with_signs(x.imag, result.imag, axes, keepdims, real)
         return made

@@ -94,6 +94,10 @@ typecodes: dict[str, str] = {
     str(kind): "".join(code for code in str(codes) if code not in "gGOSUVMm") for kind, codes in _typecodes.items()
 }
 
+# As long as C's where that has no longer double: no engine has one.
+longdouble = float64
+clongdouble = complex128
+
 __all__ = [
     "False_",
     "ScalarType",
@@ -105,6 +109,7 @@ __all__ = [
     "broadcast_shapes",
     "byte",
     "cdouble",
+    "clongdouble",
     "complex64",
     "complex128",
     "complexfloating",
@@ -142,6 +147,7 @@ __all__ = [
     "iterable",
     "little_endian",
     "long",
+    "longdouble",
     "longlong",
     "mintypecode",
     "nan",

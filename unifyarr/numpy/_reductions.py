@@ -185,9 +185,8 @@ def _working(x: Array, dtype: Any) -> Any:
 
 def finished(result: Array, x: Array, dtype: Any) -> Array:
     if dtype is not None:
-        wanted = dtypes.as_dtype(dtype)
-        # A variance of complex numbers is real.
-        return result if dtypes.rank(wanted) == 3 and dtypes.rank(result.dtype) < 3 else cast(result, wanted)
+        # A variance of complex numbers is real, and of their dtype only if that is asked for.
+        return cast(result, dtypes.as_dtype(dtype))
     return result.astype(x.dtype) if x.dtype in dtypes.HALVES else result
 
 

@@ -203,11 +203,14 @@ def said_by(x: Any, copy: bool | None) -> tuple[Any, bool | None]:
     """
     check_data(x)
     try:
-        return x.__array__(copy=copy), None
+        found, left = x.__array__(copy=copy), None
     except TypeError as error:
         if "copy" not in str(error):
             raise
-    return x.__array__(), copy
+        found, left = x.__array__(), copy
+    if not isinstance(found, (np.ndarray, Array)):
+        raise ValueError(f"__array__() of {type(x).__name__} returns an array, not {type(found).__name__}")
+    return found, left
 
 
 def lift(native: Any, backend: Handle) -> Array:

@@ -270,7 +270,7 @@ class Methods(Protocols):
                 ComplexWarning,
                 stacklevel=2,
             )
-            return functions.astype(self.real, dtype)
+            return functions.astype(functions.real(self), dtype)
         return functions.astype(self, dtype, copy=copy)
 
 

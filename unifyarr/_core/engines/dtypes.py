@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -175,6 +176,10 @@ _RANK: dict[object, int] = {builtins.bool: 0, int: 1, float: 2, complex: 3}
 SCALARS = (builtins.bool, int, float, complex)
 
 
+# NumPy's long double, which is as long as the machine has it.
+_LONG = {"g": float64, "G": complex128}
+
+
 def as_dtype(dtype: object) -> DType:
     """Return the dtype for a dtype, a name, a Python or NumPy scalar type or an engine's own dtype."""
     if isinstance(dtype, str):
@@ -198,6 +203,12 @@ def as_dtype(dtype: object) -> DType:
             found = bfloat16
         if found is not None:
             return found
+        if dtype.char in _LONG:
+            warnings.warn(
+                f"no engine has {dtype.name}: arrays of it are of {_LONG[dtype.char]}, as where C has no longer double",
+                stacklevel=3,
+            )
+            return _LONG[dtype.char]
     raise DtypeError(f"{shown(dtype)} is not a dtype: use one of {', '.join(BY_NAME)}")
 
 

@@ -13,6 +13,9 @@ from torch import Tensor
 
 from ._shared import FEW, is_plain, overlap
 
+# As many axes as NumPy's arrays have at most; the engine has no limit.
+_MOST_AXES = 64
+
 # The numbers that stand for elements: each is the value of a 0-d tensor, and Python computes with it as torch does.
 NUMBERS: dict[type, torch.dtype] = {float: torch.float64, int: torch.int64, bool: torch.bool}
 _EXACT = frozenset(NUMBERS.values())
@@ -62,7 +65,7 @@ def _count_of_window(key: tuple[Any, ...]) -> int:
         elif item is not None:
             return -1
     # torch takes a second ellipsis for a slice.
-    return count if ellipses < 2 else -1
+    return count if ellipses < 2 and len(key) <= _MOST_AXES else -1
 
 
 def _element(x: Tensor, key: Any) -> Any:
@@ -139,6 +142,8 @@ def _as_selection(x: Tensor, key: Any) -> Any:
         if kind is not slice:
             places.append(place)
         items.append(item)
+    if len(items) >= _MOST_AXES:
+        return None
     together = len(places) == 1 or (bool(places) and places[-1] - places[0] == len(places) - 1)
     return tuple(items) if together and any(type(item) is Tensor for item in items) else None
 
