@@ -60,6 +60,7 @@ if _TYPE_CHECKING:
     from . import graph, on, random
     from ._portable import portable
     from .graph.compiling import compile
+    from .graph.fusion.threads import get_num_threads, set_num_threads
     from .transformations import grad, hessian, jacobian, jvp, value_and_grad, vjp, vmap
 
 # Pickles of version 0.1 name these modules, which are found without being attributes: ``array`` is the function.
@@ -91,6 +92,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "get_num_threads",
     "grad",
     "graph",
     "hessian",
@@ -117,6 +119,7 @@ __all__ = [
     "put_along_axis",
     "random",
     "set_backend",
+    "set_num_threads",
     "special",
     "supports_inplace_updates",
     "to_backend",
@@ -137,10 +140,12 @@ __all__ += functions.__all__
 # Names that are imported when first used, so that ``import unifyarr`` stays fast: name -> module.
 _LATER = {
     "compile": "graph.compiling",
+    "get_num_threads": "graph.fusion.threads",
     "graph": "graph",
     "on": "on",
     "portable": "_portable",
     "random": "random",
+    "set_num_threads": "graph.fusion.threads",
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"), "transformations"),
 }
 

@@ -23,6 +23,10 @@ class BackendFeatureError(UnifyarrError, NotImplementedError):
     """The engine can't do what was asked, and no workaround exists."""
 
 
+class CompileWarning(UserWarning):
+    """An engine's own compiler can't compile a function: it runs operation by operation there."""
+
+
 class EngineError(UnifyarrError, ValueError, RuntimeError):
     """The engine refused a call with an error of a class of its own, which is the ``__cause__``."""
 

@@ -393,6 +393,11 @@ def test_powers_to_numbers(backend: str, dtype: str, exponent: float, special: b
             assert_same(found, expected, rtol=1e-5 if dtype == "float32" else 1e-13)
 
 
+def test_floats_to_negative_integers(backend: str) -> None:
+    values, powers = np.array([2.0, 0.5, -3.0]), np.array([-1, 2, -3])
+    assert_same(ua.pow(ua.asarray(values), ua.asarray(powers)), values**powers)
+
+
 def test_integers_to_the_power_of_a_number(backend: str) -> None:
     values = np.array([-3, 0, 7, 2**40], "int64")
     assert_same(ua.asarray(values) ** 2, values**2)

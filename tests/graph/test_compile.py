@@ -147,7 +147,7 @@ def test_updates_are_made_in_the_memory_of_the_argument(backend: str) -> None:
 
     function(vector()(), vector()())
     (program,) = function._programs.values()
-    ops = [node.op for node in program.fgraph.toposort()]
+    ops = [node.op for node in program.by_single_steps().toposort()]
     assert [op.name for op in ops if op.destroys(None)] == ["multiply", "add"]
     assert STORE not in [op.name for op in ops]
 

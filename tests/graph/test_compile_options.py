@@ -8,6 +8,7 @@ import importlib
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.container.container import flatten
-from unifyarr.errors import BackendMismatchError, BackendNotFoundError, ReadOnlyError
+from unifyarr.errors import BackendMismatchError, BackendNotFoundError, CompileWarning, ReadOnlyError
 from unifyarr.graph.compiling import PROGRAMS
 from unifyarr.graph.kernels.kernelop import COPY, STORE
 from unifyarr.graph.tracing import crossing
@@ -578,6 +579,28 @@ def test_inside_what_the_engine_compiles(backend: str) -> None:
     values = np.arange(4.0)
     for _ in range(2):
         assert_same(traced(backend, lambda x: inner(x) + 1, values), as_numpy(inner(ua.asarray(values)) + 1))
+
+
+def test_what_xla_refuses_is_said(backend: str) -> None:
+    skip_unless(backend, "tensorflow", why="an engine that can do without its compiler")
+    compiled: Any = ua.compile(lambda x, places: ua.take(x, places))
+    arguments = ua.asarray([1.0, 2.0]), ua.asarray([1, 0])
+    with pytest.warns(CompileWarning, match="operation by operation, and doesn't compile it because of take: it would"):
+        compiled(*arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled(*arguments).tolist() == [2.0, 1.0]
+    assert "because of take" in str(compiled.memory())
+    assert "because of take" in str(compiled.profile(*arguments))
+    # Integers alone have powers that are refused.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        power: Any = ua.compile(lambda x: x**2 + x**0.5)
+        assert_same(power(ua.asarray([4.0])), np.array([18.0]))
+    assert power.memory().programs[0].refusal is None
+    whole: Any = ua.compile(lambda x: x**2)
+    with pytest.warns(CompileWarning, match="because of pow"):
+        whole(ua.asarray([4]))
 
 
 def test_programs_are_not_kept_for_ever(backend: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.declaring.types import ArrayType
 from unifyarr._core.engines.registry import load
 from unifyarr.errors import (
     BadDestroyMap,
@@ -38,7 +39,6 @@ from unifyarr.graph import (
     merge,
 )
 from unifyarr.graph.compiling import compile
-from unifyarr.graph.kernels.kernelop import ArrayType
 from unifyarr.graph.run.debugmode import DebugProgram
 from unifyarr.graph.tracing.tracing_backend import type_of
 

@@ -41,6 +41,8 @@ def test_a_call_is_one_node(backend: str) -> None:
     (op,) = nodes_of(compiled, x, y)
     assert op.name == "axpy"
     assert op.views(None) == op.destroys(None) == {}  # type: ignore[arg-type]
+    # The trace of the body says of what type the result is.
+    axpy.took()
     assert_same(compiled(x, y), np.array([5.0, 8.0]))
     assert "body" not in axpy.took()
 

@@ -6,6 +6,16 @@ classes are complete after the import of any part.
 
 from .arrays import recipes, reshaping
 from .calling import dispatch, numpy_protocols
-from .writing import exporting, flat, indexing, inplace
+from .writing import exporting, flat, indexing, inplace, updating
 
-__all__ = ["dispatch", "exporting", "flat", "indexing", "inplace", "numpy_protocols", "recipes", "reshaping"]
+__all__ = [
+    "dispatch",
+    "exporting",
+    "flat",
+    "indexing",
+    "inplace",
+    "numpy_protocols",
+    "recipes",
+    "reshaping",
+    "updating",
+]

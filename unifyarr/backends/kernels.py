@@ -57,8 +57,11 @@ def has_subnormals(values: np.ndarray) -> bool:
         values = values.astype(np.float32)
     if values.dtype.kind != "f" or values.dtype == np.float16:
         return False
-    small = np.abs(values) < _smallest_normal(values.dtype)
+    size, least = np.abs(values), _smallest_normal(values.dtype)
     # Mostly there are none, and not even zeros.
+    if np.minimum.reduce(size, None, initial=np.inf) >= least:
+        return False
+    small = size < least
     return bool(np.logical_or.reduce(small, None)) and bool((values[small] != 0).any())
 
 
@@ -141,6 +144,35 @@ def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kern
 
     def decorate(kernel: Kernel) -> Kernel:
         kernel.bind = bind  # type: ignore[attr-defined]
+        return kernel
+
+    return decorate
+
+
+def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel], Kernel]:
+    """Declare a function that returns a kernel for natives of known dtypes and shapes, or ``None``.
+
+    It gets natives that have them, and the static arguments. What it returns is called on natives alone, by shortcuts:
+    it looks at no dtype and no shape again. It may raise anything, and what it returns may be of any type: the general
+    path takes the call then.
+    """
+
+    def decorate(kernel: Kernel) -> Kernel:
+        kernel.known = know  # type: ignore[attr-defined]
+        return kernel
+
+    return decorate
+
+
+def declines(when: Callable[..., bool]) -> Callable[[Kernel], Kernel]:
+    """Declare for which types a kernel returns ``NotImplemented``, which it does by itself.
+
+    ``when`` takes what the kernel takes, with types in place of arrays: ``x.shape``, and ``x.dtype`` as NumPy has it. A
+    compiled function is traced without running kernels, and a kernel in its graph can't decline any more.
+    """
+
+    def decorate(kernel: Kernel) -> Kernel:
+        kernel.declines = when  # type: ignore[attr-defined]
         return kernel
 
     return decorate

@@ -34,7 +34,8 @@ def aligned_copy(array: np.ndarray) -> np.ndarray:
 
 def is_aligned(array: np.ndarray) -> bool:
     """Return whether an array begins where every engine on the host can share its memory."""
-    return array.ctypes.data % ALIGNMENT == 0
+    # NumPy's ``ctypes`` takes several times as long.
+    return bool(array.__array_interface__["data"][0] % ALIGNMENT == 0)
 
 
 def aligned_part(memory: np.ndarray, nbytes: int) -> np.ndarray:

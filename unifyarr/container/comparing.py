@@ -21,8 +21,22 @@ def _what(x: Any) -> str:
     return "a container of names" if x._container_type is dict else f"a {x._container_type.__name__} of length {len(x)}"
 
 
+def _is_alike(first: Any, second: Any) -> bool:
+    # Whether two of one type are surely alike: nodes of arrays alone are told quickly.
+    if not isinstance(first, Tree):
+        return True
+    if first._container_type is not second._container_type:
+        return False
+    one, other = first._items, second._items
+    if one.keys() != other.keys():
+        return False
+    return _ARRAYS.issuperset(map(type, one.values())) and _ARRAYS.issuperset(map(type, other.values()))
+
+
 def difference(first: Any, second: Any, path: str) -> tuple[str, str, str] | None:
     """Return the first path at which two nests differ, and a description of the item of each there."""
+    if type(first) is type(second) and _is_alike(first, second):
+        return None
     inside = isinstance(first, Tree)
     if inside is not isinstance(second, Tree):
         return path, _what(first), _what(second)
@@ -32,10 +46,6 @@ def difference(first: Any, second: Any, path: str) -> tuple[str, str, str] | Non
         first._container_type is not dict and len(first) != len(second)
     ):
         return path, _what(first), _what(second)
-    if first._items.keys() == second._items.keys() and _ARRAYS.issuperset(
-        map(type, (*first._items.values(), *second._items.values()))
-    ):
-        return None
     for name in sorted(first._items.keys() | second._items.keys()):
         deeper = f"{path}/{name}" if path else name
         if name not in second._items:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from .. import functions
@@ -387,6 +388,28 @@ class Container(Operators, Tree):
         twin: Self = _rebuilt(self, iter(leaves))
         return twin
 
+    def _call_each(self, function: Callable[..., Any], positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        # The containers have one structure. Items that are containers come back here.
+        if keywords:
+            function = partial(function, **keywords)
+        nodes = [isinstance(x, Container) for x in positional]
+        if nodes == [True]:
+            found = {name: function(x) for name, x in self._items.items()}
+        elif nodes == [True, False]:
+            other = positional[1]
+            found = {name: function(x, other) for name, x in self._items.items()}
+        elif nodes == [True, True]:
+            others = positional[1]._items
+            found = {name: function(x, others[name]) for name, x in self._items.items()}
+        else:
+            columns = [x._items if isinstance(x, Container) else dict.fromkeys(self._items, x) for x in positional]
+            found = {name: function(*[column[name] for column in columns]) for name in self._items}
+        if not found or not _ITEMS.issuperset(map(type, found.values())):
+            return NotImplemented
+        twin = object.__new__(type(self))
+        set_items(twin, found, self._container_type)
+        return twin
+
     def _check_same(self, other: Nest) -> None:
         found = difference(self, other, "")
         if found is not None:
@@ -395,6 +418,10 @@ class Container(Operators, Tree):
                 f"two containers differ in their structure, first at {path or 'the root'!r}: {mine} in one, "
                 f"{theirs} in the other"
             )
+
+
+# What a node holds.
+_ITEMS = frozenset({Array, Container})
 
 
 def _check_container(x: object, what: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from .. import functions
 from .._core.arrays.array import Array
 from .._core.arrays.nest import Nest
+from .._core.arrays.weak import kind_of
 from .._core.engines.dtypes import SCALARS
 from .._core.engines.natives import backend_of_native
 from .._core.values.arguments import shown
@@ -222,7 +223,7 @@ def as_item(value: Any, name: str, cls: type[Tree]) -> Any:
             raise ValueError(
                 f"a container takes a nest of at most {DEEPEST} levels, which doesn't contain itself"
             ) from None
-    if type(value) in SCALARS or isinstance(value, (np.ndarray, np.generic)) or backend_of_native(value) is not None:
+    if kind_of(value) in SCALARS or isinstance(value, (np.ndarray, np.generic)) or backend_of_native(value) is not None:
         return functions.asarray(value)
     raise TypeError(f"{name!r} of a container is an array, a number or a nest of them, not {type(value).__name__}")
 

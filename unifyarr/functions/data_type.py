@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import check_dtype
+from .._core.arrays.weak import kind_of
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import primary
 from .._core.engines import dtypes
@@ -266,8 +267,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
         raise ValueError("result_type() needs at least one array, dtype or scalar")
     operands: list[Any] = []
     for each in arrays_and_dtypes:
-        if type(each) in dtypes.SCALARS:
-            operands.append(type(each))
+        if kind_of(each) in dtypes.SCALARS:
+            operands.append(kind_of(each))
         elif isinstance(each, (Array, np.ndarray, np.generic)):
             operands.append(dtypes.as_dtype(each.dtype))
         else:

@@ -19,6 +19,9 @@ from .._core.values.shapes import ADDRESSES, as_axes, as_axis, as_shape, broadca
 from ..errors import AxisError, ShapeError
 from ..typing import Shape
 
+# Up to so many copies along one axis are joined; more are written by one broadcast.
+_FEW_COPIES = 8
+
 
 @view(lambda output: (output,))
 def broadcast_arrays(*arrays: Array, out: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
@@ -742,6 +745,10 @@ def tile(x: Array, repetitions: tuple[int, ...], /, *, out: Array | None = None)
     counts = as_shape(repetitions)
     ndim = max(x.ndim, len(counts))
     counts = (1,) * (ndim - len(counts)) + counts
+    repeated_axes = [axis for axis, count in enumerate(counts) if count != 1]
+    if len(repeated_axes) == 1 and ndim == x.ndim and 0 < counts[repeated_axes[0]] <= _FEW_COPIES:
+        (axis,) = repeated_axes
+        return concat((x,) * counts[axis], axis=axis)
     shape = (1,) * (ndim - x.ndim) + x.shape
     # Each axis becomes a pair of axes: the copies, which broadcast, and the elements.
     split = tuple(length for each in shape for length in (1, each))

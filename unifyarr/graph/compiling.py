@@ -68,6 +68,8 @@ class Compiled:
     def _begin(self) -> None:
         # The one that was called last is the last one.
         self._programs: OrderedDict[Hashable, CalledProgram] = OrderedDict()
+        # For each structure of arguments, the floats whose values the function has asked for: these are in keys.
+        self._asked: dict[Hashable, frozenset[int]] = {}
         self._lock = threading.RLock()
         # The call of that program, which most calls are for again.
         self._straight: Call = miss
@@ -91,7 +93,7 @@ class Compiled:
             return self._function(*args, **kwargs)
         program = self._program(backend, leaves, spec)
         self._straight = program.straight(self._function, leaves, spec)
-        return program(arrays, lambda: self._function(*args, **kwargs))
+        return program(leaves, lambda: self._function(*args, **kwargs))
 
     def clear(self) -> None:
         """Drop all programs, and what they hold: arrays that were captured, borrowed results, what engines compiled."""
@@ -127,9 +129,9 @@ class Compiled:
 
         if running() is not None:
             raise TraceError("a function can't be profiled inside another compiled function: profile it outside")
-        program, arrays = self._found(args, kwargs)
+        program, leaves = self._found(args, kwargs)
         return profile_report(
-            self._name, program, lambda run: program(arrays, lambda: self._function(*args, **kwargs), run)
+            self._name, program, lambda run: program(leaves, lambda: self._function(*args, **kwargs), run)
         )
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -174,26 +176,33 @@ class Compiled:
     def _name(self) -> str:
         return getattr(self._function, "__name__", type(self._function).__name__)
 
-    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Array]]:
+    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Any]]:
         leaves, spec = flatten((args, kwargs))
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
-        return self._program(common_backend(arrays), leaves, spec), arrays
+        return self._program(common_backend(arrays), leaves, spec), leaves
 
     def _program(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
-        key = (backend.name, spec, cache_key(leaves))
         programs = self._programs
+        key = self._key(backend, leaves, spec)
         found = programs.get(key)
         if found is None:
             with self._lock:
+                key = self._key(backend, leaves, spec)
                 found = programs.get(key)
                 if found is None:
-                    found = programs[key] = self._traced(backend, leaves, spec)
+                    found = self._traced(backend, leaves, spec)
+                    self._asked[spec] = self._asked.get(spec, frozenset()) | found.made.floats.asked
+                    key = self._key(backend, leaves, spec)
+                    programs[key] = found
                     while len(programs) > self._limit:
                         programs.popitem(last=False)
         # Another thread may have dropped it.
         with contextlib.suppress(KeyError):
             programs.move_to_end(key)
         return found
+
+    def _key(self, backend: Handle, leaves: list[Any], spec: Any) -> Hashable:
+        return (backend.name, spec, cache_key(leaves, self._asked.get(spec, frozenset())))
 
     def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
         engine = None if self._engine is None else load(self._engine)
@@ -202,7 +211,9 @@ class Compiled:
         came_by = zip(leaves, leaf_parameters(self._function, spec), strict=True)
         owners = [parameter for leaf, (parameter, _) in came_by if isinstance(leaf, Array)]
         mutable = [place for place, parameter in enumerate(owners) if parameter in self._mutable]
-        return CalledProgram(self._function, leaves, spec, crossing, mutable, self._options)
+        asked = self._asked.get(spec, frozenset())
+        floats = [place for place, leaf in enumerate(leaves) if type(leaf) is float and place not in asked]
+        return CalledProgram(self._function, leaves, spec, crossing, mutable, self._options, floats)
 
 
 def _limit(programs: int) -> int:
@@ -280,8 +291,8 @@ def compile(
     ----------
     function
         A function of arrays, containers, nests of them, and hashable values. It's traced for each structure, shape,
-        dtype, layout and device of its arrays, and for each other value. Without ``function``, ``compile`` returns a
-        decorator.
+        dtype, layout and device of its arrays, and for each other value, but for floats: these may change at each call,
+        unless the function asks for their values. Without ``function``, ``compile`` returns a decorator.
     backend
         The engine that computes, by default that of the arguments. Arguments of another backend are passed to it
         without a copy where possible, and results are copied back.

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from ._folding import cast
 from ._following import together
@@ -22,7 +23,7 @@ def composed(function: np.ufunc) -> Callable[[Callable[..., Any]], Callable[...,
         def compute(*inputs: Any, out: Array | None = None) -> Any:
             arrays = together(*inputs)
             given = [
-                dtype_of(x if type(x) in (int, float, complex) else y) for x, y in zip(inputs, arrays, strict=True)
+                dtype_of(x if kind_of(x) in (int, float, complex) else y) for x, y in zip(inputs, arrays, strict=True)
             ]
             if all(isinstance(each, type) for each in given):
                 given = list(map(dtype_of, arrays))

@@ -14,6 +14,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.leaving import to_host
 from .._core.arrays.ownership import read
 from .._core.arrays.recipes import geometry
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.engines.tracing import current
 from .._core.values.arguments import MOST_AXES
@@ -242,7 +243,7 @@ def full(
     """
     if order != "C" or like is not None:
         _check(order, like)
-    if type(fill_value) in dtypes.SCALARS:
+    if kind_of(fill_value) in dtypes.SCALARS:
         return ua.full(shape, fill_value, dtype=dtype, device=device)
     value = ua.asarray(fill_value, dtype=dtype, device=device)
     return ua.broadcast_to(value, shape).copy()
@@ -295,14 +296,14 @@ def full_like(
 ) -> Array:  # fmt: skip
     """Return an array of the shape and the dtype of another that holds a value everywhere."""
     plain = dtype is None and shape is None and order == "K"
-    if plain and type(fill_value) is float and isinstance(a, Array) and a.dtype.kind in "fc":
+    if plain and kind_of(fill_value) is float and isinstance(a, Array) and a.dtype.kind in "fc":
         return ua.full_like(a, fill_value, device=device)
     _, lengths, options = _as(a, dtype, order, shape, device)
     result = ua.empty(lengths, **options)
     # Any value is cast, as in NumPy; a Python integer beyond the dtype raises.
-    scalar = type(fill_value) in dtypes.SCALARS
+    scalar = kind_of(fill_value) in dtypes.SCALARS
     value = fill_value if scalar else convert.as_array(fill_value, result._backend)
-    if scalar and dtypes.can_cast(type(fill_value), result.dtype):
+    if scalar and dtypes.can_cast(kind_of(fill_value), result.dtype):
         return ua.full(lengths, fill_value, **options)
     result[...] = as_array(value).astype(result.dtype) if scalar else value.astype(result.dtype)
     return result

@@ -11,6 +11,7 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_index
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
 from .._core.values.shapes import as_axes, as_axis, reduced
@@ -215,7 +216,7 @@ def write_at(function: Ufunc, target: Array, indices: Any, values: Any) -> None:
     whole = together(target, np.arange(target.size).reshape(target.shape))[1]
     positions = as_array(whole[indices])
     others = [] if values is None else [together(target, values)[1]]
-    kinds: list[Any] = [type(values) if type(values) in dtypes.SCALARS else each.dtype for each in others]
+    kinds: list[Any] = [kind_of(values) if kind_of(values) in dtypes.SCALARS else each.dtype for each in others]
     *inputs, last = dtypes.loop(function._numpy, target.dtype, *kinds)
     others = [ua.reshape(ua.broadcast_to(x.astype(inputs[1]), positions.shape), (-1,)) for x in others]
     flat, points = ua.reshape(target, (-1,)), ua.reshape(positions, (-1,))

@@ -11,6 +11,7 @@ from .. import functions as ua
 from .. import linalg
 from .._core.arrays import convert
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.values.arguments import MOST_AXES
 from .._core.values.shapes import as_axis, broadcast
@@ -51,7 +52,9 @@ def as_positions(x: Any, backend: Any) -> Array:
 
 def promoted(given: Iterable[Any], arrays: list[Array]) -> dtypes.DType:
     """Return the dtype that arrays promote to, where those of Python numbers are weak."""
-    kinds = (type(each) if type(each) in dtypes.SCALARS else x.dtype for each, x in zip(given, arrays, strict=True))
+    kinds = (
+        kind_of(each) if kind_of(each) in dtypes.SCALARS else x.dtype for each, x in zip(given, arrays, strict=True)
+    )
     return dtypes.promote(*kinds)
 
 

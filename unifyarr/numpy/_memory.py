@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
 from ._creation import layout
@@ -47,18 +48,18 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if not arrays_and_dtypes:
         raise ValueError("result_type() needs an array or a dtype at least")
     operands = [
-        type(x) if type(x) in dtypes.SCALARS else as_array(x) if isinstance(x, np.generic) else x
+        kind_of(x) if kind_of(x) in dtypes.SCALARS else as_array(x) if isinstance(x, np.generic) else x
         for x in arrays_and_dtypes
     ]
     kinds = [x.dtype if isinstance(x, (Array, np.ndarray)) else x for x in operands]
-    weak = [type(x) in dtypes.SCALARS for x in arrays_and_dtypes]
+    weak = [kind_of(x) in dtypes.SCALARS for x in arrays_and_dtypes]
     return dtypes.promote(*(x if is_weak else dtypes.as_dtype(x) for x, is_weak in zip(kinds, weak, strict=True)))
 
 
 @follows(np.can_cast)
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Return whether a dtype casts to another one under a rule."""
-    if type(from_) in dtypes.SCALARS or isinstance(from_, (list, tuple)):
+    if kind_of(from_) in dtypes.SCALARS or isinstance(from_, (list, tuple)):
         raise TypeError(f"can_cast() takes a dtype or an array, not {from_!r}: pass its dtype")
     source = dtypes.as_dtype(from_.dtype if isinstance(from_, (Array, np.ndarray, np.generic)) else from_)
     target = dtypes.as_dtype(to)
@@ -70,7 +71,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 @follows(np.min_scalar_type)
 def min_scalar_type(a: Any, /) -> DType:
     """Return the smallest dtype that holds a number; of an array that isn't 0-d, its own."""
-    if type(a) in dtypes.SCALARS or isinstance(a, np.generic):
+    if kind_of(a) in dtypes.SCALARS or isinstance(a, np.generic):
         return dtypes.as_dtype(np.min_scalar_type(a))
     x = as_array(a)
     return x.dtype if x.ndim else dtypes.as_dtype(np.min_scalar_type(x.to_numpy()[()]))

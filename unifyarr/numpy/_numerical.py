@@ -9,6 +9,7 @@ import numpy
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from .._core.writing.inplace import as_target, check_target, update
@@ -234,7 +235,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
         if given is None:
             continue
         end = ua.reshape(together(x, given)[1], (-1,))
-        weak = type(given) in (int, float)
+        weak = kind_of(given) in (int, float)
         if not numpy.can_cast(end.dtype.dtype, x.dtype.dtype, "same_kind") and not (weak and type(given) is int):
             raise TypeError(f"{name} has dtype {end.dtype}, which can't be cast to {x.dtype} under 'same_kind'")
         end = end.astype(x.dtype, copy=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from ._creation import check_like, is_known
 from ._following import as_array, follows, together
@@ -51,7 +52,7 @@ def arange(*limits: Any, device: Any = None, like: Any = None, **named: Any) -> 
 
 
 def _range(start: Any, stop: Any, step: Any, dtype: Any, device: Any) -> Array:
-    if type(step) in dtypes.SCALARS and step == 0:
+    if kind_of(step) in dtypes.SCALARS and step == 0:
         raise ZeroDivisionError("arange() takes a step that isn't zero")
     try:
         values = ua.arange(start, stop, step, dtype=dtype, device=device)
@@ -73,7 +74,7 @@ def _count(num: Any) -> int:
 
 
 def _is_number(x: Any) -> bool:
-    return type(x) in dtypes.SCALARS
+    return kind_of(x) in dtypes.SCALARS
 
 
 @follows(np.linspace)

@@ -8,6 +8,7 @@ import numpy
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from ..functions._quantiles import CHOOSING, known_values
 from . import _reductions, _weighted
@@ -133,7 +134,7 @@ def _into(result: Array, out: Any) -> Array:
 
 
 def _hundredths(q: Any) -> Any:
-    if type(q) in (int, float) or (not hasattr(q, "dtype") and not hasattr(q, "__len__")):
+    if kind_of(q) in (int, float) or (not hasattr(q, "dtype") and not hasattr(q, "__len__")):
         return q / 100
     q = as_array(q)
     # By an array of the same shape: XLA multiplies by the inverse of a number, and 0.7 isn't 70 times 0.01.

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.writing.inplace import as_target, check_target, update
 from ..errors import ShapeError
@@ -21,7 +22,7 @@ WEAK = frozenset((int, float, complex))
 
 def dtype_of(x: Any) -> Any:
     """Return what NumPy resolves a loop by: the dtype of an array, the type of a Python number."""
-    return type(x) if type(x) in WEAK else np.dtype(bool) if type(x) is bool else x.dtype.dtype
+    return kind_of(x) if kind_of(x) in WEAK else np.dtype(bool) if type(x) is bool else x.dtype.dtype
 
 
 def as_numpy_dtype(dtype: Any) -> Any:
@@ -143,7 +144,7 @@ class ufunc:
         elif isinstance(signature, tuple):
             signature = tuple(map(as_numpy_dtype, signature)) if len(signature) > 1 else signature
         arrays = together(*inputs)
-        given = [x if type(x) in WEAK else array for x, array in zip(inputs, arrays, strict=True)]
+        given = [x if kind_of(x) in WEAK else array for x, array in zip(inputs, arrays, strict=True)]
         asked = (*map(dtype_of, given), *(None,) * self.nout)
         fixed = {} if signature is None else {"signature": signature}
         loop = self._numpy.resolve_dtypes(asked, casting=casting, **fixed)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays import convert
 from .._core.arrays.array import Array
+from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
 from .._core.values.shapes import broadcast
 from .._core.writing.inplace import as_target
@@ -91,7 +92,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 
 def cast_to(values: Any, target: Array) -> Any:
     """Return values as a write takes them that casts to the dtype of the target whatever they are."""
-    if type(values) in dtypes.SCALARS and dtypes.can_cast(type(values), target.dtype):
+    if kind_of(values) in dtypes.SCALARS and dtypes.can_cast(kind_of(values), target.dtype):
         return values
     return convert.as_array(values, target._backend).astype(target.dtype, copy=False)
 
@@ -150,7 +151,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     """
     target = _writable(dst, "copyto")
     values = convert.as_array(src, target._backend)
-    weak = type(src) if type(src) in dtypes.SCALARS else None
+    weak = kind_of(src) if kind_of(src) in dtypes.SCALARS else None
     if not _may_copy(weak, values, target.dtype, casting):
         raise CastingError(
             f"{weak.__name__ if weak else values.dtype} can't be cast to {target.dtype} under {casting!r}"

@@ -17,10 +17,10 @@ from .._core.calling.mapping import check_leaves
 from .._core.engines import dtypes
 from .._core.engines.current import current
 from .._core.engines.dtypes import DType
-from .._core.engines.handle import Handle, loaded_backends
+from .._core.engines.handle import LOADED, Handle
 from .._core.engines.natives import backend_of_native
 from .._core.engines.registry import load
-from .._core.engines.tracing import inside, running, unrepeatable
+from .._core.engines.tracing import inside, mode, unrepeatable
 from .._core.values.shapes import as_shape, broadcast, check_memory
 from .._core.writing.inplace import as_target, at, check_backend, check_target
 from ..errors import DeviceError, DtypeError, ShapeError, TraceError
@@ -74,10 +74,14 @@ class Where(NamedTuple):
 
 def refuse_inside_trace(name: str) -> None:
     """Raise inside a trace, where numbers from the host would be the same at each run of the compiled function."""
-    unrepeatable()
-    staged = running() is not None
-    for backend in loaded_backends():
-        staged = staged or backend.stages()
+    found = mode.get()
+    staged = False
+    if found is not None:
+        unrepeatable()
+        staged = found.trace is not None
+    for backend in LOADED.values():
+        # A mutable engine traces no program of its own.
+        staged = staged or (not backend.mutable and backend.stages())
     if staged:
         raise TraceError(
             f"{name}() draws on the host, and inside a trace its numbers would become constants: draw before and pass "

@@ -12,12 +12,13 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
+from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
 from ..errors import BackendFeatureError
 from ._arguments import Place, Where, as_host, check, places, refuse_inside_trace, store
-from ._host import KNOWN, key_of, remember, sample
+from ._host import KNOWN, OWN, key_of, remember, sample
 from ._native import Native
 
 if TYPE_CHECKING:
@@ -218,10 +219,15 @@ class Base:
         key = key_of(name, where, parameters)
         known = KNOWN.get(key)
         if known is not None:
-            # NumPy allocates before it draws, and nothing fails after that.
-            shape, backend = known
-            with self._lock:
-                return wrap(getattr(self._host, name)(**parameters, size=shape), backend)
+            shape, backend, device = known
+            if backend.native_type is np.ndarray:
+                # NumPy allocates before it draws, and nothing fails after that.
+                with self._lock:
+                    return wrap(getattr(self._host, name)(**parameters, size=shape), backend)
+            if backend.supports_dtype(OWN[kind].dtype, device):
+                with self._lock if backend.mutable and has_one_device(backend) else self._rollback():
+                    values = np.asarray(getattr(self._host, name)(**parameters, size=shape))
+                    return wrap(backend.adopt(values, device=device), backend)
         given = {parameter: as_host(value) for parameter, value in parameters.items()}
         check(name, given)
         if shapes is None:

@@ -19,32 +19,37 @@ Parameters = Mapping[str, Any]
 _STANDARD = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
 
 
-# What was checked of a draw of NumPy's own 64 bits for NumPy's backend: its shape and the backend. The next draw with
-# equal arguments needs no check.
-KNOWN: dict[Hashable, tuple[Any, Handle]] = {}
+# What was checked of a draw of NumPy's own 64 bits: its shape, the backend and the device. The next draw with equal
+# arguments needs no check.
+KNOWN: dict[Hashable, tuple[Any, Handle, Any]] = {}
 _MOST = 1024
 
 
 def key_of(name: str, where: Where, parameters: Parameters) -> Hashable | None:
     """Return what tells a draw with Python numbers for parameters from others, ``None`` for any other draw."""
+    size, dtype, device, backend, out = where
     values = (*parameters.values(),)
-    size = where.size if type(where.size) is int else integers(*where.size) if type(where.size) is tuple else None
-    if size is None or where.out is not None or not _NUMBERS.issuperset(kinds := (*map(type, values),)):
+    kinds = (*map(type, values),)
+    if out is not None or not _NUMBERS.issuperset(kinds):
         return None
-    return name, size, where.dtype, where.device, where.backend or current_name(), values, kinds
+    if type(size) is not int:
+        size = integers(*size) if type(size) is tuple else None
+        if size is None:
+            return None
+    return name, size, dtype, device, backend or current_name(), values, kinds
 
 
 def remember(key: Hashable, kind: type, place: Place) -> None:
-    """Remember a draw that went well, if what NumPy returns is the native."""
-    if place.dtype is _OWN.get(kind) and place.backend.native_type is np.ndarray:
+    """Remember a draw that went well, if its numbers become an array as they are."""
+    if place.dtype is OWN.get(kind):
         if len(KNOWN) >= _MOST:
             KNOWN.clear()
-        KNOWN[key] = place.shape, place.backend
+        KNOWN[key] = place.shape, place.backend, place.device
 
 
 _NUMBERS = frozenset({int, float})
 # The dtypes that NumPy draws numbers of these types in.
-_OWN = {float: dtypes.float64, int: dtypes.int64}
+OWN = {float: dtypes.float64, int: dtypes.int64}
 
 
 def sample(host: np.random.Generator, name: str, given: Parameters, place: Place, event: int) -> np.ndarray | None:

@@ -1,6 +1,7 @@
 """Random regions, and arrays for them: for what runs regions, whoever makes them.
 
-``python -m tests.graph.fusion.random_regions COUNT SEED`` compares many with their steps run one by one.
+``python -m tests.graph.fusion.random_regions COUNT SEED`` compares many with their steps run one by one;
+``... COUNT SEED generated`` compares generated code, too.
 """
 
 from __future__ import annotations
@@ -242,19 +243,22 @@ def compare(region: Region, arrays: list[np.ndarray], function: Callable[..., No
     assert warned == warnings_found, f"{region}"
 
 
-def main(count: int, seed: int) -> None:
-    compiled = 0
+def main(count: int, seed: int, generated: bool = False) -> None:
+    compiled = generations = 0
     for i in range(count):
         region, arrays = make(seed * 1_000_003 + i)
         try:
             function = machine.bind(region)
             compiled += not hasattr(function, "__code__")
             compare(region, arrays, function)
+            if generated and machine.compile_now(function):
+                generations += 1
+                compare(region, arrays, function)
         except Exception:
             print("seed", seed * 1_000_003 + i)
             raise
-    print(f"{count} regions, {compiled} by the machine: all bits and warnings are the same")
+    print(f"{count} regions, {compiled} by the machine, {generations} generated: all bits and warnings are the same")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:3]), generated=len(sys.argv) > 3)

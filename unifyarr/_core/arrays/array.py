@@ -87,6 +87,10 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayT
     @property
     def T(self) -> Array:
         """A view with all axes reversed."""
+        if type(self) is Array and running_mode() is None:
+            native = self._backend.fast_get_transpose(self._native)
+            if native is not NotImplemented:
+                return wrap(native, self._backend, owner(self))
         if len(self.shape) == 2:
             return functions.matrix_transpose(self)  # type: ignore[no-any-return]
         return capture(self)._view(Window.of_order(self.shape, range(self.ndim)[::-1]))

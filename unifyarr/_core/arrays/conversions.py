@@ -10,12 +10,15 @@ import numpy as np
 from ...typing import Scalar
 from ..engines import dtypes
 from ..engines.current import current_name
-from ..engines.tracing import current, unrepeatable
+from ..engines.tracing import current, mode, unrepeatable
 from ..values.arguments import as_integers
 from ..values.declared import numpy
 from ..values.elsewhere import WAYS
 from .ownership import read
 from .slots import Slots
+
+# What engines give for the only element.
+_NUMBERS = frozenset({float, int, np.float64, np.int64})
 
 
 class Conversions(Slots):
@@ -44,6 +47,11 @@ class Conversions(Slots):
         return x._backend.to_numpy(read(x))
 
     def _scalar(self, kind: str) -> Any:
+        backend = self._backend
+        if backend.mutable and mode.get() is None:
+            number = backend.fast_get_item(self._native, ())
+            if type(number) in _NUMBERS:
+                return number
         if self.shape:
             raise TypeError(f"only a 0-d array converts to {kind}, not one of shape {self.shape}: use item()")
         return self.item()

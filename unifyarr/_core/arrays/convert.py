@@ -24,9 +24,10 @@ from .array import Array, wrap
 from .leaving import must_stay, to_host
 from .ownership import alike, read
 from .recipes import root_of
+from .weak import WeakFloat
 
 # What belongs to no backend, and needs no look inside.
-_NUMBERS = frozenset((*dtypes.SCALARS, np.ndarray, type(None)))
+_NUMBERS = frozenset((*dtypes.SCALARS, WeakFloat, np.ndarray, type(None)))
 # From how many bytes on a copy costs little beside making an array of a list.
 _LARGE = 1 << 10
 
@@ -106,7 +107,7 @@ def _as_numpy(data: object, dtype: DType | None) -> np.ndarray:
     # Of what holds no arrays but NumPy's.
     if isinstance(data, np.ndarray):
         check_subclass(data)
-    elif not isinstance(data, (list, tuple)):
+    elif not isinstance(data, (list, tuple, WeakFloat)):
         check_data(data)
     try:
         array = np.asarray(data)
@@ -327,6 +328,11 @@ def device_of(operands: Iterable[object], backend: Handle) -> Any:
 
 def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any:
     """Return a 0-d native array of a Python scalar."""
+    if type(value) is WeakFloat:
+        native = value.owner.scalar(value, dtype, backend, device)
+        if native is not None:
+            return native
+        value = value.known()
     if backend.mutable or value != value or backend.trace() is not None:
         return _scalar(value, dtype, backend, device)
     # An immutable one can serve again; equal keys aren't enough to tell 0.0 from -0.0, nor True from 1.

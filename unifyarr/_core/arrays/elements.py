@@ -22,6 +22,7 @@ from ..values.supplying import supply
 from .array import Array, blank, blank_array, register
 from .operators import Operators
 from .ownership import LOCK
+from .recipes import View
 from .slots import Slots
 
 running_mode = mode.get
@@ -257,13 +258,23 @@ def settle(*operands: Any) -> None:
 
 def _lowered(key: Any, backend: Handle) -> Any:
     """Return a key with natives in place of arrays of a backend; the key itself if it holds none."""
-    if key.__class__ in _PLAIN:
+    if key.__class__ is Array or key.__class__ in _PLAIN:
         return key._native if key._backend is backend else key
     if key.__class__ is tuple:
         for item in key:
             if item.__class__ in _PLAIN:
                 return tuple([x._native if x.__class__ in _PLAIN and x._backend is backend else x for x in key])
     return key
+
+
+_FIXED = frozenset({int, type(None), type(Ellipsis)})
+
+
+def _is_fixed(key: Any) -> bool:
+    """Return whether a key of basic indexing means now what it meant before."""
+    if key.__class__ is slice:
+        return _FIXED.issuperset((key.start.__class__, key.stop.__class__, key.step.__class__))
+    return key.__class__ in _FIXED or (key.__class__ is tuple and all(map(_is_fixed, key)))
 
 
 def get_item(self: Array, key: Any) -> Array:
@@ -311,6 +322,9 @@ def set_item(self: Array, key: Any, value: Any) -> None:
     """Write ``x[key] = value``: at once where the engine takes both."""
     if running_mode() is None:
         backend = self._backend
+        if value.__class__ is View and value._root is self and getattr(value, "_key", None) is key and _is_fixed(key):
+            # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
+            return
         if value.__class__ is Element and value._backend is backend:
             native = value._element
         elif value.__class__ is Array and value._backend is backend:

@@ -14,6 +14,7 @@ from ..values.records import Record
 from . import convert
 from .array import Array
 from .leaving import must_stay, to_host
+from .weak import known
 
 
 class Number(Record):
@@ -40,6 +41,7 @@ class Number(Record):
 
 def as_number(value: Any, name: str) -> Number:
     """Return what was passed for the number ``name``: a scalar of Python or NumPy, or a 0-d array of anybody."""
+    value = known(value)
     if type(value) in dtypes.SCALARS:
         return Number(value, type(value))
     backend = convert.backend_of(value)

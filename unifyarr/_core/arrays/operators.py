@@ -13,8 +13,8 @@ from ..engines.natives import backend_of_native
 from ..values.declared import functions
 
 X = TypeVar("X")
-# The operators with their operands in the order of the function's: by the function, whose fast path goes into them.
-OPERATORS: dict[str, Any] = {}
+# The operators by the function, whose fast paths go into them, and by the form of that: ``""`` is that of the function.
+OPERATORS: dict[str, dict[str, Any]] = {}
 
 
 class _Operands(set[type]):
@@ -103,7 +103,7 @@ def _make_unary(function: str, name: str) -> Any:
     def operator(self: Any, /) -> Any:
         return getattr(functions, function)(self)
 
-    OPERATORS[function] = operator
+    OPERATORS[function] = {"": operator}
     return operator
 
 
@@ -116,7 +116,7 @@ def _make_binary(function: str, name: str) -> Any:
             return getattr(functions, function)(self, other)
         return _left(self, other, other_name, lambda given: getattr(functions, function)(self, given))
 
-    OPERATORS[function] = operator
+    OPERATORS[function] = {"": operator}
     return operator
 
 
@@ -128,6 +128,7 @@ def _make_reflected(function: str, name: str) -> Any:
             return getattr(functions, function)(other, self)
         return _left(self, other, other_name, lambda given: getattr(functions, function)(given, self))
 
+    OPERATORS[function]["reflected"] = operator
     return operator
 
 
@@ -137,6 +138,7 @@ def _make_in_place(function: str, name: str) -> Any:
             return getattr(functions, function)(self, other, out=self)
         return NotImplemented
 
+    OPERATORS[function]["in_place"] = operator
     return operator
 
 

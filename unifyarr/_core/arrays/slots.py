@@ -45,9 +45,12 @@ class Slots:
     ``_root``    the array that a recipe starts from      no recipe                            recipes
     ``_steps``   how the value of a recipe follows from   not empty; no two windows in a row   recipes reshaping
                  its root's
-    ``_value``   the value of a recipe that was computed  that for the root's value at         recipes
+    ``_key``     the key by which a recipe was taken from that of ``root[key]``                indexing
+                 its root
+    ``_value``   the value of a recipe that was computed  that for the root's value at         recipes updating
                  last                                     ``_seen``
     ``_seen``    the token that the root had then         written with ``_value``              recipes reshaping
+                                                                                               updating
     ============ ======================================== ==================================== =======================
     """
 

@@ -108,13 +108,17 @@ class Application:
 
     def compose(self, backend: Handle, natives: Sequence[Any], cut: Cut | None = None) -> tuple[Any, ...]:
         """Return the natives of the results that the body gives, where the kernel was ``cut`` or declined."""
-        operation = self.operation
         operands = [wrap(native, backend) for native in natives]
+        result = composed(self.operation, self.run_body(operands), operands, backend, cut=cut)
+        return tuple(read(x) for x in (result if isinstance(result, tuple) else (result,)))
+
+    def run_body(self, operands: Sequence[Array]) -> Any:
+        """Return what the body returns for arrays; it may be none."""
+        operation = self.operation
         named = {**dict(zip(operation.arrays, self._values(operands), strict=True)), **self.static}
         positional = [named.pop(name) for name in operation.parameters.positional]
         positional += named.pop(operation.parameters.variadic or "", ())
-        result = composed(operation, operation.body(*positional, **named), operands, backend, cut=cut)
-        return tuple(read(x) for x in (result if isinstance(result, tuple) else (result,)))
+        return operation.body(*positional, **named)
 
     def _values(self, arrays: Sequence[Any]) -> list[Any]:
         # What goes to each parameter of arrays.

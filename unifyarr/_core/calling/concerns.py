@@ -14,6 +14,7 @@ from ..arrays import convert
 from ..arrays.array import Array
 from ..arrays.numbers import as_known_number
 from ..arrays.scratch import records_gradient
+from ..arrays.weak import WeakFloat, known
 from ..declaring.operands import ALL, COPY, DATA, MODE, NESTS, NUMBERS, OUT, PLAIN, Call, Handler
 from ..engines import dtypes
 from ..engines.current import current
@@ -37,6 +38,10 @@ def handle_nestable(declaration: Declaration, call_next: Handler) -> Handler:
     return lambda call: map_call(declaration, call, call.nest)
 
 
+# Where a kernel looks at the value of a number, as at that of an exponent: it may be of a square, or of a root.
+_DECIDES = frozenset({("pow", "x2")})
+
+
 def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
     """Inside a trace of ours, put stand-ins in the place of arrays that were made outside."""
 
@@ -45,6 +50,9 @@ def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
         if trace is None:
             return call_next(call)
         out = call.out
+        for name, value in call.arguments.items():
+            if type(value) is not WeakFloat or declaration.ufunc is None or (declaration.name, name) in _DECIDES:
+                call.arguments[name] = known(value)
         replaced = trace.enter(call)
         result = call_next(call)
         return _restored(result, replaced) if out is None else out

@@ -37,8 +37,20 @@ from .invoke import elementwise
 from .mapping import map_plainly
 from .recording import beside, frozen, integers, told
 from .shortcut_source import has_shortcuts, shortcut, takes_arrays
-from .shortcuts import Shortcuts, look
-from .sources import NAME, OUT, OUT_UNARY, binary, fill, identifier, indent, mark_for, unary
+from .shortcuts import Shortcuts
+from .sources import (
+    NAME,
+    OUT_UNARY,
+    binary,
+    fill,
+    identifier,
+    in_place,
+    indent,
+    into_out,
+    mark_for,
+    reflected,
+    unary,
+)
 from .ways import direct, mapped, settling
 
 # A trace and the checks of ``debug()`` have to see every call, that of captured arrays alone too.
@@ -48,7 +60,15 @@ if running_mode() is None:
 """
 
 # The names that every source text finds, as the package's modules do.
-_OF_ALL = {"Array": Array, "blank_array": blank_array, "running_mode": mode.get, "__builtins__": builtins}
+_OF_ALL = {
+    "Array": Array,
+    "blank_array": blank_array,
+    "running_mode": mode.get,
+    "__builtins__": builtins,
+    # A number of NumPy's beside an array of its dtype is what one of Python's is.
+    "float64": np.float64,
+    "double": np.dtype(np.float64),
+}
 
 
 def _refuse_places(parameters: Parameters, name: str, beyond: tuple[Any, ...]) -> NoReturn:
@@ -80,8 +100,9 @@ def _source(declaration: Declaration, bound: bool) -> str:
     plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
     fast = ""
     if declaration.fast and names[:2] == ["x1", "x2"]:
-        fast = fill(OUT, name=NAME, x="x1", y="x2") + "\n"
-        fast += binary(NAME, "x1", "x2", declaration.ufunc is not None, prefix="el")
+        is_elementwise = declaration.ufunc is not None
+        fast = into_out(NAME, "x1", "x2") + "\n" + binary(NAME, "x1", "x2", is_elementwise, prefix="el")
+        fast += "\n" + reflected(NAME, "x1", "x2", is_elementwise, prefix="el")
     elif declaration.fast:
         static = None
         if declaration.ufunc is None:
@@ -171,7 +192,6 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "inside": inside,
         "frozen": frozen,
         "beside": beside,
-        "look": look,
         "shortcuts": shortcuts,
         "DType": DType,
         "integers": integers,
@@ -190,24 +210,31 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
     what = f"dispatcher of {declaration.namespace}{'.' if declaration.namespace else ''}{name}"
     function.__defaults__, function.__kwdefaults__ = _defaults(signature)
     function.__code__ = _named(_source(declaration, namespace["_bound"] is not None), declaration.name, name, what)
-    if function is declaration.public and declaration.fast and declaration.qualified_name in OPERATORS:
-        _compile_operator(declaration, OPERATORS[declaration.qualified_name])
+    if function is declaration.public and declaration.fast:
+        for form, method in OPERATORS.get(declaration.qualified_name, {}).items():
+            _compile_operator(declaration, form, method)
 
 
 supply(Declaration.compile, compile_dispatcher)
 
 
-def _compile_operator(declaration: Declaration, method: types.FunctionType) -> None:
-    """Put the function's fast path into its operator, which saves a call of a function."""
+def _compile_operator(declaration: Declaration, form: str, method: types.FunctionType) -> None:
+    """Put the function's fast path into one of its operators, which saves a call of a function."""
+    is_elementwise = declaration.ufunc is not None
     _, *others = inspect.signature(method).parameters
-    if others:
-        fast, arguments = binary(NAME, "self", "other", declaration.ufunc is not None), "self, other"
+    if form == "reflected":
+        fast, called = reflected(NAME, "other", "self", is_elementwise), "function(other, self)"
+    elif form == "in_place":
+        fast, called = in_place(NAME, "self", "other"), "function(self, other, out=self)"
+    elif others:
+        fast, called = binary(NAME, "self", "other", is_elementwise), "function(self, other)"
     else:
-        fast, arguments = unary(NAME, "self"), "self"
+        fast, called = unary(NAME, "self"), ""
+    arguments = "self, other" if others else "self"
     name = method.__name__
     fast = fill(_FAST, fast=fast)
     # As the method does, without its call.
-    known = "if type(other) in taken:\n        return function(self, other)\n    " if others else ""
+    known = f"if type(other) in taken:\n        return {called}\n    " if others else ""
     source = f"def {NAME}({arguments}, /):\n{indent(fast, '    ')}\n    {known}return general({arguments})\n"
     code = _named(source, declaration.name, name, f"operator {name}")
     names = {"general": method, "function": declaration.public, "taken": TAKEN, **_OF_ALL}

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...errors import DeviceError, ShapeError
+from ...errors import DeviceError, InvalidValueError, ShapeError
 from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import Pending, read
 from ..arrays.recipes import is_recipe
+from ..arrays.weak import WeakFloat
+from ..declaring.types import ArrayType, result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
-from ..engines.handle import Handle, declines
-from ..engines.tracing import mode, recording
+from ..engines.handle import Handle, casts_itself, declines
+from ..engines.tracing import checking, mode, recording
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
 
@@ -52,12 +55,15 @@ def invoke(
     kernel = backend.kernel(name)
     if "dtype" in static:
         static["dtype"] = static["dtype"].dtype
+    if backend.records:
+        static["result"] = None if result is None else (result[0], result[1].dtype)
     if aligned and operands[0] is out and backend.destroys and _is_plain(out) and result == (out.shape, out.dtype):
         return _overwrite(kernel, out, operands[1:], static)
     natives = list(map(read, operands))
     notes = recording()
+    judge = partial(_judge, name, backend, natives, static, result) if checking() else None
     if out is None:
-        array = wrap(_call(kernel, operands, natives, static), backend)
+        array = wrap(_call(kernel, operands, natives, static, judge), backend)
         if notes is not None:
             notes.call(kernel, operands, static, array)
         return array
@@ -66,15 +72,15 @@ def invoke(
         check_result(name, out, *result)
         target = out._native
         if _takes_out(kernel, backend, natives, out, result[1], aligned):
-            native = _call(kernel, operands, natives, {**static, "out": target})
+            native = _call(kernel, operands, natives, {**static, "out": target}, judge)
             if native is target:
                 if notes is not None:
                     notes.call(kernel, operands, static, out)
                 return out
         else:
-            native = _call(kernel, operands, natives, static)
+            native = _call(kernel, operands, natives, static, judge)
     else:
-        native = _call(kernel, operands, natives, static)
+        native = _call(kernel, operands, natives, static, judge)
     return store_out(name, out, wrap(native, backend))
 
 
@@ -88,12 +94,40 @@ class _Declined(Exception):
 
 def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
     """Call a kernel as ``invoke`` does, or return ``None`` where the backend has none or the kernel declines."""
-    if name not in operands[0]._backend.kernels or name in declined.get():
+    backend = operands[0]._backend
+    if name not in backend.kernels or name in declined.get():
         return None
+    if backend.records:
+        arguments["offered"] = True
     try:
         return invoke(name, *operands, **arguments)
     except _Declined:
         return None
+
+
+def _judge(name: str, backend: Handle, natives: Sequence[Any], static: dict[str, Any], result: Any, found: Any) -> None:
+    """Raise unless a kernel gave what the body or a rule says that it gives."""
+    if result is not None:
+        declared: Any = ArrayType(result[0], result[1].dtype)
+    else:
+        declared = result_types(name, [_type(backend, native) for native in natives], static)
+    if declared is None or backend.records:
+        return
+    several = type(declared) is not ArrayType
+    for place, (wanted, native) in enumerate(zip(declared, found, strict=True) if several else [(declared, found)]):
+        came = _type(backend, backend.as_native(native))
+        # Where an engine lacks a dtype it gives another one, and traces ask it.
+        if came != wanted and backend.supports_dtype(wanted.dtype):
+            which = f"output {place}" if several else "an array"
+            raise InvalidValueError(
+                f"the kernel {name} on backend {backend.name!r} returned {which} of shape {came.shape} and dtype "
+                f"{came.dtype}, but shape {wanted.shape} and dtype {wanted.dtype} are declared: correct what the body "
+                "passes as result=, the rule of the kernel, or the kernel"
+            )
+
+
+def _type(backend: Handle, native: Any) -> ArrayType:
+    return ArrayType(tuple(backend.shape(native)), backend.dtype(native))
 
 
 def _is_plain(array: Array) -> bool:
@@ -117,7 +151,13 @@ def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...]
     return out
 
 
-def _call(kernel: Callable[..., Any], operands: tuple[Array, ...], natives: list[Any], static: dict[str, Any]) -> Any:
+def _call(
+    kernel: Callable[..., Any],
+    operands: tuple[Array, ...],
+    natives: list[Any],
+    static: dict[str, Any],
+    judge: Callable[[Any], None] | None = None,
+) -> Any:
     try:
         native = kernel(*natives, **static)
     except Exception as error:
@@ -128,6 +168,8 @@ def _call(kernel: Callable[..., Any], operands: tuple[Array, ...], natives: list
         raise
     if native is NotImplemented:
         raise _Declined
+    if judge is not None:
+        judge(native)
     return native
 
 
@@ -135,7 +177,9 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
     """Call a kernel that returns several arrays, on arrays of one backend."""
     backend = operands[0]._backend
     kernel = backend.kernel(name)
-    arrays = tuple([wrap(native, backend) for native in _call(kernel, operands, list(map(read, operands)), static)])
+    natives = list(map(read, operands))
+    judge = partial(_judge, name, backend, natives, static, None) if checking() else None
+    arrays = tuple([wrap(native, backend) for native in _call(kernel, operands, natives, static, judge)])
     notes = recording()
     if notes is not None:
         notes.call(kernel, operands, static, arrays)
@@ -218,6 +262,8 @@ def elementwise(
     given: list[Any] = []
     for x in operands:
         kind: Any = type(x)
+        if kind is WeakFloat:
+            kind = float
         if kind not in dtypes.SCALARS:
             x = x if kind is Array else convert.as_array(x, backend, device)
             kind = dtypes.BY_NUMPY[backend.dtype(x._native)] if type(x) is Array else x.dtype
@@ -226,16 +272,13 @@ def elementwise(
     if given_data and out is None and (result := _at_once(name, backend, arrays)) is not None:
         return result
     *inputs, output = dtypes.loop(ufunc, *given)
-    static: dict[str, Any] = {}
     for place, dtype in enumerate(inputs):
         if given[place] is dtype:
             continue
         x = arrays[place]
         if isinstance(given[place], dtypes.DType):
-            if backend.takes_casts:
-                static = {"casts": tuple([each.dtype for each in inputs])}
-                continue
-            arrays[place] = invoke("astype", x, dtype=dtype)
+            if not casts_itself(backend.kernels.get(name)):
+                arrays[place] = invoke("astype", x, dtype=dtype)
             continue
         try:
             arrays[place] = convert.scalar_array(x, dtype, backend, device)
@@ -246,7 +289,7 @@ def elementwise(
     shape = broadcast(*[x.shape for x in arrays], name=name)
     if out is None:
         check_memory(shape, output)
-    return invoke(name, *arrays, out=out, result=(shape, output), aligned=True, **static)
+    return invoke(name, *arrays, out=out, result=(shape, output), aligned=True)
 
 
 def _at_once(name: str, backend: Handle, operands: list[Any]) -> Array | None:

@@ -45,25 +45,19 @@ def map_plainly(
 
     ``out`` is written if nothing can fail on the way.
     """
-    columns: list[Any] = []
     first: Any = None
     for each in positional:
-        if not isinstance(each, Nest):
-            columns.append(repeat(each))
-            continue
-        if first is None:
-            first, leaves = each, each.leaves()
-        elif each is not first:
-            first._check_same(each)
-        columns.append(leaves if each is first else each.leaves())
-    results = [function(*row, **keywords) for row in zip(*columns, strict=False)]
-    if {*map(type, results)} != {Array}:
-        return NotImplemented
-    if out is None:
-        return first._with_leaves(results)
+        if isinstance(each, Nest):
+            if first is None:
+                first = each
+            elif each is not first:
+                first._check_same(each)
+    result = first._call_each(function, positional, keywords)
+    if out is None or result is NotImplemented:
+        return result
     if out is not first:
         first._check_same(out)
-    return out if assign_at_once(leaves if out is first else out.leaves(), results) else NotImplemented
+    return out if assign_at_once(out.leaves(), result.leaves()) else NotImplemented
 
 
 def _targets(name: str, out: Any, nest: Nest, leaves: Sequence[Array]) -> list[list[Array]]:

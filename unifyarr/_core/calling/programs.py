@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ..arrays.array import blank_array
@@ -24,10 +24,10 @@ class Step(Record):
 # What makes an array of a native.
 _MADE = """
 if type(n{slot}) is not plain: return NotImplemented
-a{slot} = blank_array()
-a{slot}._native = n{slot}
-a{slot}._backend = backend
-a{slot}._base = {base}
+array = a{slot} = blank_array()
+array._native = n{slot}
+array._backend = backend
+array._base = {base}
 """
 
 
@@ -58,8 +58,8 @@ class Program:
         self._values |= {f"n{slot}": native for slot, native in constants.items()}
         if len(steps) == 1 and not self._lines:
             kernel, inputs, static, out, _ = steps[0]
-            bare, arguments = _bound(kernel, static, out)
-            if not arguments and out is None and inputs == tuple(range(self._count)):
+            bare, first, arguments = _bound(kernel, static, out)
+            if not first and not arguments and out is None and inputs == tuple(range(self._count)):
                 self._kernel = bare
         kept = {*range(self._count), *constants, *results}
         last = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
@@ -70,11 +70,13 @@ class Program:
             self._lines += [f"del {_names(dead)}"] if dead else []
 
     def _call(self, place: int, step: Step, *, is_last: bool) -> None:
-        kernel, arguments = _bound(step.kernel, step.static, step.out)
+        kernel, first, arguments = _bound(step.kernel, step.static, step.out)
         self._values[f"k{place}"] = kernel
         # By their own names, which Python passes sooner than a mapping or ``functools.partial`` does.
-        self._values |= {f"{name}_of_{place}": value for name, value in arguments.items()}
-        passed = [f"n{slot}" for slot in step.inputs] + [f"{name}={name}_of_{place}" for name in arguments]
+        given = {f"first{number}": value for number, value in enumerate(first)} | {**arguments}
+        self._values |= {f"{name}_of_{place}": value for name, value in given.items()}
+        passed = [f"first{number}_of_{place}" for number in range(len(first))] + [f"n{slot}" for slot in step.inputs]
+        passed += [f"{name}={name}_of_{place}" for name in arguments]
         passed += [] if step.out is None else [f"out=n{step.out}"]
         several = isinstance(step.results, tuple)
         found = _names(step.results) if isinstance(step.results, tuple) else f"n{step.results}"
@@ -105,10 +107,17 @@ class Program:
 
 def _bound(
     kernel: Callable[..., Any], static: Mapping[str, Any], out: int | None
-) -> tuple[Callable[..., Any], Mapping[str, Any]]:
-    """Return a kernel and its static arguments: prepared for them where it knows how and isn't told where to write."""
+) -> tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]:
+    """Return a kernel, arguments before the natives and static ones after them.
+
+    It's prepared for the static ones where it knows how and isn't told where to write.
+    """
     bind = None if out is not None or not static else getattr(kernel, "bind", None)
-    return (kernel, static) if bind is None else (bind(**static), {})
+    if bind is not None:
+        kernel, static = bind(**static), {}
+    if type(kernel) is partial and kernel.keywords.keys().isdisjoint((*static, "out")):
+        return kernel.func, kernel.args, {**kernel.keywords, **static}
+    return kernel, (), static
 
 
 def _names(slots: Iterable[int]) -> str:

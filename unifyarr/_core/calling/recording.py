@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..arrays.array import Array
 from ..engines.dtypes import BY_NUMPY, DType
-from ..engines.handle import Handle
+from ..engines.handle import Handle, has_one_device
 from .programs import Program, Step
 
 # How many bytes a constant of a shortcut has at most.
@@ -76,14 +76,9 @@ def native_of_data(x: Any, backend: Handle) -> Any:
         raise TypeError
     if backend.native_type is np.ndarray:
         return array
-    if array.dtype is not known.dtype or not _has_one_device(backend) or not backend.supports_dtype(array.dtype):
+    if array.dtype is not known.dtype or not has_one_device(backend) or not backend.supports_dtype(array.dtype):
         raise TypeError
     return backend.from_numpy(array)
-
-
-@cache
-def _has_one_device(backend: Handle) -> bool:
-    return len(backend.devices()) == 1
 
 
 class Recording:
@@ -146,12 +141,14 @@ class Recording:
         if gaps is not None and operands and operands[0]._native.dtype not in gaps:
             kernel = kernel.outside_gaps  # type: ignore[attr-defined]
         if type(results) is tuple:
+            kernel, static = _known(kernel, [x._native for x in operands], static)
             self.steps.append(Step(kernel, inputs, static, None, tuple(map(self._new, results))))
             return
         out = self.slots.get(id(results))
         if results.shape:
             kernel = getattr(kernel, "with_axes", kernel)
         if out is None:
+            kernel, static = _known(kernel, [x._native for x in operands], static)
             self.steps.append(Step(kernel, inputs, static, None, self._new(results)))
         elif out < self.count or out in self.constants:
             self.stop()
@@ -176,7 +173,7 @@ class Recording:
         return backend.mutable and any(backend.may_share_memory(x._native, each) for each in self.constants.values())
 
     def compute(self, program: Program, results: list[int]) -> None:
-        """Let a program compute the natives in slots from those of the operands."""
+        """Make a program compute the natives in slots from those of the operands."""
         program.compute(self._needed(results), self.constants, results)
 
     def _needed(self, results: list[int]) -> list[Step]:
@@ -205,7 +202,7 @@ class _Tape:
         kernel = self._backend.kernel(name)
 
         def noted(native: Any, **static: Any) -> Any:
-            self.calls.append((kernel, static))
+            self.calls.append(_known(kernel, (native,), static))
             return kernel(native, **static)
 
         return noted
@@ -213,6 +210,15 @@ class _Tape:
 
 def _same(native: Any) -> Any:
     return native
+
+
+def _known(
+    kernel: Callable[..., Any], natives: Sequence[Any], static: Mapping[str, Any]
+) -> tuple[Callable[..., Any], Mapping[str, Any]]:
+    """Return a kernel for the dtypes and shapes of natives and the static arguments, where there's one."""
+    know = getattr(kernel, "known", None)
+    found = None if know is None else know(*natives, **static)
+    return (kernel, static) if found is None else (found, {})
 
 
 def _backend_of(results: Any) -> Handle:

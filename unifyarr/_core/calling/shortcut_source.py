@@ -22,6 +22,16 @@ if {condition}:
     if {mark}found is None:
         return {mark}shortcuts.learn({mark}key, {call}, {mark}backend)
 """
+# The natives of a list or tuple of arrays of one backend, and what tells it from other sequences.
+_LOOK = """
+{mark}n{place}, {mark}k{place} = [], []
+for {mark}x in {x}:
+    if (type({mark}x) is not Array and type({mark}x) not in {mark}arrays) or {mark}x._backend is not {mark}backend:
+        raise TypeError
+    {mark}y = {mark}x._native
+    {mark}n{place}.append({mark}y)
+    {mark}k{place} += {mark}y.dtype, {mark}y.shape
+"""
 _FINISHED = """
 if {mark}native is not NotImplemented:
     return {mark}native
@@ -81,8 +91,10 @@ def _backend_of(declaration: Declaration, mark: str) -> tuple[str, list[str]]:
     firm = _firm(declaration)
     if firm:
         backend = f"{firm[0]}._backend"
-        kinds = "is Array" if declaration.view_map else f"in {mark}settled"
-        return backend, [*(f"type({x}) {kinds}" for x in firm), *(f"{x}._backend is {backend}" for x in firm[1:])]
+        is_settled = [f"type({x}) is Array" for x in firm]
+        if not declaration.view_map:
+            is_settled = [f"({each} or type({x}) in {mark}settled)" for x, each in zip(firm, is_settled, strict=True)]
+        return backend, [*is_settled, *(f"{x}._backend is {backend}" for x in firm[1:])]
     if parameters.sequences:
         arrays = parameters.operands[0]
         return f"{arrays}[0]._backend", [f"type({arrays}) in {mark}lists", arrays, f"type({arrays}[0]) in {mark}arrays"]
@@ -109,7 +121,9 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         values.append(f"{mark}backend.layout_key({native})")
     taken = x if whole else native
     if x in declaration.parameters.sequences:
-        return [f"{native}, {mark}k{place} = {mark}look({x}, {mark}backend)"], f"*{taken}", [f"{mark}k{place}"]
+        # The length of a key tells that of one sequence.
+        told = [f"*{mark}k{place}" if len(declaration.parameters.sequences) == 1 else f"tuple({mark}k{place})"]
+        return fill(_LOOK, x=x, place=str(place), mark=mark).splitlines(), f"*{taken}", told
     if x in _firm(declaration):
         return [f"{native} = {x}._native"], taken, values
     # On NumPy its own arrays are natives.
@@ -118,7 +132,7 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         f"    {native}, {told[0]}, {told[1]} = {x}, {x}.dtype, {x}.shape",
     ]
     look = [
-        f"if type({x}) in {mark}arrays and {x}._backend is {mark}backend:",
+        f"if (type({x}) is Array or type({x}) in {mark}arrays) and {x}._backend is {mark}backend:",
         f"    {native} = {x}._native",
         *[f"    {name} = {value}" for name, value in zip(told, values, strict=True)],
         f"elif {x} is None or type({x}) is int:",

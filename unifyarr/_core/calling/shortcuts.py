@@ -18,8 +18,7 @@ from typing import Any
 
 from ...backends.base import Backend
 from ..arrays.array import Array, owner, wrap
-from ..arrays.elements import Element
-from ..arrays.recipes import View, is_recipe, make_recipe
+from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded
@@ -29,20 +28,6 @@ from .recording import Recording, is_numpy_data, native_of_data
 # How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
 MOST = 1024
 _MOST_LAYOUTS = 8
-_ARRAYS = frozenset({Array, Element, View})
-
-
-def look(arrays: Any, backend: Handle) -> tuple[list[Any], tuple[Hashable, ...]]:
-    """Return the natives of a list or tuple of plain arrays of a backend, and what tells it from other sequences."""
-    natives: list[Any] = []
-    keys: list[Hashable] = []
-    for x in arrays:
-        if type(x) not in _ARRAYS or x._backend is not backend:
-            raise TypeError
-        native = x._native
-        natives.append(native)
-        keys += (native.dtype, native.shape)
-    return natives, tuple(keys)
 
 
 class Shortcuts(dict[Hashable, Callable[..., Any]]):
@@ -160,7 +145,7 @@ def _replace_operands(call: Call, backend: Handle) -> None:
 
 
 def _guard(program: Program, notes: Recording, backend: Handle) -> None:
-    """Let a program decline what the body would look at: natives of another type, and gradients."""
+    """Make a program decline what the body would look at: natives of another type, and gradients."""
     if not backend.mutable:
         # Variables and tracers; and what is made inside a trace is marked as its own, even where it's known.
         program.decline("type({}) is not plain", plain=backend.native_type)

@@ -45,37 +45,54 @@ _BINARY = """
         fast = backend.fast_scalar_{name}
         {large}
         {make_scalar}
-elif type({y}) is Array and (type({x}) is int or type({x}) is float):
+    elif type({y}) is float64:
+        backend = {x}._backend
+        if backend.dtype({x}._native) == double:
+            fast = backend.fast_scalar_{name}
+            {large}
+            {make_double}
+"""
+_REFLECTED = """
+{prefix}if type({y}) is Array and (type({x}) is int or type({x}) is float):
     backend = {y}._backend
     {large_reflected}
     fast = backend.fast_reflected_{name}
     {make_reflected}
 """
 _LARGE = """
-if {condition}:
+large = backend.large
+if large and {x}._native.nbytes >= large:
     fast = backend.fast_large_{name}
 """
 _LARGE_REFLECTED = """
-if {condition}:
+large = backend.large
+if large and {x}._native.nbytes >= large:
     fast = backend.fast_large_{name}
     {make}
 """
-OUT = """
+_OUT = """
 if out is not None:
     if type(out) is Array is type({x}):
         backend = out._backend
-        if {x}._backend is backend and (
-            ({y}._backend is backend) if type({y}) is Array else (type({y}) is int or type({y}) is float)
-        ):
-            fast = backend.fast_out_{name}
-            try:
-                if fast({x}._native, {y}._native if type({y}) is Array else {y}, out):
-                    return out
-            except (FloatingPointError, Warning):
-                # NumPy's traps, for which it stops when it has written: a second time would compute on the results.
-                raise
-            except Exception:
-                pass
+        if {x}._backend is backend:
+            {write}
+"""
+_WRITE = """
+if ({y}._backend is backend) if type({y}) is Array else (type({y}) is int or type({y}) is float):
+    fast = backend.fast_out_{name}
+    try:
+        if fast({x}._native, {y}._native if type({y}) is Array else {y}, {out}):
+            return {out}
+    except (FloatingPointError, Warning):
+        # NumPy's traps, for which it stops when it has written: a second time would compute on the results.
+        raise
+    except Exception:
+        pass
+"""
+_IN_PLACE = """
+if type({x}) is Array:
+    backend = {x}._backend
+    {write}
 """
 OUT_UNARY = """
 if out is not None and type(out) is Array is type({x}) and {x}._backend is out._backend:
@@ -128,29 +145,47 @@ def mark_for(names: list[str]) -> str:
     return mark
 
 
-def _is_large(x: str) -> str:
-    return f"backend.large and {x}._native.nbytes >= backend.large"
-
-
 @lru_cache(maxsize=16)
 def unary(name: str, x: str, static: str | None = None, condition: str = "") -> str:
-    large = fill(_LARGE, condition=_is_large(x), name=name) if static is None else ""
+    large = fill(_LARGE, x=x, name=name) if static is None else ""
     make = fill(_MAKE, operands=f"{x}._native{static or ''}")
     return fill(_UNARY, name=name, x=x, large=large, make=make, condition=condition)
 
 
 @lru_cache(maxsize=16)
 def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> str:
-    large = fill(_MAKE, operands=f"{x}, {y}._native")
     return fill(
         _BINARY,
         name=name,
         x=x,
         y=y,
         prefix=prefix,
-        large=fill(_LARGE, condition=_is_large(x), name=name) if elementwise else "",
-        large_reflected=fill(_LARGE_REFLECTED, condition=_is_large(y), name=name, make=large) if elementwise else "",
+        large=fill(_LARGE, x=x, name=name) if elementwise else "",
         make=fill(_MAKE, operands=f"{x}._native, {y}._native"),
         make_scalar=fill(_MAKE, operands=f"{x}._native, {y}"),
+        make_double=fill(_MAKE, operands=f"{x}._native, float({y})"),
+    )
+
+
+@lru_cache(maxsize=16)
+def reflected(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> str:
+    large = fill(_MAKE, operands=f"{x}, {y}._native")
+    return fill(
+        _REFLECTED,
+        name=name,
+        x=x,
+        y=y,
+        prefix=prefix,
+        large_reflected=fill(_LARGE_REFLECTED, x=y, name=name, make=large) if elementwise else "",
         make_reflected=fill(_MAKE, operands=f"{y}._native, {x}"),
     )
+
+
+@lru_cache(maxsize=16)
+def into_out(name: str, x: str, y: str) -> str:
+    return fill(_OUT, x=x, write=fill(_WRITE, name=name, x=x, y=y, out="out"))
+
+
+@lru_cache(maxsize=16)
+def in_place(name: str, x: str, y: str) -> str:
+    return fill(_IN_PLACE, x=x, write=fill(_WRITE, name=name, x=x, y=y, out=x))

@@ -13,13 +13,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..arrays import convert
 from ..arrays.array import Array
-from ..arrays.ownership import LOCK, rebind
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, declines, declines_write, declining
 from ..engines.registry import when_loaded
 from .declare import DECLARATIONS, Declaration
+from .immutable import let_cast, number_path, plain_path, rebinding_path
+from .learnt import Learnt, direct_kernels
 
 _FORMS = ("out", "scalar", "reflected", "large")
 
@@ -31,14 +31,15 @@ def _split(key: str) -> tuple[str, str]:
 @when_loaded
 def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
-    for path in ("get_item", "get_pair", "get_copy", "set_item"):
+    for path in ("get_item", "get_pair", "get_copy", "get_transpose", "set_item"):
         backend.offer(path, fast_path(backend, path))
     for declaration in DECLARATIONS.values():
         install(backend, declaration)
 
 
 def install(backend: Handle, declaration: Declaration) -> None:
-    """Offer the fast paths of a function."""
+    """Offer the fast paths of a function; its kernel casts from then on, where the engine's can."""
+    let_cast(backend, declaration)
     if declaration.fast:
         for form in ("", "out_", "scalar_", "reflected_", *(("large_",) if backend.large else ())):
             path = form + declaration.name
@@ -66,24 +67,15 @@ def fast_path(backend: Handle, key: str) -> FastPath:
         return made
     if form == "out":
         return _into_out(backend, declaration)
+    if not backend.mutable:
+        if form and not _is_binary(declaration):
+            return declining(key)
+        if form:
+            return number_path(backend, declaration, reflected=form == "reflected")
+        return plain_path(backend, declaration)
     if form:
-        fast = _with_scalar(backend, declaration, reflected=form == "reflected")
-    else:
-        fast = _unary(backend, declaration) if declaration.ufunc.nin == 1 else _binary(backend, declaration)
-    return fast if backend.mutable else _outside_traces(backend, fast)
-
-
-def _outside_traces(backend: Handle, fast: FastPath) -> FastPath:
-    """Accept plain arrays, neither variables nor tracers; results of a trace must be marked as its own."""
-    plain = backend.native_type
-
-    def outside(x: Any, *others: Any) -> Any:
-        if type(x) is not plain:
-            return NotImplemented
-        result = fast(x, *others)
-        return result if type(result) is plain else NotImplemented
-
-    return outside
+        return _with_scalar(backend, declaration, reflected=form == "reflected")
+    return _unary(backend, declaration) if declaration.ufunc.nin == 1 else _binary(backend, declaration)
 
 
 # Reductions whose fast path is the kernel itself: over all axes or one, in the dtype of the operand.
@@ -93,7 +85,7 @@ _REDUCTIONS = {"sum": True, "prod": True, "mean": False, "max": False, "min": Fa
 def _reduction(backend: Handle, declaration: Declaration) -> FastPath:
     kernel, dtype_of, shape_of = backend.kernel(declaration.name), backend.dtype, backend.shape
     has_dtype = _REDUCTIONS[declaration.name]
-    plain = backend.native_type
+    plain, mutable = backend.native_type, backend.mutable
     floating = (*dtypes.REAL_FLOATING, *dtypes.COMPLEX_FLOATING)
     integers = () if declaration.name == "mean" else (dtypes.int64, dtypes.uint64)
     keeps = {each.dtype for each in (*floating, *integers)}
@@ -113,51 +105,17 @@ def _reduction(backend: Handle, declaration: Declaration) -> FastPath:
         if dtype not in keeps or 0 in shape:
             return NotImplemented
         if has_dtype:
-            return kernel(x, axis=axes, dtype=dtype, keepdims=bool(rest[1]))
-        return kernel(x, axis=axes, keepdims=bool(rest[0]))
+            result = kernel(x, axis=axes, dtype=dtype, keepdims=bool(rest[1]))
+        else:
+            result = kernel(x, axis=axes, keepdims=bool(rest[0]))
+        # What a trace computes has to be marked as its own.
+        return result if mutable or type(result) is plain else NotImplemented
 
-    return fast if backend.mutable else _outside_traces(backend, fast)
-
-
-class _Learnt(dict[int, Any]):
-    """What is learnt once for each native dtype, by its identity: some engines' dtypes are slow to hash and compare."""
-
-    def __init__(self, learn: Callable[[Any], Any]) -> None:
-        self.learn = learn
-        # An identity means something as long as its object lives.
-        self.kept: list[Any] = []
-
-    def of(self, native_dtype: Any) -> Any:
-        """Return what is known of a dtype, learning it where it's new."""
-        if id(native_dtype) not in self:
-            self.kept.append(native_dtype)
-            self[id(native_dtype)] = self.learn(native_dtype)
-        return self[id(native_dtype)]
-
-
-def _direct(backend: Handle, declaration: Declaration, *, into_out: bool = False) -> _Learnt:
-    """Learn what computes operands of a dtype at once; it declines where the loop casts them first."""
-    assert declaration.ufunc is not None
-    ufunc, kernel = declaration.ufunc, backend.kernel(declaration.name)
-
-    def learn(native_dtype: Any) -> FastPath:
-        dtype = dtypes.BY_NUMPY[backend.as_dtype(native_dtype) or native_dtype]
-        try:
-            loop = dtypes.loop(ufunc, *[dtype] * ufunc.nin)
-        except TypeError:
-            # There's no such loop: the general path says so.
-            return declines
-        has_gap = native_dtype in getattr(kernel, "gaps", ())
-        if set(loop if into_out else loop[:-1]) != {dtype} or (has_gap and into_out):
-            return declines
-        found: FastPath = kernel if has_gap else getattr(kernel, "native", kernel)
-        return found
-
-    return _Learnt(learn)
+    return fast
 
 
 def _unary(backend: Handle, declaration: Declaration) -> FastPath:
-    direct = _direct(backend, declaration)
+    direct = direct_kernels(backend, declaration)
 
     def fast(x: Any) -> Any:
         dtype = x.dtype
@@ -175,16 +133,13 @@ _SMALL = 1 << 30
 
 
 def _binary(backend: Handle, declaration: Declaration) -> FastPath:
-    direct = _direct(backend, declaration)
-    plain = backend.native_type
-    # On an immutable engine the second operand may be a variable.
-    mutable = backend.mutable
+    direct = direct_kernels(backend, declaration)
     # What is computed later has no error that says so now: the general path looks at the size of the result.
     late = backend.computes_later
 
     def fast(x1: Any, x2: Any) -> Any:
         dtype = x1.dtype
-        if x2.dtype is not dtype or not (mutable or type(x2) is plain):
+        if x2.dtype is not dtype:
             return NotImplemented
         if late and x1.shape != x2.shape and x1.size * x2.size > _SMALL:
             return NotImplemented
@@ -216,7 +171,7 @@ def _takes(backend: Handle, declaration: Declaration) -> Callable[[Any, Any], bo
             return _NUMBERS
         return _SMALL_INTEGERS if dtype in dtypes.SIGNED and not to_floats else _NOTHING
 
-    known = _Learnt(learn)
+    known = Learnt(learn)
 
     def takes(native_dtype: Any, value: Any) -> bool:
         rank = known.of(native_dtype)
@@ -235,8 +190,7 @@ def _with_scalar(backend: Handle, declaration: Declaration, *, reflected: bool =
     by_operator = _REFLECTED.get(declaration.name)
     takes = _takes(backend, declaration)
     if declaration.name not in backend.takes_scalars:
-        # An immutable 0-d array of the number is made once.
-        return declines if backend.mutable else _with_kept_scalar(backend, declaration, takes, reflected=reflected)
+        return declines
 
     def fast(x: Any, value: Any) -> Any:
         return native(x, value) if takes(x.dtype, value) else NotImplemented
@@ -247,30 +201,17 @@ def _with_scalar(backend: Handle, declaration: Declaration, *, reflected: bool =
     return fast_reflected if reflected else fast
 
 
-def _with_kept_scalar(
-    backend: Handle, declaration: Declaration, takes: Callable[[Any, Any], bool], *, reflected: bool
-) -> FastPath:
-    binary, dtype_of = _binary(backend, declaration), backend.dtype
-    one_device = len(backend.devices()) == 1
-
-    def fast(x: Any, value: Any) -> Any:
-        if not one_device or not takes(x.dtype, value):
-            return NotImplemented
-        scalar = convert.scalar(value, dtypes.BY_NUMPY[dtype_of(x)], backend)
-        return binary(scalar, x) if reflected else binary(x, scalar)
-
-    return fast
-
-
 def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
     if not backend.mutable:
-        return _by_rebinding(backend, declaration)
+        name, is_binary = declaration.name, _is_binary(declaration)
+        beside = fast_path(backend, f"scalar_{name}") if is_binary else None
+        return rebinding_path(backend, fast_path(backend, name), beside)
     kernel = backend.kernel(declaration.name)
     at_once = backend.writes_at_once
     takes_out = backend.supports_out(kernel) or backend.supports_out(getattr(kernel, "native", kernel))
     if not takes_out:
         return declines_write
-    direct = _direct(backend, declaration, into_out=True)
+    direct = direct_kernels(backend, declaration, into_out=True)
     takes_scalars = declaration.name in backend.takes_scalars
     takes = _takes(backend, declaration)
 
@@ -291,38 +232,3 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
 
 def _is_binary(declaration: Declaration) -> bool:
     return declaration.ufunc is not None and declaration.ufunc.nin == 2
-
-
-# From how many bytes on it pays to look whether a result may take the memory of an operand.
-_LARGE = 1 << 20
-
-
-def _by_rebinding(backend: Handle, declaration: Declaration) -> FastPath:
-    # On an immutable native, a result of out's shape and dtype becomes its native.
-    is_binary = _is_binary(declaration)
-    unary = _outside_traces(backend, _unary(backend, declaration))
-    binary = _outside_traces(backend, _binary(backend, declaration))
-    scalar = _outside_traces(backend, _with_scalar(backend, declaration))
-    plain: type[Any] = backend.native_type
-    device, destroys = backend.device, backend.destroys
-    one_device = len(backend.devices()) == 1
-
-    def fast(x1: Any, x2: Any, target: Array) -> bool:
-        out: Any = target._native
-        if type(out) is not plain or x1.dtype is not out.dtype or x1.shape != out.shape:
-            return False
-        if x1 is out and destroys and out.nbytes >= _LARGE:
-            return False
-        if not is_binary:
-            native = unary(x1)
-        else:
-            native = scalar(x1, x2) if type(x2) is int or type(x2) is float else binary(x1, x2)
-        if native is NotImplemented or native.dtype is not out.dtype or native.shape != out.shape:
-            return False
-        if not one_device and device(native) != device(out):
-            return False
-        with LOCK:
-            # What a kernel computes is nobody else's, unless it is an operand.
-            return rebind(target, native, owned=destroys and native is not x1 and native is not x2, instead_of=out)
-
-    return fast

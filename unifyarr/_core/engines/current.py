@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from .handle import Handle
+from .handle import LOADED, Handle
 from .registry import load
-from .tracing import inside
+from .tracing import inside, mode
 
 _default: str | None = None
 _scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
@@ -29,7 +29,9 @@ def current_name() -> str:
 
 def current() -> Handle:
     """Return the current backend."""
-    return inside(load(current_name()))
+    name = current_name()
+    handle = LOADED.get(name) or load(name)
+    return handle if mode.get() is None else inside(handle)
 
 
 def set_backend(backend: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from ...backends.base import MEMBERS, Backend
@@ -28,9 +29,13 @@ class Handle(Members):
     """
 
     # Fast paths of indexing; those of functions are attributes too, ``fast_add``, which compiled dispatchers read.
+    # Whether its kernels make nodes of a graph: they take ``result`` and ``offered``, as ``invoke`` was told.
+    records = False
+
     fast_get_item: FastPath
     fast_get_pair: FastPath
     fast_get_copy: FastPath
+    fast_get_transpose: FastPath
     fast_set_item: FastPath
 
     def __init__(self, engine: Backend[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
@@ -89,6 +94,17 @@ class GeneralHandle(Handle):
             path = declining(name.removeprefix("fast_"))
             setattr(self, name, path)
             return path
+
+
+def casts_itself(kernel: Any) -> bool:
+    """Return whether an elementwise kernel casts its operands itself: the backend has made it by ``casting``."""
+    return getattr(kernel, "casts_itself", False) is True
+
+
+@cache
+def has_one_device(backend: Handle) -> bool:
+    """Return whether a backend has one device, where all of its arrays are then."""
+    return len(backend.devices()) == 1
 
 
 def declining(path: str) -> FastPath:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -37,6 +38,12 @@ def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:
         for name, function in _public(module)
         if name in known
     }
+
+
+def bound(kernel: Callable[..., Any], static: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a kernel with its static arguments, prepared for them where it knows how."""
+    bind = getattr(kernel, "bind", None)
+    return partial(kernel, **static) if bind is None else bind(**static)
 
 
 def kernel_problems(modules: Sequence[ModuleType]) -> Iterator[str]:

@@ -24,10 +24,16 @@ _WITHOUT_MEMORY = "this view has no memory of its own here, and copy=False forbi
 
 def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """Return the values as a NumPy array, which may be written if ``x`` may: the memory, if the engine can write it."""
-    if dtype is None and not copy and mode.get() is None and type(x) is Array and x._backend.native_type is np.ndarray:
-        native: np.ndarray = x._native
-        if native.flags.writeable:
-            return native
+    if dtype is None and type(x) is Array and mode.get() is None:
+        backend, native = x._backend, x._native
+        if type(native) is backend.native_type:
+            if backend.native_type is np.ndarray:
+                if native.flags.writeable and not copy:
+                    memory: np.ndarray = native
+                    return memory
+            elif not backend.mutable and copy is not False and not backend.carries_derivative(native):
+                # The copy keeps nothing of the array.
+                return np.array(backend.to_numpy(native))
     x = current(x)
     hand_out(x)
     values = to_host(x, "np.asarray()")

@@ -16,8 +16,8 @@ from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import read
-from ..arrays.recipes import is_view_at, make_view
-from ..arrays.views import Elements, Masked, Window
+from ..arrays.recipes import View, is_view_at, make_view
+from ..arrays.views import Elements, Window
 from ..engines import dtypes
 from ..engines.natives import backend_of_native
 from ..engines.refusals import explains
@@ -28,6 +28,7 @@ from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .inplace import assign, check_target, fit
+from .masking import is_mask, put_mask
 
 
 class Key(Record):
@@ -232,6 +233,8 @@ def get_item(x: Array, key: object, /) -> Array:
         return wrap(backend.copy(window.get(backend, read(x))), backend)
     view = make_view(x, window)
     if not indices:
+        if type(view) is View and view._root is x:
+            view._key = key
         return view
     native = backend.kernel("gather")(read(view), *map(read, indices))
     return wrap(_move(backend, native, indices[0].ndim, place), backend)
@@ -259,7 +262,7 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         if checking():
             check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
             return
-    if _is_mask(key, x) and _put_mask(x, key, value):
+    if is_mask(key, x) and put_mask(x, key, value):
         return
     check_target(x)
     window, indices, place, is_element = resolve(x, key)
@@ -286,19 +289,3 @@ def set_item(x: Array, key: object, value: object, /) -> None:
 
 
 supply(Array._set_item, set_item)
-
-
-def _is_mask(key: object, x: Array) -> bool:
-    return isinstance(key, (Array, np.ndarray)) and key.dtype == dtypes.bool and key.ndim == x.ndim > 0
-
-
-def _put_mask(x: Array, key: Any, value: object) -> bool:
-    # A mask of the whole shape with one value needs no positions, which a trace couldn't know; others do.
-    mask = convert.as_array(key, x._backend)
-    one_value = type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
-    if mask.shape != x.shape or not one_value:
-        return False
-    check_target(x)
-    native = fit(value, x, (), exact=True, what="the masked part", assigned=True)
-    assign(x, native, Masked(read(mask)))
-    return True

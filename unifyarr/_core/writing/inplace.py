@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from numpy import float64
@@ -21,14 +22,19 @@ from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
 from ..arrays.recipes import root_of, steps_with
 from ..arrays.views import Elements, Masked, Step, put_through, store
+from ..arrays.weak import WeakFloat
 from ..engines import dtypes
 from ..engines.dtypes import DType
+from ..engines.handle import Handle, has_one_device
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
 from ..modes.debugging import check_write
 from ..values.shapes import broadcast
 from ..values.supplying import supply
+
+# From how many elements of an array on a write into its own memory pays, on an immutable engine.
+MANY = 1 << 14
 
 
 def as_target(target: object, what: str = "out") -> Array:
@@ -98,6 +104,8 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
     ``x[...] = v``, takes any cast, as in NumPy; all else casts under ``same_kind``.
     """
     backend, dtype = target._backend, target.dtype
+    if type(value) is WeakFloat:
+        value = value.known()
     if assigned and type(value) is float64:
         # A number of Python's too.
         value = float(value)
@@ -248,30 +256,39 @@ def assign_at_once(targets: Sequence[Array], results: Sequence[Array]) -> bool:
     Raises what a target raises that can't be written.
     """
     backend = targets[0]._backend if targets else None
-    if backend is None or not backend.mutable or len(backend.devices()) > 1:
+    if backend is None or not backend.mutable or not has_one_device(backend):
         return False
-    plain, block = backend.native_type, backend.block
-    is_read_only, check_writable = backend.is_read_only, backend.check_writable
-    writes: list[Callable[[], object]] = []
-    blocks: set[int] = set()
-    for target, result in zip(targets, results, strict=True):
-        if type(target) is not Array or target._backend is not backend or result._backend is not backend:
+    for x in (*targets, *results):
+        if type(x) is not Array or x._backend is not backend:
             return False
-        native, value = target._native, result._native
-        if type(native) is not plain or native.dtype != value.dtype or native.shape != value.shape:
+    natives, values = [x._native for x in targets], [x._native for x in results]
+    plain, is_read_only, check_writable = backend.native_type, backend.is_read_only, backend.check_writable
+    for native, result, value in zip(natives, results, values, strict=True):
+        if type(native) is not plain or native.shape != value.shape or result._base is not None:
             return False
-        if is_read_only(native) or result._base is not None:
+        dtype = value.dtype
+        # Most dtypes are one object, and some are slow to compare.
+        if (native.dtype is not dtype and native.dtype != dtype) or is_read_only(native):
             return False
         check_writable(native)
-        writes.append(partial(backend.assign, native, value))
-        blocks.add(id(block(native)))
-        blocks.add(id(block(value)))
-    # Most lie in blocks of their own.
-    apart = len(blocks) == 2 * len(writes) and id(None) not in blocks
-    if not apart and next(overlapping([*targets, *results]), None) is not None:
+    if not _lie_apart([*natives, *values], backend) and next(overlapping([*targets, *results]), None) is not None:
         return False
-    finish_all(writes)
+    write = backend.assign
+
+    def write_all() -> None:
+        for native, value in zip(natives, values, strict=True):
+            write(native, value)
+
+    finish_all([write_all])
     return True
+
+
+def _lie_apart(natives: Sequence[Any], backend: Handle) -> bool:
+    # Whether natives surely have no memory in common. Most lie in blocks of their own.
+    blocks = {*map(id, map(backend.block, natives))}
+    if len(blocks) == len(natives) and id(None) not in blocks:
+        return True
+    return all(end <= start for (_, end), (start, _) in pairwise(sorted(map(backend.extent, natives))))
 
 
 def _as_source(value: Any) -> Any:

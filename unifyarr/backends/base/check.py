@@ -18,7 +18,7 @@ ABILITIES = {
 # A holder of writes is begun, gone on with and ended; memory that is written in place has addresses.
 TOGETHER = {"begin_run": ("goes_on", "end_run")}
 _MAPPINGS = ("protocols", "pure_kernels", "fast", "fast_forms")
-_FLAGS = ("mutable", "differentiates", "warns", "computes_later", "takes_casts", "has_read_only_views", *ABILITIES)
+_FLAGS = ("mutable", "differentiates", "warns", "computes_later", "has_read_only_views", *ABILITIES)
 _KINDS: dict[str, tuple[type, str]] = {
     "name": (str, "a string"),
     "native_types": (tuple, "a tuple of classes"),

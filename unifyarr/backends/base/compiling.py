@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...errors import BackendFeatureError
 from ._native import Native
 from .devices import Devices
@@ -25,7 +27,8 @@ class Compiling(Memory[Native], Devices[Native]):
         ``donate`` maps the place of each argument that may be used up to the number of the result that is for its
         memory. An engine that uses it takes an empty list ``results`` in each call of such a function, to which it adds
         the results in the step that uses up the arguments: those for their memory first, in the order of the arguments.
-        ``exact`` asks for just what the kernels do one by one, errors included.
+        ``exact`` asks for just what the kernels do one by one, errors included. A function that isn't compiled as a
+        whole after all has an attribute ``refusal``, a text that says why.
         """
         raise BackendFeatureError(f"{type(self).__module__} compiles no functions as a whole")
 
@@ -39,12 +42,22 @@ class Compiling(Memory[Native], Devices[Native]):
     # takes less time and most natives have the same object. Natives that have all of them equal have equal keys.
     cache_reads: Mapping[str, str] = {}
 
-    def of_types(self, function: Callable[..., Sequence[Native]], natives: Sequence[Native]) -> Sequence[Native]:
-        """Return arrays of the types of those that a function returns, whatever their values.
+    def as_constant(self, native: Native) -> Any:
+        """Return what stands for a constant inside a function while that is compiled as a whole.
 
-        By default by running it: an engine that compiles each operation saves much by asking for the types alone.
+        By default the native itself. Some engines make an argument of it, which their compiler knows nothing of.
         """
-        return function(*natives)
+        return native
+
+    def of_types(
+        self, function: Callable[..., Sequence[Native]], types: Sequence[Any]
+    ) -> list[tuple[tuple[int, ...], np.dtype[Any]]] | None:
+        """Return the shapes and dtypes of the arrays that a function returns, for arrays of types; no values.
+
+        ``types`` have ``shape`` and ``dtype``. What the function raises is raised. ``None``, the default, where the
+        engine can't tell without a run.
+        """
+        return None
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a compiled function of arrays of types (with ``shape`` and ``dtype``) holds.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ._native import Native
 from .values import Values
@@ -15,11 +17,12 @@ class Speed(Values[Native]):
     # -- fast paths: ``_core/declaring/fast.py`` says how they are called, and makes what isn't given here --------
 
     # Fast paths of the engine's own, by name: a function's, with its form before it ("add", "out_add", "scalar_add"),
-    # or one of these four. They decline a call by NotImplemented, or False for a write: always, if a key or a value is
+    # or one of these five. They decline a call by NotImplemented, or False for a write: always, if a key or a value is
     # of a type that they don't know. Keys and values hold natives in place of arrays.
     # "get_item"(native, key): for a basic key, the native view; of one element a number that ``as_native`` takes.
     # "get_pair"(native, key): the same for a key of two integers; an error of the engine's declines too.
     # "get_copy"(native, key): for any other key, a native in memory of its own, or a number.
+    # "get_transpose"(native): the view with all axes reversed, where the engine has it.
     # "set_item"(native, key, value): write a native, a number, or data.
     fast: Mapping[str, Callable[..., Any]] = {}
     # From a form ("", "out", "scalar", "reflected", "large") to what makes the fast path of an elementwise kernel.
@@ -28,9 +31,16 @@ class Speed(Values[Native]):
     large: int = 0
     # The elementwise functions whose kernels take a Python number beside an array, and treat it as NumPy does.
     takes_scalars: Collection[str] = frozenset()
-    # Whether all elementwise kernels take ``casts``, the dtypes to cast their operands to first. Elsewhere each operand
-    # of another dtype is cast by a call of its own.
-    takes_casts: bool = False
+
+    def casting(
+        self, kernel: Callable[..., Any], inputs: Callable[..., Sequence[np.dtype[Any]]]
+    ) -> Callable[..., Any] | None:
+        """Return an elementwise kernel that casts its operands itself; ``None`` where each is cast by another call.
+
+        ``inputs`` returns for operands to which dtypes they are cast, or raises what is wrong with them. That follows
+        from dtypes and shapes: an engine that compiles the kernel for these asks when it does so.
+        """
+        return None
 
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
@@ -50,6 +60,15 @@ class Speed(Values[Native]):
 
         Beside what the kernel takes, the twin takes a list ``results``, to which it adds the result in the very step
         that uses up the array: an interrupt finds either the array or the result.
+        """
+        return None
+
+    def updating(self, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return what updates windows of an array by an elementwise kernel, that one operand beside it goes into.
+
+        It takes a window and the order of its axes, and returns two functions of the array and the operand, whose
+        result is the new array, made in one step. The second one is destructive, as ``destructive`` has it. ``None``
+        where the engine has nothing that is faster than to read, compute and write.
         """
         return None
 

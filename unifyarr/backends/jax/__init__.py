@@ -73,8 +73,9 @@ from . import (  # noqa: E402
     transformations,
     utility,
 )
-from ._compiled import REFERENCES, compiled, is_concrete, is_reference  # noqa: E402
+from ._compiled import REFERENCES, casting, compiled, is_concrete, is_reference  # noqa: E402
 from ._donating import Donating  # noqa: E402
+from ._items import get_copy  # noqa: E402
 from ._memory import adopted, aligned, entered  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
@@ -91,7 +92,7 @@ _copy = compiled(lambda native: jnp.array(native, copy=True))
 
 @functools.lru_cache
 def _destructive_twin(kernel: Any) -> Callable[..., Any]:
-    return Donating(kernel.__wrapped__, (0,), static=("casts",))
+    return Donating(kernel.__wrapped__, (0,))
 
 
 @functools.lru_cache
@@ -116,10 +117,6 @@ class Backend(base.Backend[Any]):
     computes_later = True
     # ``jax.Ref``.
     has_variables = True
-    # These take a Python number beside an array, and treat it as NumPy does a weak scalar.
-    takes_scalars = frozenset({"add", "subtract", "multiply"})
-    # One compiled function casts and computes.
-    takes_casts = True
     modules = (
         convolution,
         activations,
@@ -146,6 +143,8 @@ class Backend(base.Backend[Any]):
         statistical,
         utility,
     )
+
+    fast: Mapping[str, Callable[..., Any]] = {"get_copy": get_copy}
 
     can_compile = can_transform = True
     vjp = staticmethod(transformations.vjp)
@@ -362,11 +361,12 @@ class Backend(base.Backend[Any]):
 
         return run
 
-    def of_types(self, function: Callable[..., Sequence[Any]], natives: Sequence[Any]) -> list[Any]:
-        """Return arrays of the types of those that a function returns, with values that mean nothing."""
-        # To run it operation by operation would compile each of them.
-        types = jax.eval_shape(function, *natives)
-        return [jnp.zeros(each.shape, each.dtype) for each in types]
+    def of_types(
+        self, function: Callable[..., Sequence[Any]], types: Sequence[Any]
+    ) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Return the shapes and dtypes of the arrays that a function returns: nothing is computed or compiled."""
+        given = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in types]
+        return [(each.shape, each.dtype) for each in jax.eval_shape(function, *given)]
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a function of arrays of given types, compiled as a whole, holds beside its inputs."""
@@ -465,6 +465,16 @@ class Backend(base.Backend[Any]):
         uses up the array: an interrupt finds either the array or the result.
         """
         return _destructive_twin(kernel) if isinstance(kernel, type(_copy)) else None
+
+    def casting(
+        self, kernel: Callable[..., Any], inputs: Callable[..., Sequence[np.dtype[Any]]]
+    ) -> Callable[..., Any] | None:
+        """Return a kernel whose casts are compiled with it, of one that is compiled."""
+        return casting(kernel, inputs) if isinstance(kernel, type(_copy)) else None
+
+    def updating(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what reads a window, computes and writes in one compiled function, whatever the window starts at."""
+        return indexing._updating(kernel)
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
         """Return whether ``kernel(..., out=native)`` writes into ``native``: arrays are immutable, so none does."""

@@ -46,30 +46,37 @@ def cast(x: jax.Array, dtype: np.dtype[Any]) -> jax.Array:
     return lax.optimization_barrier(exact) if x.dtype.kind == "b" and dtype not in INTEGER else exact
 
 
-_CASTS = inspect.Parameter("casts", inspect.Parameter.KEYWORD_ONLY, default=())
-
-
 def compiled(function: Kernel, *, destructive: bool = False) -> Kernel:
     """Compile a kernel of the signature ``(*natives, /, *, static)``; its results are never weakly typed.
 
-    Every one takes ``casts`` too, the dtypes to cast the arrays to first. A destructive one uses up the first array:
-    the result takes its memory, and goes to the list ``results`` as well.
+    A destructive one uses up the first array: the result takes its memory, and goes to the list ``results`` as well.
     """
-    parameters = [*inspect.signature(function).parameters.values(), _CASTS]
+    parameters = inspect.signature(function).parameters.values()
     static = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
 
     @functools.wraps(function)
-    def kernel(*arrays: Any, casts: Sequence[np.dtype[Any]] = (), **arguments: Any) -> Any:
-        if casts:
-            arrays = tuple(map(cast, arrays, casts))
+    def kernel(*arrays: Any, **arguments: Any) -> Any:
         # By default products of matrices have few bits on accelerators.
         with jax.default_matmul_precision("highest"):
             return jax.tree.map(strong, function(*arrays, **arguments))
 
-    kernel.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     if destructive:
         return Donating(kernel, (0,), static=static)
     return jax.jit(kernel, static_argnames=static, inline=True)
+
+
+def casting(kernel: Kernel, inputs: Callable[..., Sequence[np.dtype[Any]]]) -> Kernel:
+    """Compile an elementwise kernel with the casts of its operands to the dtypes that ``inputs`` returns for these."""
+    function = kernel.__wrapped__  # type: ignore[attr-defined]
+
+    @functools.wraps(function)
+    def casts(*arrays: Any) -> Any:
+        wanted = inputs(*arrays)
+        return function(*(x if x.dtype == dtype else cast(x, dtype) for x, dtype in zip(arrays, wanted, strict=True)))
+
+    found = jax.jit(casts, inline=True)
+    found.__dict__.update(vars(kernel))
+    return found
 
 
 def engine(function: Kernel) -> Kernel:

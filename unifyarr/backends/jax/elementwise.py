@@ -254,7 +254,7 @@ _power = _as_in_c99(jnp.pow, _complex.power, _real_power)
 
 
 @worked_around("JAX reads six bits of integer exponents, takes negative ones, and differs from C99 on complex numbers")
-def pow(x1: jax.Array, x2: jax.Array, /, **casts: Any) -> jax.Array:
+def pow(x1: jax.Array, x2: jax.Array, /) -> jax.Array:
     if x2.dtype.kind == "i" and is_concrete(x2) and (np.asarray(x2) < 0).any():
         raise ValueError("Integers to negative integer powers are not allowed.")
-    return _power(x1, x2, **casts)
+    return _power(x1, x2)

@@ -70,8 +70,9 @@ _destroy_window = compiled(_write_window, destructive=True)
 
 @functools.lru_cache(maxsize=1024)
 def _kept_start(start: int) -> Any:
-    # As Python's integers are, so that JAX compiles nothing anew for it.
-    return jax.device_put(start)
+    # As Python's integers are, so that JAX compiles nothing anew for it. A trace may be the first to ask for it.
+    with jax.ensure_compile_time_eval():
+        return jax.device_put(start)
 
 
 def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:
@@ -99,6 +100,51 @@ def _window_writer(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
 
 
 set_window = with_twin(_window_writer(_set_window), _window_writer(_destroy_window))
+
+
+def _arranged(x: jax.Array, order: tuple[int | None, ...], lengths: tuple[int, ...]) -> jax.Array:
+    kept = [axis for axis in order if axis is not None]
+    dropped = [axis for axis in range(len(lengths)) if axis not in kept]
+    moved = lax.transpose(x, [*kept, *dropped])
+    return lax.reshape(moved, [1 if axis is None else lengths[axis] for axis in order])
+
+
+def _arranged_back(value: jax.Array, order: tuple[int | None, ...], lengths: tuple[int, ...]) -> jax.Array:
+    kept = [axis for axis in order if axis is not None]
+    moved = [*kept, *(axis for axis in range(len(lengths)) if axis not in kept)]
+    return lax.transpose(lax.reshape(value, [lengths[axis] for axis in moved]), np.argsort(moved))
+
+
+def _updating(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what updates a window by an elementwise kernel: see ``Backend.updating``."""
+
+    @functools.lru_cache(maxsize=1024)
+    def compiled_for(steps: tuple[int, ...], lengths: tuple[int, ...], order: tuple[int | None, ...]) -> Any:
+        def update(x: jax.Array, other: jax.Array, /, *starts: Any) -> jax.Array:
+            before = _arranged(_get_window(x, *starts, steps=steps, lengths=lengths), order, lengths)
+            value = kernel(before, other)
+            if value.shape != before.shape:
+                raise ValueError(f"a result of shape {value.shape} doesn't fit a window of shape {before.shape}")
+            value = _arranged_back(lax.convert_element_type(value, x.dtype), order, lengths)
+            return _write_window(x, value, *starts, steps=steps, lengths=lengths)
+
+        return compiled(update), compiled(update, destructive=True)
+
+    @functools.lru_cache(maxsize=1024)
+    def of_window(window: Window, order: tuple[int | None, ...]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        _, steps, lengths = zip(*window, strict=True)
+        pure, destructive = compiled_for(steps, lengths, order)
+        starts = tuple(map(_kept_start, _block_starts(window)))
+
+        def update(x: jax.Array, other: jax.Array) -> Any:
+            return pure(x, other, *starts)
+
+        def destroy(x: jax.Array, other: jax.Array, *, results: list[Any]) -> Any:
+            return destructive(x, other, *starts, results=results)
+
+        return update, destroy
+
+    return of_window
 
 
 # -- integer and boolean indices --------------------------------------------------------------------------------------

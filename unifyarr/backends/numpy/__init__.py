@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from operator import attrgetter
 from typing import Any, final
 
 import numpy as np
@@ -100,6 +101,8 @@ class Backend(base.Backend[np.ndarray]):
     def strides(self, native: np.ndarray) -> tuple[int, ...] | None:
         """Return the strides in bytes, ``None`` where the engine hides them (arrays are C-contiguous there)."""
         return native.strides
+
+    layout_key = staticmethod(attrgetter("strides"))
 
     def read(self, native: np.ndarray) -> np.ndarray:
         """Return what kernels compute with: the value of a variable, the native array itself elsewhere."""

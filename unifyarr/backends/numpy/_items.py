@@ -69,10 +69,17 @@ def _is_selection(key: Any) -> bool:
 
 def get_copy(x: np.ndarray, key: Any) -> Any:
     """Return what an index with arrays selects, in memory of its own."""
-    if not _is_selection(key):
-        return NotImplemented
     try:
-        found = x[key]
+        if type(key) is np.ndarray:
+            if key.dtype.kind not in "bi":
+                return NotImplemented
+            found = x[key]
+            if key.ndim:
+                return found
+        elif _is_selection(key):
+            found = x[key]
+        else:
+            return NotImplemented
     except Exception:
         return NotImplemented
     # A 0-d array is an integer, which gives a view or a scalar in NumPy.
@@ -88,8 +95,20 @@ def _are_apart(one: Any, other: np.ndarray) -> bool:
 
 def set_item(x: np.ndarray, key: Any, value: Any) -> bool:
     """Write a value that the array's dtype takes without a loss: NumPy checks all of an index before it writes."""
-    if value.__class__ not in _TAKES[x.dtype.type] and not _goes_into(x, key, value):
-        return False
+    if value.__class__ not in _TAKES[x.dtype.type]:
+        if not _goes_into(x, key, value):
+            return False
+    elif key.__class__ is np.ndarray and key.base is None is x.base and key is not x:
+        # A number to where an index in memory of its own says.
+        if key.dtype.kind not in "bi" or not key.ndim:
+            return False
+        try:
+            x[key] = value
+        except (FloatingPointError, Warning):
+            raise
+        except Exception:
+            return False
+        return True
     try:
         kind = type(key)
         if kind is tuple:

@@ -57,14 +57,15 @@ class Pool:
         if buffers is not None:
             for _ in range(len(buffers)):
                 try:
-                    # From here on no other thread finds it.
-                    buffer = buffers.pop(0)
+                    # The one that was used last, which the processor's cache may hold. From here on no other thread
+                    # finds it.
+                    buffer = buffers.pop()
                 except IndexError:
                     break
-                free = _references(buffer) == _ALONE
-                buffers.append(buffer)
-                if free:
+                if _references(buffer) == _ALONE:
+                    buffers.append(buffer)
                     return buffer
+                buffers.insert(0, buffer)
         buffer = np.empty(shape, dtype)
         self._keep(key, buffer)
         return buffer

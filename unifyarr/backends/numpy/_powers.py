@@ -25,6 +25,6 @@ def power(x: np.ndarray, exponent: float) -> Any:
     elif exponent == -1:
         if x.dtype.kind == "f":
             return np.reciprocal(x)
-    elif is_root(x, exponent):
+    elif x.size >= _MANY and is_root(x, exponent):
         return np.sqrt(x)
     return np.pow(x, exponent)

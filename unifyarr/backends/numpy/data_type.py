@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import bound_by
+from ..kernels import bound_by, known_by
 
 
 def _casting(*, dtype: np.dtype[Any]) -> Callable[[np.ndarray], np.ndarray]:
@@ -18,6 +18,11 @@ def _casting(*, dtype: np.dtype[Any]) -> Callable[[np.ndarray], np.ndarray]:
     return lambda x, /: x.astype(dtype) if x.dtype.kind != "c" else astype(x, dtype=dtype)
 
 
+def _know(x: np.ndarray, *, dtype: np.dtype[Any]) -> Callable[[np.ndarray], np.ndarray] | None:
+    return None if x.dtype.kind == "c" and dtype.kind not in "cb" else methodcaller("astype", dtype)
+
+
+@known_by(_know)
 @bound_by(_casting)
 def astype(x: np.ndarray, /, *, dtype: np.dtype[Any]) -> np.ndarray:
     if x.dtype.kind == "c" and dtype.kind not in "cb":

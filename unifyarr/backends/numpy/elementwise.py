@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import support_native_out, worked_around
+from ..kernels import declines, support_native_out, worked_around
 from ._bfloat16 import in_float32
 from ._powers import is_root
 
@@ -189,6 +189,17 @@ def nextafter(x1: Any, x2: Any, /, *, out: Any = ...) -> np.ndarray:
     return np.where(np.equal(x1, x2), x2, result).astype(result.dtype)
 
 
+def _leaves_clip(x: Any, /, *, min: float, max: float) -> bool:
+    if x.dtype.kind == "f":
+        # Greater integers are no floating-point numbers.
+        return any(type(each) is int and each.bit_length() > 1000 for each in (min, max))
+    if x.dtype.kind not in "iu" or type(min) is not int or type(max) is not int:
+        return True
+    limits = np.iinfo(x.dtype)
+    return not (limits.min <= min <= limits.max and limits.min <= max <= limits.max)
+
+
+@declines(_leaves_clip)
 @support_native_out
 def clip(x: np.ndarray, /, *, min: float, max: float, out: Any = ...) -> Any:
     """Limit an array to a range of Python numbers, in its own dtype; any other call declines."""

@@ -5,6 +5,7 @@ A decliner returns ``NotImplemented``, or ``False`` where it would write.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _pool
+from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
 from ._items import get_copy, get_item, set_item
 from ._powers import power
@@ -117,10 +118,36 @@ def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
     return NotImplemented
 
 
+def floor_divide(x1: np.ndarray, x2: np.ndarray) -> Any:
+    dtype = x1.dtype
+    is_plain = x2.dtype is dtype and x1.ndim == 1 == x2.ndim and len(x1) == len(x2) and dtype.char in "fd"
+    if is_plain and math.isfinite(x1.dot(x2)):
+        # Of an infinite element the product is infinite, or NaN beside a zero: there NumPy has other quotients.
+        return np.floor_divide(x1, x2)
+    return elementwise.floor_divide(x1, x2)
+
+
+def scalar_floor_divide(x: np.ndarray, value: float) -> Any:
+    kind = x.dtype.kind
+    if kind in "iu" and type(value) is int:
+        return np.floor_divide(x, value)
+    return NotImplemented if kind == "V" else elementwise.floor_divide(x, value)
+
+
 def scalar_pow(x: np.ndarray, value: float) -> Any:
     return NotImplemented if x.dtype.kind == "V" else power(x, value)
 
 
 PATHS: dict[str, Callable[..., Any]] = {
-    path.__name__: path for path in (get_item, get_copy, set_item, mean, matmul, scalar_pow)
-} | {"get_pair": operator.getitem, "sum": sum, "prod": prod, "max": max, "min": min, "all": all, "any": any}
+    path.__name__: path
+    for path in (get_item, get_copy, set_item, mean, matmul, floor_divide, scalar_floor_divide, scalar_pow)
+} | {
+    "get_pair": operator.getitem,
+    "get_transpose": operator.attrgetter("T"),
+    "sum": sum,
+    "prod": prod,
+    "max": max,
+    "min": min,
+    "all": all,
+    "any": any,
+}

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import declines
+
 # Of real weights, which NumPy adds up in float64.
 _WEIGHTS = frozenset("efd")
 
 
+@declines(lambda x, *weights, **_: any(weight.dtype.char not in _WEIGHTS for weight in weights))
 def bincount(x: np.ndarray, /, *weights: np.ndarray, length: int) -> Any:
     """Count or weigh each of the integers below ``length``, in an int64 array ``x`` of one axis and no others."""
     if not weights:
@@ -21,6 +24,12 @@ def bincount(x: np.ndarray, /, *weights: np.ndarray, length: int) -> Any:
         return np.bincount(x, weight, length).astype(weight.dtype, copy=False)
 
 
+# Whether the range of evenly spaced edges is finite their types don't tell.
+@declines(
+    lambda x, edges, *weights, uniform: (
+        x.dtype != np.float64 or uniform or any(weight.dtype.char not in _WEIGHTS for weight in weights)
+    )
+)
 def count_between(x: np.ndarray, edges: np.ndarray, /, *weights: np.ndarray, uniform: bool) -> Any:
     """Count or weigh the elements between neighbours among ``edges``, of the dtype of ``x``; both have one axis.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels import declines
 from ._bfloat16 import BFLOAT16
 
 
+@declines(lambda x1, x2, **_: x1.dtype == BFLOAT16)
 def convolve(x1: np.ndarray, x2: np.ndarray, /, *, start: int, length: int) -> np.ndarray:
     """Convolve two vectors, the second one not longer; only the part that is wanted."""
     if x1.dtype == BFLOAT16:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import bound_by, support_native_out
+from ..kernels import bound_by, known_by, support_native_out
 from ._bfloat16 import ordered
 
 
@@ -59,6 +59,11 @@ def _counting(*, axis: tuple[int, ...], keepdims: bool) -> Callable[[np.ndarray]
     return count
 
 
+def _know_count(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return None if keepdims or len(axis) != x.ndim else lambda x, /: np.asarray(np.count_nonzero(x))
+
+
+@known_by(_know_count)
 @bound_by(_counting)
 def count_nonzero(x: np.ndarray, /, *, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     """Return how many elements over ``axis`` aren't zero, as int64."""

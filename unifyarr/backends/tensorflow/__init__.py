@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
 from types import ModuleType
 from typing import Any, final
@@ -56,6 +56,7 @@ from ._engine import (
     tf,
 )
 from ._items import get_copy
+from ._private import shape_of_eager
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -118,6 +119,9 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
         with tf.device(device):
             return kernel(*arrays, **arguments)
 
+    placed.unplaced = kernel  # type: ignore[attr-defined]
+    if hasattr(kernel, "bind"):
+        placed.bind = lambda **static: _placed(kernel.bind(**static), elementwise)  # type: ignore[attr-defined]
     if hasattr(kernel, "native"):
         placed.native = _placed(kernel.native, elementwise)  # type: ignore[attr-defined]
     return placed
@@ -137,20 +141,26 @@ def _deep_copy(native: Any) -> Any:
         return raw.DeepCopy(x=native)
 
 
-def _tried(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what calls the first of two functions, or the second once the first has turned out not to compile."""
-    functions = [first, second]
+# Up to how many elements a constant is one for XLA too, which computes with it beforehand.
+_CONSTANT = 128
 
-    def call(*natives: Any) -> Any:
+
+class _Whole:
+    """A function that XLA compiles, or that TensorFlow runs operation by operation: ``refusal`` says why."""
+
+    def __init__(self, function: Callable[..., Any], exact: bool) -> None:
+        self._plain = tf.function(function, autograph=False)
+        self._run = self._plain if exact else tf.function(function, autograph=False, jit_compile=True)
+        self.refusal = "it would drop errors about values, and draw other random numbers" if exact else None
+
+    def __call__(self, *natives: Any) -> Any:
         try:
-            return functions[0](*natives)
-        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, tf.errors.NotFoundError):
-            if functions[0] is second:
+            return self._run(*natives)
+        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, tf.errors.NotFoundError) as error:
+            if self._run is self._plain:
                 raise
-            functions[0] = second
-            return second(*natives)
-
-    return call
+            self._run, self.refusal = self._plain, str(error.message).splitlines()[0]
+            return self._plain(*natives)
 
 
 @final
@@ -213,7 +223,7 @@ class Backend(base.Backend[Any]):
 
     def shape(self, native: Any) -> tuple[int, ...]:
         """Return the shape of a native array as a tuple of ``int``."""
-        return tuple(native.shape.as_list())
+        return shape_of_eager(native) if type(native) is EagerTensor else tuple(native.shape.as_list())
 
     def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
         """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
@@ -260,8 +270,7 @@ class Backend(base.Backend[Any]):
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a NumPy array, which may share memory and must not be written."""
-        if isinstance(native, _VARIABLE):
-            native = native.value()
+        native = self.read(native)
         # NumPy can't take a 0-d bfloat16 by itself.
         array: np.ndarray = np.asarray(native if native.ndim else native.numpy())
         array.flags.writeable = False
@@ -352,6 +361,12 @@ class Backend(base.Backend[Any]):
             return True
         return isinstance(first, _VARIABLE) and isinstance(second, _VARIABLE) and first.handle is second.handle
 
+    def as_constant(self, native: Any) -> Any:
+        """Return a small constant as one of the graph: a tensor from outside is passed to each run."""
+        if is_traced(native) or native.dtype == tf.bfloat16 or native.shape.num_elements() > _CONSTANT:
+            return native
+        return tf.constant(native.numpy(), native.dtype)
+
     cache_reads: Mapping[str, str] = {"dtype": "is", "shape": "==", "device": "=="}
 
     def compiled(
@@ -362,8 +377,18 @@ class Backend(base.Backend[Any]):
         XLA doesn't raise where values are refused, such as an index out of bounds, and draws other random numbers: what
         has to be ``exact`` runs without it.
         """
-        plain = tf.function(function, autograph=False)
-        return plain if exact else _tried(tf.function(function, autograph=False, jit_compile=True), plain)
+        return _Whole(function, exact)
+
+    def of_types(
+        self, function: Callable[..., Sequence[Any]], types: Sequence[Any]
+    ) -> list[tuple[tuple[int, ...], np.dtype[Any]]] | None:
+        """Return the shapes and dtypes of the arrays that a function returns: it's traced in a graph, and not run."""
+        given = [tf.TensorSpec(each.shape, TENSORFLOW_DTYPES[each.dtype]) for each in types]
+        traced = tf.function(function, autograph=False).get_concrete_function(*given)
+        found = [(each.shape, NUMPY_DTYPES[each.dtype]) for each in traced.structured_outputs]
+        if not all(shape.is_fully_defined() for shape, _ in found):
+            return None
+        return [(tuple(shape.as_list()), dtype) for shape, dtype in found]
 
     def wait(self, natives: Any) -> None:
         """Wait until a tensor, or each of several, is computed: until all is that any device has to do."""

@@ -5,6 +5,7 @@ The backend uses nothing else of the kind, but for AutoGraph's rules in ``_autog
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,4 +39,16 @@ except ImportError:
 # The class of eager tensors, asked for without making one where that is possible.
 EagerTensor: type[Any] = getattr(getattr(tf, "__internal__", None), "EagerTensor", None) or type(tf.constant(0))
 
-__all__ = ["EagerTensor", "ResourceVariable", "could_possibly_record", "pack_tangents", "should_record_backprop"]
+# An eager tensor's shape as a tuple: the public one is an object that Python code makes for each new tensor.
+shape_of_eager: Callable[[Any], tuple[int, ...]] = getattr(
+    EagerTensor, "_shape_tuple", lambda native: tuple(native.shape.as_list())
+)
+
+__all__ = [
+    "EagerTensor",
+    "ResourceVariable",
+    "could_possibly_record",
+    "pack_tangents",
+    "shape_of_eager",
+    "should_record_backprop",
+]

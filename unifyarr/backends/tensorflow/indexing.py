@@ -6,12 +6,26 @@ A tensor never changes: what writes returns a new one. Into a ``tf.Variable`` it
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from ._engine import MAX_SLICE, broadcast_to, integer, integers, may_record, raw, reshape, scalar, select, tf
+from ..kernels import bound_by
+from ._engine import (
+    MAX_SLICE,
+    EagerTensor,
+    broadcast_to,
+    integer,
+    integers,
+    may_record,
+    raw,
+    reshape,
+    scalar,
+    select,
+    tf,
+)
 from ._indices import joint_indices, lasting, normalised
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
@@ -49,6 +63,14 @@ def _positions(window: Window, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(positions)
 
 
+def _reading(*, window: Window) -> Callable[[Any], Any]:
+    if len(window) > MAX_SLICE:
+        return partial(get_window, window=window)
+    bounds, read = _bounds(window), raw.StridedSlice
+    return lambda x: read(input=x, **bounds)
+
+
+@bound_by(_reading)
 def get_window(x: Any, /, *, window: Window) -> Any:
     if len(window) <= MAX_SLICE:
         return raw.StridedSlice(input=x, **_bounds(window))
@@ -56,6 +78,18 @@ def get_window(x: Any, /, *, window: Window) -> Any:
     return raw.GatherV2(params=reshape(x, shape=(-1,)), indices=positions, axis=integer(0))
 
 
+def _writing(*, window: Window) -> Callable[[Any, Any], Any]:
+    if len(window) > MAX_SLICE:
+        return partial(set_window, window=window)
+    bounds, write = _bounds(window), raw.TensorStridedSliceUpdate
+
+    def writing(x: Any, value: Any, /) -> Any:
+        return write(input=x, value=value, **bounds) if type(x) is EagerTensor else set_window(x, value, window=window)
+
+    return writing
+
+
+@bound_by(_writing)
 def set_window(x: Any, value: Any, /, *, window: Window) -> Any:
     """Write ``value``, of the window's shape and of ``x``'s dtype."""
     if len(window) > MAX_SLICE:

@@ -160,9 +160,8 @@ class Backend(base.Backend[Tensor]):
         itemsize = native.itemsize
         return tuple(step * itemsize for step in _strides(native))
 
-    def layout_key(self, native: Tensor) -> tuple[int, ...]:
-        """Return the strides in elements."""
-        return _strides(native)
+    # Those in elements.
+    layout_key = staticmethod(_strides)
 
     def as_stored(self, old: Tensor, new: Tensor) -> Tensor:
         """Return a tensor that takes another one's place, where nothing is written, with the strides that it had."""
@@ -423,7 +422,9 @@ class Backend(base.Backend[Tensor]):
 
     def is_watched(self, native: Tensor) -> bool:
         """Return whether a tensor's values are unknown, or a derivative may be taken through it."""
-        # Most are plain, which takes one look.
+        # Most are plain, which takes one look; what isn't known has no address, or isn't plain.
+        if native.is_cpu and is_plain(native):
+            return False
         return native.is_meta or (not is_plain(native) and super().is_watched(native)) or not has_address(native)
 
     def carries_derivative(self, native: Tensor) -> bool:

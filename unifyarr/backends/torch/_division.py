@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ._shared import is_finite, is_plain
+from ._shared import are_finite, is_plain
 
 
 def floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
@@ -16,6 +16,6 @@ def floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     else:
         quotient = torch.div(x1, x2, rounding_mode="floor")
     # Of an infinite dividend the quotient isn't finite.
-    if is_finite(quotient) and is_finite(x2):
+    if are_finite(quotient, x2):
         return quotient
     return torch.where(torch.isinf(x1) | torch.isinf(x2), torch.floor(x1 / x2), quotient)

@@ -72,7 +72,7 @@ def _element(x: Tensor, key: Any) -> Any:
     # The number at integers for all axes; where a derivative may be taken of it, and of other dtypes, a tensor.
     if x.dtype not in _EXACT or not x.is_cpu or not is_plain(x):
         return NotImplemented
-    return x[key].item()
+    return x.item() if key == () else x[key].item()
 
 
 def get_item(x: Tensor, key: Any) -> Any:
@@ -108,6 +108,11 @@ def get_pair(x: Tensor, key: tuple[int, int]) -> Any:
     if x.dim() == 2 and -_FARTHEST <= first <= _FARTHEST and -_FARTHEST <= second <= _FARTHEST:
         return _element(x, key)
     return get_item(x, key)
+
+
+def get_transpose(x: Tensor) -> Any:
+    """Return the view of a matrix with its axes swapped."""
+    return x.t() if x.dim() == 2 else NotImplemented
 
 
 def _as_index(item: Any) -> Any:

@@ -215,6 +215,17 @@ def is_finite(x: Tensor) -> bool:
         return False
 
 
+def are_finite(x: Tensor, y: Tensor) -> bool:
+    """Return whether all elements of two arrays are surely finite, as ``is_finite`` does."""
+    if x.is_cpu and y.is_cpu and x.dim() == 1 == y.dim() and x.numel() + y.numel() <= FEW:
+        try:
+            return cmath.isfinite(sum(x.tolist() + y.tolist()))
+        except RuntimeError:
+            # Inside ``vmap``, where the other one may be known.
+            pass
+    return is_finite(x) and is_finite(y)
+
+
 def is_transforming() -> bool:
     """Return whether any derivative but autograd's, or a batch, is being taken in this thread."""
     return forward_ad._current_level >= 0 or (

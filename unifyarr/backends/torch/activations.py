@@ -8,12 +8,14 @@ import torch
 from torch import Tensor
 from torch import sigmoid as sigmoid
 
-from ..kernels import support_native_out
-from ._shared import BOOL, UNSIGNED
+from ..kernels import declines, known_by, support_native_out
+from ._shared import BOOL, DTYPES, UNSIGNED
 
 _WITHOUT = BOOL | UNSIGNED
 
 
+@declines(lambda x: DTYPES[x.dtype] in _WITHOUT)
+@known_by(lambda x: None if x.dtype in _WITHOUT else torch.relu)
 @support_native_out
 def relu(x: Tensor, /, *, out: Any = None) -> Any:
     if x.dtype in _WITHOUT:

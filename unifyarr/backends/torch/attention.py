@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ._shared import FLOAT, derivatives
+from ..kernels import declines
+from ._shared import DTYPES, FLOAT, derivatives
 
 
+@declines(lambda query, key, value, **_: DTYPES[query.dtype] not in FLOAT or query.shape[-1] != value.shape[-1])
 def attention(query: Tensor, key: Tensor, value: Tensor, /, *, is_causal: bool, scale: float) -> Any:
     # The engine keeps no scores where queries and values are as long; elsewhere it keeps more of them than needed.
     if query.dtype not in FLOAT or query.shape[-1] != value.shape[-1]:

@@ -8,11 +8,13 @@ from typing import Any
 from torch import Tensor
 from torch.nn import functional
 
-from ._shared import FLOAT
+from ..kernels import declines
+from ._shared import DTYPES, FLOAT
 
 _BY_AXES = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
 
 
+@declines(lambda x, *_, **options: DTYPES[x.dtype] not in FLOAT)
 def convolution(
     x: Tensor,
     weight: Tensor,

@@ -16,7 +16,8 @@ from ._shared import BFLOAT16, DTYPES, UNSIGNED, Kernel, by_bits, takes_number
 
 def _making(native: Callable[..., Tensor]) -> Kernel:
     def making(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Callable[[], Tensor]:
-        return partial(native, shape, dtype=DTYPES[dtype], device=device)
+        # Lengths one by one are taken sooner than a tuple of them.
+        return partial(native, *(shape or [shape]), dtype=DTYPES[dtype], device=device)
 
     @bound_by(making)
     def kernel(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:

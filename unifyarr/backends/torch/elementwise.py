@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, fills_gaps, support_native_out, worked_around
+from ..kernels import bound_by, declines, fills_gaps, support_native_out, worked_around
 from . import _complex, _integers
 from ._division import floor_divide_floats
 from ._shared import (
     BOOL,
     COMPLEX,
+    DTYPES,
     FLOAT,
     HALF,
     INTEGER,
@@ -218,6 +219,7 @@ def _clipping(*, min: float, max: float) -> Callable[..., Any]:
     return clipping
 
 
+@declines(lambda x, **ends: not all(takes_number(DTYPES[x.dtype], end) for end in ends.values()))
 @bound_by(_clipping)
 @support_native_out
 def clip(x: Tensor, /, *, min: float, max: float, out: Tensor | None = None) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, support_native_out
+from ..kernels import bound_by, declines, known_by, support_native_out
+from ._shared import DTYPES
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -25,6 +26,12 @@ def _along(native: Callable[..., Tensor]) -> Callable[..., Callable[..., Any]]:
     return bind
 
 
+def _known_along(native: Callable[..., Tensor]) -> Callable[..., Any]:
+    return lambda x, *, axis: None if x.dtype in _HALF else lambda x, /: native(x, axis)
+
+
+@known_by(_known_along(torch.log_softmax))
+@declines(lambda x, **_: DTYPES[x.dtype] in _HALF)
 @bound_by(_along(torch.log_softmax))
 @support_native_out
 def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
@@ -34,6 +41,8 @@ def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
     return torch.log_softmax(x, axis) if out is None else torch.log_softmax(x, axis, out=out)
 
 
+@known_by(_known_along(torch.softmax))
+@declines(lambda x, **_: DTYPES[x.dtype] in _HALF)
 @bound_by(_along(torch.softmax))
 @support_native_out
 def softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:

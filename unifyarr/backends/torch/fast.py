@@ -13,7 +13,7 @@ from torch import Tensor
 
 from . import elementwise
 from ._division import floor_divide_floats
-from ._items import get_copy, get_item, get_pair, set_item
+from ._items import get_copy, get_item, get_pair, get_transpose, set_item
 from ._shared import (
     COMPLEX,
     FLOAT,
@@ -42,7 +42,11 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
     What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
     tensor only afterwards.
     """
-    dtype, shape, other = out.dtype, out.shape, x2.shape
+    return _fit_at_once(out, out.dtype, x1, x2)
+
+
+def _fit_at_once(out: Tensor, dtype: torch.dtype, x1: Tensor, x2: Tensor) -> bool:
+    shape, other = out.shape, x2.shape
     if out.is_inference() or (x1 is not out and (x1.dtype is not dtype or x1.shape != shape)):
         return False
     # An integer beside float64 becomes one here and there.
@@ -178,12 +182,13 @@ def _into(native: Callable[..., Tensor], *others: torch.dtype) -> Callable[..., 
 
     def fast(x1: Tensor, x2: Any, target: Any) -> bool:
         out = target._native
-        if out.dtype not in dtypes:
+        dtype = out.dtype
+        if dtype not in dtypes:
             return False
         if type(x2) is Tensor:
-            if not writes_at_once(out, x1, x2):
+            if not _fit_at_once(out, dtype, x1, x2):
                 return False
-        elif not takes_number(out.dtype, x2) or not writes_at_once(out, x1, x1):
+        elif not takes_number(dtype, x2) or not _fit_at_once(out, dtype, x1, x1):
             return False
         native(x1, x2, out=out)
         return True
@@ -213,9 +218,9 @@ def floor_divide(x1: Tensor, x2: Tensor) -> Any:
 
 
 def matmul(x1: Tensor, x2: Tensor) -> Any:
-    if x1.dtype is x2.dtype and x1.dtype in _FLOATING and x1.dim() == x2.dim() == 2 and x1.shape[1] == x2.shape[0]:
-        return torch.matmul(x1, x2)
-    return NotImplemented
+    # The engine refuses shapes that don't fit, and the general path says why.
+    dtype = x1.dtype
+    return torch.matmul(x1, x2) if x2.dtype is dtype and dtype in _FLOATING else NotImplemented
 
 
 def scalar_pow(x: Tensor, value: float) -> Any:
@@ -236,7 +241,7 @@ def scalar_minimum(x: Tensor, value: float) -> Any:
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
-        *(get_item, get_pair, get_copy, set_item, sum, prod, mean, floor_divide, matmul),
+        *(get_item, get_pair, get_copy, get_transpose, set_item, sum, prod, mean, floor_divide, matmul),
         *(scalar_pow, scalar_maximum, scalar_minimum),
     )
 } | {

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch import fft as engine
 
 from ...errors import AxisError, ShapeError
-from ..kernels import bound_by, worked_around
+from ..kernels import bound_by, known_by, worked_around
 from ._shared import Kernel
 
 
@@ -46,6 +46,13 @@ def _transform(native: Kernel) -> Kernel:
 
         return transform
 
+    def know(x: Tensor, *, n: int, axis: int, norm: Any) -> Callable[[Tensor], Tensor] | None:
+        if n < 1 or x.dtype not in _NATIVE or not x.numel() or native is engine.ihfft:
+            return None
+        scaled = None if norm == "backward" else norm
+        return lambda x, /: native(x, n, axis, scaled)
+
+    @known_by(know)
     @bound_by(transforming)
     @worked_around(_REASON)
     def kernel(x: Tensor, /, *, n: int, axis: int, norm: Any) -> Tensor:

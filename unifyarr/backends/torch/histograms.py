@@ -8,12 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._shared import WIDE, is_plain
+from ..kernels import declines
+from ._shared import DTYPES, WIDE, is_plain
 
 # With so few bins, rounding takes an element at most to the bin beside its own.
 _FEW = 1 << 20
 
 
+@declines(lambda x, *weights, **_: any(DTYPES[weight.dtype] not in WIDE for weight in weights))
 def bincount(x: Tensor, /, *weights: Tensor, length: int) -> Any:
     if not weights:
         return torch.bincount(x, minlength=length) if is_plain(x) else NotImplemented
@@ -24,6 +26,8 @@ def bincount(x: Tensor, /, *weights: Tensor, length: int) -> Any:
     return torch.bincount(x, weight.to(torch.float64), minlength=length).to(weight.dtype)
 
 
+# Whether the range of evenly spaced edges is finite their types don't tell.
+@declines(lambda x, edges, *weights, uniform: bool(weights) or uniform or DTYPES[x.dtype] not in WIDE)
 def count_between(x: Tensor, edges: Tensor, /, *weights: Tensor, uniform: bool) -> Any:
     if weights or x.dtype not in WIDE or not is_plain(x):
         return NotImplemented

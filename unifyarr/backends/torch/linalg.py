@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, linalg
 
 from ...errors import AxisError, DtypeError, ShapeError
-from ..kernels import bound_by, support_native_out, worked_around
+from ..kernels import bound_by, known_by, support_native_out, worked_around
 from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, as_dtype, as_signed, is_finite
 
 
@@ -68,6 +68,12 @@ def _matrices(kernel: Kernel, *, square: bool = False) -> Kernel:
 
         return bound
 
+    def know(x: Tensor, *arrays: Tensor, **arguments: Any) -> Any:
+        if x.dtype not in _READY:
+            return None
+        return kernel if not arguments else lambda *arrays: kernel(*arrays, **arguments)
+
+    @known_by(know)
     @bound_by(bind)
     @functools.wraps(kernel)
     def call(x: Tensor, /, *arrays: Tensor, **arguments: Any) -> Any:
@@ -91,6 +97,7 @@ _square = functools.partial(_matrices, square=True)
 # -- products -------------------------------------------------------------------------------------------------------
 
 
+@known_by(lambda x1, x2: torch.matmul if x1.dtype in WIDE else None)
 @worked_around("no kernel for bool, uint16, uint32, uint64")
 @support_native_out
 @_numpy_errors
@@ -262,6 +269,13 @@ def _measuring(*, axis: tuple[int, ...], keepdims: bool, ord: float) -> Callable
     return measuring
 
 
+def _know_norm(x: Tensor, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> Any:
+    if not axis or not x.numel() or x.dtype not in WIDE:
+        return None
+    return lambda x, /: linalg.vector_norm(x, ord, axis, keepdims)
+
+
+@known_by(_know_norm)
 @bound_by(_measuring)
 @_numpy_errors
 def vector_norm(x: Tensor, /, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> Tensor:

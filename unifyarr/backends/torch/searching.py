@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import worked_around
+from ..kernels import known_by, worked_around
 from ._order import ranks
 from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, holds, is_plain
 
@@ -26,6 +26,12 @@ def _sortable(x: Tensor, *, nan: int) -> Tensor:
 
 
 def _argument(native: Any, name: str, nan: int) -> Any:
+    def know(x: Tensor, *, axis: int | None, keepdims: bool) -> Any:
+        if x.dtype not in _ORDERED or keepdims or not x.numel():
+            return None
+        return native if axis is None else lambda x, /: native(x, axis)
+
+    @known_by(know)
     @worked_around("no kernel for bool, uint16, uint32, uint64 and complex numbers")
     def kernel(x: Tensor, /, *, axis: int | None, keepdims: bool) -> Tensor:
         if (x.numel() if axis is None else x.shape[axis]) == 0:
@@ -43,6 +49,11 @@ argmax = _argument(torch.argmax, "argmax", torch.iinfo(torch.int64).max)
 argmin = _argument(torch.argmin, "argmin", -1)
 
 
+def _know_nonzero(x: Tensor) -> Any:
+    return None if x.dtype in UNSIGNED else lambda x, /: torch.nonzero(x, as_tuple=True)
+
+
+@known_by(_know_nonzero)
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     return tuple(torch.nonzero(as_signed(x), as_tuple=True))
 
@@ -70,6 +81,11 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *sorter: Tensor, side: Any) -> Tenso
     return torch.searchsorted(x1.contiguous(), x2.contiguous(), side=side, sorter=order)
 
 
+def _know_count(x: Tensor, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return torch.count_nonzero if len(axis) == x.dim() and not keepdims and x.dtype not in UNSIGNED else None
+
+
+@known_by(_know_count)
 def count_nonzero(x: Tensor, /, *, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     if len(axis) == x.dim() and not keepdims:
         return torch.count_nonzero(as_signed(x))

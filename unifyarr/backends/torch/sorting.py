@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, worked_around
+from ..kernels import bound_by, known_by, worked_around
 from ._order import order_of, sort_along
 from ._shared import SIGNED_INTEGER, UNSIGNED, WIDE, flip_order
 
@@ -36,6 +36,19 @@ def _ordering(*, axis: int, descending: bool, stable: bool) -> Callable[[Tensor]
     return ordering
 
 
+def _know_sorting(x: Tensor, *, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor] | None:
+    if x.dtype not in _ORDERED:
+        return None
+    return lambda x, /: torch.sort(x, dim=axis, descending=descending, stable=True)[0]
+
+
+def _know_ordering(x: Tensor, *, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor] | None:
+    if x.dtype not in _ORDERED:
+        return None
+    return lambda x, /: torch.argsort(x, dim=axis, descending=descending, stable=True)
+
+
+@known_by(_know_sorting)
 @bound_by(_sorting)
 @worked_around("no kernel for complex numbers, none for long arrays of uint16, uint32, uint64")
 def sort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:
@@ -47,6 +60,7 @@ def sort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:
     return sort_along(x, axis, descending).values
 
 
+@known_by(_know_ordering)
 @bound_by(_ordering)
 @worked_around("no kernel for complex numbers, none for long arrays of uint16, uint32, uint64")
 def argsort(x: Tensor, /, *, axis: int, descending: bool, stable: bool) -> Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, support_native_out, worked_around
+from ..kernels import bound_by, known_by, support_native_out, worked_around
 from ._shared import (
     DTYPES,
     FEW,
@@ -70,6 +70,12 @@ def _summing(*, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Callable[..
     return summing
 
 
+def _know_sum(x: Tensor, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
+    native = DTYPES[dtype]
+    return (lambda x, /: torch.sum(x, axis, keepdims)) if x.dtype is native and native in _KEEPS and axis else None
+
+
+@known_by(_know_sum)
 @bound_by(_summing)
 @support_native_out
 def sum(x: Tensor, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool, out: Tensor | None = None) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from .basic import Apply, Op, Variable
+from .basic import Apply, Variable
 from .destroyhandler import DestroyHandler
 from .feature import Feature
 from .fgraph import FunctionGraph
@@ -17,7 +17,7 @@ class AllOrNothing(Feature):
     A call that raises then leaves its arguments as they were. Attach the ``DestroyHandler`` first.
     """
 
-    def __init__(self, may_fail: Callable[[Op], bool]) -> None:
+    def __init__(self, may_fail: Callable[[Apply], bool]) -> None:
         self._may_fail = may_fail
         # Used as an ordered set.
         self._fallible: dict[Apply, None] = {}
@@ -37,7 +37,7 @@ class AllOrNothing(Feature):
 
     def on_import(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Note a node that may fail."""
-        if self._may_fail(node.op):
+        if self._may_fail(node):
             self._fallible[node] = None
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply) -> None:

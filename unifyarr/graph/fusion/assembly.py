@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .loops import REDUCTIONS, WHOLE_EXPONENT, find_loop, first_value, is_exact, runs_in_place
+from .buffers import Buffers, Place, is_in_place
+from .loops import REDUCTIONS, WHOLE_EXPONENT, find_loop, first_value, is_exact
 from .region import CAST, WHERE, Operand, Region, Step
+from .tasks import COPY, Operation, Task, alone, grouped
 
-# The bytes of all buffers of a chunk, which should stay in the second cache, and how many elements a chunk has.
-BUFFERS = 128 << 10
-SHORTEST, LONGEST = 256, 16384
+# The bytes that a chunk touches, as measured (larger than the first cache is no fault), and how many elements it has.
+TOUCHED = 48 << 10
+SHORTEST, LONGEST = 1024, 4096
 # The longest row that is reduced chunk by chunk: all of it is in buffers.
 LONGEST_ROW = 32768
 
@@ -20,23 +23,18 @@ LONGEST_ROW = 32768
 ELEMENTWISE, BY_ROW, REDUCE, REDUCE_FIRST = range(4)
 # What happens to a window, as there.
 READ, COPIED, COMPUTED, COMPUTED_ROWS = range(4)
-COPY = "copy"
-
-
-class Place(NamedTuple):
-    """Where the elements of a chunk are: in a ``"window"``, ``"constant"`` or ``"slot"`` of this number."""
-
-    where: str
-    number: int
 
 
 class Instruction(NamedTuple):
-    """A step on places, the last of them its result's; ``number`` is the step's in the region, or -1 for a copy."""
+    """A task on places: of its inputs, then of its outputs, and of what a reduction begins with.
 
-    step: Step
-    number: int
+    ``checks`` are the instructions of a generated loop's operations: they find out which of them raised a flag.
+    """
+
+    task: Task
     kind: int
     places: tuple[Place, ...]
+    checks: tuple[Instruction, ...] = ()
 
 
 class Assembly(NamedTuple):
@@ -47,6 +45,9 @@ class Assembly(NamedTuple):
     constants: tuple[np.ndarray, ...]
     slots: tuple[tuple[int, bool], ...]
     instructions: tuple[Instruction, ...]
+    # Of all values, and whether each is the same along a row.
+    dtypes: tuple[np.dtype[Any], ...]
+    still: tuple[bool, ...]
     capacity: int
     # What happens to each window; and those that loops read which differ for negative strides.
     roles: tuple[int, ...]
@@ -56,13 +57,16 @@ class Assembly(NamedTuple):
     ordered: bool
 
 
-def assemble(region: Region) -> Assembly | None:
-    """Return a region's instructions, or ``None`` if it has to run step by step."""
+def assemble(region: Region, generated: bool = False) -> Assembly | None:
+    """Return a region's instructions, or ``None`` if it has to run step by step.
+
+    If ``generated``, steps are grouped into loops that can be generated as C.
+    """
     reduces = any(step.reduces for step in region.steps)
     if 0 in region.shape or (reduces and not 0 < region.shape[-1] <= LONGEST_ROW):
         return None
     assembler = _Assembler(region, reduces)
-    return assembler.result() if assembler.is_possible() else None
+    return assembler.result(generated) if assembler.is_possible() else None
 
 
 class _Assembler:
@@ -75,9 +79,13 @@ class _Assembler:
         self.dtypes += [step.dtypes[-1] for step in region.steps]
         # Whether each value is one for each row; None for constants, which suit both.
         self.by_row: list[bool | None] = [False] * self.n_reads + [None] * self.n_constants
-        for step in region.steps:
+        # The values that follow from constants alone, which are single numbers when the steps run one by one.
+        self.single = set(range(self.n_reads, self.n_reads + self.n_constants))
+        for number, step in enumerate(region.steps, len(self.by_row)):
             inputs = {self.by_row[each] for each in step.inputs} - {None}
             self.by_row.append(step.reduces or (False not in inputs and reduces))
+            if self.single.issuperset(step.inputs):
+                self.single.add(number)
 
     def is_possible(self) -> bool:
         """Return whether all loops are there, and all dtypes as they're said to be."""
@@ -96,6 +104,7 @@ class _Assembler:
             exponent = step.inputs[1]
             still = exponent < self.n_reads and any(each.axis is None for each in self.region.reads[exponent].axes)
             varies = self.by_row[exponent] is False and not still and max(self.region.shape, default=1) > 1
+            varies = varies and exponent not in self.single
             return varies or self.n_reads <= exponent < self.n_reads + self.n_constants
         return True
 
@@ -107,111 +116,104 @@ class _Assembler:
             spread[-1] = False
         return not any(spread) and self.region.arguments[operand.argument][1] == self.dtypes[slot]
 
-    def result(self) -> Assembly:
+    def result(self, generated: bool) -> Assembly:
         region = self.region
-        # First what is only copied, then the steps: (step, number, inputs, the value that it makes).
-        work: list[tuple[Step, int, tuple[int, ...], int]] = []
+        # First what is only copied, then the steps.
+        operations: list[Operation] = []
         copies: dict[int, int] = {}
-        n_values = len(self.dtypes)
         for position, (slot, _) in enumerate(region.writes):
             if slot < self.n_reads + self.n_constants:
-                copies[position] = n_values + len(copies)
+                copies[position] = len(self.dtypes)
+                operations.append(self._copy(slot, len(self.dtypes)))
                 self.dtypes.append(self.dtypes[slot])
                 self.by_row.append(False)
-                work.append((Step(COPY, (slot,), (self.dtypes[slot],) * 2), -1, (slot,), copies[position]))
         begin = self.n_reads + self.n_constants
-        work += [(step, i, step.inputs, begin + i) for i, step in enumerate(region.steps)]
+        operations += [Operation(step, i, step.inputs, begin + i) for i, step in enumerate(region.steps)]
+        tasks = grouped(region, operations, self.by_row) if generated else list(map(alone, operations))
 
         places = {i: Place("window", i) for i in range(self.n_reads)}
         places |= {self.n_reads + i: Place("constant", i) for i in range(self.n_constants)}
-        late = self._place_writes(work, copies, places)
-        instructions = self._place_slots(work, late, places)
-        for value, window in late:
-            kind = BY_ROW if self.by_row[value] else ELEMENTWISE
-            step = Step(COPY, (value,), (self.dtypes[value],) * 2)
-            instructions.append(Instruction(step, -1, kind, (places[value], window)))
-        sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
+        late = self._place_writes(tasks, copies, places)
+        buffers = Buffers(self.dtypes, self.by_row)
+        buffers.place(tasks, {value for value, _ in late}, places)
+        n_slots = len(buffers.slots)
+        self.starts: list[np.ndarray] = []
+        instructions = [self._instruction(task, places, buffers) for task in tasks]
+        instructions += [
+            self._instruction(alone(self._copy(value, -1)), {**places, -1: at}, buffers) for value, at in late
+        ]
+        constants = (*map(np.asarray, region.constants), *self.starts)
         windows = (*region.reads, *(operand for _, operand in region.writes))
-        roles = [READ] * self.n_reads + [COPIED] * len(region.writes)
-        forward: set[int] = set()
-        for each in instructions:
-            *given, result = each.places[: len(each.step.dtypes)]
-            if not is_exact(each.step):
-                forward.update(place.number for place in given if place.where == "window")
-            if result.where == "window" and each.step.name != COPY:
-                roles[result.number] = COMPUTED if each.kind == ELEMENTWISE else COMPUTED_ROWS
+        roles, forward = self._roles(instructions)
+        sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
         return Assembly(
-            *(region, windows, self.constants, tuple(self.slots), tuple(instructions), self._capacity()),
-            *(tuple(roles), frozenset(forward), self.reduces, sums),
+            *(region, windows, constants, tuple(buffers.slots), tuple(instructions), tuple(self.dtypes), self._still()),
+            *(self._capacity(buffers.slots[:n_slots]), roles, forward, self.reduces, sums),
         )
 
+    def _copy(self, value: int, copied: int) -> Operation:
+        return Operation(Step(COPY, (value,), (self.dtypes[value],) * 2), -1, (value,), copied)
+
+    def _still(self) -> tuple[bool, ...]:
+        reads = [bool(each.axes) and each.axes[-1].axis is None for each in self.region.reads]
+        return (*reads, *(each is not False for each in self.by_row[self.n_reads :]))
+
     def _place_writes(
-        self, work: list[Any], copies: dict[int, int], places: dict[int, Place]
+        self, tasks: list[Task], copies: dict[int, int], places: dict[int, Place]
     ) -> list[tuple[int, Place]]:
         """Compute values in their windows, where no later step reads the argument; return those to be copied there."""
         region, late = self.region, []
         last_read: dict[int, int] = {}
-        for time, (_, _, inputs, _) in enumerate(work):
-            for each in inputs:
+        for time, task in enumerate(tasks):
+            for each in task.inputs:
                 if each < self.n_reads:
                     last_read[region.reads[each].argument] = time
-        made = {value: time for time, (*_, value) in enumerate(work)}
+        made = {value: time for time, task in enumerate(tasks) for value in task.outputs}
         for position, (slot, operand) in enumerate(region.writes):
             value = copies.get(position, slot)
             window = Place("window", self.n_reads + position)
             time, until = made[value], last_read.get(operand.argument, -1)
-            step = work[time][0]
-            if value not in places and (until < time or (until == time and runs_in_place(step))):
+            if value not in places and (until < time or (until == time and is_in_place(tasks[time]))):
                 places[value] = window
             else:
                 late.append((value, window))
         return late
 
-    def _place_slots(
-        self, work: list[Any], late: list[tuple[int, Place]], places: dict[int, Place]
-    ) -> list[Instruction]:
-        """Give each other value a buffer, which another one may have had before; return the instructions."""
-        last_use = {each: time for time, (_, _, inputs, _) in enumerate(work) for each in inputs}
-        last_use |= dict.fromkeys((value for value, _ in late), len(work))
-        self.slots: list[tuple[int, bool]] = []
-        starts: list[np.ndarray] = []
-        free: dict[tuple[int, bool], list[Place]] = {}
-        instructions = []
-        for time, (step, number, inputs, value) in enumerate(work):
-            dead = {each for each in inputs if last_use[each] == time and places[each].where == "slot"}
-            given = tuple(places[each] for each in inputs)
-            in_place = runs_in_place(step)
-            for each in dead if in_place else ():
-                free.setdefault(self._buffer(each), []).append(places[each])
-            if value not in places:
-                buffer = self._buffer(value)
-                if free.get(buffer):
-                    places[value] = free[buffer].pop()
-                else:
-                    places[value] = Place("slot", len(self.slots))
-                    self.slots.append(buffer)
-            if value not in last_use and places[value].where == "slot":
-                dead = {*dead, value}
-            for each in dead if not in_place else dead & {value}:
-                free.setdefault(self._buffer(each), []).append(places[each])
-            kind = BY_ROW if self.by_row[value] else ELEMENTWISE
-            result: tuple[Place, ...] = (places[value],)
-            if step.reduces:
-                kind = REDUCE_FIRST if REDUCTIONS[step.name] is None else REDUCE
-                if kind == REDUCE:
-                    result = (places[value], Place("constant", self.n_constants + len(starts)))
-                    starts.append(first_value(step))
-            instructions.append(Instruction(step, number, kind, (*given, *result)))
-        self.constants = (*map(np.asarray, self.region.constants), *starts)
-        return instructions
+    def _instruction(self, task: Task, places: dict[int, Place], buffers: Buffers) -> Instruction:
+        at = tuple(places[each] for each in (*task.inputs, *task.outputs))
+        step, value = task.operations[0].step, task.operations[0].inputs[0]
+        if len(task.operations) > 1:
+            checked = buffers.place_checks(task, places)
+            checks = (self._instruction(alone(each), checked, buffers) for each in task.operations)
+            return Instruction(task, ELEMENTWISE, at, tuple(checks))
+        if not step.reduces:
+            value = task.outputs[0] if task.outputs[0] >= 0 else value
+            return Instruction(task, BY_ROW if self.by_row[value] else ELEMENTWISE, at)
+        if REDUCTIONS[step.name] is None:
+            return Instruction(task, REDUCE_FIRST, at)
+        self.starts.append(first_value(step))
+        return Instruction(task, REDUCE, (*at, Place("constant", self.n_constants + len(self.starts) - 1)))
 
-    def _buffer(self, value: int) -> tuple[int, bool]:
-        return self.dtypes[value].itemsize, bool(self.by_row[value])
+    def _roles(self, instructions: Sequence[Instruction]) -> tuple[tuple[int, ...], frozenset[int]]:
+        """Return what happens to each window, and those that loops read which differ for negative strides."""
+        roles = [READ] * self.n_reads + [COPIED] * len(self.region.writes)
+        forward: set[int] = set()
+        for each in instructions:
+            step, n = each.task.operations[0].step, len(each.task.inputs)
+            if not is_exact(step):
+                forward.update(place.number for place in each.places[:n] if place.where == "window")
+            for place in each.places[n : n + len(each.task.outputs)]:
+                if place.where == "window" and step.name != COPY:
+                    roles[place.number] = COMPUTED if each.kind == ELEMENTWISE else COMPUTED_ROWS
+        return tuple(roles), frozenset(forward)
 
-    def _capacity(self) -> int:
-        width = sum(itemsize for itemsize, by_row in self.slots if not by_row)
-        fits = min(max(BUFFERS // width, SHORTEST), LONGEST) // 64 * 64 if width else LONGEST
-        return max(fits, self.region.shape[-1]) if self.reduces else fits
+    def _capacity(self, slots: Sequence[tuple[int, bool]]) -> int:
+        region = self.region
+        windows = (*region.reads, *(operand for _, operand in region.writes))
+        width = sum(itemsize for itemsize, by_row in slots if not by_row)
+        width += sum(region.arguments[each.argument][1].itemsize for each in windows)
+        fits = min(max(TOUCHED // max(width, 1), SHORTEST), LONGEST) // 64 * 64
+        return max(fits, region.shape[-1]) if self.reduces else fits
 
 
 def own_name(step: Step) -> str:
@@ -226,3 +228,10 @@ def number_places(assembly: Assembly, places: Sequence[Place]) -> tuple[int, ...
     n_windows = len(assembly.windows)
     begin = {"window": 0, "constant": n_windows, "slot": n_windows + len(assembly.constants)}
     return tuple(begin[each.where] + each.number for each in places)
+
+
+def cost(assembly: Assembly) -> float:
+    """Return about how many nanoseconds a run takes."""
+    operations = (each for instruction in assembly.instructions for each in instruction.task.operations)
+    a_step = sum(0.4 if is_exact(each.step) else 4.0 for each in operations)
+    return a_step * math.prod(assembly.region.shape)

@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..._core.declaring.types import ArrayType
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.nodes import copy_nodes
 from ..core.rewriting import attempt
-from ..kernels.kernelop import ArrayType
+from ..kernels.kernelop import KernelOp
 from ..kernels.windows import roots
+from .assembly import assemble
 from .fusedop import FusedOp, Output, Plan
 from .grouping import Grouping, Member, is_number, operands, placed, whole
 from .region import Axis, Operand, Step
@@ -52,24 +54,30 @@ def _without_conflicts(fgraph: FunctionGraph, grouping: Grouping, members: list[
             roots(each.base) & memory and (each.base is not x or (each.start, each.axes) != window) for each in reads
         )
         # What reads the old value after the region's results would keep it from being overwritten.
-        later = any(
+        later = not _is_made_anew(x) and any(
             node is None or (node not in inside and grouping.levels[node] > level)
             for root in memory
             for node in _readers(fgraph, root)
         )
-        if conflicts or later or memory & targets:
+        if conflicts or later or (memory & targets and not _is_made_anew(x)):
             left_out.add(member.node)
         targets |= memory
     return [member for member in members if member.node not in left_out]
+
+
+def _is_made_anew(x: Variable) -> bool:
+    """Return whether a variable is computed of nothing, as zeros are: each write can have its own."""
+    return x.owner is not None and isinstance(x.owner.op, KernelOp) and not x.owner.inputs
 
 
 def _readers(fgraph: FunctionGraph, variable: Variable) -> Iterator[Apply | None]:
     """Yield the nodes that read a variable or a view of it; ``None`` if the caller does."""
     for node, index in fgraph.clients[variable]:
         yield node
-        for key, sources in {} if node is None else node.op.views(node).items():
-            if index in sources:
-                yield from _readers(fgraph, node.outputs[key])
+        if node is not None:
+            for key, sources in node.op.views(node).items():
+                if index in sources:
+                    yield from _readers(fgraph, node.outputs[key])
 
 
 def window_of(member: Member) -> tuple[tuple[int, ...], tuple[Axis, ...]]:
@@ -86,7 +94,10 @@ def _replace(fgraph: FunctionGraph, members: Sequence[Member]) -> bool:
     old = [member.node.outputs[0] for member in wanted]
     copies = copy_nodes(building.arguments, old)
     composed = FunctionGraph([copies[v] for v in building.arguments], [copies[v] for v in old], clone=False)
-    node = Apply(FusedOp(plan, composed), building.arguments, [each.type for each in old])
+    op = FusedOp(plan, composed)
+    if assemble(op.as_region()) is None:
+        return False
+    node = Apply(op, building.arguments, [each.type for each in old])
     return attempt(fgraph, zip(old, node.outputs, strict=True))
 
 
@@ -104,6 +115,8 @@ class _Building:
         self.reads: dict[Operand, Slot] = {}
         self.constants: list[np.ndarray] = []
         self.steps: list[tuple[Step, tuple[Slot, ...]]] = []
+        # What a result of a write to a window is written to, and the slots of all results.
+        self.targets: dict[Variable, int] = {}
         self._slots: dict[Variable, Slot] = {}
         self._numbers: dict[tuple[np.dtype, bytes], Slot] = {}
         for member in members:
@@ -113,7 +126,7 @@ class _Building:
         given = [self._read(variable, member) for variable in operands(member.node)]
         output = member.node.outputs[0]
         if member.recipe is None:
-            self._argument(member.node.inputs[0])
+            self.targets[output] = self._target(member.node.inputs[0])
             self._slots[output] = given[0]
             return
         given += [self._number(each) for each in member.recipe.constants]
@@ -131,6 +144,13 @@ class _Building:
             return self._slots[base]
         operand = Operand(self._argument(base), start, axes)
         return self.reads.setdefault(operand, ("read", len(self.reads)))
+
+    def _target(self, x: Variable) -> int:
+        """Return the number of an array that a window of is written."""
+        if _is_made_anew(x) and len(self.fgraph.clients[x]) > 1:
+            assert x.owner is not None
+            x = x.owner.copy(()).outputs[0]
+        return self._argument(x)
 
     def _argument(self, variable: Variable) -> int:
         return self.arguments.setdefault(variable, len(self.arguments))
@@ -163,7 +183,7 @@ class _Building:
             type = _type_of(variable)
             slot = number(self._slots[variable])
             if member.recipe is None:
-                outputs.append(Output(slot, type, *window_of(member), self.arguments[member.node.inputs[0]]))
+                outputs.append(Output(slot, type, *window_of(member), self.targets[variable]))
             else:
                 axes = (*whole(type.shape), *([Axis(None)] if member.gives_rows else []))
                 outputs.append(Output(slot, type, (0,) * len(type.shape), axes, None))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._core.declaring.types import ArrayType
 from ...backends.memory import aligned_copy
-from ..core.basic import Apply, Constant, Op, Variable
+from ...backends.numpy._pool import COUNTS, LARGE, POOL
+from ..core.basic import Apply, Op
 from ..core.fgraph import FunctionGraph
-from ..kernels.kernelop import ArrayType, is_writable
+from ..kernels.kernelop import is_writable
 from .grouping import whole
 from .machine import bind
 from .region import Axis, Operand, Region, Step
@@ -115,10 +118,6 @@ class FusedOp(Op):
             writes.append((output.slot, Operand(place, output.start, output.axes)))
         return Region(plan.shape, tuple(arguments), plan.reads, plan.constants, plan.steps, tuple(writes))
 
-    def by_parts(self, node: Apply) -> Apply:
-        """Return an application of the single operations to the inputs of a node."""
-        return Apply(_Composed(self.composed), node.inputs, [output.type for output in node.outputs])
-
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of results."""
         return self.bound(node)(*inputs, out=out)
@@ -130,7 +129,6 @@ class FusedOp(Op):
 
     def _bound_to_one(self, run: Callable[..., None]) -> Callable[..., Any]:
         make = _maker(self.plan.outputs[0])
-        place = self.host.get(0)
 
         def compute(*natives: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
             if out is None:
@@ -140,9 +138,10 @@ class FusedOp(Op):
 
         def overwrite(*natives: np.ndarray, out: None = None) -> np.ndarray:
             run(*natives)
-            return natives[place]  # type: ignore[index, no-any-return]
+            return natives[place]
 
-        return compute if place is None else overwrite
+        place = self.host.get(0, -1)
+        return compute if place < 0 else overwrite
 
     def _bound_to_several(self, run: Callable[..., None]) -> Callable[..., Any]:
         makers = [(key, _maker(each)) for key, each in enumerate(self.plan.outputs) if key not in self.host]
@@ -150,36 +149,22 @@ class FusedOp(Op):
         new = {key: len(self.plan.inputs) + number for number, (key, _) in enumerate(makers)}
         places = [self.host[key] if key in self.host else new[key] for key in range(self.nout)]
 
-        def compute(*natives: np.ndarray, out: Sequence[np.ndarray | None] | None = None) -> tuple[np.ndarray, ...]:
+        def compute(*natives: np.ndarray, out: Sequence[Any] | None = None) -> tuple[np.ndarray, ...]:
             if out is None:
                 arrays = (*natives, *[make(natives) for _, make in makers])
             else:
-                arrays = (*natives, *[make(natives) if out[key] is None else out[key] for key, make in makers])  # type: ignore[misc]
+                arrays = (*natives, *[make(natives) if out[key] is None else out[key] for key, make in makers])
             run(*arrays)
             return tuple([arrays[place] for place in places])
 
         return compute
 
 
-class _Composed(Op):
-    """The single operations of a region, one after the other."""
-
-    def __init__(self, fgraph: FunctionGraph) -> None:
-        self.fgraph = fgraph
-        super().__init__("the single operations", parameters=id(fgraph), nout=len(fgraph.outputs))
-
-    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
-        values: dict[Variable, Any] = dict(zip(self.fgraph.inputs, inputs, strict=True))
-        for each in self.fgraph.toposort():
-            given = [v.data if isinstance(v, Constant) else values[v] for v in each.inputs]
-            (values[each.outputs[0]],) = [each.op.perform(each, given)]
-        results = tuple([values[each] for each in self.fgraph.outputs])
-        return results if self.nout > 1 else results[0]
-
-
 def _maker(output: Output) -> Callable[[Sequence[np.ndarray]], np.ndarray]:
     """Return a function of the inputs that makes the memory of an output."""
     base, shape, dtype = output.base, *output.type
-    if base is None:
-        return lambda natives: np.empty(shape, dtype)
-    return lambda natives: aligned_copy(natives[base])
+    if base is not None:
+        return lambda natives: aligned_copy(natives[base])
+    if COUNTS and prod(shape) * dtype.itemsize >= LARGE:
+        return lambda natives: POOL.take(shape, dtype)
+    return lambda natives: np.empty(shape, dtype)

@@ -16,7 +16,7 @@ from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_kernel
 from .recipes import Recipe, recipe_of
 from .region import Axis
-from .views import ORDERED, DENSE, Seen, is_index_map, long_axes, orders, seen, shape_of
+from .views import DENSE, ORDERED, SPREAD, Seen, is_index_map, long_axes, orders, seen, shape_of
 
 Shape = tuple[int, ...]
 
@@ -79,10 +79,7 @@ def placed(variable: Variable, shape: Shape) -> Seen:
     return Seen(
         base,
         start,
-        tuple(
-            Axis(None) if axis < new or own[axis - new] == 1 else axes[axis - new]
-            for axis in long_axes(shape)
-        ),
+        tuple(Axis(None) if axis < new or own[axis - new] == 1 else axes[axis - new] for axis in long_axes(shape)),
     )
 
 
@@ -137,7 +134,7 @@ class Grouping:
             step = 0 if is_index_map(node) else 1
             self.levels[node] = max((self._level(v) + step for v in node.inputs), default=0)
             return
-        reads = self._reads[node] = [self._read(variable, member) for variable in operands(node)]
+        reads = self._reads[node] = self._read(member)
         level = max((self._level(shown.base) + (source is None) for shown, source in reads), default=0)
         if member.recipe is None:
             level = max(level, self._level(seen(node.inputs[0]).base) + 1)
@@ -172,13 +169,19 @@ class Grouping:
             return None
         shape = _iterated(node, recipe)
         space = _without_ones(shape)
-        if not space or 0 in space or any(self.orders[v] < ORDERED for v in operands(node)):
+        least = ORDERED if is_kernel(node, "astype") else SPREAD
+        if not space or 0 in space or any(self.orders[v] < least for v in operands(node)):
             return None
-        if recipe is not None and recipe.reduces:
-            # Rows of what isn't in C order, or has gaps, are added up in another order.
-            if not 1 < shape[-1] <= LONGEST_ROW or self.orders[node.inputs[0]] < DENSE:
-                return None
-        return Member(node, shape, space, False, recipe)
+        member = Member(node, shape, space, False, recipe)
+        return member if recipe is None or self._has_same_bits(member, recipe) else None
+
+    def _has_same_bits(self, member: Member, recipe: Recipe) -> bool:
+        """Return whether the layout of what a node reads doesn't show in its result."""
+        inputs = member.node.inputs
+        if recipe.is_loose and any(_is_backward(variable) for variable in inputs):
+            return False
+        # Rows of what isn't in C order, or has gaps, are added up in another order.
+        return not recipe.reduces or (1 < member.shape[-1] <= LONGEST_ROW and self.orders[inputs[0]] == DENSE)
 
     def _source(self, shown: Seen) -> Member | None:
         owner = shown.base.owner
@@ -186,7 +189,15 @@ class Grouping:
         # What was written to a window is read in other regions.
         return None if member is None or member.recipe is None else member
 
-    def _read(self, variable: Variable, member: Member) -> Read:
+    def _read(self, member: Member) -> list[Read]:
+        reads = [self._read_one(variable, member) for variable in operands(member.node)]
+        values = [read for read in reads if not is_number(read.shown.base)]
+        if not member.is_row and all(source is not None and self.members[source].gives_rows for _, source in values):
+            # Of values of rows alone a region has nothing but values of rows.
+            return [Read(shown, None) for shown, _ in reads]
+        return reads
+
+    def _read_one(self, variable: Variable, member: Member) -> Read:
         shown = placed(variable, member.shape)
         source = self._source(shown)
         if source is not None and source.space == member.space and (source.gives_rows or not member.is_row):
@@ -224,6 +235,11 @@ class Grouping:
                 yield from self._users(source, node.outputs[0])
             else:
                 yield None
+
+
+def _is_backward(variable: Variable) -> bool:
+    """Return whether a variable is a view with a negative step, of which some of NumPy's loops give other bits."""
+    return any(each.step < 0 for each in seen(variable).axes)
 
 
 def _writes(node: Apply) -> bool:

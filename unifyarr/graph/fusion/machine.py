@@ -6,23 +6,30 @@ then all regions run step by step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from . import warn
-from .assembly import Assembly, assemble, number_places, own_name
+from . import background, cache, warn
+from .assembly import Assembly, assemble, cost, number_places, own_name
+from .emit import source
 from .loops import Loop, find_loop
 from .region import Region, Step, run_by_steps
+from .threads import LONG, Parallel
 
 try:
-    from . import _machine as _native
+    from . import _machine as _native  # type: ignore[attr-defined]
 except ImportError:
     native: Any = None
 else:
     native = _native
     native.watch(warn.setting(), warn.flags_to_watch)
+
+
+# The estimated nanoseconds of all calls after which a region is compiled: about what a compiler takes.
+HOT = 2e8
 
 
 def is_compiled() -> bool:
@@ -36,16 +43,62 @@ def can_run(step: Step) -> bool:
 
 
 def bind(region: Region) -> Callable[..., None]:
-    """Return a function that runs a region: of NumPy arrays, one for each of ``region.arguments``, in their order."""
+    """Return a function that runs a region: of NumPy arrays, one for each of ``region.arguments``, in their order.
+
+    Where a C compiler is there, the function is compiled in the background once its calls have taken some time.
+    """
 
     def by_steps(*arrays: np.ndarray) -> None:
         run_by_steps(region, arrays)
 
     assembly = assemble(region) if native else None
-    return by_steps if assembly is None else _program(assembly, by_steps)
+    if assembly is None:
+        return by_steps
+    program = _program(assembly, by_steps, iter(()))
+    program.hot = _Hot(weakref.ref(program), region, by_steps)
+    program.calls = max(int(HOT / (cost(assembly) + 1000)), 2)
+    return program  # type: ignore[no-any-return]
 
 
-def _program(assembly: Assembly, by_steps: Callable[..., None]) -> Any:
+def compile_now(function: Callable[..., None]) -> bool:
+    """Compile what ``bind`` returned, and wait for it; return whether it runs generated code now.
+
+    It does not where there is no compiler, or no steps that C and NumPy define alike.
+    """
+    if native is None or not isinstance(function, native.Program):
+        return False
+    if function.better is None and function.hot is not None:
+        function.better = _compiled(function.hot.region, function.hot.by_steps)
+    return function.better is not None
+
+
+class _Hot:
+    """Has a program compiled which is called often."""
+
+    def __init__(self, program: weakref.ref[Any], region: Region, by_steps: Callable[..., None]):
+        self._program, self.region, self.by_steps = program, region, by_steps
+
+    def __call__(self) -> None:
+        """Compile in the background, or load from the cache."""
+        background.later(self._compile)
+
+    def _compile(self) -> None:
+        program = self._program()
+        if program is not None:
+            compile_now(program)
+
+
+def _compiled(region: Region, by_steps: Callable[..., None]) -> Any:
+    """Return a program with generated loops; ``None`` if there are none."""
+    assembly = assemble(region, generated=True)
+    tasks = [each.task for each in assembly.instructions if each.checks] if assembly else []
+    if assembly is None or not tasks:
+        return None
+    kernels = cache.functions(source(tasks, assembly.dtypes, assembly.still), len(tasks))
+    return None if kernels is None else _program(assembly, by_steps, iter(kernels))
+
+
+def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterator[int]) -> Any:
     region = assembly.region
     windows = tuple(
         (
@@ -58,18 +111,9 @@ def _program(assembly: Assembly, by_steps: Callable[..., None]) -> Any:
         )
         for i, each in enumerate(assembly.windows)
     )
-    instructions = tuple(
-        (
-            *_address(each.step),
-            each.kind,
-            each.number,
-            number_places(assembly, each.places),
-            0,
-            each.step.dtypes[-1].itemsize,
-        )
-        for each in assembly.instructions
-    )
-    return native.Program(
+    instructions = tuple(_instructions(assembly, kernels))
+    report = warn.Report(region.steps)
+    program = native.Program(
         shape=region.shape,
         arguments=region.arguments,
         windows=windows,
@@ -81,13 +125,29 @@ def _program(assembly: Assembly, by_steps: Callable[..., None]) -> Any:
         ordered=assembly.ordered,
         n_steps=len(region.steps),
         fallback=by_steps,
-        report=warn.Report(region.steps),
+        report=report,
     )
+    if cost(assembly) > LONG:
+        program.parallel = Parallel(program, by_steps, report)
+    return program
+
+
+def _instructions(assembly: Assembly, kernels: Iterator[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield instructions as the machine takes them; generated loops are the next of ``kernels``."""
+    for each in assembly.instructions:
+        places = number_places(assembly, each.places)
+        first = each.task.operations[0]
+        if each.checks:
+            yield (next(kernels), 0, each.kind, -1, places, len(each.checks), 0)
+        else:
+            itemsize = first.step.dtypes[-1].itemsize
+            yield (*_address(first.step), each.kind, first.number, places, 0, itemsize)
+        yield from _instructions(assembly._replace(instructions=each.checks), kernels)
 
 
 def _address(step: Step) -> tuple[int, int]:
     loop = find_loop(step) or Loop()
     if loop.ufunc is not None:
-        address: tuple[int, int] = native.find_loop(loop.ufunc, loop.index)
+        address: tuple[int, int] = native.find_loop(loop.ufunc, loop.number)
         return address
     return native.own_loop(own_name(step)), step.dtypes[-1].itemsize

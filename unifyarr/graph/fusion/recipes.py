@@ -11,6 +11,7 @@ import numpy as np
 from ...backends.numpy import Backend
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
+from .loops import is_exact
 from .machine import can_run
 from .region import CAST, WHERE, Step
 from .views import shape_of
@@ -23,6 +24,11 @@ class Recipe(NamedTuple):
 
     constants: tuple[np.ndarray, ...]
     steps: tuple[Step, ...]
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether the last bits of a step depend on the layout of memory."""
+        return not all(map(is_exact, self.steps))
 
     @property
     def reduces(self) -> bool:
@@ -113,8 +119,7 @@ class _Steps:
 
     def ufunc(self, ufunc: np.ufunc, *operands: tuple[str, int]) -> tuple[str, int]:
         """Add the loop that a ufunc takes for operands."""
-        # resolve_dtypes() isn't in NumPy's stubs.
-        dtypes = ufunc.resolve_dtypes((*(self.dtypes[each] for each in operands), None))  # type: ignore[attr-defined]
+        dtypes = ufunc.resolve_dtypes((*(self.dtypes[each] for each in operands), None))
         return self.add(ufunc.__name__, operands, dtypes)
 
     def reduced(self, ufunc: np.ufunc, operand: tuple[str, int]) -> tuple[str, int]:

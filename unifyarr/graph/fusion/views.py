@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..._core.declaring.declare import DECLARATIONS
+from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import COPY, WRITES, KernelOp
 from .region import Axis
 
-# How surely the axes of a value are in C order: not known, in that order but perhaps with gaps, and without gaps.
-UNKNOWN, ORDERED, DENSE = 0, 1, 2
+# Whether the axes of a value are in C order: not known; yes, but elements may repeat; or there may be gaps; or neither.
+UNKNOWN, SPREAD, ORDERED, DENSE = range(4)
 
 # Kernels whose results are in C order without gaps, whatever their arguments are.
 _MAKE_DENSE = frozenset(("arange", "eye", "empty", "full", "linspace", "matmul", "ones", "zeros"))
 # Kernels that are no ufuncs, but keep the order of their arguments as a ufunc does.
 _KEEP_ORDER = frozenset(
     (
-        *("astype", "clip", "round", "sigmoid", "where"),
+        *("clip", "round", "sigmoid", "where"),
         *("all", "any", "max", "mean", "min", "prod", "std", "sum", "var", "cumulative_prod", "cumulative_sum"),
     )
 )
@@ -133,17 +135,27 @@ def orders(nodes: Sequence[Apply], strides: Mapping[Variable, Sequence[int]]) ->
 
 
 def _order(variable: Variable, strides: Sequence[int]) -> int:
+    assert variable.type is not None
     shape = shape_of(variable)
     axes = long_axes(shape)
-    # A stride of 0 fits everywhere.
-    steps = [abs(strides[axis]) for axis in axes if strides[axis]]
-    if any(one < other for one, other in zip(steps, steps[1:], strict=False)):
+    # A stride of 0 fits everywhere. Of negative ones some of NumPy's loops give other bits.
+    steps = [strides[axis] for axis in axes if strides[axis]]
+    if min(steps, default=0) < 0 or any(one < other for one, other in pairwise(steps)):
         return UNKNOWN
-    wanted, dense = variable.type.dtype.itemsize if hasattr(variable.type.dtype, "itemsize") else 0, True  # type: ignore[union-attr]
-    for axis in reversed(axes):
-        dense &= strides[axis] == wanted
-        wanted *= shape[axis]
-    return DENSE if dense else ORDERED
+    wanted = c_strides(shape, variable.type.dtype.itemsize)
+    if all(strides[axis] == wanted[axis] for axis in axes):
+        return DENSE
+    return ORDERED if len(steps) == len(axes) else SPREAD
+
+
+def _order_of_view(node: Apply, base: int) -> int:
+    name = node.op.name
+    if name == "get_window":
+        return min(base, ORDERED)
+    if name == "broadcast_to":
+        return min(base, SPREAD)
+    # It may be a copy, if axes are joined.
+    return base if is_index_map(node) or base >= ORDERED else UNKNOWN
 
 
 def _order_after(node: Apply, inputs: Sequence[int]) -> int:
@@ -154,10 +166,11 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
         return DENSE
     if op.name in WRITES or op.name == COPY:
         return inputs[0]
-    if op.name in _STEPS:
-        return min(inputs[0], ORDERED)
-    if op.name == "reshape":
-        return inputs[0] if is_index_map(node) or inputs[0] == DENSE else min(inputs[0], ORDERED)
+    if op.name in _VIEWS:
+        return _order_of_view(node, inputs[0])
+    if op.name == "astype":
+        # Its result is in the order of memory, in which an axis whose elements repeat comes last.
+        return DENSE if inputs[0] >= ORDERED else UNKNOWN
     declaration = DECLARATIONS.get(op.name)
     if op.name in _KEEP_ORDER or (declaration is not None and declaration.ufunc is not None):
         return DENSE if all(inputs) else UNKNOWN

@@ -24,12 +24,12 @@ _PACKAGE = str(Path(__file__).parents[2])
 
 def setting() -> Any:
     """Return the context variable of ``np.errstate``; ``None`` if this version of NumPy keeps it elsewhere."""
-    return getattr(np._core._multiarray_umath, "_extobj_contextvar", None)
+    return getattr(vars(np)["_core"]._multiarray_umath, "_extobj_contextvar", None)
 
 
 def flags_to_watch() -> int:
     """Return the flags that become warnings; -1 if one is for something that has to be done at once."""
-    modes = np.geterr()
+    modes: dict[str, str] = {**np.geterr()}  # type: ignore[dict-item]
     if not {"ignore", "warn"}.issuperset(modes.values()):
         return -1
     return sum(flag for kind, (flag, _) in _FLAGS.items() if modes[kind] == "warn")
@@ -39,7 +39,7 @@ class Report:
     """Gives the warnings of a run, from the flags of its steps."""
 
     def __init__(self, steps: Sequence[Step]):
-        self._names = ["reduce" if step.reduces else step.name for step in steps]
+        self._names = ["reduce" if step.reduces else step.name.rpartition(".")[2] for step in steps]
 
     def __call__(self, flags: bytes) -> None:
         """Warn of the flags that were raised: a byte for each step."""

@@ -34,6 +34,7 @@ class Schedule:
     """The nodes of a graph in a fixed order, compiled to one Python function. Each variable has a place, a number.
 
     With ``borrow`` the next call uses the memory of the results again. ``bound`` returns the function that runs a node.
+    ``constant``, if given, returns what each run uses of a constant.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class Schedule:
         *,
         borrow: bool = False,
         bound: Callable[[Apply], Callable[..., Any]] = lambda node: node.op.bound(node),
+        constant: Callable[[Any], Any] | None = None,
     ) -> None:
+        self._constant = constant
         nodes = fgraph.toposort()
         places: dict[Variable, int] = {}
         for variable in (
@@ -90,6 +93,9 @@ class Schedule:
     def source(self) -> str:
         """Return the schedule as a Python function: ``v0``, ``v1``, … are places, ``f0``, ``f1``, … run the nodes."""
         lines = [f"def run({_names(self.inputs)}):"]
+        if self._constant is not None:
+            constants = [place for place, data in enumerate(self.start) if data is not None]
+            lines += [f"    v{place} = constant(c{place})" for place in constants]
         # The buffer is taken out, so that another thread makes its own.
         lines += [f"    v{place} = buffers.pop({place}, None)" for place in self._kept]
         for number, (node, inputs, outputs, given, dead) in enumerate(self.instructions):
@@ -108,7 +114,9 @@ class Schedule:
     def _compiled(self, bound: Callable[[Apply], Callable[..., Any]]) -> Callable[..., list[Any]]:
         # For small arrays a loop over the instructions would take several times as long as the kernels.
         source, filename = self.source(), f"<unifyarr schedule {id(self)}>"
-        names: dict[str, Any] = {f"v{place}": data for place, data in enumerate(self.start) if data is not None}
+        mark = "v" if self._constant is None else "c"
+        names: dict[str, Any] = {f"{mark}{place}": data for place, data in enumerate(self.start) if data is not None}
+        names["constant"] = self._constant
         names |= {f"f{number}": bound(instruction.node) for number, instruction in enumerate(self.instructions)}
         names["buffers"] = self._buffers
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
@@ -161,7 +169,8 @@ def executor(
     """
     if not backend.can_compile:
         return Schedule(fgraph, memory_plan(fgraph), borrow=borrow)
-    whole: Executor = backend.compiled(Schedule(fgraph, {}), donate=donate, exact=exact)
+    schedule = Schedule(fgraph, {}, constant=backend.as_constant)
+    whole: Executor = backend.compiled(schedule, donate=donate, exact=exact)
     return whole
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._core.declaring.declare import DECLARATIONS
 from ..._core.engines.handle import Handle
-from ...typing import Shape
+from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
 
 # The only kernels whose result may share memory with their first array.
@@ -28,13 +28,6 @@ FALLIBLE = frozenset(
 )
 # Nodes that aren't kernels, though they look like them: a copy, and an array overwritten by another one.
 COPY, STORE = "copy", "store"
-
-
-class ArrayType(NamedTuple):
-    """The shape and dtype of an array, known before it's computed."""
-
-    shape: Shape
-    dtype: Any
 
 
 class KernelOp(Op):
@@ -97,10 +90,34 @@ class KernelOp(Op):
         if self.name in WRITES:
             return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
         # Some engines return scalars for 0-d results, and some of our kernels may decline a buffer.
-        declines = isinstance(function, FunctionType) and _takes_out(backend, self.name)
-        if declines or node is None or any(each.type is None or not each.type.shape for each in node.outputs):
+        declines = hasattr(function, "declines") or (
+            isinstance(function, FunctionType) and _takes_out(backend, self.name)
+        )
+        if node is None:
             return partial(_checked, backend, kernel)
+        if declines or any(each.type is None or not each.type.shape for each in node.outputs):
+            return partial(_accepted, self.name, partial(_checked, backend, kernel))
         return kernel
+
+
+# To make an operation takes longer than all else of a node: equal ones are one.
+_MADE: dict[Hashable, KernelOp] = {}
+_MOST = 4096
+
+
+def kernel_op(backend: Handle, name: str, static: Mapping[str, Any], nout: int = 1) -> KernelOp:
+    """Return the pure operation of a kernel with static arguments."""
+    try:
+        hash(tuple(static.values()))
+    except TypeError:
+        return KernelOp(backend, name, static, nout)
+    key = (backend, name, nout, *((each, _hashable(value)) for each, value in static.items()))
+    found = _MADE.get(key)
+    if found is None:
+        if len(_MADE) >= _MOST:
+            _MADE.clear()
+        found = _MADE[key] = KernelOp(backend, name, static, nout)
+    return found
 
 
 def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
@@ -110,6 +127,16 @@ def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
 
 def _on_a_copy(copy: Callable[..., Any], kernel: Callable[..., Any], x: Any, *others: Any) -> Any:
     return kernel(copy(x), *others)
+
+
+def _accepted(name: str, run: Callable[..., Any], *natives: Any, **out: Any) -> Any:
+    result = run(*natives, **out)
+    if result is NotImplemented:
+        raise BackendFeatureError(
+            f"the kernel of {name}() declines a call in a compiled function, where nothing else can do it: let it say "
+            "by types which calls it declines, with unifyarr.backends.kernels.declines"
+        )
+    return result
 
 
 def _checked(backend: Handle, kernel: Callable[..., Any], *natives: Any, out: Any = None) -> Any:
@@ -146,6 +173,14 @@ def is_writable(variable: Variable) -> bool:
 def is_kernel(node: Apply | None, *names: str) -> bool:
     """Return whether a node is one of the named kernels, and not a user's operation with such a name."""
     return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
+
+
+def may_fail(node: Apply) -> bool:
+    """Return whether a node may raise because of values."""
+    if is_kernel(node, "pow"):
+        # Only integers have powers that are refused.
+        return any(each.type is None or each.type.dtype.kind in "biu" for each in node.outputs)
+    return any(isinstance(op, KernelOp) and op.name in FALLIBLE for op in node.op.parts())
 
 
 def copied(backend: Handle, variable: Variable) -> Variable:

@@ -16,7 +16,8 @@ from ..._core.arrays.array import Array, blank_array
 from ..._core.arrays.ownership import read
 from ..._core.arrays.recipes import make_view
 from ..._core.engines.current import current
-from ...container.container import Container, flatten, made, unflatten
+from ...container.container import Container, flatten, unflatten
+from ...container.tree import made
 from ..tracing.crossing import loses_gradients
 from .keys import leaf_key
 from .program import Program
@@ -69,7 +70,7 @@ class StraightCall:
             "blank_array": blank_array,
             "backend": self._backend,
         }
-        self._arrays = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
+        self._arrays = program.arrays
         lines = [*self._unpacked(spec), *self._guards(leaves)]
         lines += self._run() if self._is_straight(leaves) else self._general()
         source = "\n    ".join(["def call(args, kwargs):", *lines]) + "\n"
@@ -83,6 +84,8 @@ class StraightCall:
         program, backend = self._program, self._backend
         if program.writes_back or program.options.mode == "debug":
             return False
+        if program.crossing.two_engines:
+            return not program.destroyed
         if not backend.mutable:
             return True
         arrays = [*(leaves[place] for place in self._arrays), *program.made.captured]
@@ -155,6 +158,8 @@ class StraightCall:
                     name = self._named(f"n{place}_{number}", _value(leaf._native, expression))
                     tests.append(f"n{place}.{expression} {'is not' if operator == 'is' else '!='} {name}")
                 yield f"if {' or '.join(tests)}: return MISS"
+            elif place in self._program.made.floats.places:
+                yield f"if type({x}) is not float: return MISS"
             elif type(leaf) in _PLAIN:
                 kind = self._named(f"type{place}", type(leaf))
                 self._names[wanted] = leaf
@@ -174,13 +179,19 @@ class StraightCall:
     def _run(self) -> Iterator[str]:
         """Yield lines that run the graph and return what the function returns."""
         program, backend = self._program, self._program.backend
-        natives = [f"n{place}" for place in self._arrays]
-        targets = [f"x{place}" for place in self._arrays]
+        arrays = self._arrays
+        natives = [f"n{place}" for place in arrays]
+        targets = [f"x{place}" for place in arrays]
         for number, x in enumerate(program.made.captured):
             self._names |= {f"captured{number}": x, "read": read}
             targets.append(f"captured{number}")
             natives.append(f"m{number}")
+            if program.crossing.two_engines:
+                continue
             yield f"m{number} = captured{number}._native" if backend.mutable else f"m{number} = read(captured{number})"
+        if program.crossing.two_engines:
+            self._names |= {"to_engine": program.to_engine, "copy_back": program.crossing.copy_back}
+            natives = [f"to_engine({x})" for x in targets]
         destroyed = [(targets[place], natives[place]) for place in program.destroyed]
         if destroyed and backend.mutable:
             self._names |= {"block": backend.block, "NOWHERE": id(None), "clash": program.clash}
@@ -191,6 +202,15 @@ class StraightCall:
             for _, native in destroyed:
                 yield f"if is_read_only({native}): return MISS"
                 yield f"check_writable({native})"
+        floats = program.made.floats
+        if floats.scalars:
+            self._names |= {f"as_native{number}": make for number, make in enumerate(program.makers())}
+            values = [f"x{scalar.value.how}" for scalar in floats.scalars]
+            if not floats.are_leaves:
+                values = [f"v{number}" for number in range(len(values))]
+                arguments = ", ".join(f"x{place}" for place in floats.places)
+                yield f"{', '.join(values)}, = {self._named('floats', floats.values)}({arguments})"
+            natives += [f"as_native{number}({value})" for number, value in enumerate(values)]
         run = program.executor()
         self._names["run"] = getattr(run, "run", run)
         stores = len(program.stores)
@@ -200,7 +220,7 @@ class StraightCall:
         for number, native in enumerate(results[stores:]):
             computed.append(f"y{number}")
             yield f"y{number} = blank_array()"
-            yield f"y{number}._native = {native}"
+            yield f"y{number}._native = {f'copy_back({native})' if program.crossing.two_engines else native}"
             yield f"y{number}._backend = backend"
             yield f"y{number}._base = None"
             if program.returns_new:
@@ -214,8 +234,8 @@ class StraightCall:
             # What refers to a native keeps a write from using its memory.
             yield f"del {', '.join(natives)}"
         self._names |= {"program": self._program, "function": self._function}
-        arrays = ", ".join(f"x{place}" for place in self._arrays)
-        yield f"return program([{arrays}], lambda: function(*args, **kwargs))"
+        leaves = ", ".join(f"x{place}" for place in range(len(self._kinds)))
+        yield f"return program([{leaves}], lambda: function(*args, **kwargs))"
 
     def _returned(self, targets: Sequence[str], computed: Sequence[str]) -> str:
         how, found = self._program.made, iter(computed)
@@ -251,8 +271,8 @@ class StraightCall:
             items = (f"{key}: {self._built(each)}" for key, each in zip(keys, tree.values(), strict=True))
             return f"{{{', '.join(items)}}}"
         if kind is tuple or kind is list:
-            items = "".join(f"{self._built(each)}, " for each in tree)
-            return f"({items})" if kind is tuple else f"[{items}]"
+            inner = "".join(f"{self._built(each)}, " for each in tree)
+            return f"({inner})" if kind is tuple else f"[{inner}]"
         raise _Unknown
 
 

@@ -8,7 +8,7 @@ After each node the effects of that node are checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._core.calling.bodies import check_outcome, outcome_of
 from ..._core.engines.comparing import native_values, same, same_bits
@@ -69,7 +69,7 @@ class DebugProgram:
         self._schedule = self._scheduled(self.fgraph)
         check_same(self._schedule, self._scheduled(again), backend)
         self._stands_for = stands_for(self.fgraph, fgraph, self._origins)
-        self._variables, self._last_reads, self._kept = _places(self._schedule, self.fgraph)
+        self._places = Places.of(self._schedule, self.fgraph)
 
     def _scheduled(self, fgraph: FunctionGraph) -> Schedule:
         return Schedule(fgraph, memory_plan(fgraph) if self.backend.mutable else {})
@@ -114,35 +114,41 @@ class DebugProgram:
         return results
 
     def _run(self, natives: tuple[Any, ...], expected: Mapping[Variable, Any]) -> list[Any]:
-        schedule, storage = self._schedule, Storage(self.backend, self._variables)
+        return self._run_checked(
+            self._places, natives, lambda storage, place: self._check_value(storage, place, expected)
+        )
+
+    def _run_checked(
+        self, places: Places, natives: Sequence[Any], check: Callable[[Storage, int], None] = lambda *each: None
+    ) -> list[Any]:
+        """Run a schedule node by node; ``check`` looks at the value at a place, as soon as it's there."""
+        schedule, storage = places.schedule, Storage(self.backend, places.variables)
         for place, native in (*enumerate(schedule.start), *zip(schedule.inputs, natives, strict=True)):
             if native is not None:
                 storage.put(place, native)
-                self._check_value(storage, place, expected)
+                check(storage, place)
         for number, instruction in enumerate(schedule.instructions):
-            run = NodeRun(storage, instruction, self._is_read(number), self._is_live(number))
-            run.run(self._pure(instruction.node))
+            run = NodeRun(storage, instruction, places.is_read(number), places.is_live(number))
+            run.run(self._reference_of(instruction.node))
             for place in instruction.outputs:
-                self._check_value(storage, place, expected)
+                check(storage, place)
             for place in instruction.dead:
                 storage.drop(place)
         return [storage.read(place, None) for place in schedule.outputs]
 
-    def _is_read(self, number: int) -> Callable[[int], bool]:
-        return lambda place: self._last_reads.get(place, -1) > number
-
-    def _is_live(self, number: int) -> Callable[[int], bool]:
-        return lambda place: place in self._kept or self._last_reads.get(place, -1) > number
-
-    def _pure(self, node: Apply) -> Apply | None:
-        """Return the traced node that this node, a destructive twin, was rewritten from, or what is fused in it."""
+    def _reference_of(self, node: Apply) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+        """Return what computes the results of a destructive twin, or of a fused operation, in the other way."""
         if isinstance(node.op, FusedOp):
-            return node.op.by_parts(node)
+            # Its parts are checked in their turn.
+            places = Places.of(Schedule(node.op.composed, {}), node.op.composed)
+            return lambda inputs: self._run_checked(places, inputs)
         origin = self._origins.get(node)
-        return origin if origin is not None and node.op in origin.op.inplace else None
+        if origin is None or node.op not in origin.op.inplace:
+            return None
+        return lambda inputs: results_of(origin, inputs)
 
     def _check_value(self, storage: Storage, place: int, expected: Mapping[Variable, Any]) -> None:
-        variable = self._variables[place]
+        variable = self._places.variables[place]
         for original in self._stands_for.get(variable, ()):
             if not same(native_values(self.backend, expected[original]), storage.values[place]):
                 new, old = (each if each.owner is None else f"{each} of {each.owner}" for each in (variable, original))
@@ -201,18 +207,29 @@ def _equal(first: Any, second: Any, backend: Handle) -> bool:
     return same_bits(native_values(backend, first), native_values(backend, second))
 
 
-def _places(schedule: Schedule, fgraph: FunctionGraph) -> tuple[dict[int, Variable], dict[int, int], set[int]]:
-    """Return the variable of each place, the last node that reads it, and the places that outlive the run."""
-    variables = dict(zip((*schedule.inputs, *schedule.outputs), (*fgraph.inputs, *fgraph.outputs), strict=True))
-    last: dict[int, int] = {}
-    for number, instruction in enumerate(schedule.instructions):
-        variables.update(
-            zip(
-                (*instruction.inputs, *instruction.outputs),
-                (*instruction.node.inputs, *instruction.node.outputs),
-                strict=True,
-            )
-        )
-        last.update(dict.fromkeys(instruction.inputs, number))
-    constants = (place for place, variable in variables.items() if isinstance(variable, Constant))
-    return variables, last, {*schedule.inputs, *schedule.outputs, *constants}
+class Places(NamedTuple):
+    """A schedule with the variable of each place, the last node that reads it, and the places that outlive the run."""
+
+    schedule: Schedule
+    variables: dict[int, Variable]
+    last_reads: dict[int, int]
+    kept: set[int]
+
+    @staticmethod
+    def of(schedule: Schedule, fgraph: FunctionGraph) -> Places:
+        """Return the places of the schedule of a graph."""
+        variables = dict(zip((*schedule.inputs, *schedule.outputs), (*fgraph.inputs, *fgraph.outputs), strict=True))
+        last: dict[int, int] = {}
+        for number, (node, inputs, outputs, _, _) in enumerate(schedule.instructions):
+            variables.update(zip((*inputs, *outputs), (*node.inputs, *node.outputs), strict=True))
+            last.update(dict.fromkeys(inputs, number))
+        constants = (place for place, variable in variables.items() if isinstance(variable, Constant))
+        return Places(schedule, variables, last, {*schedule.inputs, *schedule.outputs, *constants})
+
+    def is_read(self, number: int) -> Callable[[int], bool]:
+        """Return a function that says whether a place is read after a step."""
+        return lambda place: self.last_reads.get(place, -1) > number
+
+    def is_live(self, number: int) -> Callable[[int], bool]:
+        """Return a function that says whether the value at a place is needed after a step."""
+        return lambda place: place in self.kept or self.last_reads.get(place, -1) > number

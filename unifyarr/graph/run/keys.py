@@ -14,9 +14,11 @@ from ..._core.arrays.ownership import settled
 from ..._core.arrays.recipes import geometry
 
 
-def cache_key(leaves: Sequence[Any]) -> tuple[Hashable, ...]:
-    """Return the key of the flattened arguments of a call."""
-    return tuple([leaf_key(leaf) for leaf in leaves])
+def cache_key(leaves: Sequence[Any], asked: frozenset[int]) -> tuple[Hashable, ...]:
+    """Return the key of the flattened arguments of a call; ``asked`` has the places of floats whose values decide."""
+    return tuple(
+        [float if type(leaf) is float and place not in asked else leaf_key(leaf) for place, leaf in enumerate(leaves)]
+    )
 
 
 def leaf_key(leaf: Any) -> Hashable:

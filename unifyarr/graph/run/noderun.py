@@ -41,13 +41,13 @@ class NodeRun:
         self.victims = [self.inputs[index] for index in self.node.op.victims(self.node)] if self.backend.mutable else []
         self.results: Sequence[Any] = ()
 
-    def run(self, pure: Apply | None) -> None:
-        """Compute the outputs and check everything.
-
-        ``pure`` is the traced node if this one is its destructive twin, or its single operations if it's fused.
-        """
+    def run(self, reference: Callable[[Sequence[Any]], Sequence[Any]] | None = None) -> None:
+        """Compute the outputs and check everything; ``reference`` returns what they should be, for the inputs."""
         storage = self.storage
-        expected = None if pure is None else self._values(pure, list(map(self.backend.copy, self.inputs)))
+        expected = None
+        if reference is not None:
+            computed = reference(list(map(self.backend.copy, self.inputs)))
+            expected = [native_values(self.backend, native) for native in computed]
         given = [buffer for buffer in self.buffers if buffer is not None]
         for buffer in given:
             storage.spoil(buffer)
@@ -63,16 +63,13 @@ class NodeRun:
         for place, native in zip(self.instruction.outputs, self.results, strict=True):
             storage.put(place, native)
         if expected is not None:
-            self.check_twin(expected)
+            self.check_reference(expected)
         if self.backend.mutable:
             self.check_buffers()
             self.check_inputs(destroyed)
         for victim in self.victims:
             if not storage.sharing([victim]):
                 storage.spoil(victim)
-
-    def _values(self, node: Apply, inputs: Sequence[Any]) -> list[np.ndarray]:
-        return [native_values(self.backend, native) for native in results_of(node, inputs)]
 
     def _out(self, given: Sequence[Any]) -> Any:
         """Return what is passed as ``out``."""
@@ -158,8 +155,8 @@ class NodeRun:
                     )
                 )
 
-    def check_twin(self, expected: Sequence[np.ndarray]) -> None:
-        """Raise if a destructive twin computed other values than the pure operation."""
+    def check_reference(self, expected: Sequence[np.ndarray]) -> None:
+        """Raise if a destructive twin computed other values than the pure operation, or a fused one than its parts."""
         for key, values in enumerate(expected):
             found = self.storage.values[self.instruction.outputs[key]]
             if isinstance(self.node.op, FusedOp):

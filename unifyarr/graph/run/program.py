@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,9 +13,9 @@ from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.arrays.views import Window
 from ..._core.writing.inplace import assign, check_target, finish_all
-from ...errors import InconsistencyError
+from ...errors import CompileWarning, InconsistencyError
 from ..core.allornothing import AllOrNothing
-from ..core.basic import Apply, Op, Variable, same_type
+from ..core.basic import Apply, Variable, same_type
 from ..core.destroyhandler import DestroyHandler
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
@@ -23,9 +24,10 @@ from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
 from ..fusion.finding import fuse
 from ..fusion.fusedop import FusedOp
+from ..fusion.machine import is_compiled
 from ..kernels.cleanups import RULES, folded
 from ..kernels.executors import Executor, executor, shared
-from ..kernels.kernelop import FALLIBLE, KernelOp, copied, is_writable, stored
+from ..kernels.kernelop import KernelOp, copied, is_writable, may_fail, stored
 from ..kernels.windows import compute_in_window
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
@@ -66,7 +68,7 @@ class Program:
     """A function compiled for one cache key.
 
     ``leaves`` and ``spec`` are the flattened arguments that it's traced with. ``mutable`` has the positions of arrays
-    that the caller doesn't need any more.
+    that the caller doesn't need any more. ``floats`` has the places of leaves that are floats of any value.
     """
 
     def __init__(
@@ -77,17 +79,22 @@ class Program:
         crossing: Crossing,
         mutable: Sequence[int],
         options: Options,
+        floats: Sequence[int] = (),
     ) -> None:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
-        self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"))
-        targets = [*(x for x in leaves if isinstance(x, Array)), *self.made.captured]
-        self._strides = [geometry(x).strides for x in targets]
+        self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"), floats)
+        self.arrays = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
+        targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
+        # Those of the graph's inputs: what follows from floats is 0-d.
+        self._strides = [geometry(x).strides for x in targets] + [()] * (len(self.made.inputs) - len(targets))
         # The inputs that are written. The graph doesn't write to those that are ``deferred``: their new values are
         # assigned when all results are there.
         self.written = list(self.made.updates)
         self.deferred = {place for place, x in enumerate(targets) if self._is_deferred(x)}
         self.mutable = [place for place in mutable if place not in self.written and place not in self.deferred]
         self._build()
+        # Whether it was said that the engine doesn't compile it.
+        self._told = False
 
     def _is_deferred(self, x: Array) -> bool:
         # Views that are recipes, arrays of another engine, and variables of engines whose arrays are immutable.
@@ -105,7 +112,7 @@ class Program:
         traced = self._traced()
         self.destroyed = frozenset((*self.written, *self.mutable))
         whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
-        self._to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
+        self.to_engine: Callable[[Array], Any] = whole if self.crossing.two_engines else read
         self._executors: dict[tuple[int, ...], Executor] = {}
         if self.options.mode == "debug":
             from .debugmode import DebugProgram
@@ -137,7 +144,7 @@ class Program:
     def _handling(self, donated: set[int]) -> Handling:
         numbered = [(number, place, steps) for number, (place, _, steps) in enumerate(self.stores)]
         return Handling(
-            tuple(place not in donated for place in range(len(self.made.inputs))),
+            tuple(place not in donated for place in range(len(self.arrays) + len(self.made.captured))),
             tuple(sorted(donated)),
             tuple(sorted(self.destroyed - donated)),
             tuple((number, place) for number, place, _ in numbered if place in donated),
@@ -163,7 +170,7 @@ class Program:
             # The compilers of the other engines fold constants themselves.
             fold_constants(fgraph, folded)
         merge(fgraph)
-        if fuses and self.backend.name == "numpy":
+        if fuses and self.backend.name == "numpy" and is_compiled():
             fuse(fgraph, dict(zip(fgraph.inputs, self._strides, strict=True)))
         canonicalize(fgraph, [compute_in_window])
 
@@ -183,7 +190,7 @@ class Program:
                 fgraph.change_input(Client(None, number), new)
             taken |= memory
         fgraph.attach(DestroyHandler())
-        fgraph.attach(AllOrNothing(_may_fail))
+        fgraph.attach(AllOrNothing(may_fail))
 
     def _work_in_place(self, fgraph: FunctionGraph) -> None:
         free = {place for place in (*self.written, *self.mutable) if place not in self.deferred}
@@ -221,26 +228,37 @@ class Program:
     def writes_back(self) -> bool:
         """Whether a call does more than run the graph and return its results."""
         how = self._whole
-        return bool(how.donated or how.rebound or how.assigned or self.crossing.two_engines)
+        return bool(how.donated or how.rebound or how.assigned)
 
     def executor(self, donated: tuple[int, ...] = ()) -> Executor:
         """Return what runs the graph on natives, and uses up those of some arguments."""
         found = self._executors.get(donated)
         if found is None:
-            exact = not all(_is_plain(node.op) for node in self.fgraph.apply_nodes)
+            exact = not all(map(_is_plain, self.fgraph.apply_nodes))
             donate = {place: self._result_in[place] for place in donated}
             found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact)
             self._executors[donated] = found
         return found
 
+    @property
+    def refusal(self) -> str | None:
+        """Why the engine's compiler doesn't compile the graph, ``None`` if it does; it may show at the first call."""
+        if not self.backend.can_compile or self.options.mode == "debug":
+            return None
+        reason = getattr(self.executor(), "refusal", None)
+        names = sorted({node.op.name for node in self.fgraph.apply_nodes if not _is_plain(node)})
+        of = f" because of {', '.join(names)}" if names else ""
+        return reason and f"{self.backend.name} runs this operation by operation, and doesn't compile it{of}: {reason}"
+
     # Running
 
-    def __call__(self, arrays: list[Array], eager: Callable[[], Any], run: Executor | None = None) -> Any:
-        """Return the function's result for arrays of this program's cache key.
+    def __call__(self, leaves: Sequence[Any], eager: Callable[[], Any], run: Executor | None = None) -> Any:
+        """Return the function's result for the leaves of arguments of this program's cache key.
 
         ``eager`` runs the function itself. ``run``, if given, runs the graph step by step in place of the executor.
         """
-        targets = [*arrays, *self.made.captured]
+        targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
+        scalars = self.scalars([leaves[place] for place in self.made.floats.places], run is not None)
         if self.destroyed and self.clash(targets):
             # Overlapping arguments are written in an order that only the function itself knows.
             return eager()
@@ -251,9 +269,13 @@ class Program:
         if how.donated:
             # No other thread may read an array while its native is used up.
             with LOCK:
-                results = self._run(targets, how, run)
+                results = self._run(targets, scalars, how, run)
         else:
-            results = self._run(targets, how, run)
+            results = self._run(targets, scalars, how, run)
+        if not self._told and self.backend.can_compile and run is None:
+            self._told = True
+            if self.refusal is not None:
+                warnings.warn(self.refusal, CompileWarning, stacklevel=4)
         backend = self.crossing.array_backend
         computed = [wrap(native, backend) for native in results[len(self.stores) :]]
         if run is None and self.returns_new:
@@ -262,15 +284,26 @@ class Program:
                 x._owned = number not in shared
         return self.made.returned(targets, computed)
 
+    def scalars(self, floats: Sequence[float], by_steps: bool) -> list[Any]:
+        """Return the natives of the graph's last inputs, which follow from the floats among the arguments."""
+        values = self.made.floats.values(*floats)
+        return [make(value) for make, value in zip(self.makers(by_steps), values, strict=True)]
+
+    def makers(self, by_steps: bool = False) -> list[Callable[[float], Any]]:
+        """Return what makes the natives of floats, for the graph as it's run."""
+        compiled = self.backend.can_compile and not by_steps and self.options.mode != "debug"
+        return self.made.floats.makers(self.backend, compiled=compiled)
+
     def clash(self, targets: Sequence[Array]) -> bool:
         """Return whether one of the arrays that are written overlaps another one."""
         return any(not self.destroyed.isdisjoint(pair) for pair in overlapping(targets))
 
-    def _run(self, targets: list[Array], how: Handling, run: Executor | None) -> list[Any]:
+    def _run(self, targets: list[Array], scalars: list[Any], how: Handling, run: Executor | None) -> list[Any]:
         """Run the graph, write back the stores, and return the results."""
         # ``run`` calls kernels one by one, which take natives.
-        to_engine = self._to_engine if run is None else self.crossing.to_engine
+        to_engine = self.to_engine if run is None else self.crossing.to_engine
         natives = [to_engine(x) if kept else None for x, kept in zip(targets, how.kept, strict=True)]
+        natives += scalars
         if not (how.donated or how.rebound or how.assigned or self.crossing.two_engines):
             # Nothing is written.
             return list((run or self.executor(()))(*natives))
@@ -307,16 +340,10 @@ class Program:
         return [*rebound, *assigned, *reusing]
 
 
-def _may_fail(op: Op) -> bool:
-    return any(isinstance(each, KernelOp) and each.name in FALLIBLE for each in op.parts())
-
-
-def _is_plain(op: Op) -> bool:
+def _is_plain(node: Apply) -> bool:
     # A compiler may drop errors and draw other random numbers. What a user's kernel does isn't known.
-    return all(
-        isinstance(each, KernelOp) and each.name not in FALLIBLE and not each.name.startswith("draw_")
-        for each in op.parts()
-    )
+    parts = list(node.op.parts())
+    return not may_fail(node) and all(isinstance(op, KernelOp) and not op.name.startswith("draw_") for op in parts)
 
 
 def _stored(fgraph: FunctionGraph, number: int) -> Variable:

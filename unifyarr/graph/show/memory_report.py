@@ -69,6 +69,8 @@ class ProgramMemory:
         result that isn't a view has memory of its own, and by the graph that runs. Memory that an operation uses
         internally isn't counted. JAX, which compiles the whole graph, reports its own figure. TensorFlow reports none,
         so that it's ``None`` there.
+    refusal
+        Why the engine's own compiler doesn't compile it, ``None`` if it does, or if there's none.
     """
 
     arguments: tuple[str, ...]
@@ -80,6 +82,7 @@ class ProgramMemory:
     results: int
     peak_before: int
     peak_after: int | None
+    refusal: str | None = None
 
     def _table(self) -> Table:
         after = "planned by the engine" if self.peak_after is None else bytes_text(self.peak_after)
@@ -103,6 +106,7 @@ class ProgramMemory:
                 f"inputs {bytes_text(self.inputs)}, constants {bytes_text(self.constants)}, "
                 f"results {bytes_text(self.results)}",
                 f"peak beside inputs and constants: {bytes_text(self.peak_before)} as traced, {after} as run",
+                *([] if self.refusal is None else [self.refusal]),
             ],
         )
 
@@ -182,6 +186,7 @@ def _of_program(program: Program) -> ProgramMemory:
         results=total("result"),
         peak_before=peak(before),
         peak_after=_as_run(program.backend, fgraph, after),
+        refusal=program.refusal,
     )
 
 

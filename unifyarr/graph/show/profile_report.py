@@ -150,9 +150,12 @@ def profile_report(
     elif program.backend.can_compile:
         name = program.backend.name
         notes.append(f"Operations ran one by one, each waited for: in a call {name} compiles them as a whole.")
+        if program.refusal is not None:
+            notes[-1] = program.refusal
     elif run.fgraph is not program.fgraph:
         notes.append(
-            f"Operations ran one by one. A call runs {len(program.fgraph.apply_nodes)} in their place, some of them fused."
+            f"These are the single operations: a call runs {len(program.fgraph.apply_nodes)} in their place, some of "
+            "them fused, and takes less time."
         )
     ops = _times(run.timers) if run.runs else ()
     return ProfileReport(function, program.backend.name, result, ops, elapsed, tuple(notes))

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..._core.arrays.array import Array, wrap
-from ..._core.arrays.ownership import read
-from ..._core.arrays.recipes import geometry, make_view, root_of, steps_with
+from ..._core.arrays.ownership import read, settled
+from ..._core.arrays.recipes import geometry, is_recipe, make_view, root_of, steps_with
 from ..._core.arrays.views import Step
+from ..._core.arrays.weak import WeakFloat, known
+from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
+from ..._core.engines.dtypes import DType
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running, tracing
 from ..._core.modes.capturing import Captured, Capturing
@@ -26,7 +29,9 @@ from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
-from .tracing_backend import Traced, handle_for, type_of
+from .floats import Floats, Scalar
+from .traced import Examples, Traced, device_of, type_of
+from .tracing_backend import handle_for
 
 if TYPE_CHECKING:
     from ..._core.declaring.declare import Declaration
@@ -40,6 +45,12 @@ class Trace(Capturing):
     def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
         super().__init__(crossing.engine, handle_for(crossing.engine))
         self.crossing, self.checks = crossing, checks
+        self.scalars: list[tuple[Scalar, Traced]] = []
+        # The places of float arguments whose values were asked for.
+        self.asked: set[int] = set()
+        self.examples = Examples()
+        # The strides of variables, as far as somebody asked for them.
+        self.layouts: dict[Variable, tuple[int, ...]] = {}
 
     def takes(self, backend: Handle | None) -> bool:
         """Return whether arrays of a backend are captured: of the engine, and of the one that they live on."""
@@ -47,8 +58,21 @@ class Trace(Capturing):
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array."""
-        native = self.crossing.to_engine(x)
-        return Traced(Variable(type_of(self.backend, native), name), native, geometry(x).strides)
+        own = x._backend is self.backend
+        if own and not is_recipe(x):
+            type, device = type_of(self.backend, settled(x._native)), self.backend.device(settled(x._native))
+        else:
+            type, device = ArrayType(x.shape, x.dtype.dtype), x.device if own else device_of(self.backend, None)
+        if not own and not self.backend.supports_dtype(type.dtype):
+            type = type_of(self.backend, self.crossing.to_engine(x))
+        found = self.unknown(type, name, device)
+        self.examples.offer(found.variable, lambda: self.crossing.to_engine(x))
+        found.layout = self.layouts[found.variable] = geometry(x).strides
+        return found
+
+    def unknown(self, type: ArrayType, name: str, device: str | None = None) -> Traced:
+        """Return a new input of the graph of which the type is known, and no example."""
+        return Traced(Variable(type, name), device_of(self.backend, None) if device is None else device)
 
     def stand_in(self, x: Array) -> Array:
         """Return a new array that stands for an input."""
@@ -57,13 +81,47 @@ class Trace(Capturing):
         self.captured.append(Captured(x, stand_in, traced))
         return stand_in
 
+    def ask(self, places: frozenset[int]) -> None:
+        """Note that what is traced depends on the values of some floats."""
+        self.asked |= places
+
+    def scalar(self, x: WeakFloat, dtype: DType, backend: Handle, device: Any) -> Any:
+        """Return a native 0-d array that stands for a float, ``None`` if this trace has ended."""
+        trace = running()
+        if backend is self.handle and trace is self:
+            return self._input_of(Scalar(x, dtype, device))
+        if trace is None or not self._is_around(trace):
+            return None
+        # In here a transformation is traced.
+        with tracing(self):
+            array = wrap(self._input_of(Scalar(x, dtype, None)), self.handle)
+        return read(trace.capture(array))
+
+    def _is_around(self, trace: Any) -> bool:
+        while isinstance(trace, Trace):
+            trace = trace.around
+            if trace is self:
+                return True
+        return False
+
+    def _input_of(self, scalar: Scalar) -> Traced:
+        for other, found in self.scalars:
+            if other.value is scalar.value and other[1:] == scalar[1:]:
+                return found
+        device = device_of(self.backend, scalar.device)
+        found = self.unknown(ArrayType((), scalar.dtype.dtype), f"float {len(self.scalars)}", device)
+        self.examples.offer(found.variable, lambda: scalar.maker(self.backend)(scalar.value.value))
+        found.layout = self.layouts[found.variable] = ()
+        self.scalars.append((scalar, found))
+        return found
+
     def check(self, declaration: Declaration, call: Call) -> None:
         """Hold the kernel of a function against its body, for the values of the example."""
 
         def example(value: Any) -> Any:
             if isinstance(value, (tuple, list)):
                 return type(value)(map(example, value))
-            return wrap(read(value).value, self.backend) if isinstance(value, Array) else value
+            return wrap(self.examples.of(read(value).variable), self.backend) if isinstance(value, Array) else value
 
         arguments = {name: example(value) for name, value in call.arguments.items() if name != "out"}
         if not declaration.updated_by(arguments):
@@ -99,7 +157,7 @@ class Trace(Capturing):
 class TracedCall:
     """The graph of one call of a function, and how what it returned is made again."""
 
-    # The arguments' arrays first, then what was captured.
+    # The arguments' arrays first, then what was captured, then what follows from floats.
     inputs: list[Variable]
     captured: list[Array]
     # What an input is in the end, by the place of the input, of those that were written.
@@ -109,6 +167,7 @@ class TracedCall:
     spec: Any
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
     leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
+    floats: Floats
 
     def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
         """Return what the function returns, of other inputs and other computed arrays."""
@@ -127,8 +186,16 @@ class TracedCall:
         return unflatten(self.spec, leaves)
 
 
-def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace) -> TracedCall:
-    """Run a function on the leaves of its arguments, with arrays of a new trace in place of the arrays among them."""
+def trace_call(
+    function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace, floats: Sequence[int] = ()
+) -> TracedCall:
+    """Run a function on the leaves of its arguments, with arrays of a new trace in place of the arrays among them.
+
+    ``floats`` has the places of those leaves that are floats whose values may differ at each call.
+    """
+    leaves = list(leaves)
+    for place in floats:
+        leaves[place] = WeakFloat(leaves[place], place, trace, frozenset([place]))
     where = use_backend(trace.backend.name) if trace.crossing.creates_on_engine else contextlib.nullcontext()
     with trace.running(), where:
         named = zip(leaves, leaf_names(function, spec), strict=True)
@@ -149,7 +216,12 @@ def trace_call(function: Callable[..., Any], leaves: Sequence[Any], spec: Any, t
             if x._native is not before
         }
         computed = [read(x).variable for x, how in zip(result, made, strict=True) if how is None]
-    return TracedCall([each.variable for each in inputs], captured, updates, computed, result_spec, made)
+        scalars = [each for each, _ in trace.scalars]
+        variables = [*(each.variable for each in inputs), *(each.variable for _, each in trace.scalars)]
+        # What is returned as it was passed is a number.
+        made = [(None, known(how[1])) if how is not None and how[0] is None else how for how in made]
+    how_floats = Floats(scalars, floats, frozenset(trace.asked))
+    return TracedCall(variables, captured, updates, computed, result_spec, made, how_floats)
 
 
 def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> FunctionGraph:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
+from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
 from ..._core.engines.handle import Handle
 from ..._core.engines.natives import mismatch
@@ -30,8 +31,10 @@ from ..core.rewriting import canonicalize, merge
 from ..kernels.cleanups import RULES
 from ..kernels.executors import Schedule
 from .crossing import Crossing
+from .recording import node_of, node_of_values
 from .trace import Trace, TracedCall, trace_call
-from .tracing_backend import Traced, TracingBackend, TracingHandle, node_of
+from .traced import Examples, Traced, device_of, type_of
+from .tracing_backend import TracingBackend, TracingHandle
 
 # Takes a function, and returns the transformed one.
 Transformation = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -62,8 +65,13 @@ class InnerBackend(TracingBackend):
 
     def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced:
         """Return what stands for values."""
-        op = ConstantOp(self._backend, array.copy(), device)
-        return node_of(op, self._backend, (), (op.perform(None, ()),))[0]
+        backend = self._backend
+        op = ConstantOp(backend, array.copy(), device)
+        dtype = array.dtype.newbyteorder("=")
+        made = (
+            ArrayType(array.shape, dtype) if backend.supports_dtype(dtype) else type_of(backend, op.perform(None, ()))
+        )
+        return node_of(op, (), (made,), device_of(backend, device))[0]
 
 
 @functools.cache
@@ -85,6 +93,8 @@ class InnerTrace(Trace):
         super().__init__(Crossing(scope.handle))
         self.handle = inner_handle(scope.handle, enclosing.handle)
         self.enclosing, self._scope, self._born = enclosing, scope, born
+        # The values of the enclosing trace as they are inside the transformation.
+        self._around: Examples | None = None
 
     def takes(self, backend: Handle | None) -> bool:
         """Return whether arrays of a backend are captured: those of the other trace, and what that captures."""
@@ -97,13 +107,25 @@ class InnerTrace(Trace):
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array."""
-        if x._backend is self.enclosing.handle:
-            with self.suspended():
-                # What has its value is made in here, but is one from outside of the transformation.
-                x = wrap(read(x).value, self.enclosing.backend)
-                x._born = self._born
-                x = self._scope.capture(x)
-        return super().input(x, name)
+        if x._backend is not self.enclosing.handle:
+            return super().input(x, name)
+        native = read(x)
+        same = self.enclosing.backend.name == self.backend.name
+        found = self.unknown(native.type, name, native.device if same else None)
+        self.examples.offer(found.variable, lambda: self._example(native))
+        return found
+
+    def _example(self, native: Traced) -> Any:
+        """Return the value of an array of the enclosing trace."""
+        if self._around is None:
+            self._around = self.enclosing.examples.copy()
+        with self.suspended():
+            with self.enclosing.suspended():
+                value = self._around.of(native.variable)
+            # It's made in here, but is one from outside of the transformation.
+            x = wrap(value, self.enclosing.backend)
+            x._born = self._born
+            return read(self._scope.capture(x))
 
 
 class Replay:
@@ -214,9 +236,7 @@ class Recording:
             found, found_spec, values = call(natives)
             return values
 
-        with trace.suspended():
-            values = trace.backend.of_types(values_of, [native.value for native in inputs])
-        outputs = iter(node_of(TransformedOp(name, call, len(values)), trace.backend, inputs, values))
+        outputs = iter(self._node(trace, name, call, values_of, inputs))
         result = [wrap(next(outputs), trace.handle) if isinstance(x, Array) else x for x in found]
         if is_first:
             self._met = [wrap(native, trace.handle) for native in inputs[len(places) :]]
@@ -234,13 +254,35 @@ class Recording:
             self._met = made.captured
             raise _Found(Replay(made, leaves))
 
-        with trace.suspended():
+        born: object = None
+
+        def start(*natives: Any) -> list[Any]:
+            nonlocal born
             born = trace.backend.trace()
+            run(function, [wrap(native, trace.backend) for native in natives])
+            return []
+
+        with trace.suspended():
             try:
-                run(function, [wrap(native.value, trace.backend) for native in inputs])
+                if trace.backend.of_types(start, [native.type for native in inputs]) is None:
+                    start(*(trace.examples.of(native.variable) for native in inputs))
             except _Found as found:
                 return found.replay
         raise AssertionError(f"{self._function!r} wasn't called")
+
+    def _node(
+        self, trace: Trace, name: str, call: TransformedCall, values_of: Callable[..., list[Any]], inputs: list[Traced]
+    ) -> tuple[Traced, ...]:
+        """Return the outputs of a new node of a call, by the types that the engine tells, or by the example."""
+        backend = trace.backend
+        with trace.suspended():
+            types = backend.of_types(values_of, [native.type for native in inputs])
+            if types is None:
+                values = values_of(*(trace.examples.of(native.variable) for native in inputs))
+                return node_of_values(trace, TransformedOp(name, call, len(values)), inputs, values)
+        made = [ArrayType(tuple(shape), dtype) for shape, dtype in types]
+        device = inputs[0].device if inputs else device_of(backend, None)
+        return node_of(TransformedOp(name, call, len(made)), inputs, made, device)
 
     def _trace_for(self, name: str) -> Trace:
         trace = each = running()

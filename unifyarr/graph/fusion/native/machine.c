@@ -74,6 +74,25 @@ static PyObject *watch(PyObject *module, PyObject *args)
 
 /* ---- Calls. ---- */
 
+/* The first byte of an array, and the one after its last. */
+static void bounds(PyArrayObject *array, uintptr_t *low, uintptr_t *high)
+{
+    *low = *high = (uintptr_t)PyArray_BYTES(array);
+    for (int i = 0; i < PyArray_NDIM(array); i++) {
+        npy_intp reach = PyArray_STRIDE(array, i) * (PyArray_DIM(array, i) - 1);
+        *(reach < 0 ? low : high) += reach;
+    }
+    *high += PyArray_ITEMSIZE(array);
+}
+
+static int may_overlap(PyArrayObject *one, PyArrayObject *other)
+{
+    uintptr_t low[2], high[2];
+    bounds(one, &low[0], &high[0]);
+    bounds(other, &low[1], &high[1]);
+    return low[0] < high[1] && low[1] < high[0];
+}
+
 /* Whether the arrays are those that the program is for, in the layout that C loops need. */
 static int suits(const Program *p, PyObject *const *arrays)
 {
@@ -95,8 +114,17 @@ static int suits(const Program *p, PyObject *const *arrays)
         }
     }
     for (int w = 0; w < p->n_windows; w++) {
-        if (p->windows[w].role != READ && !PyArray_ISWRITEABLE((PyArrayObject *)arrays[p->windows[w].argument])) {
+        int written = p->windows[w].argument;
+        if (p->windows[w].role == READ) {
+            continue;
+        }
+        if (!PyArray_ISWRITEABLE((PyArrayObject *)arrays[written])) {
             return 0;
+        }
+        for (int i = 0; i < p->n_arguments; i++) {
+            if (i != written && may_overlap((PyArrayObject *)arrays[i], (PyArrayObject *)arrays[written])) {
+                return 0;
+            }
         }
     }
     return 1;
@@ -249,6 +277,9 @@ static void free_program(PyObject *self)
 {
     Program *p = (Program *)self;
     PyObject_GC_UnTrack(self);
+    if (p->references) {
+        PyObject_ClearWeakRefs(self);
+    }
     clear_program(self);
     Py_CLEAR(p->constants);
     for (int i = 0; p->dtypes && i < p->n_arguments; i++) {
@@ -281,6 +312,7 @@ static PyMemberDef program_members[] = {
 static PyTypeObject ProgramType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "unifyarr.graph.fusion._machine.Program",
     .tp_basicsize = sizeof(Program),
+    .tp_weaklistoffset = offsetof(Program, references),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_doc = "A program of loops, called with NumPy's arrays.",
     .tp_new = new_program,

@@ -51,6 +51,7 @@ typedef struct {
     PyObject *hot;       /* called once, after `calls` calls; or NULL */
     PyObject *better;    /* called instead; or NULL */
     PyObject *constants; /* holds their memory */
+    PyObject *references; /* weak ones to this */
     Py_ssize_t calls;
     int ndim, reduces, ordered;
     int n_arguments, n_windows, n_constants, n_slots, n_instructions, n_operands, n_steps;

@@ -1,0 +1,207 @@
+"""Which operations are fused, and where the results of fused ones are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr.errors import BadOptimization
+from unifyarr.graph import FunctionGraph
+from unifyarr.graph.core.memory import memory_plan
+from unifyarr.graph.fusion import fusedop
+from unifyarr.graph.fusion.fusedop import FusedOp
+from unifyarr.graph.fusion.machine import is_compiled
+from unifyarr.graph.fusion.region import Axis
+from unifyarr.graph.fusion.views import seen
+
+from .fused_programs import compare
+
+pytestmark = [
+    pytest.mark.usefixtures("numpy_alone"),
+    pytest.mark.skipif(not is_compiled(), reason="the compiled part of the package isn't there: nothing is fused"),
+]
+
+
+@pytest.fixture
+def numpy_alone() -> Any:
+    """Make arrays of NumPy's backend."""
+    with ua.use_backend("numpy"):
+        yield
+
+
+def vector(n: int = 6) -> ua.Array:
+    return ua.linspace(0.5, 2.0, n)
+
+
+def matrix(rows: int = 4, columns: int = 6) -> ua.Array:
+    return ua.reshape(ua.linspace(0.5, 2.0, rows * columns), (rows, columns))
+
+
+def names(function: Callable[..., Any], *arguments: Any) -> list[str]:
+    """Return the names of a compiled function's operations, views left out."""
+    nodes = ua.compile(function).graph(*arguments).toposort()
+    return [node.op.name for node in nodes if not node.op.views(node)]
+
+
+def only(fgraph: FunctionGraph) -> Any:
+    """Return the fused node of a graph that has one."""
+    (node,) = (each for each in fgraph.apply_nodes if isinstance(each.op, FusedOp))
+    return node
+
+
+def wave(u: ua.Array, before: ua.Array) -> None:
+    center = u[1:-1]
+    before[1:-1] = 2.0 * center - before[1:-1] + 0.25 * (u[:-2] + u[2:] - 2.0 * center)
+
+
+def test_a_chain_is_one_operation_in_one_new_array() -> None:
+    fgraph = ua.compile(lambda x, y: ua.sqrt(x * y + 1.0) / 3.0).graph(vector(), vector())
+    (node,) = fgraph.apply_nodes
+    assert [each.name for each in node.op.parts()] == ["multiply", "add", "sqrt", "divide"]
+    assert node.op.name == "fused[multiply, add, sqrt, …]"
+    assert node.op.out == {0}
+    assert node.op.destroys(node) == {}
+
+
+def test_a_stencil_is_computed_in_the_array_that_it_is_written_to() -> None:
+    fgraph = ua.compile(wave).graph(vector(), vector())
+    (node,) = fgraph.apply_nodes
+    assert [fgraph.inputs.index(node.inputs[place]) for place in node.op.victims(node)] == [1]
+
+
+def test_what_reads_its_neighbours_is_not_written_among_them() -> None:
+    def heat(u: ua.Array) -> None:
+        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+
+    fgraph = ua.compile(heat).graph(vector())
+    assert only(fgraph).op.victims(only(fgraph)) == ()
+    assert "set_window" in {node.op.name for node in fgraph.apply_nodes}
+
+
+def test_several_results_are_written_to_several_arguments() -> None:
+    def adam(p: ua.Array, g: ua.Array, m: ua.Array, v: ua.Array) -> None:
+        m[...] = 0.9 * m + 0.1 * g
+        v[...] = 0.999 * v + 0.001 * g * g
+        p -= 0.01 * m / (ua.sqrt(v) + 1e-8)
+
+    fgraph = ua.compile(adam).graph(*(vector() for _ in range(4)))
+    (node,) = fgraph.apply_nodes
+    assert {fgraph.inputs.index(node.inputs[place]) for place in node.op.victims(node)} == {0, 2, 3}
+
+
+def test_several_results_take_dead_buffers() -> None:
+    def function(y: ua.Array) -> tuple[ua.Array, ua.Array]:
+        total = ua.sum(ua.cumulative_sum(ua.cumulative_sum(y) * 2.0))
+        x = ua.cumulative_sum(total * y) * y + 1.0
+        z = x - y
+        return ua.cumulative_sum(x), ua.cumulative_sum(z)
+
+    arguments = (vector(),)
+    compiled = ua.compile(function)
+    for result, expected in zip(compiled(*arguments), function(*arguments), strict=True):
+        assert result.tolist() == expected.tolist()
+    fgraph = compiled.graph(*arguments)
+    several = next(node for node in fgraph.apply_nodes if len(node.outputs) == 2)
+    plan = memory_plan(fgraph)
+    assert several.op.victims(several)
+    (other,) = (output for key, output in enumerate(several.outputs) if key not in several.op.destroys(several))
+    assert other in plan
+
+
+def test_rows_are_reduced_among_what_is_computed_of_them() -> None:
+    def layer_norm(x: ua.Array, weight: ua.Array) -> ua.Array:
+        center = x - ua.mean(x, axis=-1, keepdims=True)
+        return center / ua.sqrt(ua.mean(center * center, axis=-1, keepdims=True) + 1e-5) * weight
+
+    assert len(names(layer_norm, matrix(), vector())) == 1
+    assert names(lambda x: ua.sum(x * 2.0 + 1.0, axis=0), matrix()) == ["fused[multiply, add]", "sum"]
+    # Of what isn't in C order the sums of rows have another order of additions.
+    assert names(lambda x: ua.sum(x[:, 1:], axis=-1) * 2.0 + 1.0, matrix()) == ["sum", "fused[multiply, add]"]
+    turned = ua.asarray(np.asfortranarray(np.asarray(matrix())))
+    assert all(not name.startswith("fused") for name in names(lambda x: ua.sum(x * 2.0 + 1.0, axis=-1), turned))
+
+
+def test_values_of_rows_alone_are_no_values_of_elements() -> None:
+    def function(x: ua.Array) -> ua.Array:
+        total = ua.sum(x * 2.0, axis=-1, keepdims=True)
+        return ua.broadcast_to(total, x.shape) + total * 3.0
+
+    assert ua.compile(function)(matrix()).tolist() == function(matrix()).tolist()
+
+
+def test_axes_of_length_one_are_no_obstacle() -> None:
+    def function(x: ua.Array, y: ua.Array) -> ua.Array:
+        return ua.reshape(ua.reshape(x * 2.0, (1, 6, 1)) + ua.reshape(y, (6, 1)), (6,)) * y[None]
+
+    assert len(names(function, vector(), vector())) == 1
+
+
+def test_kernels_with_corner_cases_of_their_own_stay_alone() -> None:
+    assert names(lambda x: ua.floor_divide(x * 2.0 + 1.0, x), vector()) == ["fused[multiply, add]", "floor_divide"]
+    assert names(lambda x: ua.nn.sigmoid(x * 2.0 + 1.0), vector()) == ["fused[multiply, add]", "sigmoid"]
+    # Some loops give other bits for negative strides.
+    assert names(lambda x: ua.exp(x[::-1]) * 2.0 + 1.0, vector()) == ["exp", "fused[multiply, add]"]
+    assert len(names(lambda x: x[::-1] * 2.0 + 1.0, vector())) == 1
+
+
+def test_regions_need_no_results_of_each_other() -> None:
+    def function(x: ua.Array) -> ua.Array:
+        y = x * 2.0 + 1.0
+        z = ua.cumulative_sum(y) * 3.0
+        return y * z - y
+
+    assert names(function, vector()) == ["fused[multiply, add]", "cumulative_sum", "fused[multiply, subtract]"]
+
+
+def test_other_modes_and_reports_have_single_operations() -> None:
+    pure = ua.compile(wave, mode="pure").graph(vector(), vector())
+    assert not any(isinstance(node.op, FusedOp) for node in pure.apply_nodes)
+    report = ua.compile(wave).profile(vector(), vector())
+    assert {"add", "multiply", "subtract"} <= {op.name for op in report.ops}
+    assert "fused" in str(report)
+
+
+def test_the_debug_mode_compares_with_the_single_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = fusedop.bind
+
+    def wrong(region: Any) -> Callable[..., None]:
+        run = real(region)
+
+        def one_more(*arrays: np.ndarray) -> None:
+            run(*arrays)
+            arrays[-1][...] += 1
+
+        return one_more
+
+    compiled = ua.compile(lambda x: x * 2.0 + 1.0, mode="debug")
+    compiled(vector())
+    monkeypatch.setattr(fusedop, "bind", wrong)
+    with pytest.raises(BadOptimization, match=r"fused\[multiply, add\].*multiply, add"):
+        compiled(vector())
+
+
+def test_without_the_compiled_part_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unifyarr.graph.run.program.is_compiled", lambda: False)
+    assert names(lambda x: x * 2.0 + 1.0, vector()) == ["multiply", "add"]
+
+
+def test_views_are_index_maps() -> None:
+    def function(x: ua.Array) -> ua.Array:
+        return ua.cumulative_sum(ua.broadcast_to(ua.reshape(x[1:, ::-2], (3, 1, 3)), (3, 5, 3)), axis=0)
+
+    (output,) = ua.graph.trace(function, matrix()).outputs
+    assert output.owner is not None
+    base, start, axes = seen(output.owner.inputs[0])
+    assert base.owner is None
+    assert start == (1, 5)
+    assert axes == (Axis(0), Axis(None), Axis(1, -2))
+
+
+@pytest.mark.parametrize("mode", ["fast", "debug"])
+def test_random_programs_have_the_bits_of_eager_calls(mode: str) -> None:
+    first = {"fast": 0, "debug": 1000}[mode]
+    assert sum(compare(seed, mode) for seed in range(first, first + {"fast": 60, "debug": 12}[mode]))

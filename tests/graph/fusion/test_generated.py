@@ -1,0 +1,230 @@
+"""Regions with generated loops: the same bits and warnings, compiled where nobody waits, from a cache that is safe."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from tests.graph.fusion.random_regions import compare, make, run, values
+from tests.graph.fusion.test_machine import F8, chain, ufunc, whole
+from unifyarr.graph.fusion import cache, machine
+from unifyarr.graph.fusion.emit import _ANY, _BOOL, _FLOAT, _INTEGER, can_emit
+from unifyarr.graph.fusion.region import Region, Step
+
+pytestmark = pytest.mark.skipif(
+    not machine.is_compiled() or cache.find_compiler() is None,
+    reason="the package was installed without its compiled part, or there is no C compiler",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    """A cache for these tests alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNIFYARR_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield Path(os.environ["UNIFYARR_CACHE_DIR"]) / "unifyarr" / "kernels"
+
+
+def generated(region: Region):
+    function = machine.bind(region)
+    assert machine.compile_now(function)
+    return function
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u4", "i8", "u8", "f4", "f8"])
+def test_every_operation(dtype):
+    """Each writes its own result; what's above a dtype's limits wraps."""
+    dtype, n = np.dtype(dtype), 403
+    names = {"f": _FLOAT, "i": _INTEGER, "u": _INTEGER, "b": _BOOL}[dtype.kind] | _ANY
+    steps = []
+    for name in names:
+        for types in getattr(np, name).types:
+            given, result = types.split("->")
+            if given and set(map(np.dtype, given)) == {dtype}:
+                steps.append(Step(name, tuple(range(len(given))), (dtype,) * len(given) + (np.dtype(result),)))
+                break
+    targets = [np.dtype(each) for each in ("?", "i1", "u2", "i4", "u8", "f4", "f8")]
+    steps += [Step("cast", (0,), (dtype, each)) for each in targets]
+    steps = [each for each in steps if can_emit(each)]
+    mask = 2 + next(i for i, step in enumerate(steps) if step.dtypes[-1] == np.dtype("?"))
+    steps.append(Step("where", (mask, 0, 1), (np.dtype("?"), dtype, dtype, dtype)))
+    assert len(steps) > 7
+    rng = np.random.default_rng(0)
+    # Few at a time: a loop has a limited number of operands.
+    for some in (steps[i : i + 25] for i in range(0, len(steps), 25)):
+        some = [step for step in some if max(step.inputs) < 2] or some
+        arguments = [((n,), dtype), ((n,), dtype), *(((n,), step.dtypes[-1]) for step in some)]
+        writes = tuple((i + 2, whole(i + 2)) for i in range(len(some)))
+        region = Region((n,), tuple(arguments), (whole(0), whole(1)), (), tuple(some), writes)
+        arrays = [values(rng, (n,), dtype), values(rng, (n,), dtype)]
+        compare(region, [*arrays, *(np.zeros(n, step.dtypes[-1]) for step in some)], generated(region))
+
+
+def test_random_regions():
+    for seed in range(300, 312):
+        region, arrays = make(seed)
+        function = machine.bind(region)
+        machine.compile_now(function)
+        compare(region, arrays, function)
+
+
+@pytest.mark.parametrize("n", [1, 10, 100_003])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_chains(n, in_place):
+    region = chain(n)
+    if in_place:
+        region = region._replace(writes=((6, whole(1)),))
+    rng = np.random.default_rng(1)
+    compare(region, [rng.random(n), rng.random(n), np.zeros(n)], generated(region))
+    # In other layouts, too.
+    compare(region, [rng.random(2 * n)[::2], rng.random(n)[::-1], np.zeros(n)], generated(region))
+
+
+def test_threads():
+    before, n = ua.get_num_threads(), 1_000_000
+    rng = np.random.default_rng(1)
+    ua.set_num_threads(4)
+    try:
+        compare(chain(n), [rng.random(n), rng.random(n), np.zeros(n)], generated(chain(n)))
+    finally:
+        ua.set_num_threads(before)
+
+
+def test_warnings_are_of_the_steps_that_raise():
+    """Also where a result is only chosen elsewhere, and where the loop writes over what it has read."""
+    bools = (F8, F8, np.dtype("?"))
+    steps = (ufunc("divide", 0, 1), Step("greater", (1, 2), bools), Step("where", (4, 3, 2), (bools[-1], F8, F8, F8)))
+    steps += (ufunc("multiply", 5, 5), ufunc("sqrt", 0))
+    n = 1003
+    region = Region(
+        (n,), (((n,), F8),) * 3, (whole(0), whole(1)), (np.array(0.0),), steps, ((6, whole(0)), (7, whole(2)))
+    )
+    x, y = np.ones(n), np.ones(n)
+    function = generated(region)
+    assert run(function, [x, y, np.zeros(n)])[1] == []
+    y[7] = 0
+    x[1000] = 1e300
+    x[500] = -1
+    expected = [
+        "divide by zero encountered in divide",
+        "invalid value encountered in sqrt",
+        "overflow encountered in multiply",
+    ]
+    assert run(function, [x, y, np.zeros(n)])[1] == expected
+    compare(region, [x, y, np.zeros(n)], function)
+    with np.errstate(all="ignore"):
+        assert run(function, [x, y, np.zeros(n)])[1] == []
+    y[3] = np.nan
+    compare(region, [x, y, np.zeros(n)], function)
+
+
+def test_what_is_called_often_is_compiled_meanwhile(monkeypatch):
+    monkeypatch.setattr(machine, "HOT", 0)
+    region = chain(17)
+    function = machine.bind(region)
+    rng = np.random.default_rng(1)
+    arrays = [rng.random(17), rng.random(17), np.zeros(17)]
+    deadline = time.monotonic() + 60
+    while function.better is None:
+        compare(region, arrays, function)
+        assert time.monotonic() < deadline, "it wasn't compiled"
+    compare(region, arrays, function)
+
+
+def test_nothing_to_generate():
+    region = Region((5,), (((5,), F8),) * 2, (whole(0),), (), (ufunc("exp", 0),), ((1, whole(1)),))
+    assert not machine.compile_now(machine.bind(region))
+    assert not machine.compile_now(lambda: None)
+
+
+def text(number: int) -> str:
+    return f"void kernel_0(char **args) {{ args[0] = (char *){number}; }}"
+
+
+def test_without_a_compiler(monkeypatch, tmp_path):
+    for name in ("", "no-such-compiler"):
+        monkeypatch.setenv("UNIFYARR_CC", name)
+        assert cache.functions(text(0), 1) is None
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o700)
+    monkeypatch.setenv("UNIFYARR_CC", str(broken))
+    function = machine.bind(chain(5))
+    assert not machine.compile_now(function)
+    out = np.zeros(5)
+    function(np.ones(5), np.ones(5), out)
+    assert out.tolist() == [np.sqrt(3)] * 5
+
+
+def test_the_cache_is_private(monkeypatch, tmp_path, folder):
+    assert cache.functions(text(1), 1)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    monkeypatch.setenv("UNIFYARR_CACHE_DIR", "relative")
+    assert cache.find_folder() is None
+    monkeypatch.setenv("UNIFYARR_CACHE_DIR", str(tmp_path))
+    found = cache.find_folder()
+    assert found
+    found.chmod(0o777)
+    assert cache.find_folder() is None
+    found.rmdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    found.symlink_to(elsewhere)
+    assert cache.find_folder() is None
+
+
+def test_damaged_libraries_are_compiled_again(monkeypatch, folder):
+    before = set(folder.glob("*.so"))
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "_load", lambda path: None)
+        assert cache.functions(text(2), 1) is None
+    (made,) = set(folder.glob("*.so")) - before
+    made.write_bytes(b"no library")
+    assert cache.functions(text(2), 1) is None
+    assert cache.functions(text(2), 1)
+
+
+def test_the_oldest_libraries_are_removed(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache, "MOST", 2)
+    for i in range(4):
+        path = tmp_path / f"{i}.so"
+        path.touch()
+        os.utime(path, (i, i))
+    cache._prune(tmp_path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["2.so", "3.so"]
+
+
+def test_nothing_waits_for_a_compiler(tmp_path):
+    """Neither the exit of the interpreter, nor a process that is forked meanwhile."""
+    slow = tmp_path / "slow"
+    slow.write_text('#!/bin/sh\n[ "$1" = --version ] || sleep 20\n')
+    slow.chmod(0o700)
+    code = """
+import os, numpy as np
+from tests.graph.fusion.test_machine import chain
+from unifyarr.graph.fusion import machine
+machine.HOT = 0
+function = machine.bind(chain(5))
+for _ in range(3):
+    function(*np.ones((3, 5)))
+child = os.fork()
+if not child:
+    function(*np.ones((3, 5)))
+    os.environ["UNIFYARR_CC"] = ""
+    machine.compile_now(machine.bind(chain(5)))
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert function.better is None
+"""
+    begin = time.monotonic()
+    environment = {**os.environ, "UNIFYARR_CC": str(slow), "UNIFYARR_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60, env=environment)
+    assert time.monotonic() - begin < 19

@@ -1,0 +1,199 @@
+"""Fast paths of elementwise functions on engines whose arrays are immutable.
+
+They serve plain arrays, neither variables nor tracers. Inside an engine's trace they decline: what a kernel makes of
+arrays from outside is of another type there, and has to be marked as the trace's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..arrays import convert
+from ..arrays.array import Array
+from ..arrays.ownership import LOCK, rebind
+from ..engines import dtypes
+from ..engines.handle import FastPath, Handle, casts_itself
+from ..values.shapes import broadcast, check_memory
+from .declare import Declaration
+from .learnt import direct_kernels
+
+# How many numbers are kept as arrays for one function.
+_KEPT = 1024
+# From how many elements on it pays to look whether a result may take the memory of an operand.
+LARGE = 1 << 17
+
+
+def let_cast(backend: Handle, declaration: Declaration) -> None:
+    """Put a kernel that casts its operands itself in the place of an elementwise one, if the engine has such."""
+    name, ufunc = declaration.name, declaration.ufunc
+    kernel = backend.kernels.get(name)
+    if ufunc is None or kernel is None or casts_itself(kernel):
+        return
+
+    def inputs(*natives: Any) -> list[Any]:
+        *given, output = dtypes.loop(ufunc, *[dtypes.BY_NUMPY[backend.dtype(x)] for x in natives])
+        # An engine that computes later says nothing here of a result for which there's no memory.
+        check_memory(broadcast(*[backend.shape(x) for x in natives], name=name), output)
+        return [each.dtype for each in given]
+
+    found = backend.casting(kernel, inputs)
+    if found is not None:
+        found.casts_itself = True  # type: ignore[attr-defined]
+        backend.kernels[name] = found
+
+
+def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
+    """Return the fast path on arrays: of all dtypes where the kernel casts, else of one that the loop keeps."""
+    assert declaration.ufunc is not None
+    kernel, plain = backend.kernel(declaration.name), backend.native_type
+    known, casts = direct_kernels(backend, declaration), _casts(backend, declaration.ufunc)
+
+    def cast_unary(x: Any) -> Any:
+        if type(x) is not plain:
+            return NotImplemented
+        result = kernel(x)
+        return result if type(result) is plain else NotImplemented
+
+    def cast_binary(x1: Any, x2: Any) -> Any:
+        if not type(x1) is type(x2) is plain:
+            return NotImplemented
+        result = kernel(x1, x2)
+        return result if type(result) is plain else NotImplemented
+
+    def unary(x: Any) -> Any:
+        if type(x) is not plain:
+            return NotImplemented
+        dtype = x.dtype
+        try:
+            call = known[id(dtype)]
+        except KeyError:
+            call = known.of(dtype)
+        result = call(x)
+        return result if type(result) is plain else NotImplemented
+
+    def binary(x1: Any, x2: Any) -> Any:
+        if not type(x1) is type(x2) is plain:
+            return NotImplemented
+        dtype = x1.dtype
+        if x2.dtype is not dtype:
+            one, other = casts(x1, x2)
+            return NotImplemented if one.dtype is not other.dtype else binary(one, other)
+        try:
+            call = known[id(dtype)]
+        except KeyError:
+            call = known.of(dtype)
+        result = call(x1, x2)
+        return result if type(result) is plain else NotImplemented
+
+    if casts_itself(kernel):
+        return cast_unary if declaration.ufunc.nin == 1 else cast_binary
+    return unary if declaration.ufunc.nin == 1 else binary
+
+
+def _casts(backend: Handle, ufunc: np.ufunc) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """Return what casts two arrays of different dtypes as the loop wants them."""
+    # By the identities of the dtypes, which are kept too: some engines' are slow to hash.
+    kept: dict[tuple[int, int], tuple[Any, ...]] = {}
+
+    def learn(one: Any, other: Any) -> tuple[Any, ...]:
+        given = [dtypes.BY_NUMPY[backend.as_dtype(each) or each] for each in (one, other)]
+        wanted = dtypes.loop(ufunc, *given)
+        to = [None if has is gets else gets.dtype for has, gets in zip(given, wanted, strict=False)]
+        return *to, one, other
+
+    def casts(x1: Any, x2: Any) -> tuple[Any, Any]:
+        one, other = x1.dtype, x2.dtype
+        found = kept.get((id(one), id(other)))
+        if found is None:
+            found = kept[id(one), id(other)] = learn(one, other)
+        astype = backend.kernels["astype"]
+        first = x1 if found[0] is None else astype(x1, dtype=found[0])
+        return first, x2 if found[1] is None else astype(x2, dtype=found[1])
+
+    return casts
+
+
+def number_path(backend: Handle, declaration: Declaration, *, reflected: bool) -> FastPath:
+    """Return the fast path on an array and a number of Python's, for which an array stands."""
+    compute, beside = plain_path(backend, declaration), number_beside(backend, declaration, reflected=reflected)
+
+    def fast(x: Any, value: Any) -> Any:
+        number = beside(x, value)
+        return NotImplemented if number is None else compute(x, number)
+
+    def fast_reflected(x: Any, value: Any) -> Any:
+        number = beside(x, value)
+        return NotImplemented if number is None else compute(number, x)
+
+    return fast_reflected if reflected else fast
+
+
+def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
+    """Return what gives, for an array and a number of Python's, the 0-d array that stands for the number.
+
+    It's kept. ``None`` says that the general path has more to do. The kernel gets the two of them, ``reflected`` in the
+    other order.
+    """
+    ufunc: Any = declaration.ufunc
+    one_device = len(backend.devices()) == 1
+    # By the identity of the dtype, which is kept too: some engines' are slow to hash.
+    kept: dict[Any, tuple[Any, Any]] = {}
+
+    def in_order(array: Any, number: Any) -> list[Any]:
+        return [number, array] if reflected else [array, number]
+
+    def learn(dtype: np.dtype[Any], value: Any) -> Any:
+        given = dtypes.BY_NUMPY[dtype]
+        try:
+            *inputs, output = dtypes.loop(ufunc, *in_order(given, type(value)))
+            _, number = in_order(*inputs)
+            # Beside an array of this dtype the kernel mustn't find another loop than beside a number.
+            fits = dtypes.loop(ufunc, *in_order(given, number)) == (*inputs, output)
+            return convert.scalar(value, number, backend) if fits and one_device else None
+        except (TypeError, OverflowError):
+            return None
+
+    def beside(x: Any, value: Any) -> Any:
+        dtype = x.dtype
+        # A text tells the zeros apart.
+        key = id(dtype), value.__class__, value or repr(value)
+        found = kept.get(key)
+        if found is None:
+            if len(kept) >= _KEPT:
+                kept.clear()
+            found = kept[key] = learn(backend.as_dtype(dtype) or dtype, value), dtype
+        return found[0]
+
+    return beside
+
+
+def rebinding_path(backend: Handle, computed: FastPath, beside_number: FastPath | None) -> FastPath:
+    """Return the fast path into an array: a result of out's shape and dtype becomes its native."""
+    plain: type[Any] = backend.native_type
+    device, shape_of, destroys = backend.device, backend.shape, backend.destroys
+    one_device = len(backend.devices()) == 1
+
+    def fast(x1: Any, x2: Any, target: Array) -> bool:
+        out: Any = target._native
+        if type(out) is not plain:
+            return False
+        shape = shape_of(out)
+        if x1 is out and destroys and prod(shape) >= LARGE:
+            return False
+        if beside_number is None:
+            native = computed(x1)
+        else:
+            native = beside_number(x1, x2) if type(x2) is int or type(x2) is float else computed(x1, x2)
+        if native is NotImplemented or shape_of(native) != shape or native.dtype is not out.dtype:
+            return False
+        if not one_device and device(native) != device(out):
+            return False
+        with LOCK:
+            # What a kernel computes is nobody else's, unless it is an operand.
+            return rebind(target, native, owned=destroys and native is not x1 and native is not x2, instead_of=out)
+
+    return fast

@@ -1,0 +1,49 @@
+"""What fast paths learn once for each dtype: which kernel computes operands of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engines import dtypes
+from ..engines.handle import FastPath, Handle, declines
+from .declare import Declaration
+
+
+class Learnt(dict[int, Any]):
+    """What is learnt once for each native dtype, by its identity: some engines' dtypes are slow to hash and compare."""
+
+    def __init__(self, learn: Callable[[Any], Any]) -> None:
+        self.learn = learn
+        # An identity means something as long as its object lives.
+        self.kept: list[Any] = []
+
+    def of(self, native_dtype: Any) -> Any:
+        """Return what is known of a dtype, learning it where it's new."""
+        if id(native_dtype) not in self:
+            self.kept.append(native_dtype)
+            self[id(native_dtype)] = self.learn(native_dtype)
+        return self[id(native_dtype)]
+
+
+def direct_kernels(backend: Handle, declaration: Declaration, *, into_out: bool = False) -> Learnt:
+    """Learn what computes operands of a dtype at once; it declines where the loop casts them first."""
+    assert declaration.ufunc is not None
+    ufunc, kernel = declaration.ufunc, backend.kernel(declaration.name)
+
+    def learn(native_dtype: Any) -> FastPath:
+        one_device = len(backend.devices()) == 1
+        dtype = dtypes.BY_NUMPY[backend.as_dtype(native_dtype) or native_dtype]
+        try:
+            loop = dtypes.loop(ufunc, *[dtype] * ufunc.nin)
+        except TypeError:
+            # There's no such loop: the general path says so.
+            return declines
+        has_gap = native_dtype in getattr(kernel, "gaps", ())
+        if set(loop if into_out else loop[:-1]) != {dtype} or (has_gap and into_out):
+            return declines
+        found: FastPath = kernel if has_gap else getattr(kernel, "native", kernel)
+        # Some are wrapped to run where their arrays are.
+        return getattr(found, "unplaced", found) if one_device else found
+
+    return Learnt(learn)

@@ -1,0 +1,286 @@
+"""What kernels give: the shape and dtype of each result, by the types of the arrays and the static arguments.
+
+Most bodies know what their kernel gives and pass it on, ``invoke(..., result=(shape, dtype))``. The rules here are for
+the other kernels. A trace goes by both and runs no kernel; ``debug()`` and mode ``"debug"`` compare them with what the
+kernels give. A kernel without either is asked for its types by the engine (``Backend.of_types``), or run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...typing import Shape
+from ..engines import dtypes
+from ..values.records import Record
+from ..values.shapes import broadcast, reduced
+
+
+class Typed(Protocol):
+    """An array, a native or a type: what has a shape and a dtype of NumPy's."""
+
+    @property
+    def shape(self) -> Shape: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+class ArrayType(Record):
+    """The shape and dtype of an array, known before it's computed."""
+
+    shape: Shape
+    dtype: Any
+
+
+# One result, or several.
+Types = ArrayType | tuple[ArrayType, ...]
+Rule = Callable[..., Types]
+_INT64 = np.dtype(np.int64)
+
+
+def result_types(name: str, arrays: Sequence[Typed], static: dict[str, Any]) -> Types | None:
+    """Return the types of what a kernel gives, a tuple if it gives several arrays; ``None`` if there's no rule."""
+    rule = RULES.get(name)
+    return None if rule is None else rule(*arrays, **static)
+
+
+def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtypes.real_of(dtypes.BY_NUMPY[dtype]).dtype
+
+
+def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.result_type(dtype, np.complex64)
+
+
+# -- views, writes, casts and joins -----------------------------------------------------------------------------------
+
+
+def _same(x: Typed, *others: Typed, **static: Any) -> ArrayType:
+    return ArrayType(x.shape, x.dtype)
+
+
+def _window(x: Typed, *, window: Sequence[tuple[int, int, int]]) -> ArrayType:
+    return ArrayType(tuple([length for _, _, length in window]), x.dtype)
+
+
+def _permuted(x: Typed, *, axes: Sequence[int]) -> ArrayType:
+    return ArrayType(tuple([x.shape[axis] for axis in axes]), x.dtype)
+
+
+def _shaped(x: Typed, *, shape: Shape) -> ArrayType:
+    return ArrayType(tuple(shape), x.dtype)
+
+
+def _part(x: Typed) -> ArrayType:
+    return ArrayType(x.shape, _real(x.dtype))
+
+
+def _diagonal(x: Typed, *, offset: int) -> ArrayType:
+    *batch, rows, columns = x.shape
+    length = min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns)
+    return ArrayType((*batch, max(length, 0)), x.dtype)
+
+
+def _gathered(x: Typed, *indices: Typed) -> ArrayType:
+    return ArrayType((*(indices[0].shape if indices else ()), *x.shape[len(indices) :]), x.dtype)
+
+
+def _cast(x: Typed, *, dtype: np.dtype[Any]) -> ArrayType:
+    return ArrayType(x.shape, dtype)
+
+
+def _joined(*arrays: Typed, axis: int) -> ArrayType:
+    shape = arrays[0].shape
+    length = sum([x.shape[axis] for x in arrays])
+    return ArrayType((*shape[:axis], length, *shape[axis + 1 :]), arrays[0].dtype)
+
+
+def _stacked(*arrays: Typed, axis: int) -> ArrayType:
+    shape = arrays[0].shape
+    return ArrayType((*shape[:axis], len(arrays), *shape[axis:]), arrays[0].dtype)
+
+
+def _made(*, shape: Shape, dtype: np.dtype[Any], **static: Any) -> ArrayType:
+    return ArrayType(tuple(shape), dtype)
+
+
+# -- searching and counting -------------------------------------------------------------------------------------------
+
+
+def _placed(x1: Typed, x2: Typed, *sorter: Typed, side: str) -> ArrayType:
+    return ArrayType(x2.shape, _INT64)
+
+
+def _along(x: Typed, indices: Typed, *, axis: int) -> ArrayType:
+    return ArrayType(indices.shape, x.dtype)
+
+
+def _counted(x: Typed, *weights: Typed, length: int) -> ArrayType:
+    return ArrayType((length,), weights[0].dtype if weights else _INT64)
+
+
+def _between(x: Typed, edges: Typed, *weights: Typed, uniform: bool) -> ArrayType:
+    return ArrayType((edges.shape[0] - 1,), weights[0].dtype if weights else _INT64)
+
+
+def _mean_square(x: Typed, *, axis: tuple[int, ...], eps: float) -> ArrayType:
+    return ArrayType(reduced(x.shape, axis, True), x.dtype)
+
+
+# -- Fourier transforms -----------------------------------------------------------------------------------------------
+
+
+def _transform(kind: str) -> Rule:
+    # "c" gives complex numbers for each point, "h" for half of them along the last axis, "r" real ones.
+    def rule(
+        x: Typed,
+        *,
+        norm: str,
+        n: int = 0,
+        axis: int = 0,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = None,
+    ) -> ArrayType:
+        lengths = dict(zip(axes or (axis,), s or (n,), strict=True))
+        if kind == "h":
+            last = list(lengths)[-1]
+            lengths[last] = lengths[last] // 2 + 1
+        shape = tuple([lengths.get(place, length) for place, length in enumerate(x.shape)])
+        return ArrayType(shape, _real(x.dtype) if kind == "r" else _complex(x.dtype))
+
+    return rule
+
+
+# -- linear algebra ---------------------------------------------------------------------------------------------------
+
+
+def _number(x: Typed, **static: Any) -> ArrayType:
+    return ArrayType(x.shape[:-2], x.dtype)
+
+
+def _rank(x: Typed, **static: Any) -> ArrayType:
+    return ArrayType(x.shape[:-2], _INT64)
+
+
+def _matrix_norm(x: Typed, *, keepdims: bool, ord: object) -> ArrayType:
+    return ArrayType((*x.shape[:-2], 1, 1) if keepdims else x.shape[:-2], _real(x.dtype))
+
+
+def _vector_norm(x: Typed, *, axis: tuple[int, ...], keepdims: bool, ord: object) -> ArrayType:
+    return ArrayType(reduced(x.shape, axis, keepdims), _real(x.dtype))
+
+
+def _turned(x: Typed, **static: Any) -> ArrayType:
+    return ArrayType((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
+
+
+def _eigen(values: Callable[[Any], Any], vectors: Callable[[Any], Any] | None) -> Rule:
+    def rule(x: Typed) -> Types:
+        found = ArrayType(x.shape[:-1], values(x.dtype))
+        return found if vectors is None else (found, ArrayType(x.shape, vectors(x.dtype)))
+
+    return rule
+
+
+def _qr(x: Typed, *, mode: str) -> Types:
+    *batch, rows, columns = x.shape
+    rank = rows if mode == "complete" else min(rows, columns)
+    return ArrayType((*batch, rows, rank), x.dtype), ArrayType((*batch, rank, columns), x.dtype)
+
+
+def _slogdet(x: Typed) -> Types:
+    return _number(x), ArrayType(x.shape[:-2], _real(x.dtype))
+
+
+def _solve(x1: Typed, x2: Typed) -> ArrayType:
+    if len(x2.shape) == 1:
+        return ArrayType(x1.shape[:-1], x1.dtype)
+    return ArrayType((*broadcast(x1.shape[:-2], x2.shape[:-2], name="solve"), *x2.shape[-2:]), x1.dtype)
+
+
+def _svd(x: Typed, *, full_matrices: bool) -> Types:
+    *batch, rows, columns = x.shape
+    rank = min(rows, columns)
+    left, right = (rows, columns) if full_matrices else (rank, rank)
+    return (
+        ArrayType((*batch, rows, left), x.dtype),
+        ArrayType((*batch, rank), _real(x.dtype)),
+        ArrayType((*batch, right, columns), x.dtype),
+    )
+
+
+def _svdvals(x: Typed) -> ArrayType:
+    return ArrayType((*x.shape[:-2], min(x.shape[-2:])), _real(x.dtype))
+
+
+def _cross(x1: Typed, x2: Typed, *, axis: int) -> ArrayType:
+    return ArrayType(broadcast(x1.shape, x2.shape, name="cross"), x1.dtype)
+
+
+# -- random numbers, behind the state that follows --------------------------------------------------------------------
+
+
+def _drawn(state: Typed, *arrays: Typed, shape: Shape, dtype: Any, **static: Any) -> Types:
+    return _same(state), ArrayType(tuple(shape), np.dtype(dtype))
+
+
+def _drawn_like(state: Typed, *arrays: Typed, **static: Any) -> Types:
+    return _same(state), _same(arrays[0])
+
+
+def _drawn_counts(state: Typed, *arrays: Typed, **static: Any) -> Types:
+    return _same(state), ArrayType(arrays[0].shape, _INT64)
+
+
+def _drawn_order(state: Typed, *, length: int, **static: Any) -> Types:
+    return _same(state), ArrayType((length,), _INT64)
+
+
+def _named(rule: Rule, names: str) -> dict[str, Rule]:
+    return dict.fromkeys(names.split(), rule)
+
+
+RULES: dict[str, Rule] = {
+    **_named(_same, "copy set_window set_real set_imag scatter put_mask scatter_reduce detach stop_gradient"),
+    **_named(_same, "partition expm square_repeatedly cholesky inv matrix_power"),
+    **_named(_window, "get_window"),
+    **_named(_permuted, "permute_dims"),
+    **_named(_shaped, "reshape broadcast_to"),
+    **_named(_part, "real imag"),
+    **_named(_diagonal, "diagonal"),
+    **_named(_gathered, "gather"),
+    **_named(_cast, "astype"),
+    **_named(_joined, "concat"),
+    **_named(_stacked, "stack"),
+    **_named(_made, "empty zeros ones full"),
+    **_named(_placed, "searchsorted"),
+    **_named(_along, "take_along_axis"),
+    **_named(_counted, "bincount"),
+    **_named(_between, "count_between"),
+    **_named(_mean_square, "root_mean_square"),
+    **_named(_transform("c"), "fft ifft fftn ifftn"),
+    **_named(_transform("h"), "rfft rfftn ihfft"),
+    **_named(_transform("r"), "irfft irfftn hfft"),
+    **_named(_number, "det"),
+    **_named(_rank, "matrix_rank"),
+    **_named(_matrix_norm, "matrix_norm"),
+    **_named(_vector_norm, "vector_norm"),
+    **_named(_turned, "pinv"),
+    "eig": _eigen(_complex, _complex),
+    "eigvals": _eigen(_complex, None),
+    "eigh": _eigen(_real, lambda dtype: dtype),
+    "eigvalsh": _eigen(_real, None),
+    **_named(_qr, "qr"),
+    **_named(_slogdet, "slogdet"),
+    **_named(_solve, "solve"),
+    **_named(_svd, "svd"),
+    **_named(_svdvals, "svdvals"),
+    **_named(_cross, "cross"),
+    **_named(_drawn, "draw_uniform draw_normal draw_integers"),
+    **_named(_drawn_like, "draw_gamma draw_binomial"),
+    **_named(_drawn_counts, "draw_poisson"),
+    **_named(_drawn_order, "draw_permutation"),
+}

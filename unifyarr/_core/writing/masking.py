@@ -1,0 +1,66 @@
+"""``x[mask] = s``: one value where a mask of the whole shape is true, which needs no positions."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..arrays import convert
+from ..arrays.array import Array
+from ..arrays.ownership import LOCK, read, rebind
+from ..arrays.views import Masked
+from ..engines import dtypes
+from ..engines.handle import Handle, has_one_device
+from ..engines.tracing import mode
+from .inplace import MANY, assign, check_target, fit
+
+_WHAT = "the masked part"
+
+
+def is_mask(key: object, x: Array) -> bool:
+    """Return whether a key is an array of as many truth values as an array has elements, as far as its rank says."""
+    return isinstance(key, (Array, np.ndarray)) and key.dtype == dtypes.bool and key.ndim == x.ndim > 0
+
+
+def put_mask(x: Array, key: Any, value: object) -> bool:
+    """Write one value where a mask is true; return ``False`` for other shapes, and for several values."""
+    if type(x) is Array is type(key) and (type(value) is int or type(value) is float) and _put_number(x, key, value):
+        return True
+    # A trace couldn't know how many positions there are.
+    mask = convert.as_array(key, x._backend)
+    one_value = type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
+    if mask.shape != x.shape or not one_value:
+        return False
+    check_target(x)
+    native = fit(value, x, (), exact=True, what=_WHAT, assigned=True)
+    assign(x, native, Masked(read(mask)))
+    return True
+
+
+def _put_number(x: Array, key: Array, value: Any) -> bool:
+    """Write a number to a plain array of an immutable engine, if that is all there is to do."""
+    backend, native, mask = x._backend, x._native, key._native
+    plain = backend.native_type
+    if backend.mutable or key._backend is not backend or not type(native) is type(mask) is plain:
+        return False
+    shape = backend.shape(native)
+    if backend.shape(mask) != shape or (backend.destroys and prod(shape) >= MANY):
+        return False
+    if mode.get() is not None or backend.trace() is not None or not has_one_device(backend):
+        return False
+    # A text tells the zeros apart.
+    number = _number(backend, backend.dtype(native), type(value), value or repr(value))
+    new = backend.kernel("put_mask")(native, number, mask)
+    if type(new) is not plain:
+        return False
+    with LOCK:
+        return rebind(x, new, owned=backend.destroys, instead_of=native)
+
+
+@lru_cache(maxsize=1024)
+def _number(backend: Handle, dtype: Any, kind: type, value: Any) -> Any:
+    given = dtypes.BY_NUMPY[dtype]
+    return convert.scalar(dtypes.as_assigned(kind(value), given, _WHAT), given, backend)

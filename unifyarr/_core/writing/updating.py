@@ -1,0 +1,152 @@
+"""``v += w`` of a view that is a recipe of one window: in one step of the engine where it has such.
+
+Elsewhere the window is read, unless its value is known, and written back. What isn't plain takes the general path:
+other steps and backends, traces, variables, and arrays so large that a run of writes pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from math import prod
+from typing import Any
+
+from ...typing import Shape
+from ..arrays.array import Array
+from ..arrays.elements import Element
+from ..arrays.operators import OPERATORS
+from ..arrays.ownership import LOCK, rebind
+from ..arrays.recipes import View
+from ..arrays.views import Window
+from ..declaring.declare import DECLARATIONS
+from ..declaring.immutable import number_beside, plain_path
+from ..engines import dtypes
+from ..engines.handle import Handle, casts_itself, has_one_device
+from ..engines.kernels import bound
+from ..engines.tracing import mode
+from .inplace import MANY, rewrite
+
+running_mode = mode.get
+_ARRAYS = frozenset({Array, Element, View})
+
+
+class _Update:
+    """How windows are updated by a function, on a backend."""
+
+    def __init__(self, backend: Handle, name: str) -> None:
+        declaration = DECLARATIONS[name]
+        kernel = backend.kernel(name)
+        self.ufunc: Any = declaration.ufunc
+        self.into = getattr(backend, f"fast_out_{name}")
+        self.beside = number_beside(backend, declaration)
+        self.compute = plain_path(backend, declaration)
+        # Of a window: two functions of the root and the other operand, the second one of which uses up the root.
+        self.at_once = backend.updating(kernel) if casts_itself(kernel) else None
+        self.casts = cache(self._casts)
+
+    def _casts(self, dtype: Any, other: Any) -> bool:
+        # Whether the result goes into an array of the first dtype.
+        given = dtypes.BY_NUMPY[dtype], dtypes.BY_NUMPY[other]
+        try:
+            dtypes.check_cast(dtypes.loop(self.ufunc, *given)[-1], given[0], "the view")
+        except TypeError:
+            return False
+        return True
+
+
+@cache
+def _update_of(backend: Handle, name: str) -> _Update | None:
+    if backend.mutable or not has_one_device(backend) or name not in backend.kernels:
+        return None
+    return _Update(backend, name)
+
+
+@lru_cache(maxsize=1024)
+def _window_kernels(backend: Handle, window: Window) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return what reads a window, and what writes one back."""
+    if window.order == tuple(range(len(window.axes))):
+        # There's one device: none has to run where its arrays are.
+        get, put = (getattr(kernel, "unplaced", kernel) for kernel in map(backend.kernel, ("get_window", "set_window")))
+        return bound(get, {"window": window.axes}), bound(put, {"window": window.axes})
+    return lambda native: window.get(backend, native), lambda native, value: window.put(backend, native, value)
+
+
+@lru_cache(maxsize=1024)
+def _lengths(window: Window) -> Shape | None:
+    """Return the shape of the array that is all in a window, as it is; ``None`` if none is."""
+    lengths = tuple([length for _, _, length in window.axes])
+    return lengths if window.is_identity(lengths) else None
+
+
+def update(view: View, name: str, other: Any) -> bool:
+    """Write to a view what a function of it and another operand gives; return whether that was done."""
+    backend, root, window = view._backend, view._root, view._steps[0]
+    how = _update_of(backend, name)
+    # The token before the native: see ``rebind``.
+    token, native, plain = root._token, root._native, backend.native_type
+    if how is None or len(view._steps) > 1 or type(window) is not Window or type(native) is not plain:
+        return False
+    if backend.trace() is not None:
+        return False
+    kind = type(other)
+    if kind is int or kind is float:
+        other = how.beside(native, other)
+    elif kind in _ARRAYS and other._backend is backend:
+        other = other._native
+    if type(other) is not plain:
+        return False
+    shape_of = backend.shape
+    shape = shape_of(native)
+    if shape == _lengths(window):
+        # ``x[:] += w`` is ``x += w``.
+        return bool(how.into(native, other, root))
+    is_large = prod(shape) >= MANY
+    if how.at_once is not None:
+        if not how.casts(native.dtype, other.dtype):
+            return False
+        pure, destructive = how.at_once(window.axes, window.order)
+        if is_large:
+
+            def write(old: Any, results: list[Any] | None) -> Any:
+                return pure(old, other) if results is None else destructive(old, other, results=results)
+
+            rewrite(root, write)
+            return True
+        with LOCK:
+            return rebind(root, pure(native, other), owned=backend.destroys, instead_of=native)
+    if is_large:
+        return False
+    get, put = _window_kernels(backend, window)
+    value = view._value if getattr(view, "_seen", None) is token else get(native)
+    found = how.compute(value, other)
+    if type(found) is not plain or found.dtype is not native.dtype or shape_of(found) != shape_of(value):
+        return False
+    new = put(native, found)
+    with LOCK:
+        if type(new) is not plain or not rebind(root, new, owned=backend.destroys, instead_of=native):
+            return False
+        view._value, view._seen = found, root._token
+    return True
+
+
+def _operator(name: str, function: str) -> Any:
+    general: Callable[[View, Any], Any] = getattr(Array, name)
+
+    def operator(self: View, other: Any, /) -> Any:
+        if running_mode() is None:
+            try:
+                if update(self, function, other):
+                    return self
+            except Exception:
+                # The general path says what is wrong.
+                pass
+        return general(self, other)
+
+    operator.__name__, operator.__qualname__, operator.__doc__ = name, f"View.{name}", general.__doc__
+    return operator
+
+
+for _function, _forms in OPERATORS.items():
+    if "in_place" in _forms:
+        _name = _forms["in_place"].__name__
+        setattr(View, _name, _operator(_name, _function))

@@ -1,0 +1,80 @@
+"""The buffers of intermediate values, which are used again when their value is dead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .loops import runs_in_place
+from .tasks import Task
+
+
+class Place(NamedTuple):
+    """Where the elements of a chunk are: in a ``"window"``, ``"constant"`` or ``"slot"`` of this number."""
+
+    where: str
+    number: int
+
+
+def is_in_place(task: Task) -> bool:
+    """Return whether a task's result may be in the memory of one of its inputs.
+
+    A generated loop's isn't: its operations may have to run on the inputs again.
+    """
+    return len(task.operations) == 1 and runs_in_place(task.operations[0].step)
+
+
+class Buffers:
+    """The buffers of a region: ``slots`` are pairs (itemsize, whether there's one value for each row)."""
+
+    def __init__(self, dtypes: Sequence[np.dtype[Any]], by_row: Sequence[bool | None]):
+        self.slots: list[tuple[int, bool]] = []
+        self._dtypes, self._by_row = dtypes, by_row
+        self._free: dict[tuple[int, bool], list[Place]] = {}
+        self._n_values = -1
+
+    def place(self, tasks: Sequence[Task], needed: set[int], places: dict[int, Place]) -> None:
+        """Give each value a buffer that has no place yet; those that are ``needed`` at the end keep theirs."""
+        last = {each: time for time, task in enumerate(tasks) for each in task.inputs} | dict.fromkeys(
+            needed, len(tasks)
+        )
+        for time, task in enumerate(tasks):
+            dead = {each for each in task.inputs if last[each] == time}
+            in_place = is_in_place(task)
+            if in_place:
+                self._drop(dead, places)
+            for each in task.outputs:
+                if each not in places:
+                    places[each] = self._take(each)
+            self._drop({*(() if in_place else dead), *(each for each in task.outputs if each not in last)}, places)
+
+    def place_checks(self, task: Task, places: dict[int, Place]) -> dict[int, Place]:
+        """Return places for a task's operations one by one: all results in buffers that aren't used otherwise."""
+        if self._n_values < 0:
+            self._n_values = len(self.slots)
+        free: dict[tuple[int, bool], list[Place]] = {}
+        for number, buffer in enumerate(self.slots[self._n_values :], self._n_values):
+            free.setdefault(buffer, []).append(Place("slot", number))
+        self._free = free
+        found = {each: places[each] for each in task.inputs}
+        last = {each: time for time, operation in enumerate(task.operations) for each in operation.inputs}
+        at = dict(found)
+        for time, operation in enumerate(task.operations):
+            at[operation.value] = found[operation.value] = self._take(operation.value)
+            dead = {each for each in operation.inputs if last[each] == time} - {*task.inputs}
+            self._drop({*dead, *({operation.value} - {*last})}, at)
+        return found
+
+    def _take(self, value: int) -> Place:
+        buffer = self._dtypes[value].itemsize, bool(self._by_row[value])
+        if self._free.get(buffer):
+            return self._free[buffer].pop()
+        self.slots.append(buffer)
+        return Place("slot", len(self.slots) - 1)
+
+    def _drop(self, values: set[int], places: dict[int, Place]) -> None:
+        for each in values:
+            if places[each].where == "slot":
+                self._free.setdefault(self.slots[places[each].number], []).append(places[each])

@@ -1,0 +1,197 @@
+"""Loops in C, for groups of steps whose results C and NumPy define alike, to the last bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .region import CAST, WHERE, Step
+
+if TYPE_CHECKING:
+    from .tasks import Operation, Task
+
+HEAD = """#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+"""
+
+_TYPES = {"?": "uint8_t", "f": "float", "d": "double"}
+_TYPES |= {np.dtype(f"i{size}").char: f"int{8 * size}_t" for size in (1, 2, 4, 8)}
+_TYPES |= {np.dtype(f"u{size}").char: f"uint{8 * size}_t" for size in (1, 2, 4, 8)}
+
+# Not here: what C leaves open (division and shifts of integers), what NumPy computes in its own way (exp, power),
+# and maximum and minimum of floats, where the sign of zero depends on the processor.
+_FLOAT = {
+    "add": "{0} + {1}",
+    "subtract": "{0} - {1}",
+    "multiply": "{0} * {1}",
+    "divide": "{0} / {1}",
+    "negative": "-{0}",
+    "positive": "{0}",
+    "conjugate": "{0}",
+    "absolute": "__builtin_fabs{f}({0})",
+    "sqrt": "__builtin_sqrt{f}({0})",
+    "square": "{0} * {0}",
+    "reciprocal": "1 / {0}",
+    "rint": "__builtin_rint{f}({0})",
+    "floor": "__builtin_floor{f}({0})",
+    "ceil": "__builtin_ceil{f}({0})",
+    "trunc": "__builtin_trunc{f}({0})",
+    "copysign": "__builtin_copysign{f}({0}, {1})",
+    "isnan": "{0} != {0}",
+    "equal": "{0} == {1}",
+    "not_equal": "{0} != {1}",
+    # NaN raises no flag here, as in NumPy.
+    "less": "__builtin_isless({0}, {1})",
+    "less_equal": "__builtin_islessequal({0}, {1})",
+    "greater": "__builtin_isgreater({0}, {1})",
+    "greater_equal": "__builtin_isgreaterequal({0}, {1})",
+}
+_ANY = {
+    "logical_and": "({0} != 0) & ({1} != 0)",
+    "logical_or": "({0} != 0) | ({1} != 0)",
+    "logical_xor": "({0} != 0) ^ ({1} != 0)",
+    "logical_not": "{0} == 0",
+}
+_INTEGER = {
+    **{name: _FLOAT[name] for name in ("add", "subtract", "multiply", "negative", "positive", "conjugate", "square")},
+    "absolute": "{0} < 0 ? -{0} : {0}",
+    "maximum": "{0} > {1} ? {0} : {1}",
+    "minimum": "{0} < {1} ? {0} : {1}",
+    "bitwise_and": "{0} & {1}",
+    "bitwise_or": "{0} | {1}",
+    "bitwise_xor": "{0} ^ {1}",
+    "invert": "~{0}",
+    "equal": "{0} == {1}",
+    "not_equal": "{0} != {1}",
+    "less": "{0} < {1}",
+    "less_equal": "{0} <= {1}",
+    "greater": "{0} > {1}",
+    "greater_equal": "{0} >= {1}",
+}
+_BOOL = {
+    "bitwise_and": "{0} & {1}",
+    "bitwise_or": "{0} | {1}",
+    "bitwise_xor": "{0} ^ {1}",
+    "invert": "!{0}",
+}
+
+
+def can_emit(step: Step) -> bool:
+    """Return whether a step can be part of a generated loop."""
+    return _expression(step) is not None
+
+
+def _expression(step: Step) -> str | None:
+    if step.reduces or any(_char(dtype) not in _TYPES for dtype in step.dtypes):
+        return None
+    first, result = step.dtypes[0], step.dtypes[-1]
+    if step.name == WHERE:
+        # By bits, since a branch would leave out what the other side warns of.
+        return "select_{size}({0}, {1}, {2})" if result.itemsize in (4, 8) else "{0} ? {1} : {2}"
+    if step.name == CAST:
+        if result.kind == "b":
+            return "{0} != 0"
+        return None if first.kind == "f" and result.kind != "f" else "{0}"
+    if len(set(step.dtypes[:-1])) > 1 or result not in (first, np.dtype("?")):
+        return None
+    kinds = {"f": _FLOAT, "i": _INTEGER, "u": _INTEGER, "b": _BOOL}[first.kind]
+    return kinds.get(step.name) or _ANY.get(step.name)
+
+
+def _char(dtype: np.dtype[Any]) -> str:
+    # C's long and long long may be one dtype.
+    return np.dtype(dtype.str).char
+
+
+def type_of(dtype: np.dtype[Any]) -> str:
+    """Return the C type of a dtype."""
+    return _TYPES[_char(dtype)]
+
+
+def source(tasks: Sequence[Task], dtypes: Sequence[np.dtype[Any]], still: Sequence[bool]) -> str:
+    """Return C with a function for each task, ``kernel_0`` and so on, of the signature of NumPy's loops.
+
+    ``still`` are the values that are the same along a loop, where that's known.
+    """
+    parts = [HEAD, *(_select(bits) for bits in (32, 64))]
+    parts += [_kernel(i, task, dtypes, still) for i, task in enumerate(tasks)]
+    return "\n".join(parts)
+
+
+def _select(bits: int) -> str:
+    real = "float" if bits == 32 else "double"
+    integer = f"uint{bits}_t"
+    size = bits // 8
+    return f"""
+#define select_{size}(c, a, b) _Generic((a), float: select_real_{size}, double: select_real_{size}, \\
+    default: select_bits_{size})(c, a, b)
+static inline {integer} select_bits_{size}(uint8_t c, {integer} a, {integer} b)
+{{
+    {integer} mask = -({integer})(c != 0);
+    return (a & mask) | (b & ~mask);
+}}
+static inline {real} select_real_{size}(uint8_t c, {real} a, {real} b)
+{{
+    {integer} x, y;
+    memcpy(&x, &a, {size});
+    memcpy(&y, &b, {size});
+    x = select_bits_{size}(c, x, y);
+    memcpy(&a, &x, {size});
+    return a;
+}}
+"""
+
+
+def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Sequence[bool]) -> str:
+    """Return a loop for dense memory, which the compiler vectorises, another for any, and the choice of one."""
+    places = list(enumerate((*task.inputs, *task.outputs)))
+    names = {value: f"v{i}" for i, value in enumerate((*task.inputs, *(each.value for each in task.operations)))}
+    types = {value: type_of(dtypes[value]) for value in names}
+    body = [f"{types[each.value]} {names[each.value]} = {_text(each, names)};" for each in task.operations]
+    inputs, outputs = places[: len(task.inputs)], places[len(task.inputs) :]
+    stills = [i for i, value in inputs if still[value]]
+
+    pointers = [f"{types[value]} v{i}" if i in stills else f"{types[value]} *restrict p{i}" for i, value in places]
+    dense = [f"{types[value]} v{i} = p{i}[i];" for i, value in inputs if i not in stills]
+    dense += [*body, *(f"p{i}[i] = {names[value]};" for i, value in outputs)]
+    at = {i: f"*({types[value]} *)(args[{i}] + i * steps[{i}])" for i, value in places}
+    strided = [f"{types[value]} v{i} = {at[i]};" for i, value in inputs]
+    strided += [*body, *(f"{at[i]} = {names[value]};" for i, value in outputs)]
+    given = [f"*({types[value]} *)args[{i}]" if i in stills else f"({types[value]} *)args[{i}]" for i, value in places]
+    is_dense = [f"steps[{i}] == {0 if i in stills else dtypes[value].itemsize}" for i, value in places]
+    return f"""
+{_loop(f"dense_{number}", ", ".join(pointers), dense)}
+{_loop(f"strided_{number}", "char **args, ptrdiff_t const *steps", strided)}
+void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)
+{{
+    if ({" && ".join(is_dense)})
+        dense_{number}(dimensions[0], {", ".join(given)});
+    else
+        strided_{number}(dimensions[0], args, steps);
+}}
+"""
+
+
+def _loop(name: str, parameters: str, body: Sequence[str]) -> str:
+    lines = "\n".join(f"        {each}" for each in body)
+    return f"""
+static __attribute__((noinline)) void {name}(ptrdiff_t n, {parameters})
+{{
+    for (ptrdiff_t i = 0; i < n; i++) {{
+{lines}
+    }}
+}}"""
+
+
+def _text(operation: Operation, names: dict[int, str]) -> str:
+    step = operation.step
+    result = step.dtypes[-1]
+    pattern = _expression(step)
+    assert pattern is not None, step
+    given = [names[each] for each in operation.inputs]
+    text = pattern.format(*given, f="f" if result == np.dtype("f4") else "", size=result.itemsize)
+    # Narrow integers wrap when they're cast back: C computes them as int.
+    return f"({type_of(result)})({text})"

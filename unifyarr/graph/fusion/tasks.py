@@ -1,0 +1,70 @@
+"""The tasks of a region: its steps one by one, or those that can be generated as C in groups, each one loop."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from .emit import can_emit
+from .region import Region, Step
+
+COPY = "copy"
+# The most values that a group reads and writes: MOST_OPERANDS in native/program.h.
+MOST_OPERANDS = 60
+
+
+class Operation(NamedTuple):
+    """A step that makes a value; ``number`` is the step's in the region, or -1 for a copy."""
+
+    step: Step
+    number: int
+    inputs: tuple[int, ...]
+    value: int
+
+
+class Task(NamedTuple):
+    """Operations that run as one loop, the values that it reads, and those that it makes for others."""
+
+    operations: tuple[Operation, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+def alone(operation: Operation) -> Task:
+    """Return the task of one operation, by the loop of its step."""
+    return Task((operation,), operation.inputs, (operation.value,))
+
+
+def grouped(region: Region, operations: list[Operation], by_row: list[bool | None]) -> list[Task]:
+    """Return tasks for operations in which those that can be generated are together, as far as their order allows."""
+    levels: dict[int, int] = {}
+    emitted: dict[int, bool] = {}
+    groups: dict[int, list[Operation]] = {}
+    others: dict[int, list[Operation]] = {}
+    read = {i for each in operations for i in each.inputs} | {slot for slot, _ in region.writes}
+    for each in operations:
+        # A result that nothing reads may still be worth a warning, but a compiler leaves it out.
+        emits = each.number >= 0 and by_row[each.value] is False and can_emit(each.step) and each.value in read
+        # What can't be generated runs after the group of its level.
+        level = max((levels.get(i, 0) + (emits and not emitted.get(i, True)) for i in each.inputs), default=0)
+        levels[each.value], emitted[each.value] = level, emits
+        (groups if emits else others).setdefault(level, []).append(each)
+    written = {slot for slot, _ in region.writes}
+    tasks = []
+    for level in sorted({*groups, *others}):
+        group = groups.get(level, [])
+        made = {each.value for each in group}
+        used = {i for each in operations if each.value not in made for i in each.inputs} | written
+        task = _group(group, used)
+        if len(group) > 1 and len(task.inputs) + len(task.outputs) <= MOST_OPERANDS:
+            tasks.append(task)
+        else:
+            tasks += map(alone, group)
+        tasks += map(alone, others.get(level, []))
+    return tasks
+
+
+def _group(operations: list[Operation], used: Collection[int]) -> Task:
+    made = {each.value for each in operations}
+    inputs = dict.fromkeys(i for each in operations for i in each.inputs if i not in made)
+    return Task(tuple(operations), tuple(inputs), tuple(each.value for each in operations if each.value in used))

@@ -1,0 +1,120 @@
+"""Kernels whose results have a shape that depends on values: of constants these are known when a function is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..._core.engines.registry import load
+from ..._core.modes.debugging import UNSET
+from ...errors import TraceError
+from ..core.basic import Apply, Constant, Variable
+from ..kernels.kernelop import KernelOp
+from .traced import Recorder, Traced, evaluate, where
+
+# What these need, and what to do where it isn't known.
+_MASK = (
+    "needs the places where a mask is true, as ua.nonzero() and x[mask] do",
+    "choose with ua.where(mask, value, x), or write one scalar with a mask of the whole shape, x[mask] = 0. Masks that "
+    "are constants, as NumPy arrays and lists are, work everywhere",
+)
+_UNIQUE = ("makes an array as long as there are different values", "do it outside, and pass the result")
+DATA_DEPENDENT = {
+    "nonzero": _MASK,
+    **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"), _UNIQUE),
+}
+# The place of the first index among the arrays of a kernel.
+_INDEXED = {"gather": 1, "scatter": 2, "scatter_reduce": 2, "take": 1, "take_along_axis": 1}
+
+
+def of_constants(trace: Recorder, name: str, natives: Sequence[Traced]) -> Any:
+    """Return the result of a kernel for values that are the same at each call, as constants."""
+    values = values_of_constants(trace, natives)
+    if values is None:
+        what, advice = DATA_DEPENDENT[name]
+        raise TraceError(f"{where()} {what}, but its values aren't known when a compiled function is traced: {advice}")
+    with np.errstate(all="ignore"):
+        result = load("numpy").kernel(name)(*values)
+    device = trace.backend.device_named(natives[0].device)
+    made = [trace.handle.from_numpy(each, device=device) for each in (result if type(result) is tuple else (result,))]
+    return tuple(made) if type(result) is tuple else made[0]
+
+
+def values_of_constants(trace: Recorder, natives: Sequence[Traced]) -> list[np.ndarray] | None:
+    """Return the values of natives that are computed from constants alone, ``None`` if one isn't."""
+    if not _is_constant(trace, [native.variable for native in natives]):
+        return None
+    known: dict[Variable, np.ndarray] = {}
+
+    def source(variable: Variable) -> np.ndarray:
+        assert isinstance(variable, Constant)
+        return trace.backend.to_numpy(variable.data)
+
+    with np.errstate(all="ignore"):
+        return [evaluate(native.variable, known, source, _on_host) for native in natives]
+
+
+def check_indices(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> None:
+    """Raise ``IndexError`` where a kernel is given a constant index that is out of bounds.
+
+    Of other indices only the engine knows the values, and what JAX and TensorFlow compile doesn't raise.
+    """
+    indexed = _INDEXED.get(name)
+    if indexed is None:
+        return
+    shape = natives[0].shape
+    if static.get("axis", ...) is None:
+        shape = (prod(shape),)
+    for place, native in enumerate(natives[indexed:], static.get("axis") or 0):
+        values = values_of_constants(trace, [native])
+        index = None if values is None or not values[0].size else _outside(values[0], shape[place])
+        if index is not None:
+            raise IndexError(f"index {index} is out of bounds for axis {place} with size {shape[place]}")
+
+
+def _outside(indices: np.ndarray, length: int) -> int | None:
+    low, high = int(indices.min()), int(indices.max())
+    return low if low < -length else high if high >= length else None
+
+
+def _on_host(node: Apply, inputs: list[np.ndarray]) -> Iterable[np.ndarray]:
+    # Computing with the engine would compile each kernel, and give no values inside a trace of the engine's own.
+    values = getattr(node.op, "values", None)
+    if values is not None:
+        return (values,)
+    assert isinstance(node.op, KernelOp)
+    static = dict(node.op.static)
+    casts = static.pop("casts", ())
+    if casts:
+        inputs = [x.astype(dtype) for x, dtype in zip(inputs, casts, strict=True)]
+    if "device" in static:
+        static["device"] = None
+    host = KernelOp(load("numpy"), node.op.name, static, len(node.outputs))
+    result = host.perform(None, inputs)
+    return result if len(node.outputs) > 1 else (result,)
+
+
+def _is_constant(trace: Recorder, variables: Iterable[Variable]) -> bool:
+    """Return whether variables are computed from known constants alone, by what always computes the same."""
+    waiting, seen = list(variables), set()
+    while waiting:
+        variable = waiting.pop()
+        node = variable.owner
+        if isinstance(variable, Constant):
+            if trace.backend.is_traced(variable.data):
+                return False
+            continue
+        if node in seen:
+            continue
+        if node is None or not all(isinstance(op, KernelOp) and _is_sure(op.name) for op in node.op.parts()):
+            return False
+        seen.add(node)
+        waiting += node.inputs
+    return True
+
+
+def _is_sure(name: str) -> bool:
+    return (name not in UNSET and not name.startswith("draw_") and name in load("numpy").kernels) or name == "copy"

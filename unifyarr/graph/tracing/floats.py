@@ -1,0 +1,100 @@
+"""The Python floats of a compiled function's arguments, which may have other values at each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._core.arrays.weak import Computed, WeakFloat
+from ..._core.engines.dtypes import DType
+from ..._core.engines.handle import Handle
+
+
+class Scalar(NamedTuple):
+    """A 0-d input of a graph: the float that it has the value of, and its dtype and device."""
+
+    value: WeakFloat
+    dtype: DType
+    device: Any
+
+    def maker(self, backend: Handle, *, compiled: bool = False) -> Callable[[float], Any]:
+        """Return a function that makes a native of a value; ``compiled`` if what the engine has compiled takes it."""
+        if backend.native_type is np.ndarray:
+            return partial(np.asarray, dtype=self.dtype.dtype)
+        dtype = self.dtype.dtype
+        as_native = (
+            backend.compiled_argument if compiled else partial(backend.from_numpy, device=self.device, copy=False)
+        )
+        if self.dtype.itemsize >= 8:
+            return lambda value: as_native(np.asarray(value, dtype))
+
+        def make(value: float) -> Any:
+            # Only NumPy's own backend warns of what a dtype can't hold.
+            with np.errstate(all="ignore"):
+                return as_native(np.asarray(value, dtype))
+
+        return make
+
+
+class Floats:
+    """What the graph of a function takes of its float arguments: ``scalars``, computed from those at ``places``.
+
+    ``asked`` has the places of floats whose values were asked for: the graph is for these values alone.
+    """
+
+    def __init__(self, scalars: Sequence[Scalar], places: Sequence[int], asked: frozenset[int]) -> None:
+        self.scalars, self.asked = list(scalars), asked
+        self.are_leaves = all(each.value.how in places for each in scalars)
+        # Those that the key says nothing of.
+        self.places = [place for place in places if place not in asked]
+        self.values: Callable[..., list[float]] = self._compiled(self.places)
+
+    def makers(self, backend: Handle, *, compiled: bool) -> list[Callable[[float], Any]]:
+        """Return a function for each scalar that makes its native of its value."""
+        return [each.maker(backend, compiled=compiled) for each in self.scalars]
+
+    def _compiled(self, places: Sequence[int]) -> Callable[..., list[float]]:
+        names: dict[str, Any] = {}
+        known: dict[int, str] = {}
+
+        def lines() -> Iterator[str]:
+            for each in sorted_floats([scalar.value for scalar in self.scalars]):
+                name = known[id(each)] = f"x{each.how}" if isinstance(each.how, int) else f"y{len(known)}"
+                if each.how in self.asked:
+                    names[name] = each.value
+                if isinstance(each.how, Computed):
+                    arguments = []
+                    for place, argument in enumerate(each.how.arguments):
+                        constant = f"{name}_{place}"
+                        names[constant] = argument
+                        arguments.append(known.get(id(argument), constant))
+                    names[f"{name}_function"] = each.how.function
+                    yield f"    {name} = {name}_function({', '.join(arguments)})"
+
+        body = list(lines())
+        results = ", ".join(known[id(scalar.value)] for scalar in self.scalars)
+        source = "\n".join(
+            [f"def values({', '.join(f'x{place}' for place in places)}):", *body, f"    return [{results}]"]
+        )
+        exec(compile(source, "<unifyarr floats>", "exec"), names)
+        values: Callable[..., list[float]] = names["values"]
+        return values
+
+
+def sorted_floats(floats: Sequence[WeakFloat]) -> list[WeakFloat]:
+    """Return floats, and those that they're computed from, each once and after its arguments."""
+    found: dict[int, WeakFloat] = {}
+    waiting = [(each, False) for each in reversed(floats)]
+    while waiting:
+        each, has_arguments = waiting.pop()
+        if id(each) in found:
+            continue
+        if has_arguments or not isinstance(each.how, Computed):
+            found[id(each)] = each
+            continue
+        waiting.append((each, True))
+        waiting += [(argument, False) for argument in each.how.arguments if type(argument) is WeakFloat]
+    return list(found.values())

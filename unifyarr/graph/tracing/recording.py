@@ -1,0 +1,191 @@
+"""Calls of kernels and of users' operations inside a trace: each becomes a node of known types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.declaring.cuts import Cut
+from ..._core.declaring.types import ArrayType, result_types
+from ..._core.engines.handle import Handle
+from ..._core.engines.tracing import running
+from ...errors import TraceError
+from ..core.basic import Apply, Op
+from ..kernels.kernelop import COPY, KernelOp, kernel_op
+from ..kernels.operations import UserOp
+from .constants import DATA_DEPENDENT, check_indices, of_constants
+from .traced import Recorder, Traced, device_of, type_of
+
+if TYPE_CHECKING:
+    from ..._core.calling.applications import Application
+
+
+class Declines(Exception):
+    """A kernel, asked for types, returned ``NotImplemented``."""
+
+
+def record(
+    backend: Handle, name: str, natives: Sequence[Traced], static: dict[str, Any], result: Any, offered: bool
+) -> Any:
+    """Make the call of a kernel a node of the graph.
+
+    ``result`` is the shape and dtype that the body knows, ``offered`` whether the kernel may decline the call.
+    """
+    trace = check_running(backend)
+    if name in DATA_DEPENDENT:
+        return of_constants(trace, name, natives)
+    check_indices(trace, name, natives, static)
+    kernel = backend.copy if name == COPY else backend.kernel(name)
+    if getattr(kernel, "origin", None) == "not implemented":
+        # It says why.
+        kernel(*natives, **static)
+    found: Any = None
+    if len({native.device for native in natives}) < 2:
+        types = [native.type for native in natives]
+        found = _declared(backend, name, types, static, result)
+        if offered or found is None:
+            asked = _asked(backend, kernel_op(backend, name, static), tuple(types))
+            if asked is NotImplemented or _declines(kernel, types, static, offered):
+                return NotImplemented
+            found = found or asked
+    if found is None:
+        return _run(trace, name, natives, static)
+    several = type(found) is not ArrayType
+    op = kernel_op(backend, name, static, len(found) if several else 1)
+    device = natives[0].device if natives else device_of(backend, static.get("device"))
+    outputs = node_of(op, natives, found if several else (found,), device)
+    return outputs if several else outputs[0]
+
+
+def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> Any:
+    """Return the types that the body or a rule says, ``None`` if neither does or the engine lacks one of the dtypes."""
+    found: Any = result_types(name, types, static) if result is None else ArrayType(*result)
+    if found is None:
+        return None
+    every = (found,) if type(found) is ArrayType else found
+    return found if all(backend.supports_dtype(each.dtype) for each in every) else None
+
+
+def _declines(kernel: Any, types: Sequence[ArrayType], static: dict[str, Any], offered: bool) -> bool:
+    rule = getattr(kernel, "declines", None) if offered else None
+    return rule is not None and bool(rule(*types, **static))
+
+
+@lru_cache(maxsize=4096)
+def _asked(backend: Handle, op: KernelOp, types: tuple[ArrayType, ...]) -> Any:
+    """Return the types that the engine says, ``NotImplemented`` if the kernel declines, ``None`` if it doesn't tell."""
+    kernel, several = backend.kernel(op.name), False
+
+    def results(*natives: Any) -> Sequence[Any]:
+        nonlocal several
+        found = kernel(*natives, **op.static)
+        if found is NotImplemented:
+            raise Declines
+        several = isinstance(found, tuple)
+        return list(found) if several else [found]
+
+    try:
+        found = backend.of_types(results, types)
+    except Declines:
+        return NotImplemented
+    if found is None:
+        return None
+    made = tuple(ArrayType(tuple(shape), dtype) for shape, dtype in found)
+    return made if several else made[0]
+
+
+def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
+    """Make a node of a kernel whose types only a run on the values of the example tells."""
+    backend = trace.backend
+    op = KernelOp(backend, name, static, 1)
+    with trace.suspended():
+        result = op.perform(None, [trace.examples.of(native.variable) for native in natives])
+    if result is NotImplemented:
+        return result
+    if isinstance(result, tuple):
+        return node_of_values(trace, KernelOp(backend, name, static, len(result)), natives, result)
+    return node_of_values(trace, op, natives, (result,))[0]
+
+
+def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> Any:
+    """Make the call of a user's operation a node of the graph.
+
+    What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example.
+    """
+    trace = check_running(backend)
+    found = _told(trace, application, [native.type for native in natives])
+    if found is None and not trace.checks:
+        # Where a kernel is held against the body, it's the kernel that says.
+        found = _of_body(trace, application, natives)
+    if found is NotImplemented:
+        return found
+    if found is not None and len({native.device for native in natives}) == 1:
+        return node_of(UserOp(backend, application, len(found)), natives, found, natives[0].device)
+    with trace.suspended():
+        values = [trace.examples.of(native.variable) for native in natives]
+        results = application.perform(application.operation.kernels[backend.name], backend, values)
+    if results is NotImplemented:
+        return results
+    return node_of_values(trace, UserOp(backend, application, len(results)), natives, results)
+
+
+def _told(trace: Recorder, application: Application, types: Sequence[ArrayType]) -> Any:
+    backend = trace.backend
+    kernel = application.operation.kernels[backend.name]
+
+    def results(*natives: Any) -> Sequence[Any]:
+        found = application.perform(kernel, backend, natives)
+        if found is NotImplemented:
+            raise Declines
+        return list(found)
+
+    try:
+        with trace.suspended():
+            found = backend.of_types(results, types)
+    except Declines:
+        return NotImplemented
+    except Cut:
+        # The engine can't trace the kernel, and its body runs in its place.
+        return None
+    return None if found is None else [ArrayType(tuple(shape), dtype) for shape, dtype in found]
+
+
+def _of_body(trace: Recorder, application: Application, natives: Sequence[Traced]) -> Any:
+    """Return the types of what the body of an operation gives, ``None`` if it has none that can be traced.
+
+    Its nodes are part of no graph, since nothing uses them.
+    """
+    try:
+        found = application.run_body([wrap(native, trace.handle) for native in natives])
+    except Exception:
+        # The kernel may do what the body refuses. It runs then, and says itself what is wrong with the arguments.
+        return None
+    results = found if isinstance(found, tuple) else (found,)
+    if not all(isinstance(each, Array) and each._backend is trace.handle for each in results):
+        return None
+    return [ArrayType(each.shape, each.dtype.dtype) for each in results]
+
+
+def check_running(backend: Handle) -> Recorder:
+    """Return the trace that is running, which has to be one of a backend."""
+    trace = running()
+    if trace is None or trace.backend is not backend:
+        raise TraceError("an array of a compiled function outlived its trace: return it from the function instead")
+    return trace  # type: ignore[return-value]
+
+
+def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: str) -> tuple[Traced, ...]:
+    """Return the outputs of a new node."""
+    node = Apply(op, [native.variable for native in natives], types)
+    return tuple([Traced(variable, device) for variable in node.outputs])
+
+
+def node_of_values(trace: Recorder, op: Op, natives: Sequence[Traced], values: Sequence[Any]) -> tuple[Traced, ...]:
+    """Return the outputs of a new node, given their values for the example."""
+    backend = trace.backend
+    node = Apply(op, [native.variable for native in natives], [type_of(backend, each) for each in values])
+    for variable, value in zip(node.outputs, values, strict=True):
+        trace.examples.put(variable, value)
+    return tuple(Traced(variable, backend.device(value)) for variable, value in zip(node.outputs, values, strict=True))

@@ -1,0 +1,172 @@
+"""What stands for an array inside a trace, and the values that it has for the example."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from ... import errors
+from ..._core.declaring.types import ArrayType
+from ..._core.engines.handle import Handle
+from ...errors import TraceError
+from ..core.basic import Apply, Constant, Variable
+
+PACKAGE = str(Path(errors.__file__).parent)
+
+
+class Traced:
+    """The native of an array inside a trace: a variable, which has a type, and the name of the device it will be on.
+
+    ``layout`` has the strides, or what has the same ones: views of an array are the same after a write as before. With
+    ``None`` they follow from how the variable is computed, once somebody asks.
+    """
+
+    __slots__ = ("__weakref__", "device", "layout", "variable")
+
+    def __init__(self, variable: Variable, device: str, layout: tuple[int, ...] | Traced | None = None) -> None:
+        self.variable, self.device, self.layout = variable, device, layout
+
+    @property
+    def type(self) -> ArrayType:
+        """The shape and dtype."""
+        return known_type(self.variable)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype as NumPy has it."""
+        return self.type.dtype
+
+
+class Recorder(Protocol):
+    """What the recording of kernels needs of a trace."""
+
+    # Whether kernels are held against bodies.
+    checks: bool
+    examples: Examples
+    # The strides of variables, as far as somebody asked for them.
+    layouts: dict[Variable, tuple[int, ...]]
+
+    @property
+    def backend(self) -> Handle:
+        """The backend that is traced."""
+
+    @property
+    def handle(self) -> Handle:
+        """The one that stands for it in the trace."""
+
+    def suspended(self) -> AbstractContextManager[None]:
+        """Run what happens inside the block where the trace was begun."""
+
+
+class Examples:
+    """The values of a trace's variables for the example, each computed when it's asked for.
+
+    A trace knows types. Values are for what types don't tell: a kernel without a rule on an engine that doesn't tell
+    what it gives either, a transformation that the engine has to run, and mode ``"debug"``. An input whose value was
+    not given has none.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Variable, Any] = {}
+        self._made: dict[Variable, Callable[[], Any]] = {}
+
+    def offer(self, variable: Variable, make: Callable[[], Any]) -> None:
+        """Remember a function that returns the value of an input, which is called at most once."""
+        self._made[variable] = make
+
+    def copy(self) -> Examples:
+        """Return the same examples, to compute others of the values."""
+        copied = Examples()
+        copied._known, copied._made = dict(self._known), dict(self._made)
+        return copied
+
+    def put(self, variable: Variable, value: Any) -> None:
+        """Remember the value of a variable."""
+        self._known[variable] = value
+
+    def of(self, variable: Variable) -> Any:
+        """Return the value of a variable, computed from those of the inputs."""
+        return evaluate(variable, self._known, self._source, _perform)
+
+    def _source(self, variable: Variable) -> Any:
+        if isinstance(variable, Constant):
+            return variable.data
+        make = self._made.pop(variable, None)
+        if make is None:
+            raise TraceError(
+                f"{where()} needs the value of {variable}, which isn't known when a compiled function is traced: pass "
+                "an array in its place"
+            )
+        return make()
+
+
+def evaluate(
+    variable: Variable,
+    known: dict[Variable, Any],
+    source: Callable[[Variable], Any],
+    run: Callable[[Apply, list[Any]], Iterable[Any]],
+) -> Any:
+    """Return what is known of a variable, found out first for all that it's computed from.
+
+    ``source`` says it of variables without an owner, ``run`` of the outputs of a node, given that of its inputs.
+    """
+    waiting = [variable]
+    while waiting:
+        last = waiting[-1]
+        node = last.owner
+        if last in known:
+            waiting.pop()
+        elif node is None:
+            known[last] = source(last)
+        else:
+            missing = [each for each in node.inputs if each not in known]
+            waiting += missing
+            if not missing:
+                known.update(zip(node.outputs, run(node, [known[each] for each in node.inputs]), strict=True))
+    return known[variable]
+
+
+def _perform(node: Apply, inputs: list[Any]) -> Iterable[Any]:
+    results = node.op.perform(node, inputs)
+    return results if len(node.outputs) > 1 else (results,)
+
+
+def known_type(variable: Variable) -> ArrayType:
+    """Return the type of a variable of a trace, which is always known."""
+    found = variable.type
+    assert isinstance(found, ArrayType)
+    return found
+
+
+def type_of(backend: Handle, native: Any) -> ArrayType:
+    """Return the type of a native array."""
+    return ArrayType(tuple(backend.shape(native)), backend.dtype(native))
+
+
+def device_of(backend: Handle, device: Any) -> str:
+    """Return the name of an engine's own device, or of the default one for ``None``."""
+    return backend.devices()[0] if device is None else _device_of(backend, device)
+
+
+@cache
+def _device_of(backend: Handle, device: Any) -> str:
+    return backend.device(backend.from_numpy(np.zeros((), np.int32), device=device))
+
+
+def where() -> str:
+    """Return the line of the caller's own code that is running."""
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, "<unifyarr")):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
