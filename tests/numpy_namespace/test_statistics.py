@@ -31,6 +31,8 @@ digitize(A, [2, 1, 0]) | digitize(I, [0, 3, 5], True) | digitize(I, [5, 3, 0], r
 digitize(C, [1, 2]) | histogram(A) | histogram(A, 4, (0, 2)) | histogram(I, [0, 2, 5, 8])
 histogram(A, 5, weights=abs(A)) | histogram(A, 5, density=True) | histogram(A, "auto") | histogram(I, "sturges")
 histogram(A, 0) | histogram(A, [3, 1]) | histogram(A, 3, (2, 1)) | histogram(v, 3, weights=C[0]) | histogram(B, 2)
+percentile(stack[0], [70.0, 33, 80], 0, method="inverted_cdf", weights=stack[0] * 0 + 1)
+percentile(np.arange(101.0), [70, 7, 29], method="inverted_cdf") | percentile(A, [10.0, 70], 0, method="lower")
 histogram(1 + v[:2] * 1e-16) | histogram(v, 2**4, (1, 1 + 1e-15)) | histogram(F, 7)
 histogram(v[:0]) | histogram(A, [0, 1, 3], None, True) | histogram(A, "fd", (0, 3)) | histogram_bin_edges(A, 5)
 histogram_bin_edges(I, "scott") | histogram_bin_edges(A, [0, 1]) | histogram2d(v, w)

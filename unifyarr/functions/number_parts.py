@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array, common_backend
+from .._core.arrays.weak import kind_of
 from .._core.calling.invoke import attempt, attempt_several
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
@@ -69,7 +70,7 @@ def _in_loop(ufunc: np.ufunc, *given: ArrayLike | Scalar) -> tuple[list[Array], 
     backend = common_backend(given, current())
     arrays = [as_array(x, backend) for x in given]
     kinds: list[Any] = [
-        type(x) if type(x) in dtypes.SCALARS else array.dtype for x, array in zip(given, arrays, strict=True)
+        kind if (kind := kind_of(x)) in dtypes.SCALARS else array.dtype for x, array in zip(given, arrays, strict=True)
     ]
     found = dtypes.loop(ufunc, *kinds)
     cast = [x.astype(dtype, copy=False) for x, dtype in zip(arrays, found[: ufunc.nin], strict=True)]

@@ -134,11 +134,11 @@ def _into(result: Array, out: Any) -> Array:
 
 
 def _hundredths(q: Any) -> Any:
-    return (
-        q / 100
-        if kind_of(q) in (int, float) or (not hasattr(q, "dtype") and not hasattr(q, "__len__"))
-        else ua.divide(q, 100)
-    )
+    if kind_of(q) in (int, float) or (not hasattr(q, "dtype") and not hasattr(q, "__len__")):
+        return q / 100
+    q = as_array(q)
+    # By an array of the same shape: XLA multiplies by the inverse of a number, and 0.7 isn't 70 times 0.01.
+    return ua.divide(q, ua.full_like(q, 100))
 
 
 @follows(numpy.average)
