@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .buffers import Buffers, Place, is_in_place
-from .loops import REDUCTIONS, WHOLE_EXPONENT, find_loop, first_value, is_exact
+from .loops import REDUCTIONS, WHOLE_EXPONENT, Operation, Task, find_loop, first_value, is_exact
 from .region import CAST, WHERE, Operand, Region, Step
-from .tasks import COPY, Operation, Task, alone, grouped
+from .tasks import COPY, alone, grouped
 
 # The bytes that a chunk touches, as measured (larger than the first cache is no fault), and how many elements it has.
 TOUCHED = 48 << 10

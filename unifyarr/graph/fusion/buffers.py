@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .loops import runs_in_place
-from .tasks import Task
+from .loops import Task, runs_in_place
 
 
 class Place(NamedTuple):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .loops import Operation, Task
 from .region import CAST, WHERE, Step
-
-if TYPE_CHECKING:
-    from .tasks import Operation, Task
 
 HEAD = """#include <stddef.h>
 #include <stdint.h>

@@ -40,6 +40,23 @@ class Loop(NamedTuple):
     number: int = 0
 
 
+class Operation(NamedTuple):
+    """A step that makes a value; ``number`` is the step's in the region, or -1 for a copy."""
+
+    step: Step
+    number: int
+    inputs: tuple[int, ...]
+    value: int
+
+
+class Task(NamedTuple):
+    """Operations that run as one loop, the values that it reads, and those that it makes for others."""
+
+    operations: tuple[Operation, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
 def find_loop(step: Step) -> Loop | None:
     """Return the loop that computes a step with NumPy's bits, or ``None``."""
     return _find_loop(step.name, step.dtypes, step.reduces)

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from .emit import can_emit
-from .region import Region, Step
+from .loops import Operation, Task
+from .region import Region
 
 COPY = "copy"
 # The most values that a group reads and writes: MOST_OPERANDS in native/program.h.
 MOST_OPERANDS = 60
-
-
-class Operation(NamedTuple):
-    """A step that makes a value; ``number`` is the step's in the region, or -1 for a copy."""
-
-    step: Step
-    number: int
-    inputs: tuple[int, ...]
-    value: int
-
-
-class Task(NamedTuple):
-    """Operations that run as one loop, the values that it reads, and those that it makes for others."""
-
-    operations: tuple[Operation, ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
 
 
 def alone(operation: Operation) -> Task:
