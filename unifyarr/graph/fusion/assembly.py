@@ -79,9 +79,13 @@ class _Assembler:
         self.dtypes += [step.dtypes[-1] for step in region.steps]
         # Whether each value is one for each row; None for constants, which suit both.
         self.by_row: list[bool | None] = [False] * self.n_reads + [None] * self.n_constants
-        for step in region.steps:
+        # The values that follow from constants alone, which are single numbers when the steps run one by one.
+        self.single = set(range(self.n_reads, self.n_reads + self.n_constants))
+        for number, step in enumerate(region.steps, len(self.by_row)):
             inputs = {self.by_row[each] for each in step.inputs} - {None}
             self.by_row.append(step.reduces or (False not in inputs and reduces))
+            if self.single.issuperset(step.inputs):
+                self.single.add(number)
 
     def is_possible(self) -> bool:
         """Return whether all loops are there, and all dtypes as they're said to be."""
@@ -100,6 +104,7 @@ class _Assembler:
             exponent = step.inputs[1]
             still = exponent < self.n_reads and any(each.axis is None for each in self.region.reads[exponent].axes)
             varies = self.by_row[exponent] is False and not still and max(self.region.shape, default=1) > 1
+            varies = varies and exponent not in self.single
             return varies or self.n_reads <= exponent < self.n_reads + self.n_constants
         return True
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .region import CAST, WHERE, Step
+from .region import CAST, WHERE, Step, ufunc_of
 
 # The dtypes that NumPy's C loops compute without the interpreter.
 DTYPES = tuple(map(np.dtype, ("?", *"bBhHiIqQ", *"efd", *"FD")))
@@ -75,8 +75,8 @@ def _find_loop(name: str, dtypes: tuple[np.dtype[Any], ...], reduces: bool) -> L
         return Loop() if mask == np.dtype("?") and first == second == result else None
     if name == CAST:
         return Loop() if _is_defined(*dtypes) else None
-    ufunc = getattr(np, name, None) or getattr(vars(np)["_core"].umath, name, None)
-    if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1 or ufunc.signature is not None:
+    ufunc = ufunc_of(name)
+    if ufunc is None or ufunc.nout != 1 or ufunc.signature is not None:
         return None
     if reduces:
         value, result = dtypes

@@ -29,7 +29,7 @@ else:
 
 
 # The estimated nanoseconds of all calls after which a region is compiled: about what a compiler takes.
-HOT = 2e8
+HOT = 1e8
 
 
 def is_compiled() -> bool:

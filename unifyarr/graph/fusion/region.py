@@ -6,6 +6,7 @@ executor runs them on NumPy's arrays.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ class Step(NamedTuple):
     Attributes
     ----------
     name
-        The name of a ufunc of NumPy's, ``"where"`` or ``"cast"``.
+        The name of a ufunc of NumPy's, of another module's as ``"scipy.special.erf"``, ``"where"`` or ``"cast"``.
     inputs
         The slots that it reads.
     dtypes
@@ -116,11 +117,11 @@ def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
         elif step.name == CAST:
             slots.append(values[0].astype(step.dtypes[-1]))
         elif step.reduces:
-            slots.append(_ufunc(step.name).reduce(values[0], axis=-1, keepdims=True, dtype=step.dtypes[-1]))
+            slots.append(ufunc_of(step.name).reduce(values[0], axis=-1, keepdims=True, dtype=step.dtypes[-1]))
         else:
             # C's long and long long may be one dtype, but NumPy has a loop for each.
             signature = tuple(np.dtype(each.str) for each in step.dtypes)
-            slots.append(_ufunc(step.name)(*values, signature=signature))
+            slots.append(ufunc_of(step.name)(*values, signature=signature))
     # Values that are only read are those from before the call, whatever is written first.
     values = [slots[slot].copy() if slot < len(region.reads) else slots[slot] for slot, _ in region.writes]
     for value, (_, operand) in zip(values, region.writes, strict=True):
@@ -132,6 +133,11 @@ def _is_row(value: np.ndarray, region: Region) -> bool:
     return value.ndim == len(region.shape) and value.shape[-1:] == (1,) and region.shape[-1:] != (1,)
 
 
-def _ufunc(name: str) -> Any:
-    found = getattr(np, name, None)
-    return found if isinstance(found, np.ufunc) else getattr(vars(np)["_core"].umath, name)
+def ufunc_of(name: str) -> Any:
+    """Return the ufunc of this name: NumPy's, or with the name of its module before it; ``None`` if there's none."""
+    module, _, short = name.rpartition(".")
+    if module:
+        found = getattr(importlib.import_module(module), short, None)
+    else:
+        found = getattr(np, short, None) or getattr(vars(np)["_core"].umath, short, None)
+    return found if isinstance(found, np.ufunc) else None

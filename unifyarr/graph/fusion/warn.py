@@ -39,7 +39,7 @@ class Report:
     """Gives the warnings of a run, from the flags of its steps."""
 
     def __init__(self, steps: Sequence[Step]):
-        self._names = ["reduce" if step.reduces else step.name for step in steps]
+        self._names = ["reduce" if step.reduces else step.name.rpartition(".")[2] for step in steps]
 
     def __call__(self, flags: bytes) -> None:
         """Warn of the flags that were raised: a byte for each step."""
