@@ -42,6 +42,7 @@ FLOORS = [
     ("transformations",),
     ("graph.core",),
     ("graph.kernels",),
+    ("graph.fusion",),
     ("graph.tracing",),
     ("graph.run",),
     ("graph.show",),

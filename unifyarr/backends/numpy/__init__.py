@@ -38,7 +38,7 @@ from . import (
     statistical,
     utility,
 )
-from ._pool import COUNTS, LARGE
+from ._pool import COUNTS, LARGE, POOL
 
 
 @final
@@ -111,6 +111,10 @@ class Backend(base.Backend[np.ndarray]):
     def as_native(self, value: object) -> np.ndarray:
         """Return what a ufunc gives for 0-d arrays, a scalar, as the array that it is."""
         return np.asarray(value)
+
+    def _large_buffer(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+        """Return an array whose values aren't set, in memory of the pool of large results."""
+        return POOL.take(shape, dtype)
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from math import prod
+from math import inf, prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._core.declaring.types import ArrayType
-from ...backends.memory import aligned_copy
-from ...backends.numpy._pool import COUNTS, LARGE, POOL
+from ..._core.engines.registry import load
 from ..core.basic import Apply, Op
 from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_writable
@@ -163,8 +162,8 @@ class FusedOp(Op):
 def _maker(output: Output) -> Callable[[Sequence[np.ndarray]], np.ndarray]:
     """Return a function of the inputs that makes the memory of an output."""
     base, shape, dtype = output.base, *output.type
+    numpy: Any = load("numpy").engine
     if base is not None:
-        return lambda natives: aligned_copy(natives[base])
-    if COUNTS and prod(shape) * dtype.itemsize >= LARGE:
-        return lambda natives: POOL.take(shape, dtype)
-    return lambda natives: np.empty(shape, dtype)
+        return lambda natives: numpy.copy(natives[base])
+    take = numpy._large_buffer if prod(shape) * dtype.itemsize >= (numpy.large or inf) else np.empty
+    return lambda natives: take(shape, dtype)

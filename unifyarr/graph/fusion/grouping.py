@@ -130,7 +130,7 @@ class Grouping:
         recipe = recipe_of(node)
         member = self._as_row(node, recipe) or self._as_element(node, recipe)
         if member is None:
-            # A view is on the level of what it shows: who reads it through the view is above that.
+            # A view is on the level of what it shows: a node that reads the view is above that.
             step = 0 if is_index_map(node) else 1
             self.levels[node] = max((self._level(v) + step for v in node.inputs), default=0)
             return

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.numpy import Backend
+from ..._core.engines.registry import load
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
 from .loops import is_exact
@@ -61,7 +61,7 @@ def recipe_of(node: Apply) -> Recipe | None:
 def _kernels() -> dict[str, Any]:
     """Return the kernels that are described here."""
     names = (*_REDUCTIONS, *_SPECIAL, *_PLAIN)
-    modules = [vars(module) for module in Backend.modules]
+    modules = [vars(module) for module in load("numpy").engine.modules]
     plain = {name: each for module in modules for name, each in module.items() if hasattr(each, "with_axes")}
     return plain | {name: module[name] for name in names for module in modules if name in module}
 
