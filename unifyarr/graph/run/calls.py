@@ -121,7 +121,8 @@ class StraightCall:
         elif kind not in (tuple, list, dict):
             raise _Unknown
         is_other = "" if known else f"type({name}) is not {kind.__name__} or "
-        yield f"if {is_other}len({name}) != {len(tree)}: return MISS"
+        other_length = f"len({name}) != {len(tree)}" if tree else name
+        yield f"if {is_other}{other_length}: return MISS"
         items = list(tree.values()) if kind is dict else list(tree)
         inner = [str(each) if type(each) is _Leaf else f"{name}_{number}" for number, each in enumerate(items)]
         if kind is dict and items:
