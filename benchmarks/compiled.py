@@ -6,7 +6,8 @@ A row has the median milliseconds of a run by the clock and those of all the pro
 over those before the run, and the ratios to the row of its engine that is marked with a star: of the bytes, and the
 median ratios of times within a round. The contenders take turns, so that what else the machine does meets all of them.
 Each starts from arrays of its own, and its first result is compared with NumPy's. A contender that isn't installed, or
-doesn't work here, is a line that says so. The programs stand in ``benchmarks/programs/``.
+doesn't work here, is a line that says so. ``calls`` has the microseconds of calls on small arrays. The programs are in
+``benchmarks/programs/``.
 
 Bytes are counted exactly for NumPy (by ``tracemalloc``, which NumPy reports its data to) and torch (by its profiler);
 for the others it's how much the process grew, on Linux.
@@ -43,6 +44,7 @@ from benchmarks.programs import (
     Missing,
     Program,
     adam,
+    calls,
     chain,
     kmeans,
     networks,
@@ -226,7 +228,7 @@ def aims(title: str, figures: dict[Name, Figures]) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--programs", default=",".join(PROGRAMS))
+    parser.add_argument("--programs", default=",".join((*PROGRAMS, "calls")))
     parser.add_argument("--engines", default=",".join((*ENGINES, "pytensor")))
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
@@ -240,6 +242,9 @@ def main() -> None:
     print(", ".join(versions.values()))
     lines: list[str] = []
     for name in options.programs.split(","):
+        if name == "calls":
+            lines += calls.report(engines, 10 * options.rounds)
+            continue
         program = PROGRAMS[name]
         for size in program.sizes:
             title = f"{name} {'x'.join(map(str, size))}"

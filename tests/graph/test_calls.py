@@ -326,3 +326,14 @@ def test_elements_and_views_are_arguments_too(backend: str) -> None:
     if backend in IMMUTABLE:
         x[1] = 5.0
         assert_same(function(x[::-1], x[1]), np.array([15.0, 25.0, 5.0]))
+
+
+def test_further_calls_run_what_the_engine_compiled(backend: str) -> None:
+    skip_unless(backend, "jax", "tensorflow", why="an engine that compiles graphs as a whole")
+    compiled: Any = ua.compile(lambda x: x * 2 + 1)
+    for _ in range(CALLS):
+        compiled(array(1, 2))
+    (program,) = compiled._programs.values()
+    run = program.executor()
+    assert compiled._straight.__globals__["run"] is run
+    assert_same(compiled(array(1, 2)), np.array([3.0, 5.0]))

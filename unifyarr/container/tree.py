@@ -196,11 +196,16 @@ class Tree(Nest):
         return "\n".join([title, *_branches(self)])
 
 
+# The slots themselves: by ``object.__setattr__`` it would take twice as long.
+_set_items: Any = vars(Tree)["_items"].__set__
+_set_container_type: Any = vars(Tree)["_container_type"].__set__
+
+
 def set_items(tree: Tree, items: dict[str, Any], container_type: type) -> None:
     """Set the items of a node."""
     # A plain assignment, ``c.name = x``, would set an item.
-    object.__setattr__(tree, "_items", items)
-    object.__setattr__(tree, "_container_type", container_type)
+    _set_items(tree, items)
+    _set_container_type(tree, container_type)
 
 
 def made(cls: Any, items: dict[str, Any], container_type: type) -> Any:

@@ -18,6 +18,7 @@ from ..._core.arrays.recipes import make_view
 from ..._core.engines.current import current
 from ...container.container import Container, flatten, unflatten
 from ...container.tree import made
+from ..kernels.executors import Schedule
 from ..tracing.crossing import loses_gradients
 from .keys import leaf_key
 from .program import Program
@@ -126,7 +127,8 @@ class StraightCall:
         elif kind not in (tuple, list, dict):
             raise _Unknown
         is_other = "" if known else f"type({name}) is not {kind.__name__} or "
-        yield f"if {is_other}len({name}) != {len(tree)}: return MISS"
+        other_length = f"len({name}) != {len(tree)}" if tree else name
+        yield f"if {is_other}{other_length}: return MISS"
         items = list(tree.values()) if kind is dict else list(tree)
         inner = [str(each) if type(each) is _Leaf else f"{name}_{number}" for number, each in enumerate(items)]
         if kind is dict and items:
@@ -212,7 +214,7 @@ class StraightCall:
                 yield f"{', '.join(values)}, = {self._named('floats', floats.values)}({arguments})"
             natives += [f"as_native{number}({value})" for number, value in enumerate(values)]
         run = program.executor()
-        self._names["run"] = getattr(run, "run", run)
+        self._names["run"] = run.run if isinstance(run, Schedule) else run
         stores = len(program.stores)
         results = [f"r{number}" for number in range(stores + len(program.made.computed))]
         yield f"{''.join(f'{each}, ' for each in results)}{'' if results else '_'} = run({', '.join(natives)})"
