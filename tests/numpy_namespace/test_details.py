@@ -36,7 +36,16 @@ def test_isscalar_counts_numbers(backend: str) -> None:
 
 
 FLOATS = ([0.5, 1.5], numpy.array([1.0]), numpy.empty(0), ["1", "2"], [slice(None)], (Ellipsis, Ellipsis))
-KEYS = [0.0, (0, 0.0), (0.0, slice(None)), (slice(0.0, None), 0.0), *FLOATS[:-1], (FLOATS[-1],), "a", object()]
+KEYS = [
+    0.0,
+    (0, 0.0),
+    (0.0, slice(None)),
+    (slice(0.0, None), 0.0),
+    *FLOATS[:-1],
+    (FLOATS[-1],),
+    "a",
+    type("Key", (), {"__repr__": lambda self: "key"})(),
+]
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)

@@ -183,3 +183,13 @@ def test_norm_is_differentiated(backend: str) -> None:
 def test_the_rank_of_a_vector_is_an_array(backend: str) -> None:
     assert_same(unp.linalg.matrix_rank(V), np.asarray(1))
     assert_same(unp.linalg.matrix_rank(0 * V), np.asarray(0))
+
+
+def test_half_precision_is_refused_as_in_numpy(backend: str) -> None:
+    x = unp.asarray(A, "float16")
+    for function in (unp.linalg.inv, unp.linalg.cholesky, unp.linalg.det, unp.linalg.svd):
+        with pytest.raises(TypeError, match=r"astype\('float32'\)"):
+            function(x)
+    assert_same(unp.linalg.matrix_power(x, 2), np.linalg.matrix_power(A.astype(np.float16), 2))
+    with pytest.raises(TypeError):
+        unp.linalg.matrix_power(x, -1)

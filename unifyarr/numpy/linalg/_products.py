@@ -15,7 +15,7 @@ from ._checking import matrices
 @follows(numpy.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Array:
     """Raise square matrices to an integer power."""
-    a = matrices(a, "matrix_power", square=True)
+    a = matrices(a, "matrix_power", square=True, half=n >= 0)
     if n < 2**63:
         return own.matrix_power(a, n)
     # More than the main function counts to.
