@@ -36,16 +36,16 @@ def test_isscalar_counts_numbers(backend: str) -> None:
 
 
 FLOATS = ([0.5, 1.5], numpy.array([1.0]), numpy.empty(0), ["1", "2"], [slice(None)], (Ellipsis, Ellipsis))
-KEYS = [
-    0.0,
-    (0, 0.0),
-    (0.0, slice(None)),
-    (slice(0.0, None), 0.0),
-    *FLOATS[:-1],
-    (FLOATS[-1],),
-    "a",
-    type("Key", (), {"__repr__": lambda self: "key"})(),
-]
+
+
+class Key:
+    """An object that is no key, with the same name in each process."""
+
+    def __repr__(self) -> str:
+        return "key"
+
+
+KEYS = [0.0, (0, 0.0), (0.0, slice(None)), (slice(0.0, None), 0.0), *FLOATS[:-1], (FLOATS[-1],), "a", Key()]
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)
