@@ -333,3 +333,12 @@ def test_what_is_written_may_not_overlap(backend: str) -> None:
     fixed = ua.broadcast_to(ua.asarray(1.0), (2,))
     assert_raises(ua.errors.ReadOnlyError, ua.nn.batch_norm, x, both[0], fixed, training=True)
     assert_raises(ua.errors.ShapeError, ua.nn.batch_norm, x, both[0], both[1], training=True, out=ua.ones((2, 3)))
+
+
+def test_compiled_for_other_numbers_than_it_was_traced_for(backend: str) -> None:
+    # Whether squares overflow a trace doesn't know.
+    function = ua.compile(lambda x: ua.nn.rms_norm(x, axis=-1))
+    for scale in (1.0, 1e300):
+        x = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 4.0]]) * scale
+        expected = x / scale / np.sqrt(np.mean((x / scale) ** 2, axis=-1, keepdims=True))
+        assert np.allclose(as_numpy(function(ua.asarray(x))), expected, rtol=1e-5)

@@ -164,15 +164,17 @@ def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel
     return decorate
 
 
-def declines(when: Callable[..., bool]) -> Callable[[Kernel], Kernel]:
+def declines(when: Callable[..., bool], *, transformed: bool = False) -> Callable[[Kernel], Kernel]:
     """Declare for which types a kernel returns ``NotImplemented``, which it does by itself.
 
     ``when`` takes what the kernel takes, with types in place of arrays: ``x.shape``, and ``x.dtype`` as NumPy has it. A
     compiled function is traced without running kernels, and a kernel in its graph can't decline any more.
+    ``transformed`` says that it declines all calls inside transformations of the engine, as ``grad``.
     """
 
     def decorate(kernel: Kernel) -> Kernel:
         kernel.declines = when  # type: ignore[attr-defined]
+        kernel.declines_transformed = transformed  # type: ignore[attr-defined]
         return kernel
 
     return decorate

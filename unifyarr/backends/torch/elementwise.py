@@ -219,7 +219,7 @@ def _clipping(*, min: float, max: float) -> Callable[..., Any]:
     return clipping
 
 
-@declines(lambda x, **ends: not all(takes_number(DTYPES[x.dtype], end) for end in ends.values()))
+@declines(lambda x, **ends: not all(takes_number(DTYPES[x.dtype], end) for end in ends.values()), transformed=True)
 @bound_by(_clipping)
 @support_native_out
 def clip(x: Tensor, /, *, min: float, max: float, out: Tensor | None = None) -> Any:

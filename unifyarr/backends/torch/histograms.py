@@ -15,7 +15,7 @@ from ._shared import DTYPES, WIDE, is_plain
 _FEW = 1 << 20
 
 
-@declines(lambda x, *weights, **_: any(DTYPES[weight.dtype] not in WIDE for weight in weights))
+@declines(lambda x, *weights, **_: any(DTYPES[weight.dtype] not in WIDE for weight in weights), transformed=True)
 def bincount(x: Tensor, /, *weights: Tensor, length: int) -> Any:
     if not weights:
         return torch.bincount(x, minlength=length) if is_plain(x) else NotImplemented
@@ -27,7 +27,7 @@ def bincount(x: Tensor, /, *weights: Tensor, length: int) -> Any:
 
 
 # Whether the range of evenly spaced edges is finite their types don't tell.
-@declines(lambda x, edges, *weights, uniform: bool(weights) or uniform or DTYPES[x.dtype] not in WIDE)
+@declines(lambda x, edges, *weights, uniform: bool(weights) or uniform or DTYPES[x.dtype] not in WIDE, transformed=True)
 def count_between(x: Tensor, edges: Tensor, /, *weights: Tensor, uniform: bool) -> Any:
     if weights or x.dtype not in WIDE or not is_plain(x):
         return NotImplemented

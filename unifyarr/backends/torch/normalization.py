@@ -12,17 +12,27 @@ from ..kernels import declines, worked_around
 from ._shared import has_address
 
 
-@declines(lambda x, *, axis, eps: not axis)
+@declines(lambda x, *, axis, eps: not axis, transformed=True)
 @worked_around("torch's norm of a vector has another gradient at zero, and its squares overflow")
 def root_mean_square(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Any:
-    # On an accelerator it would take time to look at values; in a transformation of torch's there are none.
-    if x.device.type != "cpu" or not has_address(x) or (x.requires_grad and torch.is_grad_enabled()) or not axis:
+    if not has_address(x) or (x.requires_grad and torch.is_grad_enabled()) or not axis:
         return NotImplemented
-    norm = torch.linalg.vector_norm(x, 2, axis, keepdim=True, dtype=torch.float64)
-    if norm.isinf().any():
-        return NotImplemented
-    root = norm / math.sqrt(math.prod(x.shape[each] for each in axis) or math.nan)
-    return torch.hypot(root, root.new_tensor(math.sqrt(eps))).to(x.dtype)
+    # On an accelerator it would take time to look at values, and not each has float64.
+    if x.device.type == "cpu":
+        norm = torch.linalg.vector_norm(x, 2, axis, keepdim=True, dtype=torch.float64)
+        if not norm.isinf().any():
+            root = norm / math.sqrt(math.prod(x.shape[each] for each in axis) or math.nan)
+            return torch.hypot(root, root.new_tensor(math.sqrt(eps))).to(x.dtype)
+    return _scaled(x, axis, eps)
+
+
+def _scaled(x: Tensor, axis: tuple[int, ...], eps: float) -> Tensor:
+    """Return the same, of numbers that are divided by the greatest one, so that no square overflows."""
+    if not x.numel():
+        return x.square().mean(axis, keepdim=True).add(eps).sqrt()
+    scale = x.abs().amax(axis, keepdim=True).clamp_min(1)
+    squares = (x / scale).square().mean(axis, keepdim=True)
+    return scale * (squares + eps / scale / scale).sqrt()
 
 
 def detach(x: Tensor, /) -> Tensor:

@@ -47,7 +47,7 @@ def record(
         found = _declared(backend, name, types, static, result)
         if offered or found is None:
             asked = _asked(backend, kernel_op(backend, name, static), tuple(types))
-            if asked is NotImplemented or _declines(kernel, types, static, offered):
+            if asked is NotImplemented or (offered and _declines(trace, kernel, types, static)):
                 return NotImplemented
             found = found or asked
     if found is None:
@@ -68,9 +68,11 @@ def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: di
     return found if all(backend.supports_dtype(each.dtype) for each in every) else None
 
 
-def _declines(kernel: Any, types: Sequence[ArrayType], static: dict[str, Any], offered: bool) -> bool:
-    rule = getattr(kernel, "declines", None) if offered else None
-    return rule is not None and bool(rule(*types, **static))
+def _declines(trace: Recorder, kernel: Any, types: Sequence[ArrayType], static: dict[str, Any]) -> bool:
+    rule = getattr(kernel, "declines", None)
+    if rule is None:
+        return False
+    return (trace.is_transformed and kernel.declines_transformed) or bool(rule(*types, **static))
 
 
 @lru_cache(maxsize=4096)

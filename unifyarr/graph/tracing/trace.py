@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 class Trace(Capturing):
     """One run of a function, and the arrays that it has captured."""
 
+    is_transformed = False
+
     def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
         super().__init__(crossing.engine, handle_for(crossing.engine))
         self.crossing, self.checks = crossing, checks

@@ -53,6 +53,8 @@ class Recorder(Protocol):
 
     # Whether kernels are held against bodies.
     checks: bool
+    # Whether what is traced runs inside a transformation of the engine.
+    is_transformed: bool
     examples: Examples
     # The strides of variables, as far as somebody asked for them.
     layouts: dict[Variable, tuple[int, ...]]

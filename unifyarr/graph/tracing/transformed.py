@@ -87,6 +87,8 @@ class InnerTrace(Trace):
     the transformation is called.
     """
 
+    is_transformed = True
+
     def __init__(self, enclosing: Trace, born: object) -> None:
         scope = running()
         assert isinstance(scope, Scope)
