@@ -149,11 +149,21 @@ def test_out_of_numpys_functions_by_place_and_by_name(backend: str, call: Callab
     x, expected = ua.asarray(VALUES, copy=True), np.zeros(3)
     call(VALUES, expected)
     base = ua.zeros((3, 3))
-    for out in (ua.zeros(3), base[1], base[::-1, 0], ua.zeros(3, backend="numpy").native):
+    # NumPy's dot refuses what isn't C-contiguous.
+    strided = [] if call is OUTS["dot"] else [base[::-1, 0]]
+    for out in (ua.zeros(3), base[1], *strided, ua.zeros(3, backend="numpy").native):
         assert call(x, out) is out
         assert_same(ua.asarray(out), expected)
     with pytest.raises(ValueError, match="read-only"):
         call(x, ua.broadcast_to(ua.zeros(1), (3,)))
+
+
+def test_outs_that_numpys_dot_refuses(backend: str) -> None:
+    for x, base in ((VALUES, np.zeros((3, 3))), (ua.asarray(VALUES), ua.zeros((3, 3)))):
+        for out in (base[::-1, 0], base[0].astype("float32")):
+            with pytest.raises(ValueError):
+                np.dot(x, x[0], out)
+            assert not np.asarray(out).any()
 
 
 def test_several_outs(backend: str) -> None:

@@ -79,9 +79,12 @@ def test_text_is_no_operand(backend: str, other: Any) -> None:
 def test_formats(backend: str) -> None:
     x = ua.asarray([1.0, 2.5])
     assert f"{x}" == str(np.array([1.0, 2.5]))
-    assert f"{x:>12}" == f"{np.array([1.0, 2.5])!s:>12}"
+    assert f"{x!s:>12}" == f"{np.array([1.0, 2.5])!s:>12}"
     assert f"{x[1]:.2f}" == "2.50"
-    with pytest.raises(TypeError, match=r"x\.tolist\(\)"):
-        f"{x:.2f}"
+    for specification in (".2f", ">12"):
+        with pytest.raises(TypeError, match=r"x\.tolist\(\)"):
+            format(x, specification)
+        with pytest.raises(TypeError):
+            format(np.array([1.0, 2.5]), specification)
     with np.printoptions(precision=1):
         assert str(ua.asarray([1.25])) == str(np.array([1.25]))
