@@ -40,6 +40,7 @@ settings.load_profile(os.environ.get("UNIFYARR_TEST_PROFILE", "ci"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--backends", default=None, help="comma-separated names of the backends to test")
+    parser.addoption("--device", default=None, help="the device where torch and JAX make arrays, such as gpu or cpu:1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,6 +54,9 @@ def pytest_configure(config: pytest.Config) -> None:
         shared = engines.SharedCompilations()
         config.add_cleanup(shared.remove)
     _import_all(_selected(config))
+    if device := config.getoption("--device"):
+        for backend in _selected(config):
+            engines.make_arrays_on(backend, device)
     if "jax" in sys.modules:
         engines.reuse_contexts()
 

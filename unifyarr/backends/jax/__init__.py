@@ -197,8 +197,10 @@ class Backend(base.Backend[Any]):
         """Return JAX's own device for a name, or a device or sharding of JAX itself."""
         if isinstance(device, jax.Device | jax.sharding.Sharding):
             return device
-        for candidate in (*jax.devices(), *jax.devices("cpu")) if isinstance(device, str) else ():
-            if device in (_device_name(candidate), candidate.platform, f"{candidate.platform}:{candidate.id}"):
+        # JAX's platform of all makers' GPUs is "gpu"; "cuda" is torch's name.
+        known = device.replace("cuda", "gpu", 1) if isinstance(device, str) else None
+        for candidate in (*jax.devices(), *jax.devices("cpu")) if known else ():
+            if known in (_device_name(candidate), candidate.platform, f"{candidate.platform}:{candidate.id}"):
                 return candidate
         if isinstance(device, str) and "Sharding(" in device:
             raise DeviceError(

@@ -87,7 +87,7 @@ def _device_name(device: str) -> str:
     if not device:
         return _device_names()[0]
     if (match := _DEVICE.fullmatch(device)) is None:
-        raise DeviceError(f"{device!r} is no name of a device")
+        raise DeviceError(f"device {device!r} is not one of TensorFlow's, which are {list(_device_names())}")
     kind, index = match[1].lower(), 0 if match[2] in (None, "*") else int(match[2])
     return kind if (kind, index) == ("cpu", 0) else f"{kind}:{index}"
 
@@ -250,8 +250,11 @@ class Backend(base.Backend[Any]):
 
     def as_device(self, device: object) -> str:
         """Return TensorFlow's spelling of a device for a name or for any of its own spellings."""
-        if not isinstance(device, str) or not device or (name := _device_name(device)) not in _device_names():
-            raise DeviceError(f"device {described(device)} is not one of TensorFlow's, which are {_device_names()}")
+        # torch's and JAX's name of a GPU too.
+        known = device.replace("cuda", "gpu", 1) if isinstance(device, str) else ""
+        if not known or (name := _device_name(known)) not in _device_names():
+            given = described(device)
+            raise DeviceError(f"device {given} is not one of TensorFlow's, which are {list(_device_names())}")
         return f"/device:{name.upper()}" if ":" in name else f"/device:{name.upper()}:0"
 
     def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:

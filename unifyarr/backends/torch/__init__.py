@@ -197,9 +197,9 @@ class Backend(base.Backend[Tensor]):
 
     def devices(self) -> list[str]:
         """Return the names of all devices, the default one first."""
-        names = ["cpu", *(f"gpu:{index}" for index in range(torch.cuda.device_count()))]
-        default = _name(torch.get_default_device())
-        return [default, *(name for name in names if name != default)]
+        kind = _accelerator()
+        found = [torch.device(kind, index) for index in range(torch.accelerator.device_count())] if kind else []
+        return list(dict.fromkeys(map(_name, (torch.get_default_device(), torch.device("cpu"), *found))))
 
     def device(self, native: Tensor) -> str:
         """Return the name of the device that a tensor lives on."""
@@ -210,14 +210,12 @@ class Backend(base.Backend[Tensor]):
         try:
             if not isinstance(device, str | torch.device):
                 raise TypeError(f"a {type(device).__name__} names no device")
-            found = torch.device(re.sub("^gpu", "cuda", device)) if isinstance(device, str) else device
-            if found.type != "cuda":
-                return found
-            index = torch.cuda.current_device() if found.index is None else found.index
-            if index >= torch.cuda.device_count():
-                raise ValueError("there is no such GPU")
-            return torch.device("cuda", index)
-        # Without CUDA, asking for the current device is an AssertionError in some builds.
+            if isinstance(device, str):
+                device = re.sub("^gpu", _accelerator() or "cuda", device)
+            found = torch.device(device)
+            # Only an array tells whether there is such an accelerator, and which one is meant without an index.
+            return found if found.type == "cpu" else torch.empty(0, device=found).device
+        # Without CUDA, asking for it is an AssertionError.
         except (RuntimeError, TypeError, ValueError, AssertionError) as error:
             known = self.devices()
             given = described(device)
@@ -455,10 +453,17 @@ class Backend(base.Backend[Tensor]):
         return isinstance(native, type(torch.add)) and _takes_out(native)
 
 
+def _accelerator() -> str | None:
+    """Return torch's name of the kind of accelerators that it sees: "cuda", "mps", "xpu"; ``None`` without any."""
+    # A build for one kind names it on machines that have none, too.
+    found = torch.accelerator.current_accelerator() if torch.accelerator.device_count() else None
+    return None if found is None else found.type
+
+
 def _name(device: torch.device) -> str:
-    if device.type != "cuda":
-        return str(device)
-    return f"gpu:{torch.cuda.current_device() if device.index is None else device.index}"
+    if device.type in ("cpu", "meta"):
+        return device.type
+    return f"{'gpu' if device.type == 'cuda' else device.type}:{device.index or 0}"
 
 
 @functools.cache
