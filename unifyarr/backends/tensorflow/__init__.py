@@ -56,7 +56,7 @@ from ._engine import (
     tf,
 )
 from ._items import get_copy
-from ._private import shape_of_eager
+from ._private import shape_of_eager, type_of_eager
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -252,6 +252,11 @@ class Backend(base.Backend[Any]):
         """Return the value of a variable, which later writes to it don't change, or the tensor itself."""
         # Without the instance check of variables, which runs through Python.
         return native if type(native) is EagerTensor or not isinstance(native, _VARIABLE) else native.value()
+
+    no_trace = True
+    trace_state = staticmethod(tf.executing_eagerly)
+    type_key = type_of_eager
+    has_fixed_dtypes = True
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 
