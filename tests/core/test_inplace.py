@@ -284,6 +284,30 @@ def test_an_out_on_another_device_raises_and_is_left_as_it_was(backend: str) -> 
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+_AGAIN = """
+import unifyarr as ua
+ua.set_backend({backend!r})
+second = ua.__array_namespace_info__().devices()[1]
+x = ua.asarray([[4.0, 1.0], [2.0, 3.0]], device=second)
+calls = [
+    lambda: ua.linalg.det(x), lambda: x @ x, lambda: ua.clip(x, 1, 3), lambda: x // 2.0, lambda: x > 2.0, lambda: -x,
+    lambda: ua.exp(x), lambda: ua.where(x > 2, x, x), lambda: ua.sum(x, axis=0), lambda: ua.tril(x), lambda: x[1] + 1,
+    lambda: ua.sort(x), lambda: ua.linalg.svd(x).U, lambda: ua.roll(x, 1), lambda: ua.nn.softmax(x),
+]
+for number, call in enumerate(calls):
+    # The third call is done by a shortcut.
+    found = [call().device for _ in range(4)]
+    assert found == [second] * 4, (number, found)
+"""
+
+
+def test_a_call_that_comes_again_stays_on_the_device_of_its_arrays(backend: str) -> None:
+    skip_unless(backend, *_TWO_DEVICES, why="two devices on any machine")
+    program = _TWO_DEVICES[backend] + _AGAIN.format(backend=backend)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
 def test_one_device_under_two_names_is_one(backend: str) -> None:
     skip_unless(backend, "tensorflow", why="an engine with several names for a device")
     import tensorflow as tf

@@ -97,6 +97,30 @@ def test_an_array_made_inside_a_trace_can_be_written_there(backend: str) -> None
     assert_same(captured, np.array([1.0, 2, 3]))
 
 
+@pytest.mark.parametrize(
+    "made",
+    [lambda x, y: x + y, lambda x, y: -x, lambda x, y: x + 1, lambda x, y: 2 * x, lambda x, y: ua.sort(x)],
+    ids=["x + y", "-x", "x + 1", "2 * x", "sort"],
+)
+def test_what_is_made_of_captured_arrays_inside_a_trace_can_be_written_there(
+    backend: str, made: Callable[[ua.Array, ua.Array], ua.Array]
+) -> None:
+    x, y = ua.asarray([3.0, 2, 1]), ua.asarray([1.0, 1, 1])
+    expected = np.asarray(made(x, y).native)
+
+    def program(argument: Any) -> Any:
+        # Its values may be known: ``jax.grad`` and ``jax.vmap`` compute at once what they don't follow.
+        result = made(x, y)
+        result[0] = ua.asarray(argument)[0] * 3
+        return result.native
+
+    for name, found in in_every_trace(backend, program).items():
+        if "grad" in name:
+            np.testing.assert_array_equal(found, [3.0, 0.0, 0.0], err_msg=name)
+        else:
+            np.testing.assert_array_equal(found[..., 1:], np.broadcast_to(expected[1:], found[..., 1:].shape), name)
+
+
 def test_a_view_first_read_inside_a_trace_can_be_read_after_it(backend: str) -> None:
     values, x = pair((3,))
     views = {"reversed": x[::-1], "tail": x[1:], "whole": x[...], "reshape": x.reshape(3, 1)}

@@ -137,6 +137,9 @@ class Recording:
             # The device may be that of an operand, which a key doesn't have.
             self.stop()
             return
+        if has_one_device(_backend_of(results)):
+            # Some are wrapped to run where their arrays are.
+            kernel = getattr(kernel, "unplaced", kernel)
         gaps = getattr(kernel, "gaps", None)
         if gaps is not None and operands and operands[0]._native.dtype not in gaps:
             kernel = kernel.outside_gaps  # type: ignore[attr-defined]

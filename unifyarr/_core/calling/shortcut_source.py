@@ -13,7 +13,7 @@ if {condition}:
     {mark}backend = {backend}
     try:
         {look}
-        {mark}key = ({mark}backend, {key})
+        {keyed}
         {mark}found = {mark}shortcuts.get({mark}key)
         {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
     except Exception:
@@ -21,6 +21,13 @@ if {condition}:
     {finish}
     if {mark}found is None:
         return {mark}shortcuts.learn({mark}key, {call}, {mark}backend)
+"""
+# By dtypes and shapes, or by what an engine has sooner for both.
+_KEYED = """
+if {mark}type_key is None:
+    {mark}key = ({mark}backend, {key})
+else:
+    {mark}key = ({mark}backend, {typed})
 """
 # The natives of a list or tuple of arrays of one backend, and what tells it from other sequences.
 _LOOK = """
@@ -30,7 +37,10 @@ for {mark}x in {x}:
         raise TypeError
     {mark}y = {mark}x._native
     {mark}n{place}.append({mark}y)
-    {mark}k{place} += {mark}y.dtype, {mark}y.shape
+    if {mark}type_key is None:
+        {mark}k{place} += {mark}y.dtype, {mark}y.shape
+    else:
+        {mark}k{place}.append({mark}type_key({mark}y))
 """
 _FINISHED = """
 if {mark}native is not NotImplemented:
@@ -63,21 +73,23 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     whole = takes_arrays(declaration)
     absent = absent_in(declaration, names)
     backend, conditions = _backend_of(declaration, mark)
-    look: list[str] = []
+    look = [f"{mark}type_key = {mark}backend.type_key"]
     inputs: list[str] = []
     key: list[str] = []
+    typed: list[str] = []
     for place, x in enumerate(parameters.operands):
-        lines, native, told = _operand(declaration, x, place, mark, whole)
+        lines, taken, told = _operand(declaration, x, place, mark, whole)
         look += lines
-        inputs.append(native)
+        inputs.append(taken)
         key += told
-    key += [_told(declaration, name, mark) for name in names if name not in parameters.operands and name not in absent]
+        typed += [f"{mark}type_key({mark}n{place})"] if x in _firm(declaration) else told
+    others = [_told(declaration, each, mark) for each in names if each not in (*parameters.operands, *absent)]
     return fill(
         _SHORTCUT,
         condition=" and ".join([*(f"{name} is None" for name in absent), *conditions]),
         backend=backend,
         look="\n".join(look),
-        key=", ".join(key),
+        keyed=fill(_KEYED, key=", ".join(key + others), typed=", ".join(typed + others), mark=mark),
         inputs=", ".join(inputs),
         finish=fill(_FINISHED if whole else FINISH, mark=mark),
         call=call,
@@ -134,7 +146,11 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
     look = [
         f"if (type({x}) is Array or type({x}) in {mark}arrays) and {x}._backend is {mark}backend:",
         f"    {native} = {x}._native",
-        *[f"    {name} = {value}" for name, value in zip(told, values, strict=True)],
+        f"    if {mark}type_key is None:",
+        *[f"        {name} = {value}" for name, value in zip(told, values, strict=True)],
+        "    else:",
+        f"        {told[0]} = {mark}type_key({native})",
+        f"        {' = '.join(told[1:])} = None",
         f"elif {x} is None or type({x}) is int:",
         f"    {native} = {told[1]} = None",
         f"    {told[0]} = {x} if {x} is None else (int, {x})",
@@ -165,12 +181,13 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
 
 
 def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
+    key = ", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend"))
     return fill(
         _SHORTCUT,
         condition="out is None and backend is None" if "backend" in names else "out is None",
         backend=f"{mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current()",
         look="",
-        key=", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend")),
+        keyed=f"{mark}key = ({mark}backend, {key})",
         inputs="",
         finish=fill(FINISH, mark=mark),
         call=call,

@@ -147,18 +147,24 @@ def _replace_operands(call: Call, backend: Handle) -> None:
 def _guard(program: Program, notes: Recording, backend: Handle) -> None:
     """Make a program decline what the body would look at: natives of another type, and gradients."""
     if not backend.mutable:
-        # Variables and tracers; and what is made inside a trace is marked as its own, even where it's known.
-        program.decline("type({}) is not plain", plain=backend.native_type)
-        program.decline("trace() is not None", trace=backend.trace)
+        # Variables and tracers, where the key doesn't tell them apart; and what is made inside a trace is marked as its
+        # own, even where it's known.
+        if backend.type_key is None:
+            program.decline("type({}) is not plain", plain=backend.native_type)
+        program.decline("trace_state() is not no_trace", trace_state=backend.trace_state, no_trace=backend.no_trace)
     elif notes.watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
         program.decline("is_watched({})", is_watched=backend.is_watched)
 
 
 def _returned(program: Program, slot: int, backend: Handle, result: Array, array: str = "") -> Callable[..., Any]:
     """Return a program of one result, which is returned as an array or as its native."""
-    if not backend.mutable:
+    if not backend.mutable and not backend.has_fixed_dtypes:
         # JAX may be set to compute in 32 bits meanwhile, which the body refuses.
-        program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
+        if backend.type_key is None:
+            program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
+        else:
+            key = backend.type_key(result._native)
+            program.decline(f"type_key(n{slot}) != key", type_key=backend.type_key, key=key)
     return program.returning(array or f"n{slot}")
 
 

@@ -55,7 +55,8 @@ def fast_path(backend: Handle, key: str) -> FastPath:
     declaration = DECLARATIONS.get(function)
     if declaration is not None and not backend.kernels.keys() >= set(declaration.kernels):
         return declining(key)
-    if declaration is not None and declaration.name in _REDUCTIONS and not form:
+    if declaration is not None and declaration.name in _REDUCTIONS and not form and backend.type_key is None:
+        # Where keys are found soon, a shortcut looks at less.
         return _reduction(backend, declaration)
     if declaration is None or declaration.ufunc is None:
         return declining(key)

@@ -52,17 +52,14 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
     kernel, plain = backend.kernel(declaration.name), backend.native_type
     known, casts = direct_kernels(backend, declaration), _casts(backend, declaration.ufunc)
 
+    state, idle = backend.trace_state, backend.no_trace
+
+    # What is made in a trace is marked as its own, even where it's known.
     def cast_unary(x: Any) -> Any:
-        if type(x) is not plain:
-            return NotImplemented
-        result = kernel(x)
-        return result if type(result) is plain else NotImplemented
+        return kernel(x) if type(x) is plain and state() is idle else NotImplemented
 
     def cast_binary(x1: Any, x2: Any) -> Any:
-        if not type(x1) is type(x2) is plain:
-            return NotImplemented
-        result = kernel(x1, x2)
-        return result if type(result) is plain else NotImplemented
+        return kernel(x1, x2) if type(x1) is type(x2) is plain and state() is idle else NotImplemented
 
     def unary(x: Any) -> Any:
         if type(x) is not plain:

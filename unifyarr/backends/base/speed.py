@@ -42,6 +42,10 @@ class Speed(Values[Native]):
         """
         return None
 
+    # Return what plain natives share that have the same dtype, shape and strides, and no other natives do outside of
+    # traces; or raise for these. Where it's ``None``, calls ask for ``dtype`` and ``shape``, and look at the type.
+    type_key: Callable[[Any], Hashable] | None = None
+
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
         return self.strides(native)

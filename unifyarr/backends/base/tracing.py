@@ -21,6 +21,13 @@ class Tracing(Values[Native]):
         Two calls in one trace return the same object. It doesn't keep the trace alive.
         """
 
+    # What ``trace_state`` returns where no trace runs.
+    no_trace: object = None
+
+    def trace_state(self) -> object:
+        """Return what is ``no_trace`` where no trace runs in this thread, and nothing else: each fast call asks."""
+        return self.trace()
+
     def stages(self) -> bool:
         """Return whether what is computed now becomes part of a program that runs later, and more than once."""
         return self.trace() is not None

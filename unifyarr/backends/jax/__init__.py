@@ -7,6 +7,7 @@ import os
 import warnings
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, final
 
 import jax
@@ -23,8 +24,8 @@ from ._private import (
     JVPTracer,
     LinearizeTracer,
     backends_are_initialized,
-    find_top_trace,
     known_value,
+    trace_state,
 )
 
 
@@ -173,6 +174,9 @@ class Backend(base.Backend[Any]):
         """Return the value of a mutable reference, an array itself."""
         # A later write gives the reference's buffer away, so that what is read is a copy.
         return jnp.copy(native[...]) if is_reference(native) else native
+
+    # Its type is an object of JAX's for all arrays of one dtype and shape.
+    type_key = staticmethod(attrgetter("aval"))
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 
@@ -415,9 +419,12 @@ class Backend(base.Backend[Any]):
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 
+    no_trace = NO_TRACE
+    trace_state = staticmethod(trace_state)
+
     def trace(self) -> object | None:
         """Return a token of the trace that is running in this thread, ``None`` if none is."""
-        trace = find_top_trace(())
+        trace = trace_state()
         # Weak references without callbacks to one object are one object; a strong one would keep the trace alive.
         return None if trace is NO_TRACE else weakref.ref(trace)
 

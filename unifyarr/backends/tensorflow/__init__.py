@@ -56,7 +56,7 @@ from ._engine import (
     tf,
 )
 from ._items import get_copy
-from ._private import shape_of_eager
+from ._private import shape_of_eager, type_of_eager
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -120,11 +120,26 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
             return kernel(*arrays, **arguments)
 
     placed.unplaced = kernel  # type: ignore[attr-defined]
-    if hasattr(kernel, "bind"):
-        placed.bind = lambda **static: _placed(kernel.bind(**static), elementwise)  # type: ignore[attr-defined]
-    if hasattr(kernel, "native"):
-        placed.native = _placed(kernel.native, elementwise)  # type: ignore[attr-defined]
+    # What stands for it in some calls runs there too.
+    for name in _STANDING:
+        if hasattr(kernel, name):
+            setattr(placed, name, _placed(getattr(kernel, name), elementwise))
+    for name in _MAKING:
+        if hasattr(kernel, name):
+            setattr(placed, name, _making_placed(getattr(kernel, name), elementwise))
     return placed
+
+
+# Attributes of kernels, as ``backends/kernels.py`` has them.
+_STANDING, _MAKING = ("native", "outside_gaps"), ("bind", "known")
+
+
+def _making_placed(make: Callable[..., Any], elementwise: bool) -> Callable[..., Any]:
+    def made(*natives: Any, **static: Any) -> Any:
+        kernel = make(*natives, **static)
+        return None if kernel is None else _placed(kernel, elementwise)
+
+    return made
 
 
 def _get_copy(x: Any, key: Any) -> Any:
@@ -237,6 +252,11 @@ class Backend(base.Backend[Any]):
         """Return the value of a variable, which later writes to it don't change, or the tensor itself."""
         # Without the instance check of variables, which runs through Python.
         return native if type(native) is EagerTensor or not isinstance(native, _VARIABLE) else native.value()
+
+    no_trace = True
+    trace_state = staticmethod(tf.executing_eagerly)
+    type_key = type_of_eager
+    has_fixed_dtypes = True
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 

@@ -44,6 +44,18 @@ shape_of_eager: Callable[[Any], tuple[int, ...]] = getattr(
     EagerTensor, "_shape_tuple", lambda native: tuple(native.shape.as_list())
 )
 
+
+def _type_of_eager(native: Any) -> tuple[int, tuple[int, ...]]:
+    return native._datatype_enum(), native._shape_tuple()
+
+
+# What eager tensors of one dtype and shape have in common. Hashing their dtype and shape runs through Python.
+type_of_eager: Any = (
+    staticmethod(_type_of_eager)
+    if hasattr(EagerTensor, "_datatype_enum") and hasattr(EagerTensor, "_shape_tuple")
+    else None
+)
+
 __all__ = [
     "EagerTensor",
     "ResourceVariable",
@@ -51,4 +63,5 @@ __all__ = [
     "pack_tangents",
     "shape_of_eager",
     "should_record_backprop",
+    "type_of_eager",
 ]
