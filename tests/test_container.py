@@ -18,6 +18,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr import Container
+from unifyarr._core.calling import concerns
 from unifyarr.errors import (
     CastingError,
     DtypeError,
@@ -357,6 +358,61 @@ def test_in_place_operators_write_the_very_leaves(backend: str) -> None:
     assert_same(view, [4.0, 9.0])
     if backend not in IMMUTABLE:
         assert all(leaf.native is each for leaf, each in zip(leaves, natives, strict=True))
+
+
+def test_in_place_operators_compute_each_leaf_once(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> Any:
+        raise AssertionError("a call for each leaf")
+
+    c = sample()
+    c += 0
+    monkeypatch.setattr(Container, "_call_each", never)
+    monkeypatch.setattr(concerns, "map_call", never)
+    for other in (sample(), sample(), 2.0, 2):
+        values = [as_numpy(x) for x in (other.leaves() if isinstance(other, Container) else [ua.asarray(other)] * 3)]
+        expected = [as_numpy(x) * y for x, y in zip(c.leaves(), values, strict=True)]
+        c *= other
+        assert_leaves(c, expected)
+
+
+def test_in_place_operators_read_before_they_write(backend: str) -> None:
+    for _ in range(2):
+        x, y = ua.asarray([1.0, 2.0]), ua.asarray([3.0, 4.0])
+        c = Container(a=x, b=y)
+        c += Container(b=x, a=y)
+        assert_leaves(c, [[4.0, 6.0], [4.0, 6.0]])
+        c = Container(a=x[:1], b=y, c=x[1:])
+        c += c
+        assert_same(x, [8.0, 12.0])
+        c -= Container(a=x[1:], b=x, c=x[:1])
+        assert_leaves(c, [[-4.0], [0.0, 0.0], [4.0]])
+
+
+@pytest.mark.parametrize(
+    ("other", "error"),
+    [
+        (lambda: Container(a=ua.ones(2), b=ua.ones(2)), StructureError),
+        (lambda: Container(a=ua.ones(2), b={"c": ua.ones(2), "d": ua.ones(2)}), StructureError),
+        (lambda: Container(a=Container(x=ua.ones(2)), b={"c": ua.ones(2)}), StructureError),
+        (lambda: Container(a=ua.ones(2), b=[ua.ones(2)]), StructureError),
+        (lambda: Container(a=ua.ones(2), b={"c": ua.ones((2, 2))}), ShapeError),
+        (lambda: Container(a=ua.ones(2), b={"c": ua.asarray([1j, 1])}), CastingError),
+        (lambda: 1j, CastingError),
+    ],
+)
+def test_an_in_place_operator_writes_all_leaves_or_none(
+    backend: str, other: Callable[[], Any], error: type[Exception]
+) -> None:
+    c = Container(a=ua.asarray([1.0, 2.0]), b={"c": ua.asarray([3.0, 4.0])})
+    for _ in range(2):
+        with pytest.raises(error):
+            c += other()
+        assert_leaves(c, [[1.0, 2.0], [3.0, 4.0]])
+    one = Container(a=c.a, b=c.a)
+    for value in (1.0, c.a, one):
+        with pytest.raises(ValueError, match="overlap"):
+            one += value
+    assert_leaves(c, [[1.0, 2.0], [3.0, 4.0]])
 
 
 @pytest.mark.parametrize("function", [ua.inplace_update, ua.inplace_increment, ua.inplace_decrement])

@@ -159,6 +159,12 @@ def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, 
     return tuple(each.default for each in given if each.name not in keywords), keywords
 
 
+def _paths(declaration: Declaration) -> tuple[str, str] | None:
+    """Return the names of the fast paths of a function that takes nothing but arrays, and ``out``."""
+    only = declaration.fast and set(declaration.signature.parameters) == {*declaration.parameters.operands, "out"}
+    return (f"fast_{declaration.name}", f"fast_scalar_{declaration.name}") if only else None
+
+
 def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /) -> None:
     """Replace the code of a function that is called for the first time by its dispatcher."""
     for handle in loaded_backends():
@@ -204,6 +210,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "loaded": LOADED,
         "Nest": Nest,
         "mapped": map_plainly,
+        "paths": _paths(declaration),
         "function": function,
     }
     namespace.update({mark + key: value for key, value in own.items()}, **_OF_ALL)

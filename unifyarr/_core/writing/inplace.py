@@ -250,36 +250,51 @@ def assign_all(
     finish_all([partial(assign, target, native) for target, native in zip(targets, natives, strict=True)])
 
 
-def assign_at_once(targets: Sequence[Array], results: Sequence[Array]) -> bool:
-    """Write fresh results to arrays that the engine writes in place, if no write can fail; return whether it did.
+def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bool = False) -> bool:
+    """Write natives of an engine to plain arrays, if no write can fail; return whether all of them are written.
 
-    Raises what a target raises that can't be written.
+    Nothing else refers to the values, which have memory of their own if they lie ``apart``. Raises what a target raises
+    that can't be written.
     """
     backend = targets[0]._backend if targets else None
-    if backend is None or not backend.mutable or not has_one_device(backend):
+    if backend is None or not has_one_device(backend):
         return False
-    for x in (*targets, *results):
-        if type(x) is not Array or x._backend is not backend:
+    plain, block_of = backend.native_type, backend.writable_block
+    natives, blocks = [], []
+    for place, value in enumerate(values):
+        native, dtype = targets[place]._native, value.dtype
+        if not type(native) is type(value) is plain or native.shape != value.shape:
             return False
-    natives, values = [x._native for x in targets], [x._native for x in results]
-    plain, is_read_only, check_writable = backend.native_type, backend.is_read_only, backend.check_writable
-    for native, result, value in zip(natives, results, values, strict=True):
-        if type(native) is not plain or native.shape != value.shape or result._base is not None:
-            return False
-        dtype = value.dtype
         # Most dtypes are one object, and some are slow to compare.
-        if (native.dtype is not dtype and native.dtype != dtype) or is_read_only(native):
+        if native.dtype is not dtype and native.dtype != dtype:
             return False
-        check_writable(native)
-    if not _lie_apart([*natives, *values], backend) and next(overlapping([*targets, *results]), None) is not None:
+        natives.append(native)
+        blocks.append(id(block_of(native)))
+    if not backend.mutable:
+        return _rebound_at_once(targets, natives, values)
+    is_apart = apart and len({*blocks}) == len(natives) and id(None) not in blocks
+    if not is_apart and not _lie_apart(natives if apart else [*natives, *values], backend):
         return False
-    write = backend.assign
+    try:
+        backend.assign_all(natives, values)
+    except Exception:
+        raise
+    except BaseException:
+        # An interrupt: all are written, before it's raised.
+        finish_all([partial(backend.assign_all, natives, values)])
+        raise
+    return True
 
-    def write_all() -> None:
-        for native, value in zip(natives, values, strict=True):
-            write(native, value)
 
-    finish_all([write_all])
+def _rebound_at_once(targets: Sequence[Array], natives: Sequence[Any], values: Sequence[Any]) -> bool:
+    # Give arrays of an engine that can't write its own new natives, unless a finalizer has written meanwhile.
+    if len({*map(id, targets)}) < len(targets) or targets[0]._backend.trace() is not None:
+        return False
+    with LOCK:
+        for x, native in zip(targets, natives, strict=True):
+            if x._native is not native:
+                return False
+        finish_all([partial(rebind, x, value) for x, value in zip(targets, values, strict=True)])
     return True
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...errors import BackendFeatureError
+from ...errors import BackendFeatureError, ReadOnlyError
 from ._native import Native
 from .values import Values
 
@@ -45,6 +45,11 @@ class Memory(Values[Native]):
     def assign(self, native: Native, value: Native) -> None:
         """Overwrite a native array that ``can_write`` in place, by a value of its shape and dtype that may overlap."""
 
+    def assign_all(self, natives: Sequence[Native], values: Sequence[Native]) -> None:
+        """Overwrite several native arrays in place, which have no memory in common, as ``assign`` does."""
+        for native, value in zip(natives, values, strict=True):
+            self.assign(native, value)
+
     def variable(self, native: Native) -> Any:
         """Return a variable with the values of an array, where ``has_variables``."""
         raise BackendFeatureError(f"{type(self).__module__} has no variables")
@@ -65,6 +70,14 @@ class Memory(Values[Native]):
         Natives of different blocks never overlap. An immutable native is its own block.
         """
         return None if self.mutable else native
+
+    def writable_block(self, native: Native) -> Any:
+        """Return the ``block`` of a native that a write changes. Raises where that is forbidden."""
+        if self.mutable:
+            if self.is_read_only(native):
+                raise ReadOnlyError("the native array is read-only: update a copy of it, x.copy()")
+            self.check_writable(native)
+        return self.block(native)
 
     def extent(self, native: Native) -> tuple[int, int]:
         """Return the first address of a native array and the one after its last, where ``mutable``."""

@@ -365,6 +365,15 @@ class Backend(base.Backend[Tensor]):
         """Overwrite a tensor in place by a value of its shape and dtype that it may overlap."""
         _assign(native, value)
 
+    def writable_block(self, native: Tensor) -> None:
+        """Return ``None``, since the storage of a tensor isn't told quickly; raise if it may not be written."""
+        check_writable(native)
+
+    def assign_all(self, natives: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+        """Overwrite several tensors in place, which have no memory in common, as ``assign`` does."""
+        for place, native in enumerate(natives):
+            native.copy_(values[place])
+
     def register_node(
         self,
         cls: type,
