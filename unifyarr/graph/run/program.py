@@ -31,6 +31,7 @@ from ..kernels.kernelop import KernelOp, copied, is_writable, may_fail, stored
 from ..kernels.windows import compute_in_window
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
+from .ordering import mark, unmark
 
 
 class Options(NamedTuple):
@@ -38,6 +39,7 @@ class Options(NamedTuple):
 
     mode: str
     borrow: bool
+    wait: bool
 
 
 class Handling(NamedTuple):
@@ -165,12 +167,17 @@ class Program:
                 self._work_in_place(fgraph)
 
     def _simplify(self, fgraph: FunctionGraph, *, fuses: bool) -> None:
+        on_numpy = self.backend.name == "numpy"
+        if on_numpy:
+            mark(fgraph, self._strides, len(self.stores))
         canonicalize(fgraph, RULES)
         if self.backend.mutable:
             # The compilers of the other engines fold constants themselves.
             fold_constants(fgraph, folded)
         merge(fgraph)
-        if fuses and self.backend.name == "numpy" and is_compiled():
+        if on_numpy:
+            unmark(fgraph, self._strides)
+        if fuses and on_numpy and is_compiled():
             fuse(fgraph, dict(zip(fgraph.inputs, self._strides, strict=True)))
         canonicalize(fgraph, [compute_in_window])
 
@@ -236,7 +243,10 @@ class Program:
         if found is None:
             exact = not all(map(_is_plain, self.fgraph.apply_nodes))
             donate = {place: self._result_in[place] for place in donated}
-            found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact)
+            bound = _bound_and_compiled if self.options.wait else None
+            found = executor(
+                self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact, bound=bound
+            )
             self._executors[donated] = found
         return found
 
@@ -338,6 +348,10 @@ class Program:
             partial(rebind, targets[place], results[self.reusing[place]]) for place in used_up if place in self.reusing
         ]
         return [*rebound, *assigned, *reusing]
+
+
+def _bound_and_compiled(node: Apply) -> Callable[..., Any]:
+    return node.op.bound(node, wait=True) if isinstance(node.op, FusedOp) else node.op.bound(node)
 
 
 def _is_plain(node: Apply) -> bool:
