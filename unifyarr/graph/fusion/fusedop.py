@@ -14,7 +14,7 @@ from ..core.basic import Apply, Op
 from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_writable
 from .grouping import whole
-from .machine import bind
+from .machine import bind, compile_now
 from .region import Axis, Operand, Region, Step
 
 # The most operations that a fused one is named after.
@@ -121,9 +121,11 @@ class FusedOp(Op):
         """Return the result for natives, or the tuple of results."""
         return self.bound(node)(*inputs, out=out)
 
-    def bound(self, node: Apply) -> Callable[..., Any]:
-        """Return a function of natives, and of ``out=``."""
+    def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
+        """Return a function of natives, and of ``out=``; wait until it's compiled, if it can be."""
         run = bind(self.as_region())
+        if wait:
+            compile_now(run)
         return self._bound_to_one(run) if self.nout == 1 else self._bound_to_several(run)
 
     def _bound_to_one(self, run: Callable[..., None]) -> Callable[..., Any]:

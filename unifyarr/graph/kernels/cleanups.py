@@ -14,7 +14,7 @@ from ..._core.engines.handle import Handle
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
-from .kernelop import COPY, KernelOp, is_kernel
+from .kernelop import COPY, KernelOp, is_kernel, kernel_op
 
 # A folded constant has at most this many elements. A larger one is computed at each call, so that it holds no memory.
 SMALL = 4096
@@ -68,7 +68,21 @@ def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     return _applied(node, [inner.inputs[0], node.inputs[1]]) if inner is not None and same else None
 
 
-RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once)
+def no_power(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Replace squares and reciprocals that are written as powers, as NumPy's backend does with numbers."""
+    if not is_kernel(node, "pow") or _backend(node).name != "numpy":
+        return None
+    x, exponent = node.inputs
+    if x.type != node.outputs[0].type or x.type is None or not isinstance(exponent, Constant) or exponent.data.ndim:
+        return None
+    kind = x.type.dtype.kind
+    name = {2.0: "square", -1.0: "reciprocal"}.get(float(exponent.data)) if kind in "fiu" else None
+    if name is None or (kind != "f" and name == "reciprocal"):
+        return None
+    return Apply(kernel_op(_backend(node), name, {}), [x], [x.type]).outputs
+
+
+RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once, no_power)
 
 
 def folded(node: Apply) -> Sequence[Any] | None:

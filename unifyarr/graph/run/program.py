@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.arrays.views import Window
+from ..._core.values.shapes import c_strides
 from ..._core.writing.inplace import assign, check_target, finish_all
 from ...errors import CompileWarning, InconsistencyError
 from ..core.allornothing import AllOrNothing
@@ -27,10 +29,13 @@ from ..fusion.fusedop import FusedOp
 from ..fusion.machine import is_compiled
 from ..kernels.cleanups import RULES, folded
 from ..kernels.executors import Executor, executor, shared
+from ..kernels.into import computed_into, innermost
 from ..kernels.kernelop import KernelOp, copied, is_writable, may_fail, stored
 from ..kernels.windows import compute_in_window
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
+from ..tracing.traced import known_type
+from .ordering import mark, unmark
 
 
 class Options(NamedTuple):
@@ -38,6 +43,7 @@ class Options(NamedTuple):
 
     mode: str
     borrow: bool
+    wait: bool
 
 
 class Handling(NamedTuple):
@@ -135,7 +141,7 @@ class Program:
 
     def by_single_steps(self) -> FunctionGraph:
         """Return the graph that would run if nothing were fused."""
-        if not any(isinstance(node.op, FusedOp) for node in self.fgraph.apply_nodes):
+        if not any(isinstance(innermost(node.op), FusedOp) for node in self.fgraph.apply_nodes):
             return self.fgraph
         fgraph = self._traced()
         self._rewrite(fgraph, fuses=False)
@@ -165,12 +171,17 @@ class Program:
                 self._work_in_place(fgraph)
 
     def _simplify(self, fgraph: FunctionGraph, *, fuses: bool) -> None:
+        on_numpy = self.backend.name == "numpy"
+        if on_numpy:
+            mark(fgraph, self._strides, len(self.stores))
         canonicalize(fgraph, RULES)
         if self.backend.mutable:
             # The compilers of the other engines fold constants themselves.
             fold_constants(fgraph, folded)
         merge(fgraph)
-        if fuses and self.backend.name == "numpy" and is_compiled():
+        if on_numpy:
+            unmark(fgraph, self._strides)
+        if fuses and on_numpy and is_compiled():
             fuse(fgraph, dict(zip(fgraph.inputs, self._strides, strict=True)))
         canonicalize(fgraph, [compute_in_window])
 
@@ -205,9 +216,15 @@ class Program:
         for group in groups.values():
             if len(group) == 1 or not _store_nothing(fgraph, group):
                 for number, target in group.items():
-                    _store_nothing(fgraph, {number: target})
+                    if not _store_nothing(fgraph, {number: target}) and self._is_dense(self.written[number]):
+                        _compute_there(fgraph, number, target)
         inplace(fgraph)
         settle_order(fgraph)
+
+    def _is_dense(self, place: int) -> bool:
+        """Return whether an input is in C order without gaps: kernels have other loops for other memory."""
+        shape, dtype = known_type(self.made.inputs[place])
+        return self._strides[place] == c_strides(shape, dtype.itemsize)
 
     def _results_reusing(self) -> dict[int, int]:
         """Map each argument that may be donated to a result of the same type that can use its memory."""
@@ -236,7 +253,10 @@ class Program:
         if found is None:
             exact = not all(map(_is_plain, self.fgraph.apply_nodes))
             donate = {place: self._result_in[place] for place in donated}
-            found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact)
+            bound = _bound_and_compiled if self.options.wait else None
+            found = executor(
+                self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact, bound=bound
+            )
             self._executors[donated] = found
         return found
 
@@ -340,6 +360,12 @@ class Program:
         return [*rebound, *assigned, *reusing]
 
 
+def _bound_and_compiled(node: Apply) -> Callable[..., Any]:
+    op: Any = node.op
+    run: Callable[..., Any] = op.bound(node, wait=True) if isinstance(innermost(op), FusedOp) else op.bound(node)
+    return run
+
+
 def _is_plain(node: Apply) -> bool:
     # A compiler may drop errors and draw other random numbers. What a user's kernel does isn't known.
     parts = list(node.op.parts())
@@ -350,6 +376,18 @@ def _stored(fgraph: FunctionGraph, number: int) -> Variable:
     store = fgraph.outputs[number].owner
     assert store is not None
     return store.inputs[1]
+
+
+def _compute_there(fgraph: FunctionGraph, number: int, target: Variable) -> None:
+    """Try to compute a value in the memory of its target, which the node doesn't read."""
+    value = _stored(fgraph, number)
+    node = value.owner
+    if node is None or value.index not in node.op.out or may_fail(node) or not same_type(value.type, target.type):
+        return
+    with suppress(InconsistencyError), fgraph.history.of("inplace"), fgraph.transaction():
+        new = computed_into(node, value.index, target)
+        fgraph.replace(fgraph.outputs[number], value)
+        fgraph.replace_all(zip(node.outputs, new.outputs, strict=True))
 
 
 def _store_nothing(fgraph: FunctionGraph, targets: Mapping[int, Variable]) -> bool:

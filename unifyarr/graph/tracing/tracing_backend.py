@@ -19,7 +19,7 @@ from ...backends import Backend
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Constant
 from ..kernels.kernelop import COPY
-from .layouts import strides_of
+from .layouts import laid_out, strides_of
 from .recording import check_running, record, record_operation
 from .traced import Traced, type_of, where
 
@@ -52,6 +52,7 @@ class TracingBackend(Backend[Traced]):
         return strides_of(check_running(self._backend), native)
 
     def as_stored(self, old: Traced, new: Traced) -> Traced:
+        new = laid_out(check_running(self._backend), new, old)
         return Traced(new.variable, new.device, old if old.layout is None else old.layout)
 
     def device(self, native: Traced) -> Any:
