@@ -1,6 +1,6 @@
-"""Random programs of windows, writes in place, casts, choices and reductions: compiled, they give eager NumPy's bits.
+"""Random programs of windows, writes in place, casts, choices and reductions: compiled, they give eager calls' bits.
 
-``python -m tests.graph.fusion.fused_programs COUNT SEED`` runs many.
+``python -m tests.graph.fusion.fused_programs COUNT SEED [MODE [BACKEND]]`` runs many.
 """
 
 from __future__ import annotations
@@ -216,14 +216,15 @@ def shown(found: Any) -> str:
 if __name__ == "__main__":
     count, first = int(sys.argv[1]), int(sys.argv[2])
     start, regions, failed, alike = time.perf_counter(), 0, 0, 0
-    with ua.use_backend("numpy"):
+    mode, backend = (*sys.argv[3:], *("fast", "numpy")[len(sys.argv[3:]) :])
+    with ua.use_backend(backend):
         for seed in range(first, first + count):
             try:
-                regions += compare(seed, *sys.argv[3:4])
+                regions += compare(seed, mode)
             except AssertionError as error:
                 try:
                     # Buffers that are used again may be in another order than eager results, and sums show it.
-                    compare(seed, *sys.argv[3:4], to_steps=True)
+                    compare(seed, mode, to_steps=True)
                     alike += 1
                 except AssertionError:
                     failed += 1

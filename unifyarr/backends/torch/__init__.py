@@ -30,6 +30,7 @@ from . import (
     fft,
     gradients,
     histograms,
+    host,
     indexing,
     linalg,
     linalg_solvers,
@@ -390,6 +391,10 @@ class Backend(base.Backend[Tensor]):
     def window_is_view(self, window: Window) -> bool:
         """Return whether ``get_window`` gives a view: torch has no negative strides."""
         return all(step > 0 or length < 2 for _, step, length in window)
+
+    def host_loops(self) -> base.HostLoops:
+        """Return how operations on tensors on the CPU are computed together."""
+        return host.LOOPS
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 
