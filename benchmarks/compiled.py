@@ -46,6 +46,7 @@ from benchmarks.programs import (
     adam,
     calls,
     chain,
+    exact,
     kmeans,
     networks,
     wave,
@@ -54,6 +55,7 @@ from tests.allocations import of_torch
 
 PROGRAMS = {
     "chain": chain.PROGRAM,
+    "exact": exact.PROGRAM,
     "wave": wave.PROGRAM,
     "kmeans": kmeans.PROGRAM,
     "adam": adam.PROGRAM,

@@ -249,6 +249,13 @@ class Backend(base.Backend[Tensor]):
         """Return a tensor of an ``array`` that nothing else refers to, in its memory on the CPU."""
         return self.from_numpy(array, device=device, copy=False)
 
+    def adopting(self, dtype: np.dtype[Any], device: Any = None) -> Callable[[np.ndarray], Tensor]:
+        """Return a function that does what ``adopt`` does with arrays of one dtype, new and writable."""
+        if dtype.kind in "biufc" and dtype.isnative and (device is None or torch.device(device).type == "cpu"):
+            known: Callable[[np.ndarray], Tensor] = torch.from_numpy
+            return known
+        return super().adopting(dtype, device)
+
     def host_memory(self, native: Tensor) -> np.ndarray | None:
         """Return the memory of a tensor that is about to be written, ``None`` where NumPy can't write it."""
         if native.device.type != "cpu" or not has_address(native) or native.is_conj() or native.is_neg():
