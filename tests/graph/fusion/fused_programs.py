@@ -1,4 +1,4 @@
-"""Random programs of windows, writes in place, casts, choices and reductions: compiled, they give eager NumPy's bits.
+"""Random programs of windows, writes in place, casts, choices and reductions: compiled, they give eager calls' bits.
 
 ``python -m tests.graph.fusion.fused_programs COUNT SEED`` runs many, with ``--generated`` by loops of the C compiler,
 with ``--threads 4`` in threads.
@@ -249,12 +249,13 @@ def main() -> None:
     parser.add_argument("count", type=int)
     parser.add_argument("seed", type=int)
     parser.add_argument("--mode", default="fast")
+    parser.add_argument("--backend", default="numpy", choices=["numpy", "torch"])
     parser.add_argument("--generated", action="store_true", help="compile all loops first, with the C compiler")
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     assert not given.generated or cache.find_compiler(), "there is no C compiler"
     start, regions, failed = time.perf_counter(), 0, 0
-    with ua.use_backend("numpy"), threads(given.threads):
+    with ua.use_backend(given.backend), threads(given.threads):
         for seed in range(given.seed, given.seed + given.count):
             try:
                 regions += compare(seed, given.mode, generated=given.generated)

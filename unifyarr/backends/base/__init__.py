@@ -26,11 +26,12 @@ from typing import Any
 
 from ._native import Native
 from .compiling import Compiling
+from .host import HostLoops
 from .speed import Speed
 from .tracing import Tracing
 from .transforming import Transforming
 
-__all__ = ["MEMBERS", "Backend", "Native"]
+__all__ = ["MEMBERS", "Backend", "HostLoops", "Native"]
 
 
 class Backend(Compiling[Native], Tracing[Native], Transforming[Native], Speed[Native]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,10 @@ class Memory(Values[Native]):
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Native:
         """Return a native array of a C-contiguous ``array`` that nothing else refers to, in its memory if possible."""
         return self.from_numpy(array, device=device)
+
+    def adopting(self, dtype: np.dtype[Any], device: Any = None) -> Callable[[np.ndarray], Native]:
+        """Return a function that does what ``adopt`` does with arrays of one dtype, new and writable."""
+        return partial(self.adopt, device=device)
 
     def host_memory(self, native: Native) -> np.ndarray | None:
         """Return the memory of a native array that is about to be written, ``None`` where NumPy can't write it."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._native import Native
+from .host import HostLoops
 from .values import Values
 
 
@@ -56,6 +57,15 @@ class Speed(Values[Native]):
         Their shapes fit, out may be written, and no operand overlaps it but in the same elements. By default never.
         """
         return False
+
+    # -- compiled functions on memory of the host ---------------------------------------------------------------------
+
+    def host_loops(self) -> HostLoops | None:
+        """Return how operations on arrays in the host's memory are computed together, ``None`` if one by one.
+
+        NumPy's own are computed together without it.
+        """
+        return None
 
     # -- writes that use the memory of an immutable array again -------------------------------------------------------
 

@@ -30,6 +30,7 @@ from . import (
     fft,
     gradients,
     histograms,
+    host,
     indexing,
     linalg,
     linalg_solvers,
@@ -246,6 +247,13 @@ class Backend(base.Backend[Tensor]):
         """Return a tensor of an ``array`` that nothing else refers to, in its memory on the CPU."""
         return self.from_numpy(array, device=device, copy=False)
 
+    def adopting(self, dtype: np.dtype[Any], device: Any = None) -> Callable[[np.ndarray], Tensor]:
+        """Return a function that does what ``adopt`` does with arrays of one dtype, new and writable."""
+        if dtype.kind in "biufc" and dtype.isnative and (device is None or torch.device(device).type == "cpu"):
+            known: Callable[[np.ndarray], Tensor] = torch.from_numpy
+            return known
+        return super().adopting(dtype, device)
+
     def host_memory(self, native: Tensor) -> np.ndarray | None:
         """Return the memory of a tensor that is about to be written, ``None`` where NumPy can't write it."""
         if native.device.type != "cpu" or not has_address(native) or native.is_conj() or native.is_neg():
@@ -397,6 +405,10 @@ class Backend(base.Backend[Tensor]):
     def window_is_view(self, window: Window) -> bool:
         """Return whether ``get_window`` gives a view: torch has no negative strides."""
         return all(step > 0 or length < 2 for _, step, length in window)
+
+    def host_loops(self) -> base.HostLoops:
+        """Return how operations on tensors on the CPU are computed together."""
+        return host.LOOPS
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 

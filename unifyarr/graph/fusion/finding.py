@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from ..._core.declaring.types import ArrayType
+from ..._core.engines.handle import Handle
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.nodes import copy_nodes
@@ -26,7 +27,8 @@ FEWEST = 2
 def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> int:
     """Make one node of each region, and return how many there are.
 
-    Nothing is overwritten yet: it's a rewrite of values. ``strides`` has those of the graph's inputs.
+    Nothing is overwritten yet: it's a rewrite of values. ``strides`` has those of the graph's inputs and of
+    constants.
     """
     grouping = Grouping(fgraph, strides)
     regions = [_without_conflicts(fgraph, grouping, members) for members in grouping.regions()]
@@ -94,7 +96,7 @@ def _replace(fgraph: FunctionGraph, members: Sequence[Member]) -> bool:
     old = [member.node.outputs[0] for member in wanted]
     copies = copy_nodes(building.arguments, old)
     composed = FunctionGraph([copies[v] for v in building.arguments], [copies[v] for v in old], clone=False)
-    op = FusedOp(plan, composed)
+    op = FusedOp(building.backend, plan, composed)
     if assemble(op.as_region()) is None:
         return False
     node = Apply(op, building.arguments, [each.type for each in old])
@@ -110,6 +112,7 @@ class _Building:
 
     def __init__(self, fgraph: FunctionGraph, members: Sequence[Member]) -> None:
         self.fgraph, self.members = fgraph, members
+        self.backend: Handle = members[0].node.op.backend  # type: ignore[attr-defined]
         self.inside = {member.node for member in members}
         self.arguments: dict[Variable, int] = {}
         self.reads: dict[Operand, Slot] = {}
@@ -138,7 +141,7 @@ class _Building:
     def _read(self, variable: Variable, member: Member) -> Slot:
         if is_number(variable):
             assert isinstance(variable, Constant)
-            return self._number(np.reshape(variable.data, ()))
+            return self._number(np.reshape(self.backend.to_numpy(variable.data), ()))
         base, start, axes = placed(variable, member.shape)
         if base.owner in self.inside:
             return self._slots[base]

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core.declaring.types import ArrayType
+from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..core.basic import Apply, Op
 from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_writable
+from . import elsewhere
 from .grouping import whole
 from .machine import bind, compile_now
 from .region import Axis, Operand, Region, Step
@@ -78,15 +80,17 @@ class FusedOp(Op):
     ``composed`` is the graph of the single operations.
     """
 
-    def __init__(self, plan: Plan, composed: FunctionGraph, host: Mapping[int, int] | None = None) -> None:
-        self.plan, self.composed, self.host = plan, composed, dict(host or {})
+    def __init__(
+        self, backend: Handle, plan: Plan, composed: FunctionGraph, host: Mapping[int, int] | None = None
+    ) -> None:
+        self.backend, self.plan, self.composed, self.host = backend, plan, composed, dict(host or {})
         names = list(dict.fromkeys(node.op.name for node in composed.toposort() if not node.op.views(node)))
         more = ["…"] if len(names) > NAMED else []
         super().__init__(
             f"fused[{', '.join([*names[:NAMED], *more])}]",
             destroy_map={key: (place,) for key, place in self.host.items()},
             out=[key for key, each in enumerate(plan.outputs) if each.base is None and key not in self.host],
-            parameters=(plan.key(), tuple(sorted(self.host.items()))),
+            parameters=(backend.name, plan.key(), tuple(sorted(self.host.items()))),
             nout=len(plan.outputs),
         )
 
@@ -99,7 +103,7 @@ class FusedOp(Op):
         """Return the operations that have one more output in the memory of an input."""
         taken = {*self.host.values()}
         return [
-            FusedOp(self.plan, self.composed, {**self.host, key: place})
+            FusedOp(self.backend, self.plan, self.composed, {**self.host, key: place})
             for key in range(self.nout)
             if key not in self.host
             for place in self.plan.hosts(key)
@@ -123,6 +127,10 @@ class FusedOp(Op):
 
     def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
         """Return a function of natives, and of ``out=``; wait until it's compiled, if it can be."""
+        if self.backend.name != "numpy":
+            outputs = tuple((each.type, each.base) for each in self.plan.outputs)
+            fused = elsewhere.Fused(self.backend, self.as_region(), self.composed, outputs, self.host)
+            return elsewhere.bound(node, fused, wait)
         run = bind(self.as_region())
         if wait:
             compile_now(run)

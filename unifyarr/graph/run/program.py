@@ -17,7 +17,7 @@ from ..._core.values.shapes import c_strides
 from ..._core.writing.inplace import assign, check_target, finish_all
 from ...errors import CompileWarning, InconsistencyError
 from ..core.allornothing import AllOrNothing
-from ..core.basic import Apply, Variable, same_type
+from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.destroyhandler import DestroyHandler
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
@@ -27,6 +27,7 @@ from ..core.supervisor import Supervisor
 from ..fusion.finding import fuse
 from ..fusion.fusedop import FusedOp
 from ..fusion.machine import is_compiled
+from ..fusion.recipes import are_loops
 from ..kernels.cleanups import RULES, folded
 from ..kernels.executors import Executor, executor, shared
 from ..kernels.into import computed_into, innermost
@@ -93,6 +94,7 @@ class Program:
         targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
         # Those of the graph's inputs: what follows from floats is 0-d.
         self._strides = [geometry(x).strides for x in targets] + [()] * (len(self.made.inputs) - len(targets))
+        self._is_on_host = all(x.device == "cpu" for x in targets)
         # The inputs that are written. The graph doesn't write to those that are ``deferred``: their new values are
         # assigned when all results are there.
         self.written = list(self.made.updates)
@@ -181,8 +183,10 @@ class Program:
         merge(fgraph)
         if on_numpy:
             unmark(fgraph, self._strides)
-        if fuses and on_numpy and is_compiled():
-            fuse(fgraph, dict(zip(fgraph.inputs, self._strides, strict=True)))
+        if fuses and self._is_on_host and are_loops(self.backend) and is_compiled():
+            constants = {v for node in fgraph.apply_nodes for v in node.inputs if isinstance(v, Constant)}
+            strides = dict(zip(fgraph.inputs, self._strides, strict=True))
+            fuse(fgraph, strides | {v: self.backend.strides(v.data) for v in constants})
         canonicalize(fgraph, [compute_in_window])
 
     def _write(self, fgraph: FunctionGraph) -> None:
