@@ -96,6 +96,18 @@ def scipy_values(name: str, *arrays: np.ndarray) -> np.ndarray:
         return np.asarray(found, arrays[0].dtype)
 
 
+def scaled_root_mean_square(
+    xp: Any, x: Any, axis: tuple[int, ...], eps: float, constant: Callable[[Any], Any] = lambda x: x
+) -> Any:
+    """Return the root of ``eps`` more than the mean square along axes, which stay; no square overflows.
+
+    ``xp`` is NumPy, or what has its functions. ``constant`` returns an array as a constant to derivatives: the result
+    doesn't depend on the scale.
+    """
+    scale = 1 if 0 in x.shape else xp.clip(xp.amax(xp.abs(constant(x)), axis, keepdims=True), 1, None)
+    return scale * xp.sqrt(xp.mean(xp.square(x / scale), axis, keepdims=True) + eps / scale / scale)
+
+
 def permutation(pivots: np.ndarray, rows: int) -> np.ndarray:
     """Return the order of rows after the exchanges of a factorization: of row 0 with row ``pivots[0]``, and so on."""
     shape, count = (*pivots.shape[:-1], rows), pivots.shape[-1]

@@ -62,6 +62,7 @@ from . import (  # noqa: E402
     linalg,
     linalg_solvers,
     manipulation,
+    normalization,
     padding,
     products,
     random,
@@ -133,6 +134,7 @@ class Backend(base.Backend[Any]):
         linalg,
         linalg_solvers,
         manipulation,
+        normalization,
         scattering,
         padding,
         products,
@@ -373,6 +375,10 @@ class Backend(base.Backend[Any]):
         """Return the shapes and dtypes of the arrays that a function returns: nothing is computed or compiled."""
         given = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in types]
         return [(each.shape, each.dtype) for each in jax.eval_shape(function, *given)]
+
+    def traced_once(self, function: Callable[..., Sequence[Any]]) -> Callable[..., Sequence[Any]]:
+        """Return the function as one that JAX traces once for arrays of the same types."""
+        return jax.jit(function)
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a function of arrays of given types, compiled as a whole, holds beside its inputs."""
