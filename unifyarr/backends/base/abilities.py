@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any
 
@@ -65,7 +65,7 @@ def every_dtype() -> list[np.dtype[Any]]:
     return [np.dtype(each) for each in (*kinds, *floating)]
 
 
-class Abilities:
+class Abilities(ABC):
     """The attributes by which a class says what its engine has: those of ``Ability`` that no method answers."""
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic
 
@@ -12,7 +12,7 @@ from ._native import Native
 from .abilities import Abilities
 
 
-class Values(Abilities, ABC, Generic[Native]):
+class Values(Abilities, Generic[Native]):
     """Types, shapes, dtypes and values of native arrays."""
 
     # -- what an array is ---------------------------------------------------------------------------------------------
