@@ -79,6 +79,7 @@ from ._devices import extents, fitting, may_meet, meeting, name_of, public, spre
 from ._donating import Donating  # noqa: E402
 from ._items import get_copy  # noqa: E402
 from ._memory import adopted, aligned, entered  # noqa: E402
+from ._spread import among_spread  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
 
@@ -95,6 +96,21 @@ _copy = compiled(lambda native: jnp.array(native, copy=True))
 @functools.lru_cache
 def _destructive_twin(kernel: Any) -> Callable[..., Any]:
     return Donating(kernel.__wrapped__, (0,))
+
+
+def _told_of_spread(function: Any) -> Any:
+    """Return a compiled function that is traced for arrays over several devices where it gets such."""
+    if len(jax.devices()) == 1:
+        return function
+
+    @functools.wraps(function)
+    def run(*natives: Any, **results: Any) -> Any:
+        if not any(map(spread, natives)):
+            return function(*natives, **results)
+        with among_spread():
+            return function(*natives, **results)
+
+    return run
 
 
 @final
@@ -361,7 +377,7 @@ class Backend(base.Backend[Any]):
         their memory first, in the order of the arguments.
         """
         if not donate:
-            return jax.jit(function)
+            return _told_of_spread(jax.jit(function))
         taking = [donate[place] for place in sorted(donate)]
 
         # JAX pairs donated buffers with results of the same type in order. Any other order of the results costs copies.
@@ -369,7 +385,7 @@ class Backend(base.Backend[Any]):
             found = list(function(*natives))
             return [found[number] for number in taking] + [x for number, x in enumerate(found) if number not in taking]
 
-        whole = Donating(ordered, sorted(donate), several=True)
+        whole = _told_of_spread(Donating(ordered, sorted(donate), several=True))
 
         def run(*natives: Any, results: list[Any]) -> list[Any]:
             whole(*natives, results=results)

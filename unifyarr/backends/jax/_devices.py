@@ -41,9 +41,9 @@ def spread(native: Any) -> Sharding | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def split_axes(sharding: Sharding, shape: tuple[int, ...]) -> tuple[bool, ...]:
-    """Return for each axis whether it is split between devices."""
-    return tuple([part != length for part, length in zip(sharding.shard_shape(shape), shape, strict=True)])
+def parts_of(sharding: Sharding, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return for each axis into how many parts it is split between devices."""
+    return tuple([length // max(part, 1) or 1 for part, length in zip(sharding.shard_shape(shape), shape, strict=True)])
 
 
 def _fits(sharding: Sharding, shape: tuple[int, ...]) -> bool:
