@@ -47,6 +47,8 @@ def parts_of(sharding: Sharding, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _fits(sharding: Sharding, shape: tuple[int, ...]) -> bool:
+    if isinstance(sharding, NamedSharding) and len(sharding.spec) > len(shape):
+        return False
     try:
         sharding.shard_shape(shape)
     except (ValueError, IndexError):
