@@ -359,12 +359,17 @@ def empty_like(
 
 def _like(kernel: str, x: Array, dtype: object, device: object, **static: Any) -> Array:
     wanted = x.dtype if dtype is None else dtype
-    return _filled(kernel, x.shape, wanted, x.device if device is None else device, x._backend, **static)
+    return _filled(kernel, x.shape, wanted, place_like(x) if device is None else device, x._backend, **static)
+
+
+def place_like(x: Array) -> Any:
+    """Return where an array like another goes, ``None`` where the engine moves that one to those that it meets."""
+    return None if convert.device_of([x], x._backend) is None else x.device
 
 
 def full_beside(x: Array, shape: Shape, value: Any, dtype: DType) -> Array:
     """Return an array that holds one value everywhere, on the backend and the device of ``x``."""
-    return _filled("full", shape, dtype, x.device, x._backend, fill_value=value)
+    return _filled("full", shape, dtype, place_like(x), x._backend, fill_value=value)
 
 
 @creation()
@@ -576,7 +581,7 @@ def full_like(
 
     Source: Array API standard 2025.12, ``full_like``.
     """
-    there = x.device if device is None else device
+    there = place_like(x) if device is None else device
     return _full(fill_value, x.shape, x.dtype if dtype is None else dtype, there, x._backend)
 
 

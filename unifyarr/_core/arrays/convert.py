@@ -317,12 +317,13 @@ def as_index(x: Array) -> Array:
 
 
 def device_of(operands: Iterable[object], backend: Handle) -> Any:
-    """Return the engine's own device of the first array among operands, where data beside it go, or ``None``."""
+    """Return the engine's own device of the first array that has to stay on its own, where data beside it go."""
     for x in operands:
         if isinstance(x, Array):
             root = root_of(x)
             native = root._native if backend.mutable else alike(root)
-            return backend.device_named(backend.device(native))
+            if backend.is_placed(native):
+                return backend.own_device(backend.device(native))
     return None
 
 

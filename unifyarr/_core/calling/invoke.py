@@ -162,9 +162,10 @@ def _call(
         native = kernel(*natives, **static)
     except Exception as error:
         # Each engine has an error of its own for this, and looking before each call would cost all of them.
-        devices = sorted({x.device for x in operands})
-        if len(devices) > 1:
-            raise DeviceError(f"arrays of devices {', '.join(devices)} meet: move one, with x.to_device()") from error
+        devices = list(dict.fromkeys(x.device for x in operands))
+        if len(devices) > 1 and operands[0]._backend.meeting(devices) is None:
+            names = ", ".join(sorted(map(str, devices)))
+            raise DeviceError(f"arrays of devices {names} meet: move one, with x.to_device()") from error
         raise
     if native is NotImplemented:
         raise _Declined

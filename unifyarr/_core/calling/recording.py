@@ -105,7 +105,8 @@ class Recording:
         self.watches_layout = True
 
     def constant(self, x: Array) -> None:
-        if x.nbytes > _CONSTANT:
+        if x.nbytes > _CONSTANT or not has_one_device(x._backend):
+            # On several devices it is beside an operand, whose device a key doesn't have.
             self.stop()
         self.constants[self._new(x)] = x._native
 
@@ -133,7 +134,7 @@ class Recording:
         except (KeyError, TypeError):
             self.stop()
             return
-        if static.get("device") is not None and len(_backend_of(results).devices()) > 1:
+        if "device" in static and not has_one_device(_backend_of(results)) and (self.count or static["device"]):
             # The device may be that of an operand, which a key doesn't have.
             self.stop()
             return

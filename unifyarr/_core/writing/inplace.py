@@ -147,8 +147,9 @@ def check_device(target: Array, value: Array, what: str) -> None:
     """Raise ``DeviceError`` where a value isn't on the target's device: moving it would be a silent copy."""
     backend = target._backend
     if backend.mutable or backend.trace() is None:
-        given, wanted = value.device, backend.device(alike(root_of(target)))
-        if given != wanted:
+        there = alike(root_of(target))
+        given, wanted = value.device, backend.device(there)
+        if given != wanted and not backend.may_meet(there, read(value)):
             raise DeviceError(
                 f"{what} is on device {wanted!r}, but the value is on {given!r}: move it, with to_device()"
             )

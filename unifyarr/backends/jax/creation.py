@@ -11,13 +11,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ._compiled import INDEX, compiled
+from ._compiled import INDEX, compiled, is_concrete
+from ._devices import made_on, wanted
 from ._memory import number
 
 
-@functools.lru_cache
-def _filler(device: Any) -> Callable[..., jax.Array]:
+def _filler(device: Any, shape: tuple[int, ...]) -> Callable[..., jax.Array]:
     """Return a compiled function that spreads one value over a new array on ``device``."""
+    return _filler_of(made_on(device, shape))
+
+
+@functools.lru_cache
+def _filler_of(device: Any) -> Callable[..., jax.Array]:
     sharding = device
     if isinstance(device, jax.Device):
         sharding = jax.sharding.SingleDeviceSharding(device)
@@ -31,15 +36,15 @@ def _filler(device: Any) -> Callable[..., jax.Array]:
 
 def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: object) -> jax.Array:
     # The value is an operand: it's cast as NumPy casts it, and another value compiles nothing anew.
-    return _filler(device)(np.full((), fill_value, dtype), shape=shape)
+    return _filler(device, shape)(np.full((), fill_value, dtype), shape=shape)
 
 
 def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> jax.Array:
-    return _filler(device)(np.zeros((), dtype), shape=shape)
+    return _filler(device, shape)(np.zeros((), dtype), shape=shape)
 
 
 def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> jax.Array:
-    return _filler(device)(np.ones((), dtype), shape=shape)
+    return _filler(device, shape)(np.ones((), dtype), shape=shape)
 
 
 # JAX has no uninitialised memory.
@@ -64,3 +69,8 @@ def tril(x: jax.Array, /, *, k: int) -> jax.Array:
 
 def triu(x: jax.Array, /, *, k: int) -> jax.Array:
     return _triu(x, number(k, INDEX))
+
+
+def shard(x: jax.Array, /, *, sharding: Any, spec: Any) -> jax.Array:
+    there = wanted(x.shape, sharding, spec)
+    return jax.device_put(x, there) if is_concrete(x) else lax.with_sharding_constraint(x, there)

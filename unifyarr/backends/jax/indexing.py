@@ -12,12 +12,13 @@ import numpy as np
 from jax import lax
 
 from ..kernels import bound_by
+from . import _spread
 from ._bounds import check_all_bounds, check_bounds
 from ._compiled import compiled
+from ._spread import Window, split_of
 from ._writing import with_twin
 
-# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
-Window = tuple[tuple[int, int, int], ...]
+# A window is of each axis: start, step (not 0) and length, in bounds. One of length 0 may start anywhere.
 
 
 # -- windows ----------------------------------------------------------------------------------------------------------
@@ -80,6 +81,8 @@ def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:
     starts = tuple(map(_kept_start, _block_starts(window)))
 
     def reading(x: jax.Array, /) -> jax.Array:
+        if (split := split_of(x)) is not None and (found := _spread.get_window(x, window, split)) is not None:
+            return found
         return _get_window(x, *starts, steps=steps, lengths=lengths)
 
     return reading
@@ -87,19 +90,27 @@ def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:
 
 @bound_by(_reading)
 def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
+    if (split := split_of(x)) is not None and (found := _spread.get_window(x, window, split)) is not None:
+        return found
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
     return _get_window(x, *_block_starts(window), steps=steps, lengths=lengths)
 
 
-def _window_writer(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+def _window_writer(write: Callable[..., jax.Array], write_spread: Callable[..., Any]) -> Callable[..., jax.Array]:
     def set_window(x: jax.Array, value: jax.Array, /, *, window: Window, **results: list[Any]) -> jax.Array:
+        if (split := split_of(x)) is not None:
+            found: jax.Array | None = write_spread(x, value, window, split, **results)
+            if found is not None:
+                return found
         _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
         return write(x, value, *_block_starts(window), steps=steps, lengths=lengths, **results)
 
     return set_window
 
 
-set_window = with_twin(_window_writer(_set_window), _window_writer(_destroy_window))
+set_window = with_twin(
+    _window_writer(_set_window, _spread.set_window), _window_writer(_destroy_window, _spread.destroy_window)
+)
 
 
 def _arranged(x: jax.Array, order: tuple[int | None, ...], lengths: tuple[int, ...]) -> jax.Array:
@@ -157,6 +168,8 @@ def _gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
 
 def gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
     check_all_bounds(x, indices)
+    if (split := split_of(x)) is not None:
+        return _spread.gather(x, indices, split)
     return _gather(x, *indices)
 
 
@@ -164,16 +177,19 @@ def _write_elements(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> j
     return x.at[indices].set(value)
 
 
-def _within_bounds(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+def _within_bounds(write: Callable[..., jax.Array], write_spread: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     def scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array, **results: list[Any]) -> jax.Array:
         check_all_bounds(x, indices)
+        if (split := split_of(x)) is not None:
+            return write_spread(x, value, indices, split, **results)
         return write(x, value, *indices, **results)
 
     return scatter
 
 
 scatter = with_twin(
-    _within_bounds(compiled(_write_elements)), _within_bounds(compiled(_write_elements, destructive=True))
+    _within_bounds(compiled(_write_elements), _spread.scatter),
+    _within_bounds(compiled(_write_elements, destructive=True), _spread.destroy_elements),
 )
 
 
@@ -191,6 +207,8 @@ def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array
 
 def take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array:
     check_bounds(indices, x.size if axis is None else x.shape[axis], axis or 0)
+    if (split := split_of(x)) is not None:
+        return _spread.take(x, indices, axis, split)
     return _take(x, indices, axis=axis)
 
 
@@ -201,4 +219,6 @@ def _take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int) -> jax.A
 
 def take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int) -> jax.Array:
     check_bounds(indices, x.shape[axis], axis)
+    if (split := split_of(x)) is not None:
+        return _spread.take_along_axis(x, indices, axis, split)
     return _take_along_axis(x, indices, axis=axis)

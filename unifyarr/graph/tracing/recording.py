@@ -42,7 +42,8 @@ def record(
         # It says why.
         kernel(*natives, **static)
     found: Any = None
-    if len({native.device for native in natives}) < 2:
+    device = _device(backend, natives, static)
+    if device is not None:
         types = [native.type for native in natives]
         found = _declared(backend, name, types, static, result)
         if offered or found is None:
@@ -54,9 +55,18 @@ def record(
         return _run(trace, name, natives, static)
     several = type(found) is not ArrayType
     op = kernel_op(backend, name, static, len(found) if several else 1)
-    device = natives[0].device if natives else device_of(backend, static.get("device"))
     outputs = node_of(op, natives, found if several else (found,), device)
     return outputs if several else outputs[0]
+
+
+def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
+    """Return the device of what a kernel gives, ``None`` if its operands are on several that can't meet."""
+    if not natives:
+        return device_of(backend, static.get("device"))
+    first = natives[0].device
+    if all(native.device == first for native in natives):
+        return first
+    return backend.meeting([native.device for native in natives])
 
 
 def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> Any:
@@ -123,8 +133,9 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
         found = _of_body(trace, application, natives)
     if found is NotImplemented:
         return found
-    if found is not None and len({native.device for native in natives}) == 1:
-        return node_of(UserOp(backend, application, len(found)), natives, found, natives[0].device)
+    device = _device(backend, natives, {})
+    if found is not None and device is not None:
+        return node_of(UserOp(backend, application, len(found)), natives, found, device)
     with trace.suspended():
         values = [trace.examples.of(native.variable) for native in natives]
         results = application.perform(application.operation.kernels[backend.name], backend, values)
@@ -178,7 +189,7 @@ def check_running(backend: Handle) -> Recorder:
     return trace  # type: ignore[return-value]
 
 
-def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: str) -> tuple[Traced, ...]:
+def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: Any) -> tuple[Traced, ...]:
     """Return the outputs of a new node."""
     node = Apply(op, [native.variable for native in natives], types)
     return tuple([Traced(variable, device) for variable in node.outputs])

@@ -65,6 +65,18 @@ class TracingBackend(Backend[Traced]):
     def as_device(self, device: object) -> Any:
         return self._backend.as_device(device)
 
+    def is_placed(self, native: Traced) -> bool:
+        return True
+
+    def may_meet(self, first: Traced, second: Traced) -> bool:
+        return self.meeting([first.device, second.device]) is not None
+
+    def meeting(self, devices: Any) -> Any:
+        return self._backend.meeting(devices)
+
+    def sharding(self, native: Traced) -> Any:
+        raise TraceError(f"{where()} asks where an array lies, which isn't known when a compiled function is traced")
+
     def as_dtype(self, dtype: object) -> Any:
         return self._backend.as_dtype(dtype)
 
@@ -122,7 +134,7 @@ class TracingBackend(Backend[Traced]):
         )
 
     def to_device(self, native: Traced, device: object) -> Traced:
-        if self._backend.device_named(native.device) == device:
+        if self._backend.own_device(native.device) == device:
             return native
         raise BackendFeatureError("a compiled function moves nothing between devices: do it outside")
 
