@@ -84,7 +84,9 @@ def arguments(seed: int) -> list[ua.Array]:
         if dtype[0] in "fc" and draw.random() < 0.3:
             values.flat[draw.randrange(values.size)] = draw.choice([np.inf, -np.inf, np.nan, -0.0, 1e300])
         with np.errstate(all="ignore"):
-            made.append(ua.asarray(laid_out(draw, values.astype(dtype)), copy=False))
+            values = laid_out(draw, values.astype(dtype))
+            # With gaps, torch's own kernels give other bits than for the copies that a program makes.
+            made.append(ua.asarray(values, copy=ua.current_backend() != "numpy"))
     return made
 
 

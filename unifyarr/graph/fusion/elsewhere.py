@@ -51,8 +51,9 @@ def bound(node: Apply, fused: Fused, wait: bool = False) -> Callable[..., Any]:
         compile_now(run)
     is_plain, note_write = loops.is_plain, loops.note_write
     makers = [(key, _maker(backend, *each)) for key, each in enumerate(fused.outputs) if key not in host]
-    # Inputs first, then the memory of the other outputs, in their order.
-    new = {key: len(node.inputs) + number for number, (key, _) in enumerate(makers)}
+    # Inputs first, then the memory of the other outputs, in their order. A node may have further inputs.
+    count = len(fused.region.arguments) - len(makers)
+    new = {key: count + number for number, (key, _) in enumerate(makers)}
     places = [host[key] if key in host else new[key] for key in range(len(fused.outputs))]
     # Callers may have what is an input, or shows one.
     noted = [place for place in host.values() if any(each.owner is None for each in roots(node.inputs[place]))]
