@@ -39,7 +39,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     """
 
     def __init__(self, general: Handler, *, takes_arrays: bool = False, takes_nothing: bool = False) -> None:
-        self._general, self.takes_arrays, self._takes_nothing = general, takes_arrays, takes_nothing
+        self._general, self._takes_arrays, self._takes_nothing = general, takes_arrays, takes_nothing
         self._seen: set[Hashable] = set()
         # Of functions whose steps follow from strides too.
         self._layouts: dict[Hashable, _ByLayout] = {}
@@ -59,7 +59,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             return self._general(call)
         if len({*map(id, arrays)}) < len(arrays):
             # ``f(x, x)``: the recording tells its operands apart by their identity.
-            if self.takes_arrays:
+            if self._takes_arrays:
                 return self._general(call)
             _replace_operands(call, backend)
         operands = [] if self._takes_nothing else [x if isinstance(x, Array) else None for x in call.operands()]
@@ -77,7 +77,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         for name in () if self._takes_nothing else call.parameters.operands:
             value = call.arguments[name]
             if is_numpy_data(value):
-                if self.takes_arrays:
+                if self._takes_arrays:
                     return False
                 try:
                     call.arguments[name] = wrap(native_of_data(value, backend), backend)
@@ -90,10 +90,10 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     ) -> Callable[..., Any] | None:
         if not notes.is_repeatable:
             return None
-        program = Program(operands, backend, whole=self.takes_arrays)
+        program = Program(operands, backend, whole=self._takes_arrays)
         _guard(program, notes, backend)
         found: Callable[..., Any] | None
-        if self.takes_arrays:
+        if self._takes_arrays:
             found = _whole(program, notes, result, operands, backend)
         elif type(result) is not Array or result._base is not None:
             return None
@@ -105,28 +105,27 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             found = _returned(program, slots[0], backend, result)
         if found is None or not notes.watches_layout or self._takes_nothing:
             return found
-        by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend))
+        by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend, whole=self._takes_arrays))
         return by_layout.add(operands, found)
 
 
 class _ByLayout:
     """The shortcuts of one key, of a function whose steps follow from the strides of its operands."""
 
-    def __init__(self, shortcuts: Shortcuts, key: Hashable, backend: Handle) -> None:
-        self._shortcuts, self._key, self._layout_key = shortcuts, key, backend.layout_key
+    def __init__(self, shortcuts: Shortcuts, key: Hashable, backend: Handle, *, whole: bool) -> None:
+        self._shortcuts, self._key, self._layout_key, self._whole = shortcuts, key, backend.layout_key, whole
         self._known: dict[Hashable, Callable[..., Any]] = {}
 
     def add(self, operands: Sequence[Array | None], shortcut: Callable[..., Any]) -> Callable[..., Any]:
         """Keep a shortcut for the layout of these operands; return what chooses among those that are kept."""
         if len(self._known) >= _MOST_LAYOUTS:
             self._known.clear()
-        whole = self._shortcuts.takes_arrays
         if len(operands) == 1:
             self._known[self._layout_key(operands[0]._native)] = shortcut  # type: ignore[union-attr]
-            return self._of_array if whole else self._of_native
+            return self._of_array if self._whole else self._of_native
         natives = [None if x is None else x._native for x in operands]
         self._known[self._layout(natives)] = shortcut
-        return self._of_arrays if whole else self._of_natives
+        return self._of_arrays if self._whole else self._of_natives
 
     def _layout(self, natives: Sequence[Any]) -> Hashable:
         return tuple([None if native is None else self._layout_key(native) for native in natives])

@@ -425,11 +425,16 @@ class Backend(base.Backend[Tensor]):
 
     def is_watched(self, *natives: Tensor) -> bool:
         """Return whether values are unknown, or a derivative may be taken through one of some tensors."""
-        is_transformed = is_transforming()
-        # Most are plain; what isn't known has no address, or isn't plain.
-        others = [x for x in natives if is_transformed or x.requires_grad or not x.is_cpu]
-        return bool(others) and any(
-            x.is_meta or (not is_plain(x) and super(Backend, self).is_watched(x)) or not has_address(x) for x in others
+        if not is_transforming():
+            # Most are plain.
+            for x in natives:
+                if x.requires_grad or not x.is_cpu:
+                    break
+            else:
+                return False
+        # What isn't known has no address, or isn't plain.
+        return any(
+            x.is_meta or (not is_plain(x) and super(Backend, self).is_watched(x)) or not has_address(x) for x in natives
         )
 
     def carries_derivative(self, native: Tensor) -> bool:

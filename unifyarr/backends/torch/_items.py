@@ -36,6 +36,7 @@ _TAKEN_BY: dict[type, frozenset[torch.dtype]] = {
     np.int64: frozenset({torch.float64, torch.int64}),
 }
 _CASTS = frozenset({(torch.int64, torch.float64), (torch.int32, torch.float64), (torch.float32, torch.float64)})
+_SELECTING = frozenset({torch.bool, torch.int64})
 # Up to how many numbers a list of them is made sooner than one tensor.
 _FEW = 24
 # torch counts in 64 bits, and where a step takes it beyond them it goes wrong.
@@ -148,9 +149,7 @@ def _as_selection(x: Tensor, key: Any) -> Any:
     """Return a key of one mask, or of integer tensors side by side among slices; ``None`` for any other."""
     if type(key) is not tuple:
         index = _as_index(key)
-        if index is None or index.dtype is torch.bool:
-            return index if index is not None and index.dim() else None
-        return index if index.dtype is torch.int64 and index.dim() else None
+        return index if index is not None and index.dtype in _SELECTING and index.dim() else None
     items: list[Any] = []
     places = []
     for place, item in enumerate(key):
@@ -173,6 +172,8 @@ def _as_selection(x: Tensor, key: Any) -> Any:
 def get_copy(x: Tensor, key: Any) -> Any:
     """Return what an index with arrays selects, or the element at integers for all axes, in memory of its own."""
     try:
+        if type(key) is Tensor:
+            return x[key] if key.dtype in _SELECTING and key.dim() else NotImplemented
         integers = key if type(key) is tuple else (key,)
         if _INT.issuperset(map(type, integers)):
             return x[key].clone() if len(integers) == x.dim() == _count_of_window(integers) else NotImplemented
