@@ -161,6 +161,33 @@ def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kern
     return decorate
 
 
+class Applied:
+    """A function with arguments that come after the arrays: ``Applied(torch.cumsum, 0)(x)`` is ``torch.cumsum(x, 0)``.
+
+    Shortcuts call the function itself. Engines take arguments by place sooner than by name.
+    """
+
+    # Whether the function takes the arrays as one tuple.
+    is_packed = False
+
+    def __init__(self, function: Callable[..., Any], *after: Any) -> None:
+        self.function, self.after = function, after
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Call the function on arrays, and on the arguments after them."""
+        return self.function(*arrays, *self.after)
+
+
+class Packed(Applied):
+    """The same for a function that takes the arrays as one tuple, as ``torch.cat`` does."""
+
+    is_packed = True
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Call the function on the tuple of arrays, and on the arguments after it."""
+        return self.function(arrays, *self.after)
+
+
 def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel], Kernel]:
     """Declare a function that returns a kernel for natives of known dtypes and shapes, or ``None``.
 

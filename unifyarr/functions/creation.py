@@ -279,8 +279,8 @@ def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
     # Python numbers without a given dtype get the backend's defaults, if it has no 64-bit dtypes.
     if (
         wanted is None
-        and not convert.has_dtype(backend, dtypes.float64)
         and not isinstance(obj, (np.ndarray, np.generic))
+        and not convert.has_dtype(backend, dtypes.float64)
     ):
         data = convert.to_numpy(obj)
         narrow = {"i": int, "f": float, "c": complex}.get(data.dtype.kind)

@@ -61,8 +61,8 @@ def common_backend(operands: Iterable[object], fallback: Handle | None = None) -
 
 
 def holds_numbers(data: object) -> bool:
-    """Return whether data is a list of numbers, which belongs to no backend and needs no look inside."""
-    return type(data) is list and _NUMBERS.issuperset(map(type, data))
+    """Return whether data is a list of numbers, or an array of NumPy's: of no backend, and nothing is inside."""
+    return type(data) is np.ndarray or (type(data) is list and _NUMBERS.issuperset(map(type, data)))
 
 
 def _of_sequence(items: Iterable[object], depth: int = 0) -> Handle | None:

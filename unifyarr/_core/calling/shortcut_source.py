@@ -128,9 +128,6 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
     """Return the source that looks at an operand, of what the shortcut takes for it, and of its part of the key."""
     native, told = f"{mark}n{place}", [f"{mark}d{place}", f"{mark}s{place}"]
     values = [f"{native}.dtype", f"{native}.shape"]
-    if whole:
-        told.append(f"{mark}l{place}")
-        values.append(f"{mark}backend.layout_key({native})")
     taken = x if whole else native
     if x in declaration.parameters.sequences:
         # The length of a key tells that of one sequence.
@@ -154,10 +151,9 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         f"elif {x} is None or type({x}) is int:",
         f"    {native} = {told[1]} = None",
         f"    {told[0]} = {x} if {x} is None else (int, {x})",
-        *([f"    {told[2]} = None"] if whole else beside),
+        *([] if whole else beside),
         "else:",
         f"    {native}, {told[0]}, {told[1]} = {mark}beside({x}, {mark}backend)",
-        *([f"    {told[2]} = {native}"] if whole else []),
     ]
     return look, taken, told
 

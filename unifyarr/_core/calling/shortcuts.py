@@ -55,7 +55,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             return self._general(call)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
         plain = all(type(x._native) is backend.native_type for x in arrays) and backend.trace() is None
-        if not plain or any(backend.is_watched(x._native) for x in arrays):
+        if not plain or backend.is_watched(*[x._native for x in arrays]):
             return self._general(call)
         if len({*map(id, arrays)}) < len(arrays):
             # ``f(x, x)``: the recording tells its operands apart by their identity.
@@ -90,44 +90,63 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     ) -> Callable[..., Any] | None:
         if not notes.is_repeatable:
             return None
-        program = Program(operands, whole=self._takes_arrays)
+        program = Program(operands, backend, whole=self._takes_arrays)
         _guard(program, notes, backend)
+        found: Callable[..., Any] | None
         if self._takes_arrays:
-            return _whole(program, notes, result, operands, backend)
-        if type(result) is not Array or result._base is not None:
+            found = _whole(program, notes, result, operands, backend)
+        elif type(result) is not Array or result._base is not None:
             return None
-        slots = _slots(notes, (result,), backend)
-        if slots is None:
-            return None
-        notes.compute(program, slots)
-        found = _returned(program, slots[0], backend, result)
-        if not notes.watches_layout or self._takes_nothing:
+        else:
+            slots = _slots(notes, (result,), backend)
+            if slots is None:
+                return None
+            notes.compute(program, slots)
+            found = _returned(program, slots[0], backend, result)
+        if found is None or not notes.watches_layout or self._takes_nothing:
             return found
-        by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend))
-        by_layout.add([None if x is None else x._native for x in operands], found)
-        return by_layout
+        by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend, whole=self._takes_arrays))
+        return by_layout.add(operands, found)
 
 
 class _ByLayout:
     """The shortcuts of one key, of a function whose steps follow from the strides of its operands."""
 
-    def __init__(self, shortcuts: Shortcuts, key: Hashable, backend: Handle) -> None:
-        self._shortcuts, self._key, self._layout_key = shortcuts, key, backend.layout_key
+    def __init__(self, shortcuts: Shortcuts, key: Hashable, backend: Handle, *, whole: bool) -> None:
+        self._shortcuts, self._key, self._layout_key, self._whole = shortcuts, key, backend.layout_key, whole
         self._known: dict[Hashable, Callable[..., Any]] = {}
+
+    def add(self, operands: Sequence[Array | None], shortcut: Callable[..., Any]) -> Callable[..., Any]:
+        """Keep a shortcut for the layout of these operands; return what chooses among those that are kept."""
+        if len(self._known) >= _MOST_LAYOUTS:
+            self._known.clear()
+        if len(operands) == 1:
+            self._known[self._layout_key(operands[0]._native)] = shortcut  # type: ignore[union-attr]
+            return self._of_array if self._whole else self._of_native
+        natives = [None if x is None else x._native for x in operands]
+        self._known[self._layout(natives)] = shortcut
+        return self._of_arrays if self._whole else self._of_natives
 
     def _layout(self, natives: Sequence[Any]) -> Hashable:
         return tuple([None if native is None else self._layout_key(native) for native in natives])
 
-    def add(self, natives: Sequence[Any], shortcut: Callable[..., Any]) -> None:
-        """Keep a shortcut for the layout of these natives."""
-        if len(self._known) >= _MOST_LAYOUTS:
-            self._known.clear()
-        self._known[self._layout(natives)] = shortcut
+    def _of_native(self, native: Any) -> Any:
+        found = self._known.get(self._layout_key(native))
+        return self._forget() if found is None else found(native)
 
-    def __call__(self, *natives: Any) -> Any:
+    def _of_array(self, x: Array) -> Any:
+        found = self._known.get(self._layout_key(x._native))
+        return self._forget() if found is None else found(x)
+
+    def _of_natives(self, *natives: Any) -> Any:
         found = self._known.get(self._layout(natives))
-        if found is not None:
-            return found(*natives)
+        return self._forget() if found is None else found(*natives)
+
+    def _of_arrays(self, *operands: Any) -> Any:
+        found = self._known.get(self._layout([x._native if isinstance(x, Array) else None for x in operands]))
+        return self._forget() if found is None else found(*operands)
+
+    def _forget(self) -> Any:
         # The next call of this key is recorded, and comes back here.
         self._shortcuts.pop(self._key, None)
         return NotImplemented
@@ -153,7 +172,7 @@ def _guard(program: Program, notes: Recording, backend: Handle) -> None:
             program.decline("type({}) is not plain", plain=backend.native_type)
         program.decline("trace_state() is not no_trace", trace_state=backend.trace_state, no_trace=backend.no_trace)
     elif notes.watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
-        program.decline("is_watched({})", is_watched=backend.is_watched)
+        program.decline_watched()
 
 
 def _returned(program: Program, slot: int, backend: Handle, result: Array, array: str = "") -> Callable[..., Any]:

@@ -47,6 +47,14 @@ class Speed(Values[Native]):
     # traces; or raise for these. Where it's ``None``, calls ask for ``dtype`` and ``shape``, and look at the type.
     type_key: Callable[[Any], Hashable] | None = None
 
+    def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
+        """Return what does on natives the same as ``kernel(x, ...)``, sooner: where the engine's methods are.
+
+        With ``in_place`` it writes the result to the first native, which has its dtype and shape, and returns that;
+        ``None`` where the engine has no such method.
+        """
+        return None if in_place else kernel
+
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
         return self.strides(native)

@@ -48,9 +48,12 @@ class Tracing(Values[Native]):
     def records_gradient(self, native: Native) -> bool:
         """Return whether the engine may record gradients through this native, which must not be written then."""
 
-    def is_watched(self, native: Native) -> bool:
-        """Return whether a native's values are unknown or a derivative may be taken through it: bodies look at both."""
-        return self.records_gradient(native) or self.is_traced(native) or self.carries_derivative(native)
+    def is_watched(self, *natives: Native) -> bool:
+        """Return whether values are unknown or a derivative may be taken through one of them: bodies look at both."""
+        return any(
+            self.records_gradient(native) or self.is_traced(native) or self.carries_derivative(native)
+            for native in natives
+        )
 
     def carries_derivative(self, native: Native) -> bool:
         """Return whether a derivative is being taken through this native, which must not leave the engine then."""

@@ -54,6 +54,7 @@ from ._shared import (
     COMPLEX,
     DTYPES,
     NUMPY_DTYPES,
+    as_method,
     check_writable,
     derivatives,
     extent,
@@ -224,23 +225,25 @@ class Backend(base.Backend[Tensor]):
 
     def supports_dtype(self, dtype: np.dtype[Any], device: Any = None) -> bool:
         """Return whether arrays of ``dtype`` exist on ``device``."""
+        if device is None:
+            return dtype in DTYPES
         # Apple's GPUs have no double precision.
         wide = DTYPES.get(dtype) in (torch.float64, torch.complex128)
-        return dtype in DTYPES and not (wide and device is not None and torch.device(device).type == "mps")
+        return dtype in DTYPES and not (wide and torch.device(device).type == "mps")
 
     # -- values in and out ------------------------------------------------------------------------------------------
 
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Tensor:
         """Return a tensor with the values of ``array``; ``copy=False`` shares memory that torch can describe."""
-        if not array.dtype.isnative:
-            array = np.array(array, array.dtype.newbyteorder("="), order="C")
-        elif copy or not _is_shareable(array):
+        if copy or (array.dtype.isnative and not _is_shareable(array)):
             array = np.array(array, order="C")
-        # The characters are compared sooner.
-        if array.dtype.char == BFLOAT16.char and array.dtype == BFLOAT16:
-            native = torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
-        else:
+        try:
             native = torch.from_numpy(array)
+        except (TypeError, ValueError):
+            # The engine knows no other order of bytes, and no bfloat16 of NumPy's.
+            array = np.array(array, array.dtype.newbyteorder("="), order="C")
+            bits = array.dtype == BFLOAT16
+            native = torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16) if bits else torch.from_numpy(array)
         return native if device is None else native.to(device)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
@@ -435,12 +438,19 @@ class Backend(base.Backend[Tensor]):
         """Return whether torch records gradients through this tensor."""
         return bool(native.requires_grad and torch.is_grad_enabled())
 
-    def is_watched(self, native: Tensor) -> bool:
-        """Return whether a tensor's values are unknown, or a derivative may be taken through it."""
-        # Most are plain, which takes one look; what isn't known has no address, or isn't plain.
-        if native.is_cpu and is_plain(native):
-            return False
-        return native.is_meta or (not is_plain(native) and super().is_watched(native)) or not has_address(native)
+    def is_watched(self, *natives: Tensor) -> bool:
+        """Return whether values are unknown, or a derivative may be taken through one of some tensors."""
+        if not is_transforming():
+            # Most are plain.
+            for x in natives:
+                if x.requires_grad or not x.is_cpu:
+                    break
+            else:
+                return False
+        # What isn't known has no address, or isn't plain.
+        return any(
+            x.is_meta or (not is_plain(x) and super(Backend, self).is_watched(x)) or not has_address(x) for x in natives
+        )
 
     def carries_derivative(self, native: Tensor) -> bool:
         """Return whether a derivative is being taken through this tensor, by autograd or by a transformation."""
@@ -459,6 +469,12 @@ class Backend(base.Backend[Tensor]):
     def own_error(self, error: Exception) -> type[Exception] | None:
         """Return the class of error to raise for one of torch's own, ``None`` for any other."""
         return own_error(error, ("torch",), "allocate memory|out of memory")
+
+    # -- calling kernels sooner ------------------------------------------------------------------------------------
+
+    def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
+        """Return the method of tensors that a function of torch's is, which torch finds the arguments of sooner."""
+        return as_method(kernel, in_place=in_place)
 
     # -- kernels ----------------------------------------------------------------------------------------------------
 
