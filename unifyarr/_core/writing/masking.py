@@ -49,7 +49,7 @@ def _put_number(x: Array, key: Array, value: Any) -> bool:
     shape = backend.shape(native)
     if backend.shape(mask) != shape or (backend.destroys and prod(shape) >= MANY):
         return False
-    if mode.get() is not None or backend.trace() is not None or not has_one_device(backend):
+    if mode.get() is not None or backend.trace_state() is not backend.no_trace or not has_one_device(backend):
         return False
     kind: Any = type(value)
     # A text tells the zeros apart.
