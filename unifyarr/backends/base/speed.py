@@ -46,6 +46,13 @@ class Speed(Values[Native]):
     # traces; or raise for these. Where it's ``None``, calls ask for ``dtype`` and ``shape``, and look at the type.
     type_key: Callable[[Any], Hashable] | None = None
 
+    def elementwise_operand(self, array: np.ndarray) -> Any:
+        """Return what elementwise kernels take beside a native for NumPy's values, which the caller may change later.
+
+        By default that is a native array with a copy of the values.
+        """
+        return self.from_numpy(array)
+
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
         return self.strides(native)
