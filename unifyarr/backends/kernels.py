@@ -59,7 +59,7 @@ def has_subnormals(values: np.ndarray) -> bool:
         return False
     # Mostly there are none, and not even zeros. NumPy counts in a tenth of the time that a reduction takes to begin.
     small = np.count_nonzero(np.abs(values) < _smallest_normal(values.dtype))
-    return small > 0 and small > values.size - np.count_nonzero(values)
+    return bool(small > 0 and small > values.size - np.count_nonzero(values))
 
 
 @functools.cache

@@ -65,7 +65,7 @@ def _raises(message: str, *, square: bool = True) -> Kernel:
 
         if not hasattr(inner, "bind"):
             return worked_around(RAISES)(checked(inner))
-        return worked_around(RAISES)(bindable(lambda **arguments: checked(inner.bind(**arguments)), function))
+        return worked_around(RAISES)(bindable(lambda **arguments: checked(inner.bind(**arguments)), function))  # type: ignore[attr-defined]
 
     return decorate
 
@@ -316,14 +316,14 @@ def _general_norm(ord: jax.Array, x: jax.Array, /, *, axis: tuple[int, ...], kee
 
 def _norm(*, axis: tuple[int, ...], keepdims: bool, ord: Any) -> Kernel:
     if not axis or ord in _OWN_NORMS:
-        return _vector_norm.bind(axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[attr-defined, no-any-return]
+        return _vector_norm.bind(axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[attr-defined]
     kernel = _general_norm.bind(axis=axis, keepdims=keepdims)  # type: ignore[attr-defined]
     return functools.partial(kernel, number(ord, np.float64))
 
 
 @bound_by(_norm)
 def vector_norm(x: jax.Array, /, **static: Any) -> jax.Array:
-    return _norm(**static)(x)  # type: ignore[no-any-return]
+    return _norm(**static)(x)
 
 
 @compiled
