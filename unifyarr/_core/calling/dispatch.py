@@ -35,7 +35,7 @@ from ..values.supplying import supply
 from .concerns import general
 from .invoke import elementwise
 from .mapping import map_plainly
-from .recording import beside, frozen, integers, told
+from .recording import beside, beside_elementwise, frozen, integers, told
 from .shortcut_source import has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts
 from .sources import (
@@ -197,7 +197,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "bound": namespace["_bound"],
         "inside": inside,
         "frozen": frozen,
-        "beside": beside,
+        "beside": beside if declaration.ufunc is None else beside_elementwise,
         "shortcuts": shortcuts,
         "DType": DType,
         "integers": integers,

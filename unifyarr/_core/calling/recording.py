@@ -60,12 +60,20 @@ def beside(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
     return None, frozen(x), None
 
 
+def beside_elementwise(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
+    """Return the same of an operand of an elementwise kernel, where an engine may have less to do for it."""
+    if is_numpy_data(x):
+        operand = native_of_data(x, backend, elementwise=True)
+        return operand, operand.dtype, operand.shape
+    return None, frozen(x), None
+
+
 def is_numpy_data(x: Any) -> bool:
     """Return whether an operand is an array or a scalar of NumPy's."""
     return type(x) is np.ndarray or isinstance(x, np.generic)
 
 
-def native_of_data(x: Any, backend: Handle) -> Any:
+def native_of_data(x: Any, backend: Handle, *, elementwise: bool = False) -> Any:
     """Return the native of NumPy's data: a copy, or the data itself where these are natives.
 
     Raises ``TypeError`` where the general path has more to look at: other dtypes, and several devices.
@@ -78,7 +86,7 @@ def native_of_data(x: Any, backend: Handle) -> Any:
         return array
     if array.dtype is not known.dtype or not has_one_device(backend) or not backend.supports_dtype(array.dtype):
         raise TypeError
-    return backend.from_numpy(array)
+    return backend.elementwise_operand(array) if elementwise else backend.from_numpy(array)
 
 
 class Recording:

@@ -28,7 +28,7 @@ from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .inplace import assign, check_target, fit
-from .masking import is_mask, put_mask
+from .masking import put_mask
 
 
 class Key(Record):
@@ -262,7 +262,7 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         if checking():
             check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
             return
-    if is_mask(key, x) and put_mask(x, key, value):
+    if put_mask(x, key, value):
         return
     check_target(x)
     window, indices, place, is_element = resolve(x, key)

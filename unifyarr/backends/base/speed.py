@@ -55,6 +55,13 @@ class Speed(Values[Native]):
         """
         return None if in_place else kernel
 
+    def elementwise_operand(self, array: np.ndarray) -> Any:
+        """Return what elementwise kernels take beside a native for NumPy's values, which the caller may change later.
+
+        By default that is a native array with a copy of the values.
+        """
+        return self.from_numpy(array)
+
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
         return self.strides(native)

@@ -18,7 +18,7 @@ import numpy as np
 from ...errors import BackendFeatureError, DeviceError, InplaceUpdateError
 from .. import base
 from ..kernels import described, own_error
-from ..memory import export, reads_marks
+from ..memory import SMALLEST, export, reads_marks
 from ._private import (
     ARRAYS,
     NO_TRACE,
@@ -269,6 +269,10 @@ class Backend(base.Backend[Any]):
     def compiled_argument(self, array: np.ndarray) -> np.ndarray:
         """Return the NumPy array for a compiled function: JAX takes it in a fifth of the time of a conversion."""
         return aligned(array)
+
+    def elementwise_operand(self, array: np.ndarray) -> Any:
+        """Return a copy of a small array as it is: compiled functions take it in less time than a conversion."""
+        return array.copy(order="C") if array.nbytes < SMALLEST else self.from_numpy(array)
 
     def release_to_numpy(self, native: jax.Array) -> np.ndarray:
         """Return the values as a writable NumPy array; nothing else refers, or will refer, to the native."""

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import bound_by
+from ..kernels import bound_by, known_by
 from . import _spread
 from ._bounds import check_all_bounds, check_bounds
 from ._compiled import compiled
@@ -45,7 +45,9 @@ def _dynamic_slice(x: jax.Array, starts: Any, sizes: list[int]) -> jax.Array:
 
 
 @compiled
-def _get_window(x: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: tuple[int, ...]) -> jax.Array:
+def _get_window(*arrays: Any, steps: tuple[int, ...], lengths: tuple[int, ...]) -> jax.Array:
+    # The array comes after the starts, one for each axis.
+    *starts, x = arrays
     block = _dynamic_slice(x, starts, _spans(steps, lengths))
     strided = lax.slice(block, [0] * block.ndim, block.shape, [abs(step) for step in steps])
     return lax.rev(strided, _reversed_axes(steps))
@@ -79,11 +81,12 @@ def _kept_start(start: int) -> Any:
 def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
     starts = tuple(map(_kept_start, _block_starts(window)))
+    read = functools.partial(_get_window.bind(steps=steps, lengths=lengths), *starts)  # type: ignore[attr-defined]
 
     def reading(x: jax.Array, /) -> jax.Array:
         if (split := split_of(x)) is not None and (found := _spread.get_window(x, window, split)) is not None:
             return found
-        return _get_window(x, *starts, steps=steps, lengths=lengths)
+        return read(x)  # type: ignore[no-any-return]
 
     return reading
 
@@ -93,7 +96,7 @@ def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
     if (split := split_of(x)) is not None and (found := _spread.get_window(x, window, split)) is not None:
         return found
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-    return _get_window(x, *_block_starts(window), steps=steps, lengths=lengths)
+    return _get_window(*_block_starts(window), x, steps=steps, lengths=lengths)
 
 
 def _window_writer(write: Callable[..., jax.Array], write_spread: Callable[..., Any]) -> Callable[..., jax.Array]:
@@ -132,7 +135,7 @@ def _updating(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.lru_cache(maxsize=1024)
     def compiled_for(steps: tuple[int, ...], lengths: tuple[int, ...], order: tuple[int | None, ...]) -> Any:
         def update(x: jax.Array, other: jax.Array, /, *starts: Any) -> jax.Array:
-            before = _arranged(_get_window(x, *starts, steps=steps, lengths=lengths), order, lengths)
+            before = _arranged(_get_window(*starts, x, steps=steps, lengths=lengths), order, lengths)
             value = kernel(before, other)
             if value.shape != before.shape:
                 raise ValueError(f"a result of shape {value.shape} doesn't fit a window of shape {before.shape}")
@@ -205,11 +208,21 @@ def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array
     return jnp.take(x, indices, axis)
 
 
+def _taking(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> Callable[..., jax.Array]:
+    size, call = x.size if axis is None else x.shape[axis], _take.bind(axis=axis)  # type: ignore[attr-defined]
+
+    def known(x: jax.Array, indices: jax.Array) -> jax.Array:
+        check_bounds(indices, size, axis or 0)
+        if (split := split_of(x)) is not None:
+            return _spread.take(x, indices, axis, split)
+        return call(x, indices)  # type: ignore[no-any-return]
+
+    return known
+
+
+@known_by(_taking)
 def take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array:
-    check_bounds(indices, x.size if axis is None else x.shape[axis], axis or 0)
-    if (split := split_of(x)) is not None:
-        return _spread.take(x, indices, axis, split)
-    return _take(x, indices, axis=axis)
+    return _taking(x, indices, axis=axis)(x, indices)
 
 
 @compiled

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from ..kernels import bits
-from ._compiled import INDEX, compiled, engine
+from ._compiled import INDEX, compiled, engine, with_operands
 from ._memory import number
 from ._writing import writes
 from .indexing import take
@@ -78,7 +78,8 @@ def repeat(x: jax.Array, /, *repeats: jax.Array, count: int | None, axis: int | 
 
 
 @compiled
-def _roll(x: jax.Array, /, *starts: jax.Array, axis: tuple[int, ...]) -> jax.Array:
+def _roll(*arrays: jax.Array, axis: tuple[int, ...]) -> jax.Array:
+    *starts, x = arrays
     for start, each in zip(starts, axis, strict=True):
         x = lax.dynamic_slice_in_dim(
             lax.concatenate([x, x], each), start, x.shape[each], each, allow_negative_indices=False
@@ -86,7 +87,8 @@ def _roll(x: jax.Array, /, *starts: jax.Array, axis: tuple[int, ...]) -> jax.Arr
     return x
 
 
-def roll(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> jax.Array:
+@with_operands(_roll)
+def roll(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> tuple[list[Any], dict[str, Any]]:
     # Where the result begins in two copies of the array, one after the other.
     starts = [number(-count % (x.shape[each] or 1), INDEX) for count, each in zip(shift, axis, strict=True)]
-    return _roll(x, *starts, axis=axis)
+    return starts, {"axis": axis}

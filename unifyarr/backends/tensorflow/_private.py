@@ -31,6 +31,17 @@ except ImportError:
 
 
 try:
+    # What ``tf.constant`` calls in eager code, in two thirds of its time.
+    from tensorflow.python.eager.context import context
+    from tensorflow.python.framework.constant_op import convert_to_eager_tensor
+
+    def eager_constant(value: Any) -> Any:
+        """Return an eager tensor of NumPy's values, which are copied."""
+        return convert_to_eager_tensor(value, context())
+except ImportError:
+    eager_constant = tf.constant
+
+try:
     # The class of what ``tf.Variable(...)`` makes, which is not ``tf.Variable`` itself.
     from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 except ImportError:
@@ -60,6 +71,7 @@ __all__ = [
     "EagerTensor",
     "ResourceVariable",
     "could_possibly_record",
+    "eager_constant",
     "pack_tangents",
     "shape_of_eager",
     "should_record_backprop",
