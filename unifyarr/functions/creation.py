@@ -182,7 +182,7 @@ def array(
     return asarray(obj, dtype=dtype, device=device, copy=copy, backend=name)
 
 
-@creation(view_map={0: (0,)})
+@creation(view_map={0: (0,)}, fast=True)
 def asarray(
     obj: ArrayLike,
     /,

@@ -11,6 +11,7 @@ import builtins
 import functools
 import inspect
 import linecache
+import math
 import types
 from typing import Any, NoReturn
 
@@ -32,6 +33,7 @@ from ..engines.handle import LOADED, loaded_backends
 from ..engines.refusals import explained
 from ..engines.tracing import inside, mode
 from ..values.supplying import supply
+from ..writing.storing import put_small, takes_small
 from .concerns import general
 from .invoke import elementwise
 from .mapping import map_plainly
@@ -42,6 +44,7 @@ from .sources import (
     NAME,
     OUT_UNARY,
     binary,
+    creation,
     fill,
     identifier,
     in_place,
@@ -67,6 +70,8 @@ _OF_ALL = {
     "__builtins__": builtins,
     # A number of NumPy's beside an array of its dtype is what one of Python's is.
     "float64": np.float64,
+    "ndarray": np.ndarray,
+    "inf": math.inf,
     "double": np.dtype(np.float64),
 }
 
@@ -103,6 +108,8 @@ def _source(declaration: Declaration, bound: bool) -> str:
         is_elementwise = declaration.ufunc is not None
         fast = into_out(NAME, "x1", "x2") + "\n" + binary(NAME, "x1", "x2", is_elementwise, prefix="el")
         fast += "\n" + reflected(NAME, "x1", "x2", is_elementwise, prefix="el")
+    elif declaration.fast and declaration.category == "creation":
+        fast = creation(NAME, mark, ", ".join(name for name in names if name not in ("out", "backend")))
     elif declaration.fast:
         static = None
         if declaration.ufunc is None:
@@ -175,6 +182,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
     handler = general(declaration)
     shortcuts = Shortcuts(
         handler,
+        declaration.name,
         takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
         takes_nothing=declaration.category == "creation",
     )
@@ -202,6 +210,8 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "DType": DType,
         "integers": integers,
         "told": told,
+        "takes": takes_small,
+        "put": put_small,
         "lists": frozenset({list, tuple}),
         "settled": frozenset({Array, View}),
         "ndarray": np.ndarray,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..arrays.array import Array
 from ..arrays.nest import Nest
 from ..engines.tracing import take
-from ..writing.inplace import as_target, assign_all, assign_at_once, at, check_target, fit
+from ..writing.inplace import as_target, assign_all, at, check_target, fit
+from ..writing.storing import assign_at_once
 from .invoke import store_several
 
 if TYPE_CHECKING:

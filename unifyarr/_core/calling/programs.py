@@ -104,13 +104,17 @@ class Program:
     def _method(self, kernel: Callable[..., Any], step: Step, *, in_place: bool = False) -> Any:
         return self._backend.method(kernel, in_place=in_place) if step.inputs else kernel
 
-    def wrap(self, slots: Iterable[int], backend: Handle, *, base: int | None = None) -> None:
-        """Make arrays, ``a3`` and so on, of natives; ``base`` is the place of the operand whose memory one shows."""
+    def wrap(self, slots: Iterable[int], backend: Handle, *, base: int | None = None, of: int | None = None) -> None:
+        """Make arrays, ``a3`` and so on, of natives.
+
+        ``base`` is the place of the operand whose memory they show, ``of`` the slot of an array made here instead.
+        """
+        shown = "None" if base is of else f"a{of}" if base is None else f"b{base}"
         self._values |= {"blank_array": blank_array, "plain": backend.native_type, "backend": backend}
         for slot in slots:
-            self._lines += _MADE.format(slot=slot, base="None" if base is None else "base").strip().splitlines()
+            self._lines += _MADE.format(slot=slot, base=shown).strip().splitlines()
         if base is not None:
-            self._lines[:0] = [f"base = x{base}._base", f"if base is None: base = x{base}"]
+            self._lines[:0] = [f"b{base} = x{base}._base", f"if b{base} is None: b{base} = x{base}"]
 
     def returning(self, returned: str, **values: Any) -> Callable[..., Any]:
         """Return the function, which returns what an expression says."""

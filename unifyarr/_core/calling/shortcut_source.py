@@ -20,7 +20,14 @@ if {condition}:
         {mark}found = {mark}native = NotImplemented
     {finish}
     if {mark}found is None:
-        return {mark}shortcuts.learn({mark}key, {call}, {mark}backend)
+        return {mark}shortcuts.{learn}({mark}key, {call}, {mark}backend)
+"""
+# Of a function with ``out``: what it gives is written there where that is small.
+_FINISH_OUT = """
+if out is None:
+    {finish}
+elif {mark}native is not NotImplemented and {mark}put(out, {mark}native):
+    return out
 """
 # By dtypes and shapes, or by what an engine has sooner for both.
 _KEYED = """
@@ -61,6 +68,14 @@ def absent_in(declaration: Declaration, names: list[str]) -> list[str]:
     return [name for name in names if name == "out" or (name == "copy" and declaration.category == "view")]
 
 
+def _finish(names: list[str], mark: str, finish: str) -> dict[str, str]:
+    """Return the source of what ends a shortcut, and the name of what learns one."""
+    finish = fill(finish, mark=mark)
+    if "out" not in names:
+        return {"finish": finish, "learn": "learn"}
+    return {"finish": fill(_FINISH_OUT, mark=mark, finish=finish), "learn": "learn_into"}
+
+
 def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
     """Return the source of what calls a shortcut, or learns one."""
     parameters = declaration.parameters
@@ -73,6 +88,8 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     whole = takes_arrays(declaration)
     absent = absent_in(declaration, names)
     backend, conditions = _backend_of(declaration, mark)
+    if "out" in names:
+        conditions.append(f"(out is None or {mark}takes(out, {backend}))")
     look = [f"{mark}type_key = {mark}backend.type_key"]
     inputs: list[str] = []
     key: list[str] = []
@@ -86,14 +103,14 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     others = [_told(declaration, each, mark) for each in names if each not in (*parameters.operands, *absent)]
     return fill(
         _SHORTCUT,
-        condition=" and ".join([*(f"{name} is None" for name in absent), *conditions]),
+        condition=" and ".join([*(f"{name} is None" for name in absent if name != "out"), *conditions]),
         backend=backend,
         look="\n".join(look),
         keyed=fill(_KEYED, key=", ".join(key + others), typed=", ".join(typed + others), mark=mark),
         inputs=", ".join(inputs),
-        finish=fill(_FINISHED if whole else FINISH, mark=mark),
         call=call,
         mark=mark,
+        **_finish(names, mark, _FINISHED if whole else FINISH),
     )
 
 
@@ -173,21 +190,26 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
         if default is inspect.Parameter.empty
         else ""
     )
-    return f"{name} if type({name}) is int else {dtype}{sequence}{mark}told({name})"
+    kind = "str" if type(default) is str else "int"
+    return f"{name} if type({name}) is {kind} else {dtype}{sequence}{mark}told({name})"
 
 
 def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
     key = ", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend"))
+    usual = f"({mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current())"
+    into = f"{mark}bound is None and {mark}takes(out, getattr(out, '_backend', None))"
+    conditions = ["backend is None"] if "backend" in names else []
+    conditions.append(f"(out is None or ({into}))")
     return fill(
         _SHORTCUT,
-        condition="out is None and backend is None" if "backend" in names else "out is None",
-        backend=f"{mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current()",
+        condition=" and ".join(conditions),
+        backend=f"{usual} if out is None else out._backend",
         look="",
         keyed=f"{mark}key = ({mark}backend, {key})",
         inputs="",
-        finish=fill(FINISH, mark=mark),
         call=call,
         mark=mark,
+        **_finish(names, mark, FINISH),
     )
 
 

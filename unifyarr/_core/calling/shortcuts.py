@@ -22,6 +22,7 @@ from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded
+from .invoke import store_out, store_several
 from .programs import Program
 from .recording import Recording, is_numpy_data, native_of_data
 
@@ -38,18 +39,18 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     of numbers it takes nothing.
     """
 
-    def __init__(self, general: Handler, *, takes_arrays: bool = False, takes_nothing: bool = False) -> None:
-        self._general, self._takes_arrays, self._takes_nothing = general, takes_arrays, takes_nothing
+    def __init__(
+        self, general: Handler, name: str = "", *, takes_arrays: bool = False, takes_nothing: bool = False
+    ) -> None:
+        self._general, self._name = general, name
+        self._takes_arrays, self._takes_nothing = takes_arrays, takes_nothing
         self._seen: set[Hashable] = set()
         # Of functions whose steps follow from strides too.
         self._layouts: dict[Hashable, _ByLayout] = {}
 
     def learn(self, key: Hashable, call: Call, backend: Handle) -> Any:
         """Do a call that has no shortcut; the second one of a key is recorded."""
-        if key not in self._seen:
-            if len(self._seen) >= MOST:
-                self._seen.clear()
-            self._seen.add(key)
+        if self._is_new(key):
             return self._general(call)
         if not self._take_data(call, backend):
             return self._general(call)
@@ -71,6 +72,30 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             self._layouts.clear()
         self[key] = self._shortcut(key, notes, result, operands, backend) or declines
         return result
+
+    def learn_into(self, key: Hashable, call: Call, backend: Handle) -> Any:
+        """Do what ``learn`` does, of a call that may have ``out``: the recorded one computes before it writes there."""
+        out = call.out
+        if out is None:
+            return self.learn(key, call, backend)
+        if self._is_new(key):
+            return self._general(call)
+        result = self.learn(key, call.without_out(), backend)
+        if type(out) is not tuple and isinstance(result, Array):
+            return store_out(self._name, out, result)
+        if type(out) is not tuple or not isinstance(result, tuple) or len(result) != len(out):
+            # Which says what is wrong.
+            return self._general(call)
+        store_several(self._name, out, result)
+        return out
+
+    def _is_new(self, key: Hashable) -> bool:
+        if key in self._seen:
+            return False
+        if len(self._seen) >= MOST:
+            self._seen.clear()
+        self._seen.add(key)
+        return True
 
     def _take_data(self, call: Call, backend: Handle) -> bool:
         """Make arrays of NumPy's data; return whether a shortcut may take these."""
@@ -95,14 +120,19 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         found: Callable[..., Any] | None
         if self._takes_arrays:
             found = _whole(program, notes, result, operands, backend)
-        elif type(result) is not Array or result._base is not None:
+        elif type(result) is not Array:
             return None
         else:
-            slots = _slots(notes, (result,), backend)
+            # A view of what the body made has that for its base.
+            shown = [] if result._base is None else [result._base]
+            slots = _slots(notes, (*shown, result), backend)
             if slots is None:
                 return None
             notes.compute(program, slots)
-            found = _returned(program, slots[0], backend, result)
+            if shown:
+                program.wrap(slots[:1], backend)
+                program.wrap(slots[1:], backend, of=slots[0])
+            found = _returned(program, slots[-1], backend, result, f"a{slots[-1]}" if shown else "")
         if found is None or not notes.watches_layout or self._takes_nothing:
             return found
         by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend, whole=self._takes_arrays))
@@ -202,13 +232,15 @@ def _whole(
 ) -> Callable[..., Any] | None:
     """Return a shortcut from the operands to the result, with what views of them have for a base."""
     if type(result) is tuple or hasattr(result, "_fields"):
-        if any(x._base is not None for x in result) or notes.watches_layout:
+        if notes.watches_layout:
             return None
         slots = _slots(notes, tuple(result), backend)
-        if slots is None:
+        bases = [_shown(x, operands) for x in result]
+        if slots is None or any(x._base is not None and base is None for x, base in zip(result, bases, strict=True)):
             return None
         notes.compute(program, slots)
-        program.wrap(slots, backend)
+        for base in dict.fromkeys(bases):
+            program.wrap([slot for slot, each in zip(slots, bases, strict=True) if each == base], backend, base=base)
         made = f"({''.join(f'a{slot}, ' for slot in slots)})"
         kind = type(result)
         # Without the constructor of named tuples, which is Python's.
@@ -223,14 +255,19 @@ def _whole(
     slots = _slots(notes, (result,), backend)
     if slots is None:
         return None
-    base = None
-    if result._base is not None:
-        base = next((place for place, x in enumerate(operands) if x is not None and owner(x) is result._base), None)
-        if base is None:
-            return None
+    base = _shown(result, operands)
+    if base is None and result._base is not None:
+        return None
     notes.compute(program, slots)
     program.wrap(slots, backend, base=base)
     return _returned(program, slots[0], backend, result, f"a{slots[0]}")
+
+
+def _shown(view: Array, operands: Sequence[Array | None]) -> int | None:
+    """Return the place of the operand whose memory an array is a view of, ``None`` where it's no view of one."""
+    if view._base is None:
+        return None
+    return next((place for place, x in enumerate(operands) if x is not None and owner(x) is view._base), None)
 
 
 def _recipe(steps: Any, place: int, *operands: Array) -> Array:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from numpy import float64
@@ -25,7 +24,6 @@ from ..arrays.views import Elements, Masked, Step, put_through, store
 from ..arrays.weak import WeakFloat
 from ..engines import dtypes
 from ..engines.dtypes import DType
-from ..engines.handle import Handle, has_one_device
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
@@ -249,62 +247,6 @@ def assign_all(
         for leaf.place, (target, value) in enumerate(zip(targets, values, strict=True)):
             natives.append(as_native(target, value))
     finish_all([partial(assign, target, native) for target, native in zip(targets, natives, strict=True)])
-
-
-def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bool = False) -> bool:
-    """Write natives of an engine to plain arrays, if no write can fail; return whether all of them are written.
-
-    Nothing else refers to the values, which have memory of their own if they lie ``apart``. Raises what a target raises
-    that can't be written.
-    """
-    backend = targets[0]._backend if targets else None
-    if backend is None or not has_one_device(backend):
-        return False
-    plain, block_of = backend.native_type, backend.writable_block
-    natives, blocks = [], []
-    for place, value in enumerate(values):
-        native, dtype = targets[place]._native, value.dtype
-        if not type(native) is type(value) is plain or native.shape != value.shape:
-            return False
-        # Most dtypes are one object, and some are slow to compare.
-        if native.dtype is not dtype and native.dtype != dtype:
-            return False
-        natives.append(native)
-        blocks.append(id(block_of(native)))
-    if not backend.mutable:
-        return _rebound_at_once(targets, natives, values)
-    is_apart = apart and len({*blocks}) == len(natives) and id(None) not in blocks
-    if not is_apart and not _lie_apart(natives if apart else [*natives, *values], backend):
-        return False
-    try:
-        backend.assign_all(natives, values)
-    except Exception:
-        raise
-    except BaseException:
-        # An interrupt: all are written, before it's raised.
-        finish_all([partial(backend.assign_all, natives, values)])
-        raise
-    return True
-
-
-def _rebound_at_once(targets: Sequence[Array], natives: Sequence[Any], values: Sequence[Any]) -> bool:
-    # Give arrays of an engine that can't write its own new natives, unless a finalizer has written meanwhile.
-    if len({*map(id, targets)}) < len(targets) or targets[0]._backend.trace() is not None:
-        return False
-    with LOCK:
-        for x, native in zip(targets, natives, strict=True):
-            if x._native is not native:
-                return False
-        finish_all([partial(rebind, x, value) for x, value in zip(targets, values, strict=True)])
-    return True
-
-
-def _lie_apart(natives: Sequence[Any], backend: Handle) -> bool:
-    # Whether natives surely have no memory in common. Most lie in blocks of their own.
-    blocks = {*map(id, map(backend.block, natives))}
-    if len(blocks) == len(natives) and id(None) not in blocks:
-        return True
-    return all(end <= start for (_, end), (start, _) in pairwise(sorted(map(backend.extent, natives))))
 
 
 def _as_source(value: Any) -> Any:

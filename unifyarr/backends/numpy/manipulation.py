@@ -9,9 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import bound_by, support_native_out
+from ..kernels import bound_by, known_by, support_native_out
 
 
+def _know_broadcast(x: np.ndarray, *, shape: tuple[int, ...]) -> Callable[[np.ndarray], np.ndarray] | None:
+    # The same array by its constructor, which takes a third of the time. What isn't contiguous it refuses.
+    if x.dtype.kind not in "biufc" or not x.size:
+        return None
+    dtype, strides = x.dtype, np.broadcast_to(np.empty(x.shape, x.dtype), shape).strides
+
+    def known(x: np.ndarray) -> np.ndarray:
+        if not x.flags.c_contiguous:
+            return np.broadcast_to(x, shape)
+        made = np.ndarray(shape, dtype, x, 0, strides)
+        made.flags.writeable = False
+        return made
+
+    return known
+
+
+@known_by(_know_broadcast)
 def broadcast_to(x: np.ndarray, /, *, shape: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(x, shape)
 
