@@ -1,4 +1,4 @@
-"""Compiled programs: time and memory beside the same by hand, beside engines' own compilers, PyTensor and loops in Numba.
+"""Compiled programs: time and memory beside the same by hand, engines' own compilers, PyTensor and loops in Numba.
 
 python benchmarks/compiled.py [--programs chain,wave] [--engines numpy,jax] [--rounds 7] [--threads 1] [--json FILE]
 
@@ -7,8 +7,8 @@ over those before the run, and the ratios to the row of its engine that is marke
 median ratios of times within a round. The contenders take turns, so that what else the machine does meets all of them.
 Each starts from arrays of its own, and its first result is compared with NumPy's. A contender that isn't installed, or
 doesn't work here, is a line that says so. Our loops are compiled before, but for those of the contender without a
-compiler. With ``--threads`` ours and Numba's run in so many; the other engines' threads are their own. ``calls`` has the
-microseconds of calls on small arrays. The programs are in ``benchmarks/programs/``.
+compiler. With ``--threads`` ours and Numba's run in so many; the other engines' threads are their own. ``calls`` has
+the microseconds of calls on small arrays. The programs are in ``benchmarks/programs/``.
 
 Bytes are counted exactly for NumPy (by ``tracemalloc``, which NumPy reports its data to) and torch (by its profiler);
 for the others it's how much the process grew, on Linux.

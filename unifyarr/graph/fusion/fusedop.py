@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from math import inf, prod
+from math import prod
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -21,6 +22,12 @@ from .region import Axis, Operand, Region, Step
 
 # The most operations that a fused one is named after.
 NAMED = 3
+# From how many bytes on results come from the pool of NumPy's backend.
+POOLED = 1 << 16
+
+
+# What runs the regions of operations, as long as something needs it.
+_RUNS: WeakValueDictionary[Hashable, Callable[..., None]] = WeakValueDictionary()
 
 
 class Output(NamedTuple):
@@ -131,10 +138,18 @@ class FusedOp(Op):
             outputs = tuple((each.type, each.base) for each in self.plan.outputs)
             fused = elsewhere.Fused(self.backend, self.as_region(), self.composed, outputs, self.host)
             return elsewhere.bound(node, fused, wait)
-        run = bind(self.as_region())
+        run = self._run()
         if wait:
             compile_now(run)
         return self._bound_to_one(run) if self.nout == 1 else self._bound_to_several(run)
+
+    def _run(self) -> Callable[..., None]:
+        """Return what runs the region; equal ones, as of many parameters of a model, are run by one."""
+        key = (self.plan.key(), tuple(sorted(self.host.items())))
+        run = _RUNS.get(key)
+        if run is None:
+            run = _RUNS[key] = bind(self.as_region())
+        return run
 
     def _bound_to_one(self, run: Callable[..., None]) -> Callable[..., Any]:
         make = _maker(self.plan.outputs[0])
@@ -175,5 +190,6 @@ def _maker(output: Output) -> Callable[[Sequence[np.ndarray]], np.ndarray]:
     numpy: Any = load("numpy").engine
     if base is not None:
         return lambda natives: numpy.copy(natives[base])
-    take = numpy._large_buffer if prod(shape) * dtype.itemsize >= (numpy.large or inf) else np.empty
+    # Fresh pages cost more than what a region does with them, and the allocator may give them back to the system.
+    take = numpy._large_buffer if numpy.large and prod(shape) * dtype.itemsize >= POOLED else np.empty
     return lambda natives: take(shape, dtype)
