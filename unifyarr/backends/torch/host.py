@@ -24,9 +24,10 @@ _ALL = _BOOL | _INTEGER | _FLOAT
 SAME_BITS = {
     **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _ALL),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "logical_not"), _ALL),
-    **dict.fromkeys(("abs", "add", "multiply", "ceil", "floor", "trunc", "where", "astype"), _ALL),
+    **dict.fromkeys(("abs", "add", "multiply", "where", "astype"), _ALL),
     **dict.fromkeys(("negative", "positive", "sign", "square", "subtract"), _INTEGER | _FLOAT),
-    **dict.fromkeys(("divide", "round", "reciprocal", "copysign", "isfinite", "isinf", "isnan", "signbit"), _FLOAT),
+    **dict.fromkeys(("divide", "reciprocal", "round", "ceil", "floor", "trunc", "copysign"), _FLOAT),
+    **dict.fromkeys(("isfinite", "isinf", "isnan", "signbit"), _FLOAT),
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"), _BOOL | _INTEGER),
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift", "floor_divide", "fmod"), _INTEGER),
     **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), _INTEGER),
