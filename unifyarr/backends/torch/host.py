@@ -49,7 +49,7 @@ def _is_plain(natives: Sequence[Tensor]) -> bool:
 
 
 def _to_numpy(native: Tensor) -> np.ndarray:
-    array: np.ndarray = native.detach().numpy()
+    array: np.ndarray = (native.detach() if native.requires_grad else native).numpy()
     return array
 
 
