@@ -139,6 +139,21 @@ def test_without_dlpacks_table_the_memory_is_found_by_numpy(torch: Any, monkeypa
     assert compiled(meta, meta).native.is_meta
 
 
+def test_what_is_no_such_tensor_is_left_alone(torch: Any) -> None:
+    node = next(iter(ua.compile(chain).graph(vector(), vector()).apply_nodes))
+    run = machine.bind(node.op.as_region(), load("torch").host_loops())
+    good = [torch.ones(6, dtype=torch.float64) for _ in range(3)]
+    assert run(*good) is None
+    for wrong in (
+        *(3.0, None, np.ones(6), good[0].to(torch.float32), good[0][:5], good[0][None], good[0].to("meta")),
+        torch.ones(6, dtype=torch.bfloat16),
+    ):
+        for place in range(3):
+            given = [wrong if other == place else each for other, each in enumerate(good)]
+            assert run(*given) is NotImplemented
+    assert good[2].tolist() == [2.0] * 6
+
+
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 def test_derivatives_go_through_the_single_operations(torch: Any) -> None:
     x, y = vector(), vector()

@@ -20,15 +20,16 @@ _ALL = _BOOL | _INTEGER | _FLOAT
 
 # What IEEE 754, or arithmetic modulo 2**n, defines to the last bit. Not here: exp and others, even sqrt, for which MKL
 # has loops with other last bits; maximum and minimum of floats, where the sign of zero depends on the layout; complex
-# numbers, whose products differ, and which may be conjugated lazily.
+# numbers, whose products differ, and which may be conjugated lazily; division of integers, where torch is faster.
 SAME_BITS = {
     **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _ALL),
-    **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "logical_not"), _ALL),
-    **dict.fromkeys(("abs", "add", "multiply", "ceil", "floor", "trunc", "where", "astype"), _ALL),
-    **dict.fromkeys(("negative", "positive", "sign", "square", "subtract"), _INTEGER | _FLOAT),
-    **dict.fromkeys(("divide", "round", "reciprocal", "copysign", "isfinite", "isinf", "isnan", "signbit"), _FLOAT),
+    **dict.fromkeys(("abs", "add", "multiply", "where", "astype"), _ALL),
+    **dict.fromkeys(("negative", "sign", "square", "subtract"), _INTEGER | _FLOAT),
+    **dict.fromkeys(("divide", "reciprocal", "round", "ceil", "floor", "trunc", "copysign"), _FLOAT),
+    **dict.fromkeys(("isfinite", "isinf", "isnan", "signbit"), _FLOAT),
+    **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "logical_not"), _BOOL | _INTEGER),
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"), _BOOL | _INTEGER),
-    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift", "floor_divide", "fmod"), _INTEGER),
+    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), _INTEGER),
     **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), _INTEGER),
 }
 
@@ -48,7 +49,7 @@ def _is_plain(natives: Sequence[Tensor]) -> bool:
 
 
 def _to_numpy(native: Tensor) -> np.ndarray:
-    array: np.ndarray = native.detach().numpy()
+    array: np.ndarray = (native.detach() if native.requires_grad else native).numpy()
     return array
 
 

@@ -81,7 +81,7 @@ def _recipe_elsewhere(node: Apply, dtypes: tuple[DType, ...]) -> Recipe | None:
         number = float(op.backend.to_numpy(exponent.data))
         return _product(dtypes, int(number)) if number in loops.products else None
     values = dtypes[1:] if op.name == "where" else (*dtypes, result) if op.name == "astype" else dtypes
-    if not loops.same_bits.get(op.name, frozenset()).issuperset(each.name for each in values):
+    if not {each.name for each in values} <= loops.same_bits.get(op.name, frozenset()):
         return None
     if op.name != "astype" and len(set(values)) > 1:
         return None

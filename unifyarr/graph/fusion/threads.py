@@ -25,7 +25,7 @@ def set_num_threads(n: int) -> None:
 
     Results don't depend on the number, to the last bit. Short loops run in one thread, and so do calls from a thread
     other than the main one, where a pool of the program's is at work already. The engines' own threads are set with
-    the engine.
+    the engine; on torch, the loops of a compiled function run in as many.
 
     Parameters
     ----------

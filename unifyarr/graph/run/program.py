@@ -184,10 +184,17 @@ class Program:
         if on_numpy:
             unmark(fgraph, self._strides)
         if fuses and self._is_on_host and are_loops(self.backend) and is_compiled():
-            constants = {v for node in fgraph.apply_nodes for v in node.inputs if isinstance(v, Constant)}
-            strides = dict(zip(fgraph.inputs, self._strides, strict=True))
-            fuse(fgraph, strides | {v: self.backend.strides(v.data) for v in constants})
+            fuse(fgraph, self._known_strides(fgraph))
         canonicalize(fgraph, [compute_in_window])
+
+    def _known_strides(self, fgraph: FunctionGraph) -> dict[Variable, Sequence[int]]:
+        """Return the strides of a graph's inputs and constants."""
+        known: dict[Variable, Sequence[int]] = dict(zip(fgraph.inputs, self._strides, strict=True))
+        for variable in (v for node in fgraph.apply_nodes for v in node.inputs if isinstance(v, Constant)):
+            strides = self.backend.strides(variable.data)
+            if strides is not None:
+                known[variable] = strides
+        return known
 
     def _write(self, fgraph: FunctionGraph) -> None:
         """Add the stores to written arguments, and copies so that each other result has memory of its own."""

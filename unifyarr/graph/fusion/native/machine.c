@@ -227,7 +227,8 @@ static PyObject *call_on_others(Program *p, PyObject *const *others)
     if (!arrays) {
         return PyErr_NoMemory();
     }
-    while (n < p->n_arguments && (arrays[n] = array_at(p->exchange, others[n], p->dtypes[n]))) {
+    while (n < p->n_arguments && (arrays[n] = array_at(p->exchange, others[n], p->dtypes[n], p->ndims[n],
+                                                       p->shapes + n * NPY_MAXDIMS))) {
         n++;
     }
     if (n == p->n_arguments) {

@@ -38,21 +38,24 @@ static int is_type(const DLTensor *tensor, PyArray_Descr *dtype)
 }
 
 /* Return an array of NumPy's in the memory of another engine's, which has to outlive it; NULL, perhaps with an error
-   set, if that isn't an array of this dtype on the host. */
-static PyObject *array_at(const Exchange *exchange, PyObject *object, PyArray_Descr *dtype)
+   set, if that isn't an array of this dtype and shape on the host. */
+static PyObject *array_at(const Exchange *exchange, PyObject *object, PyArray_Descr *dtype, int ndim,
+                          const npy_intp *shape)
 {
     DLTensor tensor;
-    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS], size = 1;
+    npy_intp strides[NPY_MAXDIMS], size = 1;
     if (exchange->describe(object, &tensor) || tensor.device_type != CPU || !tensor.data || !is_type(&tensor, dtype) ||
-        tensor.ndim > NPY_MAXDIMS) {
+        tensor.ndim != ndim) {
         return NULL;
     }
-    for (int i = tensor.ndim - 1; i >= 0; i--) {
-        shape[i] = (npy_intp)tensor.shape[i];
+    for (int i = ndim - 1; i >= 0; i--) {
+        if (tensor.shape[i] != shape[i]) {
+            return NULL;
+        }
         strides[i] = (tensor.strides ? (npy_intp)tensor.strides[i] : size) * PyDataType_ELSIZE(dtype);
         size *= shape[i];
     }
     Py_INCREF(dtype);
-    return PyArray_NewFromDescr(&PyArray_Type, dtype, tensor.ndim, shape, strides,
-                                (char *)tensor.data + tensor.byte_offset, NPY_ARRAY_WRITEABLE, NULL);
+    return PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, shape, strides, (char *)tensor.data + tensor.byte_offset,
+                                NPY_ARRAY_WRITEABLE, NULL);
 }
