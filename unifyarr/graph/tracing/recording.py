@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from ..._core.calling.applications import Application
 
 
+# For how many calls a kernel of a user's operation remembers what it gave.
+MOST_LEARNED = 1024
+
+
 class Declines(Exception):
     """A kernel, asked for types, returned ``NotImplemented``."""
 
@@ -114,22 +118,27 @@ def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str
 def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> Any:
     """Make the call of a user's operation a node of the graph.
 
-    What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example.
+    What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example, once for
+    equal types and other arguments.
     """
     trace = check_running(backend)
-    found = _told(trace, application, [native.type for native in natives])
+    kernel, types = application.operation.kernels[backend.name], tuple([native.type for native in natives])
+    on_one_device = len({native.device for native in natives}) == 1
+    found = _told(trace, application, types)
     if found is None and not trace.checks:
         # Where a kernel is held against the body, it's the kernel that says.
-        found = _of_body(trace, application, natives)
+        found = kernel.learned.get((application, types)) or _of_body(trace, application, natives)
     if found is NotImplemented:
         return found
-    if found is not None and len({native.device for native in natives}) == 1:
+    if found is not None and on_one_device:
         return node_of(UserOp(backend, application, len(found)), natives, found, natives[0].device)
     with trace.suspended():
         values = [trace.examples.of(native.variable) for native in natives]
-        results = application.perform(application.operation.kernels[backend.name], backend, values)
+        results = application.perform(kernel, backend, values)
     if results is NotImplemented:
         return results
+    if on_one_device and len(kernel.learned) < MOST_LEARNED:
+        kernel.learned[application, types] = [type_of(backend, each) for each in results]
     return node_of_values(trace, UserOp(backend, application, len(results)), natives, results)
 
 
