@@ -25,7 +25,7 @@ from ..core.supervisor import Supervisor
 from ..fusion.finding import fuse
 from ..fusion.fusedop import FusedOp
 from ..fusion.machine import is_compiled
-from ..kernels.cleanups import RULES, folded
+from ..kernels.cleanups import RULES, WHOLE_RULES, folded
 from ..kernels.executors import Executor, executor, shared
 from ..kernels.kernelop import KernelOp, copied, is_writable, may_fail, stored
 from ..kernels.windows import compute_in_window
@@ -165,7 +165,7 @@ class Program:
                 self._work_in_place(fgraph)
 
     def _simplify(self, fgraph: FunctionGraph, *, fuses: bool) -> None:
-        canonicalize(fgraph, RULES)
+        canonicalize(fgraph, RULES if self.backend.mutable else WHOLE_RULES)
         if self.backend.mutable:
             # The compilers of the other engines fold constants themselves.
             fold_constants(fgraph, folded)
