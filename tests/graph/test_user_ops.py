@@ -317,6 +317,29 @@ def test_what_depends_on_values_is_found(backend: str) -> None:
         compiled(array(1, 2))
 
 
+def test_what_a_run_told_is_kept(backend: str) -> None:
+    skip_unless(backend, *MUTABLE, why="other engines tell the types")
+    runs: list[float] = []
+
+    @ua.op
+    def repeated(x: Array, /, *, count: int = 2) -> Array: ...
+
+    def kernel(x: Any, *, count: int = 2) -> Any:
+        runs.append(count)
+        return x[:, None] * native(backend, np.ones((1, count)))
+
+    repeated.kernel(backend)(kernel)
+    x = array(1, 2)
+    for count, wanted in ((2, 1), (2, 1), (3, 2)):
+        graph = compile(lambda x, count=count: repeated(x, count=count) + 1).graph(x)
+        assert graph.outputs[0].type.shape == (2, count)
+        assert len(runs) == wanted
+    # The node computes it, and nothing is left of the run.
+    assert_same(compile(lambda x: repeated(x * 2))(x), np.array([[2.0, 2.0], [4.0, 4.0]]))
+    compile(repeated, mode="debug").graph(x)
+    assert len(runs) == 4
+
+
 def test_engines_compile_kernels(backend: str) -> None:
     skip_unless(backend, *IMMUTABLE, why="only these compile")
     axpy = Axpy()

@@ -12,6 +12,7 @@ from .._core.arrays.array import Array, wrap
 from .._core.arrays.numbers import as_number
 from .._core.arrays.recipes import make_view
 from .._core.arrays.views import Broadcast, Window
+from .._core.arrays.weak import WeakFloat, known
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, creation, primary
 from .._core.engines import dtypes
@@ -537,6 +538,11 @@ def _full(given: Any, shape: object, dtype: object, device: object, backend: Han
         there = _native_device(device, backend)
         convert.check_dtype(backend, wanted, there)
         return filled(number, as_shape(shape), wanted, there, backend)
+    if type(value) is WeakFloat and dtypes.rank(wanted) > 1:
+        there = _native_device(device, backend)
+        convert.check_dtype(backend, wanted, there)
+        return make_view(convert.scalar_array(value, wanted, backend, there), Broadcast(as_shape(shape))).copy()
+    value = known(value)
     # Raises for values beyond the range of the dtype.
     with np.errstate(over="ignore"):
         np.asarray(value).astype(wanted.dtype) if dtypes.rank(type(value)) > dtypes.rank(wanted) else np.asarray(

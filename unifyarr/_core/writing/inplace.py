@@ -21,7 +21,7 @@ from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
 from ..arrays.recipes import root_of, steps_with
 from ..arrays.views import Elements, Masked, Step, put_through, store
-from ..arrays.weak import WeakFloat
+from ..arrays.weak import WeakFloat, kind_of
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.natives import backend_of_native, mismatch
@@ -102,16 +102,16 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
     ``x[...] = v``, takes any cast, as in NumPy; all else casts under ``same_kind``.
     """
     backend, dtype = target._backend, target.dtype
-    if type(value) is WeakFloat:
+    if type(value) is WeakFloat and dtype.rank < 2:
         value = value.known()
     if assigned and type(value) is float64:
         # A number of Python's too.
         value = float(value)
-    if type(value) in dtypes.SCALARS:
-        if assigned:
+    if kind_of(value) in dtypes.SCALARS:
+        if not assigned:
+            dtypes.check_cast(kind_of(value), dtype, what)
+        elif type(value) is not WeakFloat:
             value = dtypes.as_assigned(value, dtype, what)
-        else:
-            dtypes.check_cast(type(value), dtype, what)
         native = convert.scalar(value, dtype, backend, convert.device_of([target], backend))
         given: Shape = ()
     else:

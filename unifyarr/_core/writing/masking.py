@@ -12,6 +12,7 @@ from ..arrays import convert
 from ..arrays.array import Array
 from ..arrays.ownership import LOCK, read, rebind
 from ..arrays.views import Masked
+from ..arrays.weak import kind_of
 from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
@@ -34,7 +35,7 @@ def put_mask(x: Array, key: Any, value: object) -> bool:
         return False
     # A trace couldn't know how many positions there are.
     mask = convert.as_array(key, x._backend)
-    one_value = type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
+    one_value = kind_of(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
     if mask.shape != x.shape or not one_value:
         return False
     check_target(x)

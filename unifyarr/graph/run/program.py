@@ -28,7 +28,7 @@ from ..fusion.finding import fuse
 from ..fusion.fusedop import FusedOp
 from ..fusion.machine import is_compiled
 from ..fusion.recipes import are_loops
-from ..kernels.cleanups import RULES, folded
+from ..kernels.cleanups import RULES, WHOLE_RULES, folded
 from ..kernels.executors import Executor, executor, shared
 from ..kernels.into import computed_into, innermost
 from ..kernels.kernelop import KernelOp, copied, is_writable, may_fail, stored
@@ -176,7 +176,7 @@ class Program:
         on_numpy = self.backend.name == "numpy"
         if on_numpy:
             mark(fgraph, self._strides, len(self.stores))
-        canonicalize(fgraph, RULES)
+        canonicalize(fgraph, RULES if self.backend.mutable else WHOLE_RULES)
         if self.backend.mutable:
             # The compilers of the other engines fold constants themselves.
             fold_constants(fgraph, folded)

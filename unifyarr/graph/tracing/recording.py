@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from ..._core.calling.applications import Application
 
 
+# For how many calls a kernel of a user's operation remembers what it gave.
+MOST_LEARNED = 1024
+
+
 class Declines(Exception):
     """A kernel, asked for types, returned ``NotImplemented``."""
 
@@ -124,23 +128,27 @@ def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str
 def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> Any:
     """Make the call of a user's operation a node of the graph.
 
-    What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example.
+    What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example, once for
+    equal types and other arguments.
     """
     trace = check_running(backend)
-    found = _told(trace, application, [native.type for native in natives])
+    kernel, types = application.operation.kernels[backend.name], tuple([native.type for native in natives])
+    device = _device(backend, natives, {})
+    found = _told(trace, application, types)
     if found is None and not trace.checks:
         # Where a kernel is held against the body, it's the kernel that says.
-        found = _of_body(trace, application, natives)
+        found = kernel.learned.get((application, types)) or _of_body(trace, application, natives)
     if found is NotImplemented:
         return found
-    device = _device(backend, natives, {})
     if found is not None and device is not None:
         return node_of(UserOp(backend, application, len(found)), natives, found, device)
     with trace.suspended():
         values = [trace.examples.of(native.variable) for native in natives]
-        results = application.perform(application.operation.kernels[backend.name], backend, values)
+        results = application.perform(kernel, backend, values)
     if results is NotImplemented:
         return results
+    if device is not None and len(kernel.learned) < MOST_LEARNED:
+        kernel.learned[application, types] = [type_of(backend, each) for each in results]
     return node_of_values(trace, UserOp(backend, application, len(results)), natives, results)
 
 
