@@ -18,9 +18,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis.database import InMemoryExampleDatabase
 
 import unifyarr as ua
+from unifyarr.testing.abilities import LINES, skip_by_marks
 
 from . import engines
 
+pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
 pytest_plugins = ["tests.alone", "tests.quick"]
 
 # Engines compile at their first call with a shape, which no deadline foresees.
@@ -44,6 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for line in LINES:
+        config.addinivalue_line("markers", line)
     named = config.getoption("--backends")
     if named:
         engines.leave_out({*ua.available_backends()} - {"numpy", *named.split(",")})
@@ -80,6 +84,11 @@ def _import_all(backends: list[str]) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "backend" in metafunc.fixturenames:
         metafunc.parametrize("backend", _selected(metafunc.config), indirect=True)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    parameters = getattr(item, "callspec", None)
+    skip_by_marks(item, parameters.params.get("backend") if parameters else None)
 
 
 def pytest_collection_finish() -> None:

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from .arrays import each_view, pair
 from .engines import default_device
-from .natives import skip_unless, variable
+from .natives import variable
 from .oracle import ALL, assert_same
 
 # -- attributes -----------------------------------------------------------------------------------------------------
@@ -228,8 +229,8 @@ def test_0d_arrays_format_as_numbers(backend: str, value: Any, specification: st
     assert f"{ua.sum(ua.asarray([value])):{specification}}" == format(np.sum(np.asarray([value])).item(), specification)
 
 
+@needs("transformations", why="NumPy has no transformations")
 def test_an_array_of_unknown_values_prints_what_is_known(backend: str) -> None:
-    skip_unless(backend, "torch", "jax", "tensorflow", why="NumPy has no transformations")
     printed: list[str] = []
 
     def program(native: Any) -> Any:

@@ -50,6 +50,8 @@ FLOORS = [
     ("random",),
     ("numpy",),
     ("",),
+    # What users of the package import to check a backend.
+    ("testing",),
 ]
 ROOMS = {f"unifyarr.{name}".rstrip("."): floor for floor, names in enumerate(FLOORS) for name in names}
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import has, lacks
 
 from ..gradients import ENGINES, gradient
-from ..natives import IMMUTABLE, native, skip_unless, values_of, variable
+from ..natives import native, skip_unless, values_of, variable
 from ..oracle import as_numpy, assert_same
 from .writes import TARGETS, WRITES, Write, each_target, each_write, pair
 
@@ -188,7 +189,7 @@ def test_out_of_another_backend_is_an_error(backend: str) -> None:
 
 
 def test_what_the_engines_support(backend: str) -> None:
-    mutable = backend not in IMMUTABLE
+    mutable = has(backend, "writes")
     assert ua.inplace_arrays_supported() is mutable
     assert ua.inplace_arrays_supported(backend) is mutable
     assert ua.inplace_variables_supported() is True
@@ -196,7 +197,7 @@ def test_what_the_engines_support(backend: str) -> None:
 
 
 def test_supports_inplace_updates_says_whether_ensure_in_backend_raises(backend: str) -> None:
-    mutable = backend not in IMMUTABLE
+    mutable = has(backend, "writes")
     array = ua.zeros((2, 3))
     for x, supported in (
         (array, mutable),
@@ -224,8 +225,8 @@ def test_supports_inplace_updates_says_whether_ensure_in_backend_raises(backend:
                 refused(x)
 
 
+@lacks("writes", why="native arrays that can't be written")
 def test_ensure_in_backend_leaves_what_it_refuses_as_it_was(backend: str) -> None:
-    skip_unless(backend, *IMMUTABLE, why="native arrays that can't be written")
     values, x = pair()
     before = x.native
     for target in (x, x[1], x.T):

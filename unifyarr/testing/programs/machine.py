@@ -76,7 +76,7 @@ def peek(x: ua.Array) -> np.ndarray:
 
 
 def equal(values: np.ndarray, expected: np.ndarray) -> bool:
-    """Say whether two arrays have the same dtype, shape and elements, NaN equal to itself."""
+    """Return whether two arrays have the same dtype, shape and elements, NaN equal to itself."""
     if values.dtype != expected.dtype or values.shape != expected.shape:
         return False
     return values.tobytes() == expected.tobytes() or np.array_equal(
@@ -85,7 +85,7 @@ def equal(values: np.ndarray, expected: np.ndarray) -> bool:
 
 
 def casts(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Say whether a value may be written to an array of that dtype."""
+    """Return whether a value may be written to an array of that dtype."""
     if isinstance(value, np.ndarray):
         return np.can_cast(value.dtype, dtype, "same_kind")
     # A Python number has a kind, but no width.
@@ -93,7 +93,7 @@ def casts(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def is_defined(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Say whether an array's cast has a value that all engines agree on: an integer has no place for infinity."""
+    """Return whether an array's cast has a value that all engines agree on: an integer has no place for infinity."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc" or dtype.kind not in "iu":
         return True
     limits = np.iinfo(dtype)
@@ -102,7 +102,7 @@ def is_defined(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Say whether an array of a shape can be written to one of another."""
+    """Return whether an array of a shape can be written to one of another."""
     joint, _ = outcome(lambda: np.broadcast_shapes(shape, to))
     return bool(joint == to)
 
@@ -245,9 +245,10 @@ class Programs(RuleBasedStateMachine):
         """Make the first array.
 
         A watchful program looks at everything after each step. Others leave runs of writes without a read between,
-        which may go on in memory that nobody else has.
+        which may go on in memory that nothing else refers to.
         """
         self.watchful = watchful
+        self.has_variables = ua.inplace_variables_supported(self.backend)
         if self.backend == "tensorflow" and run:
             # Runs pay for long arrays only; here they begin with any.
             self.patches.append(mock.patch("unifyarr.backends.tensorflow._PAYS", 1))
@@ -259,6 +260,7 @@ class Programs(RuleBasedStateMachine):
         numbers = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 5 - 1
         values = np.asarray(numbers + 1j * numbers[..., ::-1] if dtype == "complex64" and shape else numbers)
         values = values.astype(dtype)
+        in_variable = in_variable and self.has_variables
         self.add(values, ua.variable(values) if in_variable else ua.asarray(values, copy=True), True)
 
     @rule(number=numbers)
