@@ -2,8 +2,8 @@
 
 XLA gathers all of an array on each device for a slice whose start is an operand, and for an update of one, where an axis
 that is split between devices is cut. Of a slice with a known start, and of padding, it sends what has to cross. So a
-window of several elements along such an axis is compiled for its start, as JAX's own indexing does; of one element it
-isn't, since loops over elements are many.
+window that stays split is compiled for its start, as JAX's own indexing does. What each device gets all of is picked by
+indices, of which XLA sends no more than the result.
 
 Where a mesh has explicit axes, JAX's operations want to be told how their results are spread: as the array was, but for
 the axes that are cut.
@@ -124,13 +124,19 @@ def _get_known(x: jax.Array, /, *, window: Window, out: Any) -> jax.Array:
 
 
 @compiled
-def _pick(x: jax.Array, /, *places: Any, axes: tuple[int, ...], out: Any) -> jax.Array:
-    def read(x: jax.Array, *places: Any) -> jax.Array:
-        for axis, place in zip(axes, places, strict=True):
-            x = exactly(functools.partial(jnp.take, axis=axis, mode="clip"), x, jnp.reshape(place, (1,)))
+def _pick(
+    x: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: tuple[int, ...], cut: tuple[int, ...], out: Any
+) -> jax.Array:
+    def read(x: jax.Array, *starts: Any) -> jax.Array:
+        for axis in sorted(range(x.ndim), key=cut.__contains__):
+            places = starts[axis] + np.arange(lengths[axis]) * steps[axis]
+            if axis in cut:
+                x = exactly(functools.partial(jnp.take, axis=axis, mode="clip"), x, places)
+            elif lengths[axis] < x.shape[axis] or steps[axis] != 1:
+                x = jnp.take(x, places, axis, mode="clip")
         return x
 
-    return _run(read, out, x, *places)
+    return _run(read, out, x, *starts)
 
 
 def get_window(x: jax.Array, window: Window, split: Split) -> jax.Array | None:
@@ -138,14 +144,12 @@ def get_window(x: jax.Array, window: Window, split: Split) -> jax.Array | None:
     cut = _cut_axes(split, x.shape, window)
     if not cut and split.explicit is None:
         return None
-    if cut and all(window[axis][2] == 1 for axis in cut):
-        picked = _pick(x, *(window[axis][0] for axis in cut), axes=tuple(cut), out=split.without(*cut))
-        rest = tuple([(0, 1, 1) if axis in cut else part for axis, part in enumerate(window)])
-        if rest == tuple([(0, 1, length) for length in picked.shape]):
-            return picked
-        return _get_known(picked, window=rest, out=split.without(*cut))
-    # What is as long as to be split again stays so, as XLA leaves it.
-    whole = [axis for axis in cut if split.explicit and window[axis][2] % split.parts[axis]]
+    whole = [axis for axis in cut if split.parts[axis] and window[axis][2] % split.parts[axis]]
+    if cut and len(whole) == len(cut):
+        # Each device gets all of it.
+        starts, steps, lengths = zip(*window, strict=True)
+        return _pick(x, *starts, steps=steps, lengths=lengths, cut=tuple(cut), out=split.without(*cut))
+    # What is as long as to be split again stays split.
     return _get_known(x, window=window, out=split.without(*whole))
 
 

@@ -12,6 +12,7 @@ from jax import lax
 from ..kernels import bits
 from ._compiled import INDEX, compiled, engine
 from ._memory import number
+from ._spread import split_of
 from ._writing import writes
 from .indexing import take
 
@@ -71,10 +72,25 @@ def stack(*arrays: jax.Array, axis: int) -> jax.Array:
 
 
 def repeat(x: jax.Array, /, *repeats: jax.Array, count: int | None, axis: int | None) -> jax.Array:
+    if count is not None and axis is not None and split_of(x) is not None:
+        return _repeat_each(x, count=count, axis=axis)
     # How long the result is depends on values: NumPy repeats the indices, and checks them.
     size = x.size if axis is None else x.shape[axis]
     indices = np.repeat(np.arange(size), np.asarray(repeats[0]) if count is None else count)
     return take(x, indices, axis=axis)
+
+
+# XLA gathers an array over devices on each for indices, and for slices whose starts are operands.
+
+
+@compiled
+def _repeat_each(x: jax.Array, /, *, count: int, axis: int) -> jax.Array:
+    return jnp.repeat(x, count, axis)
+
+
+@compiled
+def _roll_known(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> jax.Array:
+    return jnp.roll(x, shift, axis)
 
 
 @compiled
@@ -87,6 +103,8 @@ def _roll(x: jax.Array, /, *starts: jax.Array, axis: tuple[int, ...]) -> jax.Arr
 
 
 def roll(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> jax.Array:
+    if split_of(x) is not None:
+        return _roll_known(x, shift=shift, axis=axis)
     # Where the result begins in two copies of the array, one after the other.
     starts = [number(-count % (x.shape[each] or 1), INDEX) for count, each in zip(shift, axis, strict=True)]
     return _roll(x, *starts, axis=axis)
