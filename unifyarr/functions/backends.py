@@ -184,7 +184,7 @@ def shard(x: Any, sharding: Any, spec: Any = None) -> Any:
     >>> if ua.current_backend() == "jax":
     ...     import jax
     ...     x = ua.shard(ua.zeros((8, 2)), jax.make_mesh((1,), ("rows",)), "rows")
-    ...     assert x.device == x.sharding
+    ...     assert ua.shard(x, x.sharding) is x
 
     Source: ``jax.device_put``.
     """
