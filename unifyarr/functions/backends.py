@@ -184,13 +184,14 @@ def shard(x: Any, sharding: Any, spec: Any = None) -> Any:
     >>> if ua.current_backend() == "jax":
     ...     import jax
     ...     x = ua.shard(ua.zeros((8, 2)), jax.make_mesh((1,), ("rows",)), "rows")
-    ...     assert x.device == x.sharding
+    ...     assert ua.shard(x, x.sharding) is x
 
     Source: ``jax.device_put``.
     """
     if isinstance(x, Nest):
-        return x.map(lambda leaf: shard(leaf, sharding, spec))
-    array = asarray(x) if not isinstance(x, Array) else stand_in(x)
+        container: Any = x
+        return container.map(lambda leaf: shard(leaf, sharding, spec))
+    array = stand_in(x) if isinstance(x, Array) else asarray(x)
     backend = array._backend
     if "shard" not in backend.kernels:
         raise BackendFeatureError(

@@ -322,8 +322,9 @@ def device_of(operands: Iterable[object], backend: Handle) -> Any:
         if isinstance(x, Array):
             root = root_of(x)
             native = root._native if backend.mutable else alike(root)
-            if backend.is_placed(native):
-                return backend.own_device(backend.device(native))
+            place = backend.place_beside(native)
+            if place is not None:
+                return backend.own_device(place)
     return None
 
 

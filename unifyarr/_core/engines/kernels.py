@@ -21,14 +21,14 @@ MACHINERY = frozenset({*_INDEXING, *_VIEWS, "astype", "concat", "stack"})
 _DRAWS = "uniform", "normal", "integers", "permutation", "gamma", "poisson", "binomial"
 RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
 # What an engine has whose arrays lie on several devices.
-_PLACES = frozenset({"shard"})
+PLACES = frozenset({"shard"})
 # Callables that are no functions: what annotations are made of.
 _TYPES = frozenset({"typing", "types", "collections.abc"})
 
 
 def known_kernels() -> frozenset[str]:
     """Return the names of all kernels that the package calls."""
-    return MACHINERY | RANDOM | _PLACES | kernel_names
+    return MACHINERY | RANDOM | PLACES | kernel_names
 
 
 def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:

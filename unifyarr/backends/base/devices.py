@@ -31,9 +31,12 @@ class Devices(Values[Native]):
     def as_device(self, device: object) -> Any:
         """Return the engine's own device for a name or for an own one; ``DeviceError`` for anything else."""
 
-    def is_placed(self, native: Native) -> bool:
-        """Return whether what is made beside an array has to be on its device: by default it does."""
-        return True
+    def place_beside(self, native: Native) -> Any:
+        """Return what ``as_device`` takes for data that a call combines with an array, ``None`` for the default device.
+
+        By default it's the array's own device.
+        """
+        return self.device(native)
 
     def may_meet(self, first: Native, second: Native) -> bool:
         """Return whether one array may be computed with, and written into, the other: by default on one device."""

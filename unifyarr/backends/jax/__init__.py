@@ -77,7 +77,7 @@ from . import (  # noqa: E402
     utility,
 )
 from ._compiled import REFERENCES, casting, compiled, is_concrete, is_reference  # noqa: E402
-from ._devices import extents, fitting, may_meet, meeting, name_of, public, spread  # noqa: E402
+from ._devices import extents, fitting, may_meet, meeting, name_of, public, spread, whole  # noqa: E402
 from ._donating import Donating  # noqa: E402
 from ._items import get_copy  # noqa: E402
 from ._memory import adopted, aligned, entered  # noqa: E402
@@ -219,9 +219,13 @@ class Backend(base.Backend[Any]):
             f"device {described(device)} is not one of JAX's, which are {self.devices()}, and no jax.sharding.Sharding"
         )
 
-    def is_placed(self, native: Any) -> bool:
-        """Return whether an array was put on its devices on purpose: JAX moves others to those they meet."""
-        return is_concrete(native) and getattr(native, "committed", True)
+    def place_beside(self, native: Any) -> Any:
+        """Return where data beside an array go, ``None`` if nobody put it on a device: JAX moves both to others."""
+        if not is_concrete(native) or not getattr(native, "committed", True):
+            return None
+        sharding = spread(native)
+        # Its axes needn't be those of the array.
+        return self.device(native) if sharding is None else whole(sharding)
 
     def may_meet(self, first: Any, second: Any) -> bool:
         """Return whether JAX computes with two arrays together."""
@@ -229,7 +233,7 @@ class Backend(base.Backend[Any]):
 
     def meeting(self, devices: Iterable[Any]) -> Any:
         """Return the device of what is computed from arrays on several ones, ``None`` where they can't meet."""
-        return meeting(devices)
+        return meeting(devices, self.devices()[0])
 
     def sharding(self, native: Any) -> jax.sharding.Sharding:
         """Return JAX's own sharding of an array."""
@@ -367,13 +371,20 @@ class Backend(base.Backend[Any]):
             extents_of_both = extents(first), extents(second)
         except (AttributeError, TypeError, ValueError, RuntimeError):
             return True
-        return any(start < other_end and other_start < end for (start, end), (other_start, other_end) in product(*extents_of_both))
+        return any(
+            start < other_end and other_start < end
+            for (start, end), (other_start, other_end) in product(*extents_of_both)
+        )
 
     def as_stored(self, old: Any, new: Any) -> Any:
         """Return an array spread over the devices as the one that it replaces was, which XLA may not have chosen."""
         if type(new) is not ARRAYS[0] or type(old) is not ARRAYS[0] or new.sharding is old.sharding:
             return new
-        return new if spread(old) is None or old.sharding.is_equivalent_to(new.sharding, new.ndim) else jax.device_put(new, old.sharding)
+        return (
+            new
+            if spread(old) is None or old.sharding.is_equivalent_to(new.sharding, new.ndim)
+            else jax.device_put(new, old.sharding)
+        )
 
     def compiled(
         self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False

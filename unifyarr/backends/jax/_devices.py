@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import jax
+import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
 from ...errors import ShapeError
@@ -25,7 +26,7 @@ def name_of(device: jax.Device) -> str:
 
 def public(device: jax.Device | Sharding) -> str | Sharding:
     """Return what users get for ``x.device``: a name for one device, else JAX's own sharding."""
-    if isinstance(device, SingleDeviceSharding):
+    if isinstance(device, Sharding) and len(device.device_set) == 1:
         (device,) = device.device_set
     return name_of(device) if isinstance(device, jax.Device) else device
 
@@ -58,12 +59,21 @@ def _fits(sharding: Sharding, shape: tuple[int, ...]) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
+def whole(sharding: Sharding) -> NamedSharding:
+    """Return the sharding that has all of an array on each of the devices."""
+    if isinstance(sharding, NamedSharding):
+        return NamedSharding(sharding.mesh, PartitionSpec(), memory_kind=sharding.memory_kind)
+    devices = sorted(sharding.device_set, key=lambda device: device.id)
+    return NamedSharding(Mesh(np.array(devices), ("all",)), PartitionSpec())
+
+
+@functools.lru_cache(maxsize=1024)
 def fitting(device: Any, shape: tuple[int, ...]) -> Any:
     """Return a device as it is; a sharding without the splits that a shape doesn't admit, on the same devices."""
     if not isinstance(device, Sharding) or _fits(device, shape):
         return device
     if not isinstance(device, NamedSharding):
-        return NamedSharding(Mesh(device._device_assignment, ("all",)), PartitionSpec())
+        return whole(device)
     sizes = device.mesh.shape
     names = [() if name is None else name if isinstance(name, tuple) else (name,) for name in device.spec]
     kept = [
@@ -96,20 +106,24 @@ def wanted(shape: tuple[int, ...], sharding: Any, spec: Any) -> Sharding:
         sharding.shard_shape(shape)
     except (ValueError, IndexError) as error:
         raise ShapeError(
-            f"an array of shape {shape} can't be split by {sharding}: each length has to be a multiple of the number of "
-            "devices that share the axis. Pad the array, split another axis, or pass the sharding as device=, which "
+            f"an array of shape {shape} can't be split by {sharding}: each length has to be a multiple of the number "
+            "of devices that share the axis. Pad the array, split another axis, or pass the sharding as device=, which "
             "leaves such axes whole"
         ) from error
     return sharding
 
 
-def meeting(devices: Iterable[Any]) -> Any:
-    """Return the device of what is computed from arrays on several ones, ``None`` where they can't meet."""
+def meeting(devices: Iterable[Any], default: str) -> Any:
+    """Return the device of what is computed from arrays on several ones, ``None`` where they can't meet.
+
+    Those on the ``default`` device may have been put there by nobody: JAX moves them, or refuses when it runs.
+    """
     found = list(dict.fromkeys(devices))
     several = [each for each in found if isinstance(each, Sharding)]
-    if not several:
+    if len(found) == 1 or not several:
         return found[0] if len(found) == 1 else None
-    return several[0] if len({frozenset(each.device_set) for each in several}) == 1 else None
+    alone = {each for each in found if isinstance(each, str)} - {default}
+    return several[0] if not alone and len({frozenset(each.device_set) for each in several}) == 1 else None
 
 
 def may_meet(first: Any, second: Any) -> bool:

@@ -1,9 +1,9 @@
 """Reading and writing parts of arrays that are spread over devices, so that no more than the part is sent.
 
-XLA gathers all of an array on each device for a slice whose start is an operand, and for an update of one, where an axis
-that is split between devices is cut. Of a slice with a known start, and of padding, it sends what has to cross. So a
-window of several elements along such an axis is compiled for its start, as JAX's own indexing does; of one element it
-isn't, since loops over elements are many.
+XLA gathers all of an array on each device for a slice whose start is an operand, and for an update of one, where an
+axis that is split between devices is cut. Of a slice with a known start, and of padding, it sends what has to cross. So
+a window that stays split, and a write of values that are split, is compiled for its start, as JAX's own indexing does.
+What each device gets, or has, all of goes by indices, for which XLA sends no more than the window.
 
 Where a mesh has explicit axes, JAX's operations want to be told how their results are spread: as the array was, but for
 the axes that are cut.
@@ -124,13 +124,24 @@ def _get_known(x: jax.Array, /, *, window: Window, out: Any) -> jax.Array:
 
 
 @compiled
-def _pick(x: jax.Array, /, *places: Any, axes: tuple[int, ...], out: Any) -> jax.Array:
-    def read(x: jax.Array, *places: Any) -> jax.Array:
-        for axis, place in zip(axes, places, strict=True):
-            x = exactly(functools.partial(jnp.take, axis=axis, mode="clip"), x, jnp.reshape(place, (1,)))
+def _pick(
+    x: jax.Array,
+    /,
+    *starts: Any,
+    steps: tuple[int, ...],
+    lengths: tuple[int, ...],
+    cut: tuple[int, ...],
+    bits: bool,
+    out: Any,
+) -> jax.Array:
+    def read(x: jax.Array, *starts: Any) -> jax.Array:
+        # What is split comes last, when there's less of it.
+        for axis in sorted(range(x.ndim), key=cut.__contains__):
+            if axis in cut or lengths[axis] < x.shape[axis] or steps[axis] != 1:
+                x = jnp.take(x, starts[axis] + np.arange(lengths[axis]) * steps[axis], axis, mode="clip")
         return x
 
-    return _run(read, out, x, *places)
+    return _select(read, x, *starts, bits=bits, out=out)
 
 
 def get_window(x: jax.Array, window: Window, split: Split) -> jax.Array | None:
@@ -138,30 +149,50 @@ def get_window(x: jax.Array, window: Window, split: Split) -> jax.Array | None:
     cut = _cut_axes(split, x.shape, window)
     if not cut and split.explicit is None:
         return None
-    if cut and all(window[axis][2] == 1 for axis in cut):
-        picked = _pick(x, *(window[axis][0] for axis in cut), axes=tuple(cut), out=split.without(*cut))
-        rest = tuple([(0, 1, 1) if axis in cut else part for axis, part in enumerate(window)])
-        if rest == tuple([(0, 1, length) for length in picked.shape]):
-            return picked
-        return _get_known(picked, window=rest, out=split.without(*cut))
-    # What is as long as to be split again stays so, as XLA leaves it.
-    whole = [axis for axis in cut if split.explicit and window[axis][2] % split.parts[axis]]
+    whole = [axis for axis in cut if split.parts[axis] and window[axis][2] % split.parts[axis]]
+    if cut and len(whole) == len(cut):
+        # Each device gets all of it.
+        starts, steps, lengths = zip(*window, strict=True)
+        return _pick(
+            x, *starts, steps=steps, lengths=lengths, cut=tuple(cut), bits=_has_bits(x), out=split.without(*cut)
+        )
+    # What is as long as to be split again stays split.
     return _get_known(x, window=window, out=split.without(*whole))
 
 
 def _write_known(x: jax.Array, value: jax.Array, /, *, window: Window, out: Any) -> jax.Array:
-    limits = _limits(window)
-
     def write(x: jax.Array, value: jax.Array) -> jax.Array:
         value = lax.rev(jnp.broadcast_to(value, [length for _, _, length in window]), _reversed_axes(window))
-        around = [(first, n - end, step - 1) for (first, end, step), n in zip(limits, x.shape, strict=True)]
         written: Any = True
-        for axis, (first, end, step) in enumerate(limits):
+        for axis, (first, end, step) in enumerate(_limits(window)):
+            if step > 1:
+                # XLA fails at padding between elements that are split, so that each fills its step.
+                value = lax.slice_in_dim(jnp.repeat(value, step, axis), 0, end - first, axis=axis)
+            around = [(0, 0, 0)] * x.ndim
+            around[axis] = first, x.shape[axis] - end, 0
+            value = lax.pad(value, np.zeros((), value.dtype), around)
             place = lax.broadcasted_iota(np.int32 if x.shape[axis] < 2**31 else np.int64, x.shape, axis)
             written &= (place >= first) & (place < end) & ((place - first) % step == 0)
-        return jnp.where(written, lax.pad(value, np.zeros((), value.dtype), around), x)
+        return jnp.where(written, value, x)
 
     return _run(write, out, x, value)
+
+
+def _write_whole(
+    x: jax.Array, value: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: tuple[int, ...], out: Any
+) -> jax.Array:
+    def write(x: jax.Array, value: jax.Array, *starts: Any) -> jax.Array:
+        value = jnp.broadcast_to(value, lengths)
+        written: Any = True
+        for axis, (start, step, length) in enumerate(zip(starts, steps, lengths, strict=True)):
+            away = np.arange(x.shape[axis]) - start
+            number = away // step
+            value = jnp.take(value, jnp.clip(number, 0, length - 1), axis)
+            is_in = (number >= 0) & (number < length) & (number * step == away)
+            written &= jnp.expand_dims(is_in, [each for each in range(x.ndim) if each != axis])
+        return jnp.where(written, value, x)
+
+    return _run(write, out, x, value, *starts)
 
 
 def _write_one(x: jax.Array, value: jax.Array, /, *starts: Any, lengths: tuple[int, ...], out: Any) -> jax.Array:
@@ -171,73 +202,94 @@ def _write_one(x: jax.Array, value: jax.Array, /, *starts: Any, lengths: tuple[i
     return _run(write, out, x, value, *starts)
 
 
-def _written(write: Callable[..., jax.Array], write_one: Callable[..., jax.Array]) -> Callable[..., jax.Array | None]:
+def _is_whole(value: Any) -> bool:
+    """Return whether each device that gets a value gets all of it."""
+    if isinstance(value, jax.core.Tracer):
+        return False
+    split = split_of(value)
+    return split is None or set(split.parts) <= {1}
+
+
+def _written(*kernels: Callable[..., jax.Array]) -> Callable[..., jax.Array | None]:
+    write_known, write_whole, write_one = kernels
+
     def set_window(
         x: jax.Array, value: jax.Array, window: Window, split: Split, **results: list[Any]
     ) -> jax.Array | None:
         cut = _cut_axes(split, x.shape, window)
         if not cut and split.explicit is None:
             return None
-        if all(window[axis][2] == 1 for axis in cut) and all(step == 1 or n == 1 for _, step, n in window):
-            starts, _, lengths = zip(*window, strict=True) if window else ((), (), ())
-            return write_one(x, value, *starts, lengths=lengths, out=split.without(), **results)
-        return write(x, value, window=window, out=split.without(), **results)
+        out = split.without()
+        starts, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
+        if all(lengths[axis] == 1 for axis in cut) and all(step == 1 or n == 1 for _, step, n in window):
+            return write_one(x, value, *starts, lengths=lengths, out=out, **results)
+        if _is_whole(value):
+            return write_whole(x, value, *starts, steps=steps, lengths=lengths, out=out, **results)
+        return write_known(x, value, window=window, out=out, **results)
 
     return set_window
 
 
-set_window = _written(compiled(_write_known), compiled(_write_one))
-destroy_window = _written(compiled(_write_known, destructive=True), compiled(_write_one, destructive=True))
+_KERNELS = _write_known, _write_whole, _write_one
+set_window = _written(*(compiled(kernel) for kernel in _KERNELS))
+destroy_window = _written(*(compiled(kernel, destructive=True) for kernel in _KERNELS))
 
 
 # -- elements at places that only values tell -------------------------------------------------------------------------
 
 
-def exactly(read: Callable[..., jax.Array], x: jax.Array, *arrays: Any) -> jax.Array:
+def _exactly(read: Callable[..., jax.Array], x: jax.Array, *arrays: Any) -> jax.Array:
     """Read elements as their bits: XLA adds up what devices have of them, of which -0.0 comes out as 0.0."""
     dtype = x.dtype
     if dtype in COMPLEX:
-        return lax.complex(exactly(read, lax.real(x), *arrays), exactly(read, lax.imag(x), *arrays))
+        return lax.complex(_exactly(read, lax.real(x), *arrays), _exactly(read, lax.imag(x), *arrays))
     if not jnp.issubdtype(dtype, jnp.floating):
         return read(x, *arrays)
     bits = read(lax.bitcast_convert_type(x, np.dtype(f"u{dtype.itemsize}")), *arrays)
     return lax.bitcast_convert_type(bits, dtype)
 
 
+def _select(read: Callable[..., jax.Array], x: jax.Array, *arrays: Any, bits: bool, out: Any) -> jax.Array:
+    return _run(functools.partial(_exactly, read) if bits else read, out, x, *arrays)
+
+
+def _has_bits(x: Any) -> bool:
+    # Bits have no derivative, which may be taken through what is traced.
+    return not isinstance(x, jax.core.Tracer)
+
+
 @compiled
-def _gather(x: jax.Array, /, *indices: jax.Array, out: Any) -> jax.Array:
-    return _run(lambda x, *indices: exactly(lambda x, *indices: x[indices], x, *indices), out, x, *indices)
+def _gather(x: jax.Array, /, *indices: jax.Array, bits: bool, out: Any) -> jax.Array:
+    return _select(lambda x, *indices: x[indices], x, *indices, bits=bits, out=out)
 
 
 def gather(x: jax.Array, indices: tuple[jax.Array, ...], split: Split) -> jax.Array:
     """Return the elements that index arrays pick from the leading axes."""
     count = np.broadcast_shapes(*[each.shape for each in indices])
     out = split.replaced(lambda names: [*[None] * len(count), *names[len(indices) :]])
-    return _gather(x, *indices, out=out)
+    return _gather(x, *indices, bits=_has_bits(x), out=out)
 
 
 @compiled
-def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None, out: Any) -> jax.Array:
-    return _run(lambda x, indices: exactly(functools.partial(jnp.take, axis=axis), x, indices), out, x, indices)
+def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None, bits: bool, out: Any) -> jax.Array:
+    return _select(functools.partial(jnp.take, axis=axis), x, indices, bits=bits, out=out)
 
 
 def take(x: jax.Array, indices: jax.Array, axis: int | None, split: Split) -> jax.Array:
     """Return the elements at indices along an axis."""
     found = [None] * indices.ndim
     out = split.replaced(lambda names: found if axis is None else [*names[:axis], *found, *names[axis + 1 :]])
-    return _take(x, indices, axis=axis, out=out)
+    return _take(x, indices, axis=axis, bits=_has_bits(x), out=out)
 
 
 @compiled
-def _take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int, out: Any) -> jax.Array:
-    return _run(
-        lambda x, indices: exactly(functools.partial(jnp.take_along_axis, axis=axis), x, indices), out, x, indices
-    )
+def _take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int, bits: bool, out: Any) -> jax.Array:
+    return _select(functools.partial(jnp.take_along_axis, axis=axis), x, indices, bits=bits, out=out)
 
 
 def take_along_axis(x: jax.Array, indices: jax.Array, axis: int, split: Split) -> jax.Array:
     """Return the elements at indices along an axis, at each place of the others."""
-    return _take_along_axis(x, indices, axis=axis, out=split.without(axis))
+    return _take_along_axis(x, indices, axis=axis, bits=_has_bits(x), out=split.without(axis))
 
 
 def _write_elements(x: jax.Array, value: jax.Array, /, *indices: jax.Array, out: Any) -> jax.Array:

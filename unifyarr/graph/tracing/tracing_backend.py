@@ -65,8 +65,8 @@ class TracingBackend(Backend[Traced]):
     def as_device(self, device: object) -> Any:
         return self._backend.as_device(device)
 
-    def is_placed(self, native: Traced) -> bool:
-        return True
+    def place_beside(self, native: Traced) -> Any:
+        return native.device
 
     def may_meet(self, first: Traced, second: Traced) -> bool:
         return self.meeting([first.device, second.device]) is not None

@@ -129,6 +129,8 @@ class Programs(RuleBasedStateMachine):
     """A program over pairs of an array of NumPy's and its twin of ours."""
 
     backend: str
+    # Where new arrays are, the default device if it's ``None``.
+    device: Any = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -261,7 +263,11 @@ class Programs(RuleBasedStateMachine):
         values = np.asarray(numbers + 1j * numbers[..., ::-1] if dtype == "complex64" and shape else numbers)
         values = values.astype(dtype)
         in_variable = in_variable and self.has_variables
-        self.add(values, ua.variable(values) if in_variable else ua.asarray(values, copy=True), True)
+        if in_variable:
+            x = ua.variable(values, device=self.device)
+        else:
+            x = ua.asarray(values, copy=True, device=self.device)
+        self.add(values, x, True)
 
     @rule(number=numbers)
     def drop(self, number: int) -> None:

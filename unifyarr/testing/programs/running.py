@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import hypothesis
 import numpy as np
@@ -18,9 +19,9 @@ def forget(backend: str) -> None:
         sys.modules["jax"].clear_caches()
 
 
-def run(backend: str, count: int, steps: int, *, seed: int, shrinks: bool = True) -> None:
+def run(backend: str, count: int, steps: int, *, seed: int, shrinks: bool = True, device: Any = None) -> None:
     """Run so many programs of so many steps on a backend, and raise the first difference with a short program."""
-    machine = hypothesis.seed(seed)(type("Programs", (ContainerPrograms,), {"backend": backend}))
+    machine = hypothesis.seed(seed)(type("Programs", (ContainerPrograms,), {"backend": backend, "device": device}))
     options = settings(
         max_examples=count,
         stateful_step_count=steps,
