@@ -115,7 +115,7 @@ def _rolling(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) 
     move = _rolled.known(x, shift=shift, axis=axis)  # type: ignore[attr-defined]
 
     def known(x: jax.Array, /) -> jax.Array:
-        return move(x) if split_of(x) is None else _roll_known(x, shift=shift, axis=axis)  # type: ignore[no-any-return]
+        return move(x) if split_of(x) is None else _roll_known(x, shift=shift, axis=axis)
 
     return known
 
