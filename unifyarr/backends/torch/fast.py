@@ -198,7 +198,7 @@ def _into(name: str, *others: torch.dtype) -> Callable[..., Any]:
             if not writes_at_once(out, x1, x2):
                 return False
         else:
-            # torch looks at the shapes itself, before it writes, and inside a transformation there's no address.
+            # torch looks at the shapes itself, before it writes. Inside a transformation there are no addresses.
             fits = x2.dtype is dtype or (dtype is torch.float64 and x2.dtype in _INTEGERS)
             if not fits or out.is_inference() or (x2 is not out and overlap(out, x2)):
                 return False
