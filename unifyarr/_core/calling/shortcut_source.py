@@ -37,7 +37,8 @@ for {mark}x in {x}:
         raise TypeError
     {mark}y = {mark}x._native
     {mark}n{place}.append({mark}y)
-    {mark}k{place} += {mark}y.dtype, {mark}y.shape
+    {mark}k{place}.append({mark}y.dtype)
+    {mark}k{place}.append({mark}y.shape)
 """
 _FINISHED = """
 if {mark}native is not NotImplemented:
