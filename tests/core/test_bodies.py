@@ -163,6 +163,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "nn.layer_norm": (lambda x: ua.nn.layer_norm(x, axis=-1), (X,)),
     "nn.rms_norm": (lambda x: ua.nn.rms_norm(x, axis=-1), (X,)),
     "nn.group_norm": (lambda x: ua.nn.group_norm(x, groups=2), (IMAGES,)),
+    "diff": (ua.diff, (X,)),
     "nn.batch_norm": (None, ()),  # type: ignore[dict-item]
     "nn.conv1d": (ua.nn.conv1d, (IMAGES[:, :, 0], FILTERS[:, :, 0])),
     "nn.conv2d": (ua.nn.conv2d, (IMAGES, FILTERS)),

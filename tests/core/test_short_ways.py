@@ -131,6 +131,21 @@ def test_out_that_overlaps_an_operand(backend: str) -> None:
         np.testing.assert_array_equal(as_numpy(x), [-1.0, -1.0, 2.0, 3.0])
 
 
+def test_a_broadcast_view_follows_the_layout_of_its_operand() -> None:
+    for values in (np.arange(3.0), np.arange(6.0)[::2], np.arange(3.0)[::-1], np.ones(3, ">f8").astype(float)):
+        for read_only in (False, True):
+            given = values.copy() if values.flags.c_contiguous else values
+            given.flags.writeable = not read_only
+            x = ua.asarray(given, backend="numpy")
+            for _ in range(4):
+                view = ua.broadcast_to(x, (2, 3))
+                assert view.base is x
+                assert not view.native.flags.writeable
+                assert np.shares_memory(view.native, given)
+                np.testing.assert_array_equal(view.native, np.broadcast_to(given, (2, 3)))
+                assert view.native.strides == np.broadcast_to(given, (2, 3)).strides
+
+
 def test_several_views_are_views_of_their_operand(backend: str) -> None:
     x = ua.asarray([[1.0, 2.0], [3.0, 4.0]])
     for round_ in range(4):

@@ -45,7 +45,8 @@ for {mark}x in {x}:
     {mark}y = {mark}x._native
     {mark}n{place}.append({mark}y)
     if {mark}type_key is None:
-        {mark}k{place} += {mark}y.dtype, {mark}y.shape
+        {mark}k{place}.append({mark}y.dtype)
+        {mark}k{place}.append({mark}y.shape)
     else:
         {mark}k{place}.append({mark}type_key({mark}y))
 """

@@ -71,7 +71,13 @@ def bitcast(x: np.ndarray, /, *, dtype: np.dtype[Any]) -> np.ndarray:
     return x.view(dtype)
 
 
-@bound_by(lambda *, axis: lambda *arrays: np.concatenate(arrays, axis))
+def _concatenating(*, axis: int) -> Callable[..., np.ndarray]:
+    concatenate = np.concatenate
+    # An argument costs as much as a tenth of the call.
+    return (lambda *arrays: concatenate(arrays)) if axis == 0 else (lambda *arrays: concatenate(arrays, axis))
+
+
+@bound_by(_concatenating)
 @support_native_out
 def concat(*arrays: np.ndarray, axis: int, out: np.ndarray | None = None) -> np.ndarray:
     return np.concatenate(arrays, axis, out=out)
