@@ -82,6 +82,32 @@ def test_what_reads_its_neighbours_is_not_written_among_them() -> None:
     assert "set_window" in {node.op.name for node in fgraph.apply_nodes}
 
 
+@pytest.mark.parametrize("mode", ["fast", "debug"])
+def test_results_are_computed_in_arguments_that_are_not_read(mode: str) -> None:
+    def both(x: ua.Array, first: ua.Array, second: ua.Array) -> ua.Array:
+        first[...] = ua.sqrt(x) * 2.0 - x
+        second[...] = first * first + x
+        return ua.sum(second * 3.0)
+
+    def single(x: ua.Array, first: ua.Array, second: ua.Array) -> ua.Array:
+        ua.exp(x, out=first)
+        return ua.cumulative_sum(x, axis=1, out=second)
+
+    for function in (both, single):
+        compiled: Any = ua.compile(function, mode=mode)
+        arguments, others = ([matrix(), matrix() * 0.0, matrix() * 0.0] for _ in range(2))
+        for _ in range(3):
+            assert compiled(*arguments).tolist() == function(*others).tolist()
+            assert [each.tolist() for each in arguments] == [each.tolist() for each in others]
+        graph = compiled.graph(*arguments)
+        assert not {"store", "copy"} & {node.op.name for node in graph.apply_nodes}, graph
+    # What is read elsewhere can't be overwritten meanwhile.
+    shifted: Any = ua.compile(lambda x, y: ua.add(x[:, ::-1] * 2.0, x, out=x), mode=mode)
+    x, y = matrix(), matrix()
+    shifted(x, y)
+    assert x.tolist() == (y[:, ::-1] * 2.0 + y).tolist()
+
+
 def test_several_results_are_written_to_several_arguments() -> None:
     def adam(p: ua.Array, g: ua.Array, m: ua.Array, v: ua.Array) -> None:
         m[...] = 0.9 * m + 0.1 * g

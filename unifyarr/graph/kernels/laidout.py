@@ -40,7 +40,7 @@ class LaidOut(Op):
 @lru_cache(maxsize=4096)
 def is_alike(shape: tuple[int, ...], itemsize: int, one: Strides, other: Strides) -> bool:
     """Return whether loops go through memory in the same way."""
-    return _way(shape, itemsize, one) == _way(shape, itemsize, other)
+    return bool(_way(shape, itemsize, one) == _way(shape, itemsize, other))
 
 
 def _way(shape: tuple[int, ...], itemsize: int, strides: Strides) -> Any:

@@ -14,6 +14,7 @@ from ...errors import BadDestroyMap, BadInplace, BadOptimization, BadThunkOutput
 from ..core.basic import Apply, Type
 from ..fusion.fusedop import FusedOp
 from ..kernels.executors import Instruction
+from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from .recorded import Storage, spoilt
 
@@ -159,7 +160,7 @@ class NodeRun:
         """Raise if a destructive twin computed other values than the pure operation, or a fused one than its parts."""
         for key, values in enumerate(expected):
             found = self.storage.values[self.instruction.outputs[key]]
-            if isinstance(self.node.op, FusedOp):
+            if isinstance(innermost(self.node.op), FusedOp):
                 if not same_bits(values, found):
                     raise BadOptimization(
                         self._says(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.arrays.views import Window
+from ..._core.values.shapes import c_strides
 from ..._core.writing.inplace import assign, check_target, finish_all
 from ...errors import CompileWarning, InconsistencyError
 from ..core.allornothing import AllOrNothing
@@ -27,10 +29,12 @@ from ..fusion.fusedop import FusedOp
 from ..fusion.machine import is_compiled
 from ..kernels.cleanups import RULES, folded
 from ..kernels.executors import Executor, executor, shared
+from ..kernels.into import computed_into, innermost
 from ..kernels.kernelop import KernelOp, copied, is_writable, may_fail, stored
 from ..kernels.windows import compute_in_window
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
+from ..tracing.traced import known_type
 from .ordering import mark, unmark
 
 
@@ -137,7 +141,7 @@ class Program:
 
     def by_single_steps(self) -> FunctionGraph:
         """Return the graph that would run if nothing were fused."""
-        if not any(isinstance(node.op, FusedOp) for node in self.fgraph.apply_nodes):
+        if not any(isinstance(innermost(node.op), FusedOp) for node in self.fgraph.apply_nodes):
             return self.fgraph
         fgraph = self._traced()
         self._rewrite(fgraph, fuses=False)
@@ -212,9 +216,15 @@ class Program:
         for group in groups.values():
             if len(group) == 1 or not _store_nothing(fgraph, group):
                 for number, target in group.items():
-                    _store_nothing(fgraph, {number: target})
+                    if not _store_nothing(fgraph, {number: target}) and self._is_dense(self.written[number]):
+                        _compute_there(fgraph, number, target)
         inplace(fgraph)
         settle_order(fgraph)
+
+    def _is_dense(self, place: int) -> bool:
+        """Return whether an input is in C order without gaps: kernels have other loops for other memory."""
+        shape, dtype = known_type(self.made.inputs[place])
+        return self._strides[place] == c_strides(shape, dtype.itemsize)
 
     def _results_reusing(self) -> dict[int, int]:
         """Map each argument that may be donated to a result of the same type that can use its memory."""
@@ -351,7 +361,9 @@ class Program:
 
 
 def _bound_and_compiled(node: Apply) -> Callable[..., Any]:
-    return node.op.bound(node, wait=True) if isinstance(node.op, FusedOp) else node.op.bound(node)
+    op: Any = node.op
+    run: Callable[..., Any] = op.bound(node, wait=True) if isinstance(innermost(op), FusedOp) else op.bound(node)
+    return run
 
 
 def _is_plain(node: Apply) -> bool:
@@ -364,6 +376,18 @@ def _stored(fgraph: FunctionGraph, number: int) -> Variable:
     store = fgraph.outputs[number].owner
     assert store is not None
     return store.inputs[1]
+
+
+def _compute_there(fgraph: FunctionGraph, number: int, target: Variable) -> None:
+    """Try to compute a value in the memory of its target, which the node doesn't read."""
+    value = _stored(fgraph, number)
+    node = value.owner
+    if node is None or value.index not in node.op.out or may_fail(node) or not same_type(value.type, target.type):
+        return
+    with suppress(InconsistencyError), fgraph.history.of("inplace"), fgraph.transaction():
+        new = computed_into(node, value.index, target)
+        fgraph.replace(fgraph.outputs[number], value)
+        fgraph.replace_all(zip(node.outputs, new.outputs, strict=True))
 
 
 def _store_nothing(fgraph: FunctionGraph, targets: Mapping[int, Variable]) -> bool:
