@@ -138,7 +138,8 @@ def heat_with_jax(state: np.ndarray) -> Callable[[], Any]:
 def generation(xp: Any, cells: Any) -> Any:
     rows = cells + xp.roll(cells, 1, axis=0) + xp.roll(cells, -1, axis=0)
     neighbors = rows + xp.roll(rows, 1, axis=1) + xp.roll(rows, -1, axis=1) - cells
-    return xp.where((neighbors == 3) | ((neighbors == 2) & (cells == 1)), 1, 0)
+    stays = xp.equal(neighbors, 2) & xp.equal(cells, 1)
+    return (xp.equal(neighbors, 3) | stays).astype(cells.dtype)
 
 
 LIFE.everywhere(generation, GENERATIONS)

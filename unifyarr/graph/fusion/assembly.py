@@ -16,6 +16,8 @@ from .tasks import COPY, alone, grouped
 # The bytes that a chunk touches, as measured (larger than the first cache is no fault), and how many elements it has.
 TOUCHED = 48 << 10
 SHORTEST, LONGEST = 1024, 4096
+# The elements of a chunk where nothing goes through buffers, since one generated loop does it all.
+ALONE = 16384
 # The longest row that is reduced chunk by chunk: all of it is in buffers.
 LONGEST_ROW = 32768
 
@@ -212,7 +214,7 @@ class _Assembler:
         windows = (*region.reads, *(operand for _, operand in region.writes))
         width = sum(itemsize for itemsize, by_row in slots if not by_row)
         width += sum(region.arguments[each.argument][1].itemsize for each in windows)
-        fits = min(max(TOUCHED // max(width, 1), SHORTEST), LONGEST) // 64 * 64
+        fits = min(max(TOUCHED // max(width, 1), SHORTEST), LONGEST) // 64 * 64 if slots else ALONE
         return max(fits, region.shape[-1]) if self.reduces else fits
 
 

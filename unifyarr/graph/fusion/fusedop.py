@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from math import inf, prod
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ from .region import Axis, Operand, Region, Step
 
 # The most operations that a fused one is named after.
 NAMED = 3
+# From how many bytes on results come from the pool of NumPy's backend.
+POOLED = 1 << 16
 
 
 class Output(NamedTuple):
@@ -167,5 +169,6 @@ def _maker(output: Output) -> Callable[[Sequence[np.ndarray]], np.ndarray]:
     numpy: Any = load("numpy").engine
     if base is not None:
         return lambda natives: numpy.copy(natives[base])
-    take = numpy._large_buffer if prod(shape) * dtype.itemsize >= (numpy.large or inf) else np.empty
+    # Fresh pages cost more than what a region does with them, and the allocator may give them back to the system.
+    take = numpy._large_buffer if numpy.large and prod(shape) * dtype.itemsize >= POOLED else np.empty
     return lambda natives: take(shape, dtype)

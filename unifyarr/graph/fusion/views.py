@@ -25,6 +25,13 @@ _KEEP_ORDER = frozenset(
         *("all", "any", "max", "mean", "min", "prod", "std", "sum", "var", "cumulative_prod", "cumulative_sum"),
     )
 )
+# Kernels whose results are in C order without gaps, if their arguments are.
+_STAY_DENSE = frozenset(
+    (
+        *("argsort", "concat", "erf", "erfc", "repeat", "roll", "sort", "stack", "take", "take_along_axis"),
+        *("tril", "triu"),
+    )
+)
 
 
 class Seen(NamedTuple):
@@ -171,6 +178,8 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
     if op.name == "astype":
         # Its result is in the order of memory, in which an axis whose elements repeat comes last.
         return DENSE if inputs[0] >= ORDERED else UNKNOWN
+    if op.name in _STAY_DENSE and min(inputs) == DENSE:
+        return DENSE
     declaration = DECLARATIONS.get(op.name)
     if op.name in _KEEP_ORDER or (declaration is not None and declaration.ufunc is not None):
         return DENSE if all(inputs) else UNKNOWN
