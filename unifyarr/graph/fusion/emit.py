@@ -112,6 +112,8 @@ def type_of(dtype: np.dtype[Any]) -> str:
 def source(tasks: Sequence[Task], dtypes: Sequence[np.dtype[Any]], still: Sequence[bool]) -> str:
     """Return C with a function for each task, ``kernel_0`` and so on, of the signature of NumPy's loops.
 
+    Its second dimension is a number of rows, whose steps follow those of the elements.
+
     ``still`` are the values that are the same along a loop, where that's known.
     """
     parts = [HEAD, *(_select(bits) for bits in (32, 64))]
@@ -158,17 +160,25 @@ def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Seq
     at = {i: f"*({types[value]} *)(args[{i}] + i * steps[{i}])" for i, value in places}
     strided = [f"{types[value]} v{i} = {at[i]};" for i, value in inputs]
     strided += [*body, *(f"{at[i]} = {names[value]};" for i, value in outputs)]
-    given = [f"*({types[value]} *)args[{i}]" if i in stills else f"({types[value]} *)args[{i}]" for i, value in places]
+    given = [f"*({types[value]} *)at[{i}]" if i in stills else f"({types[value]} *)at[{i}]" for i, value in places]
+    count = len(places)
     is_dense = [f"steps[{i}] == {0 if i in stills else dtypes[value].itemsize}" for i, value in places]
     return f"""
 {_loop(f"dense_{number}", ", ".join(pointers), dense)}
 {_loop(f"strided_{number}", "char **args, ptrdiff_t const *steps", strided)}
 void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)
 {{
-    if ({" && ".join(is_dense)})
-        dense_{number}(dimensions[0], {", ".join(given)});
-    else
-        strided_{number}(dimensions[0], args, steps);
+    int is_dense = {" && ".join(is_dense)};
+    char *at[{count}];
+    memcpy(at, args, sizeof at);
+    for (ptrdiff_t row = 0; row < dimensions[1]; row++) {{
+        if (is_dense)
+            dense_{number}(dimensions[0], {", ".join(given)});
+        else
+            strided_{number}(dimensions[0], at, steps);
+        for (int i = 0; i < {count}; i++)
+            at[i] += steps[{count} + i];
+    }}
 }}
 """
 
