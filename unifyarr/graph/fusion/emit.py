@@ -92,7 +92,10 @@ def _expression(step: Step) -> str | None:
     if step.name == CAST:
         if result.kind == "b":
             return "{0} != 0"
-        return None if first.kind == "f" and result.kind != "f" else "{0}"
+        if first.kind == "f" and result.kind != "f":
+            return None
+        # Compilers have no vectors that go from narrow integers to floats in one step.
+        return "(int32_t){0}" if first.itemsize < 4 and result.kind == "f" else "{0}"
     if len(set(step.dtypes[:-1])) > 1 or result not in (first, np.dtype("?")):
         return None
     kinds = {"f": _FLOAT, "i": _INTEGER, "u": _INTEGER, "b": _BOOL}[first.kind]
