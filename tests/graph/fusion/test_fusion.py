@@ -206,6 +206,7 @@ def test_the_debug_mode_compares_with_the_single_operations(monkeypatch: pytest.
     compiled = ua.compile(lambda x: x * 2.0 + 1.0, mode="debug")
     compiled(vector())
     monkeypatch.setattr(fusedop, "bind", wrong)
+    monkeypatch.setattr(fusedop, "_RUNS", {})
     with pytest.raises(BadOptimization, match=r"fused\[multiply, add\].*multiply, add"):
         compiled(vector())
 

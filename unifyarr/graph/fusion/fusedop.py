@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -21,6 +22,10 @@ from .region import Axis, Operand, Region, Step
 NAMED = 3
 # From how many bytes on results come from the pool of NumPy's backend.
 POOLED = 1 << 16
+
+
+# What runs the regions of operations, as long as something needs it.
+_RUNS: WeakValueDictionary[Hashable, Callable[..., None]] = WeakValueDictionary()
 
 
 class Output(NamedTuple):
@@ -125,10 +130,18 @@ class FusedOp(Op):
 
     def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
         """Return a function of natives, and of ``out=``; wait until it's compiled, if it can be."""
-        run = bind(self.as_region())
+        run = self._run()
         if wait:
             compile_now(run)
         return self._bound_to_one(run) if self.nout == 1 else self._bound_to_several(run)
+
+    def _run(self) -> Callable[..., None]:
+        """Return what runs the region; equal ones, as of many parameters of a model, are run by one."""
+        key = (self.plan.key(), tuple(sorted(self.host.items())))
+        run = _RUNS.get(key)
+        if run is None:
+            run = _RUNS[key] = bind(self.as_region())
+        return run
 
     def _bound_to_one(self, run: Callable[..., None]) -> Callable[..., Any]:
         make = _maker(self.plan.outputs[0])
