@@ -130,14 +130,14 @@ class FusedOp(Op):
 
     def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
         """Return a function of natives, and of ``out=``; wait until it's compiled, if it can be."""
-        run = self._run()
+        run = self._run(wait)
         if wait:
             compile_now(run)
         return self._bound_to_one(run) if self.nout == 1 else self._bound_to_several(run)
 
-    def _run(self) -> Callable[..., None]:
+    def _run(self, wait: bool) -> Callable[..., None]:
         """Return what runs the region; equal ones, as of many parameters of a model, are run by one."""
-        key = (self.plan.key(), tuple(sorted(self.host.items())))
+        key = (self.plan.key(), tuple(sorted(self.host.items())), wait)
         run = _RUNS.get(key)
         if run is None:
             run = _RUNS[key] = bind(self.as_region())
