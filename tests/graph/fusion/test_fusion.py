@@ -206,6 +206,7 @@ def test_the_debug_mode_compares_with_the_single_operations(monkeypatch: pytest.
     compiled = ua.compile(lambda x: x * 2.0 + 1.0, mode="debug")
     compiled(vector())
     monkeypatch.setattr(fusedop, "bind", wrong)
+    monkeypatch.setattr(fusedop, "_RUNS", {})
     with pytest.raises(BadOptimization, match=r"fused\[multiply, add\].*multiply, add"):
         compiled(vector())
 
@@ -231,3 +232,17 @@ def test_views_are_index_maps() -> None:
 def test_random_programs_have_the_bits_of_eager_calls(mode: str) -> None:
     first = {"fast": 0, "debug": 1000}[mode]
     assert sum(compare(seed, mode) for seed in range(first, first + {"fast": 60, "debug": 12}[mode]))
+
+
+def test_equal_regions_are_run_by_one_program() -> None:
+    def scale(x: ua.Array, y: ua.Array) -> tuple[ua.Array, ua.Array]:
+        return ua.sqrt(x) * 2.0 + 1.0, ua.sqrt(y) * 2.0 + 1.0
+
+    before = set(fusedop._RUNS.keys())
+    compiled = ua.compile(scale)
+    x, y = vector(), vector() + 1.0
+    for _ in range(2):
+        assert [each.tolist() for each in compiled(x, y)] == [each.tolist() for each in scale(x, y)]
+    nodes = [node for node in compiled.graph(x, y).apply_nodes if isinstance(node.op, FusedOp)]  # type: ignore[attr-defined]
+    assert len(nodes) == 2
+    assert len(set(fusedop._RUNS.keys()) - before) == 1

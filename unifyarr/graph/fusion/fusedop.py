@@ -138,14 +138,14 @@ class FusedOp(Op):
             outputs = tuple((each.type, each.base) for each in self.plan.outputs)
             fused = elsewhere.Fused(self.backend, self.as_region(), self.composed, outputs, self.host)
             return elsewhere.bound(node, fused, wait)
-        run = self._run()
+        run = self._run(wait)
         if wait:
             compile_now(run)
         return self._bound_to_one(run) if self.nout == 1 else self._bound_to_several(run)
 
-    def _run(self) -> Callable[..., None]:
+    def _run(self, wait: bool) -> Callable[..., None]:
         """Return what runs the region; equal ones, as of many parameters of a model, are run by one."""
-        key = (self.plan.key(), tuple(sorted(self.host.items())))
+        key = (self.plan.key(), tuple(sorted(self.host.items())), wait)
         run = _RUNS.get(key)
         if run is None:
             run = _RUNS[key] = bind(self.as_region())
