@@ -9,8 +9,8 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr.testing.cases import CASES, Case
 
-from ..cases import CASES, Case
 from ..oracle import as_numpy, assert_values
 
 VALUES = "what it does follows from values, which are looked at"

@@ -13,8 +13,8 @@ from hypothesis import settings
 
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr.testing.cases import CASES, Case
 
-from ...cases import CASES, Case
 from ...functions.calls import UNSET, find
 from .common import HALVES
 
