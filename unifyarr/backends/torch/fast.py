@@ -81,7 +81,7 @@ def sum(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
         return NotImplemented if keepdims else x.sum()
     # An empty tuple is all axes to the engine.
     several = type(axis) is tuple and axis and _INT.issuperset(map(type, axis))
-    return x.sum(axis, keepdims) if several or _is_one(axis, x) else NotImplemented
+    return torch.sum(x, axis, keepdims) if several or _is_one(axis, x) else NotImplemented
 
 
 def prod(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
@@ -89,7 +89,7 @@ def prod(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
         return NotImplemented
     if axis is None:
         return NotImplemented if keepdims else x.prod()
-    return x.prod(axis, keepdims) if _is_one(axis, x) else NotImplemented
+    return torch.prod(x, axis, keepdims) if _is_one(axis, x) else NotImplemented
 
 
 def mean(x: Tensor, axis: Any, keepdims: Any) -> Any:
@@ -97,7 +97,7 @@ def mean(x: Tensor, axis: Any, keepdims: Any) -> Any:
         return NotImplemented
     if axis is None:
         return NotImplemented if keepdims else x.mean()
-    return x.mean(axis, keepdims) if _is_one(axis, x) else NotImplemented
+    return torch.mean(x, axis, keepdims) if _is_one(axis, x) else NotImplemented
 
 
 def _extremum(of_all: Callable[..., Tensor], along: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -285,8 +285,8 @@ PATHS: dict[str, Callable[..., Any]] = {
     "divide": _arithmetic(elementwise.divide),
     **dict.fromkeys(("scalar_maximum", "reflected_maximum"), scalar_maximum),
     **dict.fromkeys(("scalar_minimum", "reflected_minimum"), scalar_minimum),
-    "max": _extremum(Tensor.max, Tensor.amax),
-    "min": _extremum(Tensor.min, Tensor.amin),
+    "max": _extremum(torch.max, torch.amax),
+    "min": _extremum(torch.min, torch.amin),
     "all": _truth(Tensor.all),
     "any": _truth(Tensor.any),
     "std": _spread(Tensor.std),
