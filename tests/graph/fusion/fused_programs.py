@@ -17,7 +17,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.graph.fusion.fusedop import FusedOp
-from unifyarr.graph.run import program as program_module
+from unifyarr.graph.run import rewriting
 
 SHAPES = [(7,), (5, 7), (5, 7), (1, 7), (5, 1), (3, 5, 7), (40, 50), (3000,)]
 DTYPES = ["float64", "float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128", "float16"]
@@ -192,7 +192,7 @@ def compare(seed: int, mode: str = "fast", *, to_steps: bool = False) -> int:
         expected, _ = outcome(run, theirs)
         found, warns = outcome(compiled, mine)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(program_module, "fuse", lambda *args: 0)
+            patch.setattr(rewriting, "fuse", lambda *args: 0)
             by_steps, warned = outcome(single, others)
         expected = by_steps if to_steps else expected
         for place, (one, other) in enumerate(zip(found, expected, strict=True)):
