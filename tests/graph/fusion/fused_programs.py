@@ -20,7 +20,7 @@ import pytest
 import unifyarr as ua
 from unifyarr.graph.fusion import cache, machine
 from unifyarr.graph.fusion.fusedop import FusedOp
-from unifyarr.graph.run import program as program_module
+from unifyarr.graph.run import rewriting
 
 SHAPES = [(7,), (5, 7), (5, 7), (1, 7), (5, 1), (3, 5, 7), (40, 50), (3000,)]
 DTYPES = ["float64"] * 6 + ["float32"] * 3 + ["int64", "int32", "uint8", "bool", "complex128", "float16"] * 2
@@ -216,7 +216,7 @@ def compare(seed: int, mode: str = "fast", *, generated: bool = False) -> int:
         for place, (one, other) in enumerate(zip(found, expected, strict=True)):
             assert one == other, f"seed {seed}, call {call}, value {place}: {shown(one)}, eager {shown(other)}"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(program_module, "fuse", lambda *args: 0)
+            patch.setattr(rewriting, "fuse", lambda *args: 0)
             _, warned = outcome(single, others)
         # The first call traces, which computes too, and so do checks. What has no use isn't computed.
         quiet = call == 1 or mode == "debug"

@@ -212,7 +212,7 @@ def test_the_debug_mode_compares_with_the_single_operations(monkeypatch: pytest.
 
 
 def test_without_the_compiled_part_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unifyarr.graph.run.program.is_compiled", lambda: False)
+    monkeypatch.setattr("unifyarr.graph.run.rewriting.is_compiled", lambda: False)
     assert names(lambda x: x * 2.0 + 1.0, vector()) == ["multiply", "add"]
 
 
