@@ -34,8 +34,8 @@ class Rewriting:
     """What turns the traced graph of a program into the one that runs.
 
     ``strides`` has those of the graph's inputs, and ``is_on_host`` says whether all lie on the host. The first
-    ``stores`` outputs are for inputs. ``stored`` maps the number of each that the graph writes there to the place of the
-    input, and ``free`` has the places of all inputs that may be overwritten.
+    ``stores`` outputs are for inputs. ``stored`` maps the number of each that the graph writes there to the place of
+    the input, and ``free`` has the places of all inputs that may be overwritten.
     """
 
     backend: Handle
