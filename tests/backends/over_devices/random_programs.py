@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr.testing.programs.running import run
 
-from ...core.programs.running import run
 from ...oracle import few
 from .common import BLOCKS, EXPLICIT_ROWS, HALVES, ROWS, is_spread_as, spread
 
