@@ -171,6 +171,9 @@ def _as_selection(x: Tensor, key: Any) -> Any:
 
 def get_copy(x: Tensor, key: Any) -> Any:
     """Return what an index with arrays selects, or the element at integers for all axes, in memory of its own."""
+    # Of what has no elements torch takes any index.
+    if not x.numel():
+        return NotImplemented
     try:
         if type(key) is Tensor:
             return x[key] if key.dtype in _SELECTING and key.dim() else NotImplemented
