@@ -289,3 +289,16 @@ def test_the_debug_mode_compares_with_the_single_operations(torch: Any, monkeypa
     monkeypatch.setattr(elsewhere, "bind", wrong)
     with pytest.raises(BadOptimization, match=r"fused\[multiply, add\].*multiply, add"):
         compiled(vector())
+
+
+@pytest.mark.parametrize(("length", "fused"), [(26, False), (130, True)])
+def test_windows_of_short_rows_are_left_to_the_engine(torch: Any, length: int, fused: bool) -> None:
+    def differences(x: ua.Array) -> ua.Array:
+        return (x[1:, 1:] - x[:-1, 1:]) * 0.5 + x[1:, :-1]
+
+    x = ua.ones((40, length))
+    nodes = ua.compile(differences).graph(x).apply_nodes
+    assert any(isinstance(node.op, FusedOp) for node in nodes) is fused
+    # Arrays as a whole have no rows.
+    nodes = ua.compile(lambda x: (x - 1) * 0.5 + x).graph(x).apply_nodes
+    assert any(isinstance(node.op, FusedOp) for node in nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -22,6 +23,9 @@ from .views import is_index_map, shape_of
 
 # How many operations are worth a region. One operation and a write to a window are one call of NumPy's anyway.
 FEWEST = 2
+# How long rows are at least that are worth a region on engines that compute in several threads, where rows of parts of
+# arrays can't be joined to longer ones.
+ROW = 64
 
 
 def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> int:
@@ -32,9 +36,24 @@ def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> in
     """
     grouping = Grouping(fgraph, strides)
     regions = [_without_conflicts(fgraph, grouping, members) for members in grouping.regions()]
-    worth = [members for members in regions if sum(each.recipe is not None for each in members) >= FEWEST]
+    worth = [members for members in regions if _is_worth_it(members)]
     with fgraph.history.of("fuse"):
         return sum(_replace(fgraph, members) for members in worth)
+
+
+def _is_worth_it(members: Sequence[Member]) -> bool:
+    computing = [member for member in members if member.recipe is not None]
+    if len(computing) < FEWEST:
+        return False
+    op, shape = computing[0].node.op, computing[0].shape
+    if not isinstance(op, KernelOp) or op.backend.name == "numpy":
+        return True
+    # One row, long rows, or arrays as a whole, which are one row too.
+    if math.prod(shape[:-1]) == 1 or shape[-1] >= ROW:
+        return True
+    seen = [placed(v, each.shape) for each in members for v in operands(each.node) if not is_number(v)]
+    size = math.prod(shape)
+    return len(computing) == len(members) and all(math.prod(shape_of(each.base)) == size for each in seen)
 
 
 def _without_conflicts(fgraph: FunctionGraph, grouping: Grouping, members: list[Member]) -> list[Member]:
