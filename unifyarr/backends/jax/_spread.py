@@ -91,6 +91,14 @@ def _run(function: Callable[..., jax.Array], out: NamedSharding | None, *arrays:
     return function(*arrays) if out is None else auto_axes(function, out_sharding=out)(*arrays)
 
 
+def _without_elements(x: jax.Array, shape: tuple[int, ...], split: Split) -> jax.Array | None:
+    """Return a result that has no elements, ``None`` for any other one.
+
+    JAX computes it on one device, and fails where a mesh with explicit axes has more.
+    """
+    return jnp.zeros(shape, x.dtype) if split.explicit is not None and 0 in shape else None
+
+
 # -- windows ----------------------------------------------------------------------------------------------------------
 
 
@@ -149,6 +157,8 @@ def get_window(x: jax.Array, window: Window, split: Split) -> jax.Array | None:
     cut = _cut_axes(split, x.shape, window)
     if not cut and split.explicit is None:
         return None
+    if (empty := _without_elements(x, tuple(length for _, _, length in window), split)) is not None:
+        return empty
     whole = [axis for axis in cut if split.parts[axis] and window[axis][2] % split.parts[axis]]
     if cut and len(whole) == len(cut):
         # Each device gets all of it.
@@ -266,6 +276,8 @@ def _gather(x: jax.Array, /, *indices: jax.Array, bits: bool, out: Any) -> jax.A
 def gather(x: jax.Array, indices: tuple[jax.Array, ...], split: Split) -> jax.Array:
     """Return the elements that index arrays pick from the leading axes."""
     count = np.broadcast_shapes(*[each.shape for each in indices])
+    if (empty := _without_elements(x, (*count, *x.shape[len(indices) :]), split)) is not None:
+        return empty
     out = split.replaced(lambda names: [*[None] * len(count), *names[len(indices) :]])
     return _gather(x, *indices, bits=_has_bits(x), out=out)
 
@@ -278,6 +290,9 @@ def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None, bits: bool, 
 def take(x: jax.Array, indices: jax.Array, axis: int | None, split: Split) -> jax.Array:
     """Return the elements at indices along an axis."""
     found = [None] * indices.ndim
+    shape = indices.shape if axis is None else (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    if (empty := _without_elements(x, shape, split)) is not None:
+        return empty
     out = split.replaced(lambda names: found if axis is None else [*names[:axis], *found, *names[axis + 1 :]])
     return _take(x, indices, axis=axis, bits=_has_bits(x), out=out)
 
@@ -289,6 +304,9 @@ def _take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int, bits: bo
 
 def take_along_axis(x: jax.Array, indices: jax.Array, axis: int, split: Split) -> jax.Array:
     """Return the elements at indices along an axis, at each place of the others."""
+    lengths = [*x.shape[:axis], 1, *x.shape[axis + 1 :]]
+    if (empty := _without_elements(x, np.broadcast_shapes(lengths, indices.shape), split)) is not None:
+        return empty
     return _take_along_axis(x, indices, axis=axis, bits=_has_bits(x), out=split.without(axis))
 
 
