@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import unifyarr as ua
 from unifyarr._core.calling.shortcuts import Shortcuts
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
+from unifyarr.errors import BackendMismatchError, DtypeError, ShapeError
 
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same
@@ -202,9 +204,62 @@ def test_views_have_one_shortcut_for_all_strides() -> None:
     square = x[:, :3]
     for _ in range(4):
         for each in (square, square.T, ua.ones((3, 3))):
-            found = ua.permute_dims(each, (1, 0))
+            found = ua.swapaxes(each, 0, 1)
             assert_same(found, as_numpy(each).T)
             assert found.base is (each if each.base is None else each.base)
-    public = DECLARATIONS["permute_dims"].public
+    public = DECLARATIONS["swapaxes"].public
     (table,) = (each for each in public.__globals__.values() if isinstance(each, Shortcuts))
     assert len([key for key in table if (3, 3) in key]) == 1  # type: ignore[operator]
+
+
+def test_fast_paths_take_what_the_engine_does_as_numpy_and_decline_the_rest() -> None:
+    import torch
+
+    fast = load("torch").fast
+    x, m = torch.arange(4.0, dtype=torch.float64), torch.ones((2, 2), dtype=torch.float64)
+    assert fast["reshape"](x, (2, -1)).shape == (2, 2)
+    assert fast["squeeze"](x[None], 0).shape == (4,)
+    assert fast["where"](x > 1, x, -x)[0] == 0.0
+    assert fast["clip"](x, 1, 2.0).tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert fast["take"](x, torch.tensor([3, 0]), None).tolist() == [3.0, 0.0]
+    assert fast["concat"]([m, m], 1).shape == (2, 4)
+    assert fast["asarray"](np.ones(2), None, None, None).dtype is torch.float64
+    leaf = x.clone().requires_grad_()
+    declined = {
+        "reshape": [(x, (True, 4)), (x, [2, 2]), (x, 4)],
+        "squeeze": [(x, 0), (x[None], None), (x[None], (0,))],
+        "permute_dims": [(m, (True, 0)), (m, None)],
+        "where": [((x > 1).to(torch.uint8), x, x), (x > 1, x, x.to(torch.float32)), (x > 1, x, 0.0)],
+        "clip": [(x, math.nan, 2), (x, 2, 1), (x.to(torch.float32), 0, 1), (leaf, 0, 1), (x, x, 1)],
+        "take": [(x, torch.tensor(1), None), (m, torch.tensor([0]), None), (m, torch.tensor([0]), True)],
+        "concat": [([x[:0], m], 0), ([x, x.to(torch.float32)], 0), ([x, x], None)],
+        "stack": [([x, x.to(torch.float32)], 0), ([x, x], True)],
+        "cumulative_sum": [(-x, None, None, False), (m, None, None, False), (x, 0, None, False)],
+        "asarray": [([[1.0]], None, None, None), (np.ones(2), None, None, True), ([1, 2**70], None, None, None)],
+    }
+    for name, calls in declined.items():
+        for call in calls:
+            assert fast[name](*call) is NotImplemented, (name, call)
+
+
+def test_calls_with_fast_paths_refuse_what_they_refused() -> None:
+    x, m = ua.asarray([1.0, 2.0, 3.0, 4.0]), ua.ones((2, 2))
+    with pytest.raises(ShapeError):
+        ua.concat([x[:0], m])
+    with pytest.raises(ShapeError):
+        ua.squeeze(x, 0)
+    with pytest.raises(TypeError):
+        ua.reshape(x, (2, True))
+    with pytest.raises(DtypeError):
+        ua.where(ua.astype(x > 1, ua.uint8), x, x)
+    with pytest.raises(IndexError):
+        ua.take(x, ua.asarray([4]))
+    with pytest.raises(BackendMismatchError):
+        ua.stack([x, ua.ones(4, backend="numpy")])
+    assert ua.take(x, ua.asarray([-1])).tolist() == [4.0]
+    assert np.signbit(as_numpy(ua.cumulative_sum(ua.asarray([-0.0, -0.0])))).all()
+    assert np.signbit(as_numpy(ua.asarray(np.array([-0.0]))))
+    host = np.ones(2)
+    made = ua.asarray(host)
+    host[0] = 5.0
+    assert made.tolist() == [1.0, 1.0]

@@ -851,7 +851,7 @@ def round(x: Array, /, *, out: Array | None = None) -> Array:
 _NUMBERS = (int, float)
 
 
-@mixed()
+@mixed(fast=True)
 def clip(
     x: Array,
     /,

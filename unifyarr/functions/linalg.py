@@ -69,7 +69,7 @@ def matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     return invoke("matmul", x1, x2, out=out, result=(shape, x1.dtype))
 
 
-@view()
+@view(fast=True)
 def matrix_transpose(x: Array, /, *, out: Array | None = None) -> Array:
     """Swap the last two axes.
 

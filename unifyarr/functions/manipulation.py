@@ -125,7 +125,7 @@ def broadcast_to(x: Array, /, shape: Shape, *, out: Array | None = None) -> Arra
     return make_view(x, Broadcast(shape))
 
 
-@primary()
+@primary(fast=True)
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | None = None) -> Array:
     """Join arrays along an existing axis.
 
@@ -181,7 +181,7 @@ def _joined(arrays: Sequence[Array], name: str) -> tuple[Array, ...]:
     return tuple([x.astype(dtype, copy=False) for x in arrays])
 
 
-@view()
+@view(fast=True)
 def expand_dims(x: Array, /, axis: int | tuple[int, ...], *, out: Array | None = None) -> Array:
     """Insert axes of length one.
 
@@ -300,7 +300,7 @@ def moveaxis(
     return make_view(x, Window.of_order(x.shape, order))
 
 
-@view()
+@view(fast=True)
 def permute_dims(x: Array, /, axes: tuple[int, ...], *, out: Array | None = None) -> Array:
     """Return a view of ``x`` with its axes in the order ``axes``.
 
@@ -394,7 +394,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
     return invoke("repeat", x, count=repeats, axis=axis, out=out)
 
 
-@view()
+@view(fast=True)
 def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, out: Array | None = None) -> Array:
     """Give an array another shape, with the same elements in C order.
 
@@ -597,7 +597,7 @@ def split(
     return tuple(make_view(x, Window(box, order)) for box in boxes)
 
 
-@view()
+@view(fast=True)
 def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None, *, out: Array | None = None) -> Array:
     """Drop axes of length one.
 
@@ -637,7 +637,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None, *, out: Arra
     return make_view(x, Window.of_order(x.shape, [place for place in range(x.ndim) if place not in axes]))
 
 
-@primary()
+@primary(fast=True)
 def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
     """Join arrays of one shape along a new axis.
 

@@ -129,7 +129,7 @@ def cumulative_prod(
     return _cumulative("cumulative_prod", x, axis, dtype, include_initial, out)
 
 
-@primary()
+@primary(fast=True)
 def cumulative_sum(
     x: Array,
     /,

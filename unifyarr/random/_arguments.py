@@ -81,7 +81,8 @@ def refuse_inside_trace(name: str) -> None:
         staged = found.trace is not None
     for backend in LOADED.values():
         # A mutable engine traces no program of its own.
-        staged = staged or (not backend.mutable and backend.stages())
+        if not backend.mutable and backend.stages():
+            staged = True
     if staged:
         raise TraceError(
             f"{name}() draws on the host, and inside a trace its numbers would become constants: draw before and pass "

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
-from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
@@ -202,7 +201,7 @@ class Base:
     def _draw(
         self,
         name: str,
-        where: Where,
+        wanted: tuple[Any, ...],
         /,
         *,
         kinds: str = "f",
@@ -210,24 +209,34 @@ class Base:
         event: Shape = (),
         **parameters: Any,
     ) -> Array:
-        """Draw from the distribution of NumPy's with a name; ``event`` is the shape of one element."""
-        kind = _KINDS[kinds[0]]
-        if self._native is not None:
+        """Draw from the distribution of NumPy's with a name; ``event`` is the shape of one element.
+
+        ``wanted`` has what ``Where`` has.
+        """
+        host = self._host
+        if host is None:
+            where, kind = Where(*wanted), _KINDS[kinds[0]]
             with self._lock:
-                return self._native.draw(name, where, kind, kinds, parameters)
+                return self._native.draw(name, where, kind, kinds, parameters)  # type: ignore[union-attr]
         refuse_inside_trace(name)
-        key = key_of(name, where, parameters)
-        known = KNOWN.get(key)
+        key = key_of(name, wanted, parameters)
+        try:
+            known = KNOWN.get(key)
+        except TypeError:
+            # Parameters that are no numbers.
+            known = key = None
         if known is not None:
-            shape, backend, device = known
-            if backend.native_type is np.ndarray:
+            arguments, backend, device, make, is_certain = known
+            if is_certain:
                 # NumPy allocates before it draws, and nothing fails after that.
                 with self._lock:
-                    return wrap(getattr(self._host, name)(**parameters, size=shape), backend)
-            if backend.supports_dtype(OWN[kind].dtype, device):
-                with self._lock if backend.mutable and has_one_device(backend) else self._rollback():
-                    values = np.asarray(getattr(self._host, name)(**parameters, size=shape))
+                    values = getattr(host, name)(**arguments)
+                return wrap(values if make is None else make(values), backend)
+            if backend.supports_dtype(OWN[_KINDS[kinds[0]]].dtype, device):
+                with self._rollback():
+                    values = np.asarray(getattr(host, name)(**arguments))
                     return wrap(backend.adopt(values, device=device), backend)
+        where, kind = Where(*wanted), _KINDS[kinds[0]]
         given = {parameter: as_host(value) for parameter, value in parameters.items()}
         check(name, given)
         if shapes is None:
@@ -241,7 +250,7 @@ class Base:
 
         result = self._deliver(name, where, found, draw)
         if key is not None and not event:
-            remember(key, kind, found[0])
+            remember(key, kind, found[0], parameters)
         return result
 
     def _only_host(self, name: str) -> None:

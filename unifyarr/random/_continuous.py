@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
-from ._arguments import NOT_NEGATIVE, POSITIVE, Where, distribution
+from ._arguments import NOT_NEGATIVE, POSITIVE, distribution
 from ._base import Base
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.random``.
         """
-        return self._draw("random", Where(size, dtype, device, backend, out))
+        return self._draw("random", (size, dtype, device, backend, out))
 
     def uniform(
         self,
@@ -76,7 +76,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.uniform``.
         """
-        return self._draw("uniform", Where(size, dtype, device, backend, out), low=low, high=high)
+        return self._draw("uniform", (size, dtype, device, backend, out), low=low, high=high)
 
     def standard_normal(
         self,
@@ -104,7 +104,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_normal``.
         """
-        return self._draw("standard_normal", Where(size, dtype, device, backend, out), kinds="fc")
+        return self._draw("standard_normal", (size, dtype, device, backend, out), kinds="fc")
 
     @distribution(scale=NOT_NEGATIVE)
     def normal(
@@ -139,7 +139,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.normal``.
         """
-        return self._draw("normal", Where(size, dtype, device, backend, out), kinds="fc", loc=loc, scale=scale)
+        return self._draw("normal", (size, dtype, device, backend, out), kinds="fc", loc=loc, scale=scale)
 
     @distribution(sigma=NOT_NEGATIVE)
     def lognormal(
@@ -172,7 +172,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.lognormal``.
         """
-        return self._draw("lognormal", Where(size, dtype, device, backend, out), mean=mean, sigma=sigma)
+        return self._draw("lognormal", (size, dtype, device, backend, out), mean=mean, sigma=sigma)
 
     def standard_exponential(
         self,
@@ -198,7 +198,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_exponential``.
         """
-        return self._draw("standard_exponential", Where(size, dtype, device, backend, out))
+        return self._draw("standard_exponential", (size, dtype, device, backend, out))
 
     @distribution(scale=NOT_NEGATIVE)
     def exponential(
@@ -228,7 +228,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.exponential``.
         """
-        return self._draw("exponential", Where(size, dtype, device, backend, out), scale=scale)
+        return self._draw("exponential", (size, dtype, device, backend, out), scale=scale)
 
     @distribution(shape=NOT_NEGATIVE)
     def standard_gamma(
@@ -258,7 +258,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.standard_gamma``.
         """
-        return self._draw("standard_gamma", Where(size, dtype, device, backend, out), shape=shape)
+        return self._draw("standard_gamma", (size, dtype, device, backend, out), shape=shape)
 
     @distribution(shape=NOT_NEGATIVE, scale=NOT_NEGATIVE)
     def gamma(
@@ -291,7 +291,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.gamma``.
         """
-        return self._draw("gamma", Where(size, dtype, device, backend, out), shape=shape, scale=scale)
+        return self._draw("gamma", (size, dtype, device, backend, out), shape=shape, scale=scale)
 
     @distribution(a=POSITIVE, b=POSITIVE)
     def beta(
@@ -324,7 +324,7 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.beta``.
         """
-        return self._draw("beta", Where(size, dtype, device, backend, out), a=a, b=b)
+        return self._draw("beta", (size, dtype, device, backend, out), a=a, b=b)
 
     @distribution(scale=NOT_NEGATIVE)
     def laplace(
@@ -357,4 +357,4 @@ class Continuous(Base):
 
         Source: ``numpy.random.Generator.laplace``.
         """
-        return self._draw("laplace", Where(size, dtype, device, backend, out), loc=loc, scale=scale)
+        return self._draw("laplace", (size, dtype, device, backend, out), loc=loc, scale=scale)

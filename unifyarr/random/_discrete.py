@@ -12,7 +12,6 @@ from ._arguments import (
     POSITIVE,
     POSITIVE_PROBABILITY,
     PROBABILITY,
-    Where,
     distribution,
 )
 from ._base import Base
@@ -58,7 +57,7 @@ class Discrete(Base):
 
         Source: ``Generator.random() < p``, as NumPy has no such method.
         """
-        return self._draw("bernoulli", Where(size, dtype, device, backend, out), kinds="biuf", p=p)
+        return self._draw("bernoulli", (size, dtype, device, backend, out), kinds="biuf", p=p)
 
     @distribution(n=NOT_NEGATIVE, p=PROBABILITY)
     def binomial(
@@ -91,7 +90,7 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.binomial``.
         """
-        return self._draw("binomial", Where(size, dtype, device, backend, out), kinds="iuf", n=n, p=p)
+        return self._draw("binomial", (size, dtype, device, backend, out), kinds="iuf", n=n, p=p)
 
     @distribution(n=POSITIVE, p=POSITIVE_PROBABILITY)
     def negative_binomial(
@@ -124,7 +123,7 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.negative_binomial``.
         """
-        return self._draw("negative_binomial", Where(size, dtype, device, backend, out), kinds="iuf", n=n, p=p)
+        return self._draw("negative_binomial", (size, dtype, device, backend, out), kinds="iuf", n=n, p=p)
 
     @distribution(p=POSITIVE_PROBABILITY)
     def geometric(
@@ -154,7 +153,7 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.geometric``.
         """
-        return self._draw("geometric", Where(size, dtype, device, backend, out), kinds="iuf", p=p)
+        return self._draw("geometric", (size, dtype, device, backend, out), kinds="iuf", p=p)
 
     @distribution(ngood=NOT_NEGATIVE, nbad=NOT_NEGATIVE, nsample=NOT_NEGATIVE)
     def hypergeometric(
@@ -192,7 +191,7 @@ class Discrete(Base):
         """
         return self._draw(
             "hypergeometric",
-            Where(size, dtype, device, backend, out),
+            (size, dtype, device, backend, out),
             kinds="iuf",
             ngood=ngood,
             nbad=nbad,
@@ -227,7 +226,7 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.poisson``.
         """
-        return self._draw("poisson", Where(size, dtype, device, backend, out), kinds="iuf", lam=lam)
+        return self._draw("poisson", (size, dtype, device, backend, out), kinds="iuf", lam=lam)
 
     @distribution(p=BELOW_ONE)
     def logseries(
@@ -257,7 +256,7 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.logseries``.
         """
-        return self._draw("logseries", Where(size, dtype, device, backend, out), kinds="iuf", p=p)
+        return self._draw("logseries", (size, dtype, device, backend, out), kinds="iuf", p=p)
 
     @distribution(a=ABOVE_ONE)
     def zipf(
@@ -287,4 +286,4 @@ class Discrete(Base):
 
         Source: ``numpy.random.Generator.zipf``.
         """
-        return self._draw("zipf", Where(size, dtype, device, backend, out), kinds="iuf", a=a)
+        return self._draw("zipf", (size, dtype, device, backend, out), kinds="iuf", a=a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
-from ._arguments import NOT_NEGATIVE, POSITIVE, Where, distribution
+from ._arguments import NOT_NEGATIVE, POSITIVE, distribution
 from ._base import Base
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.chisquare``.
         """
-        return self._draw("chisquare", Where(size, dtype, device, backend, out), df=df)
+        return self._draw("chisquare", (size, dtype, device, backend, out), df=df)
 
     @distribution(df=POSITIVE, nonc=NOT_NEGATIVE)
     def noncentral_chisquare(
@@ -79,7 +79,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.noncentral_chisquare``.
         """
-        return self._draw("noncentral_chisquare", Where(size, dtype, device, backend, out), df=df, nonc=nonc)
+        return self._draw("noncentral_chisquare", (size, dtype, device, backend, out), df=df, nonc=nonc)
 
     @distribution(dfnum=POSITIVE, dfden=POSITIVE)
     def f(
@@ -112,7 +112,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.f``.
         """
-        return self._draw("f", Where(size, dtype, device, backend, out), dfnum=dfnum, dfden=dfden)
+        return self._draw("f", (size, dtype, device, backend, out), dfnum=dfnum, dfden=dfden)
 
     @distribution(dfnum=POSITIVE, dfden=POSITIVE, nonc=NOT_NEGATIVE)
     def noncentral_f(
@@ -148,7 +148,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.noncentral_f``.
         """
-        return self._draw("noncentral_f", Where(size, dtype, device, backend, out), dfnum=dfnum, dfden=dfden, nonc=nonc)
+        return self._draw("noncentral_f", (size, dtype, device, backend, out), dfnum=dfnum, dfden=dfden, nonc=nonc)
 
     @distribution(df=POSITIVE)
     def standard_t(
@@ -178,7 +178,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.standard_t``.
         """
-        return self._draw("standard_t", Where(size, dtype, device, backend, out), df=df)
+        return self._draw("standard_t", (size, dtype, device, backend, out), df=df)
 
     def standard_cauchy(
         self,
@@ -204,7 +204,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.standard_cauchy``.
         """
-        return self._draw("standard_cauchy", Where(size, dtype, device, backend, out))
+        return self._draw("standard_cauchy", (size, dtype, device, backend, out))
 
     @distribution(scale=NOT_NEGATIVE)
     def gumbel(
@@ -237,7 +237,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.gumbel``.
         """
-        return self._draw("gumbel", Where(size, dtype, device, backend, out), loc=loc, scale=scale)
+        return self._draw("gumbel", (size, dtype, device, backend, out), loc=loc, scale=scale)
 
     @distribution(scale=NOT_NEGATIVE)
     def logistic(
@@ -270,7 +270,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.logistic``.
         """
-        return self._draw("logistic", Where(size, dtype, device, backend, out), loc=loc, scale=scale)
+        return self._draw("logistic", (size, dtype, device, backend, out), loc=loc, scale=scale)
 
     @distribution(a=POSITIVE)
     def pareto(
@@ -300,7 +300,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.pareto``.
         """
-        return self._draw("pareto", Where(size, dtype, device, backend, out), a=a)
+        return self._draw("pareto", (size, dtype, device, backend, out), a=a)
 
     @distribution(a=POSITIVE)
     def power(
@@ -330,7 +330,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.power``.
         """
-        return self._draw("power", Where(size, dtype, device, backend, out), a=a)
+        return self._draw("power", (size, dtype, device, backend, out), a=a)
 
     @distribution(scale=NOT_NEGATIVE)
     def rayleigh(
@@ -360,7 +360,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.rayleigh``.
         """
-        return self._draw("rayleigh", Where(size, dtype, device, backend, out), scale=scale)
+        return self._draw("rayleigh", (size, dtype, device, backend, out), scale=scale)
 
     def triangular(
         self,
@@ -395,7 +395,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.triangular``.
         """
-        return self._draw("triangular", Where(size, dtype, device, backend, out), left=left, mode=mode, right=right)
+        return self._draw("triangular", (size, dtype, device, backend, out), left=left, mode=mode, right=right)
 
     @distribution(kappa=NOT_NEGATIVE)
     def vonmises(
@@ -428,7 +428,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.vonmises``.
         """
-        return self._draw("vonmises", Where(size, dtype, device, backend, out), mu=mu, kappa=kappa)
+        return self._draw("vonmises", (size, dtype, device, backend, out), mu=mu, kappa=kappa)
 
     @distribution(mean=POSITIVE, scale=POSITIVE)
     def wald(
@@ -461,7 +461,7 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.wald``.
         """
-        return self._draw("wald", Where(size, dtype, device, backend, out), mean=mean, scale=scale)
+        return self._draw("wald", (size, dtype, device, backend, out), mean=mean, scale=scale)
 
     @distribution(a=NOT_NEGATIVE)
     def weibull(
@@ -491,4 +491,4 @@ class Families(Base):
 
         Source: ``numpy.random.Generator.weibull``.
         """
-        return self._draw("weibull", Where(size, dtype, device, backend, out), a=a)
+        return self._draw("weibull", (size, dtype, device, backend, out), a=a)

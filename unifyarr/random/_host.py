@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,40 +11,53 @@ from .._core.calling.recording import integers
 from .._core.engines import dtypes
 from .._core.engines.current import current_name
 from .._core.engines.dtypes import DType
-from .._core.engines.handle import Handle
-from ._arguments import Place, Where
+from .._core.engines.handle import Handle, has_one_device
+from ._arguments import Place
 
 Parameters = Mapping[str, Any]
 # Distributions that NumPy draws in float32 itself, and with ``out``.
 _STANDARD = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
 
 
-# What was checked of a draw of NumPy's own 64 bits: its shape, the backend and the device. The next draw with equal
-# arguments needs no check.
-KNOWN: dict[Hashable, tuple[Any, Handle, Any]] = {}
+class Draw(NamedTuple):
+    """What was checked of a draw of NumPy's own 64 bits, so that the next one with equal arguments needs no check."""
+
+    # The arguments of NumPy's method.
+    arguments: dict[str, Any]
+    backend: Handle
+    device: Any
+    # Makes a native of what NumPy drew where nothing can fail any more; ``None`` where that is one, or it may fail.
+    make: Callable[[np.ndarray], Any] | None
+    is_certain: bool
+
+
+KNOWN: dict[Hashable, Draw] = {}
 _MOST = 1024
 
 
-def key_of(name: str, where: Where, parameters: Parameters) -> Hashable | None:
-    """Return what tells a draw with Python numbers for parameters from others, ``None`` for any other draw."""
+def key_of(name: str, where: tuple[Any, ...], parameters: Parameters) -> Hashable | None:
+    """Return what tells a draw from others, ``None`` for one that isn't remembered; a key may have no hash."""
     size, dtype, device, backend, out = where
-    values = (*parameters.values(),)
-    kinds = (*map(type, values),)
-    if out is not None or not _NUMBERS.issuperset(kinds):
+    if out is not None:
         return None
     if type(size) is not int:
         size = integers(*size) if type(size) is tuple else None
         if size is None:
             return None
-    return name, size, dtype, device, backend or current_name(), values, kinds
+    values = parameters.values()
+    return name, size, dtype, device, backend or current_name(), *values, *map(type, values)
 
 
-def remember(key: Hashable, kind: type, place: Place) -> None:
+def remember(key: Hashable, kind: type, place: Place, parameters: Parameters) -> None:
     """Remember a draw that went well, if its numbers become an array as they are."""
-    if place.dtype is OWN.get(kind):
+    if place.dtype is OWN.get(kind) and _NUMBERS.issuperset(map(type, parameters.values())):
         if len(KNOWN) >= _MOST:
             KNOWN.clear()
-        KNOWN[key] = place.shape, place.backend, place.device
+        backend, device, make = place.backend, place.device, None
+        is_host = backend.native_type is np.ndarray
+        if not is_host and backend.mutable and has_one_device(backend):
+            make = backend.adopting(OWN[kind].dtype, device)
+        KNOWN[key] = Draw({**parameters, "size": place.shape}, backend, device, make, is_host or make is not None)
 
 
 _NUMBERS = frozenset({int, float})

@@ -29,7 +29,7 @@ from ..declaring.operands import PLAIN, Call
 from ..declaring.signature import Parameters
 from ..engines.current import current, current_name
 from ..engines.dtypes import SCALARS, DType
-from ..engines.handle import LOADED, loaded_backends
+from ..engines.handle import LOADED, declines, loaded_backends
 from ..engines.refusals import explained
 from ..engines.tracing import inside, mode
 from ..values.supplying import supply
@@ -37,6 +37,7 @@ from ..writing.storing import put_small, takes_small
 from .concerns import general
 from .invoke import elementwise
 from .mapping import map_plainly
+from .plain_source import called_at_once
 from .recording import beside, beside_elementwise, frozen, integers, told
 from .shortcut_source import has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts
@@ -104,19 +105,17 @@ def _source(declaration: Declaration, bound: bool) -> str:
         parameters.insert(keywords[0], inspect.Parameter(f"{mark}beyond", inspect.Parameter.VAR_POSITIONAL))
     plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
     fast = ""
-    if declaration.fast and names[:2] == ["x1", "x2"]:
+    takes_two = declaration.ufunc is not None or declaration.name == "matmul"
+    if declaration.fast and takes_two and names[:2] == ["x1", "x2"]:
         is_elementwise = declaration.ufunc is not None
         fast = into_out(NAME, "x1", "x2") + "\n" + binary(NAME, "x1", "x2", is_elementwise, prefix="el")
         fast += "\n" + reflected(NAME, "x1", "x2", is_elementwise, prefix="el")
     elif declaration.fast and declaration.category == "creation":
         fast = creation(NAME, mark, ", ".join(name for name in names if name not in ("out", "backend")))
+    elif declaration.fast and declaration.ufunc is not None:
+        fast = unary(NAME, names[0], condition="out is None and ") + "\n" + fill(OUT_UNARY, name=NAME, x=names[0])
     elif declaration.fast:
-        static = None
-        if declaration.ufunc is None:
-            static = "".join(f", {name}" for name in names[1:] if name != "out")
-        fast = unary(NAME, names[0], static, condition="out is None and ")
-        if declaration.ufunc is not None:
-            fast += "\n" + fill(OUT_UNARY, name=NAME, x=names[0])
+        fast = called_at_once(declaration, names, mark)
     arguments = ", ".join(f"{name!r}: {name}" for name in names)
     # Inside a trace another handle stands for the backend.
     backend = f"{mark}inside({mark}bound)" if bound else "None"
@@ -168,7 +167,8 @@ def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, 
 
 def _paths(declaration: Declaration) -> tuple[str, str] | None:
     """Return the names of the fast paths of a function that takes nothing but arrays, and ``out``."""
-    only = declaration.fast and set(declaration.signature.parameters) == {*declaration.parameters.operands, "out"}
+    operands = declaration.parameters.operands
+    only = declaration.fast and len(operands) < 3 and set(declaration.signature.parameters) == {*operands, "out"}
     return (f"fast_{declaration.name}", f"fast_scalar_{declaration.name}") if only else None
 
 
@@ -222,6 +222,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "mapped": map_plainly,
         "paths": _paths(declaration),
         "function": function,
+        "declines": declines,
     }
     namespace.update({mark + key: value for key, value in own.items()}, **_OF_ALL)
     what = f"dispatcher of {declaration.namespace}{'.' if declaration.namespace else ''}{name}"

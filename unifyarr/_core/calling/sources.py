@@ -162,9 +162,8 @@ def mark_for(names: list[str]) -> str:
 
 
 @lru_cache(maxsize=16)
-def unary(name: str, x: str, static: str | None = None, condition: str = "") -> str:
-    large = fill(_LARGE, x=x, name=name) if static is None else ""
-    make = fill(_MAKE, operands=f"{x}._native{static or ''}")
+def unary(name: str, x: str, condition: str = "") -> str:
+    large, make = fill(_LARGE, x=x, name=name), fill(_MAKE, operands=f"{x}._native")
     return fill(_UNARY, name=name, x=x, large=large, make=make, condition=condition)
 
 

@@ -204,9 +204,9 @@ def primary(
     )
 
 
-def view(view_map: ViewMap | None = None, *, namespace: str = "") -> Callable[[Function], Function]:
+def view(view_map: ViewMap | None = None, *, fast: bool = False, namespace: str = "") -> Callable[[Function], Function]:
     """Declare a function that returns views of its inputs, of the first one if no ``view_map`` says otherwise."""
-    return lambda body: _declare(body, "view", view_map=view_map or {0: (0,)}, namespace=namespace)
+    return lambda body: _declare(body, "view", view_map=view_map or {0: (0,)}, fast=fast, namespace=namespace)
 
 
 def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[Function], Function]:
@@ -220,6 +220,7 @@ def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[Fu
 def mixed(
     *,
     kernels: tuple[str, ...] | None = None,
+    fast: bool = False,
     namespace: str = "",
     scratch: bool = False,
     updates: Mapping[str, tuple[str, ...]] | None = None,
@@ -234,6 +235,7 @@ def mixed(
         body,
         "mixed",
         kernels=(body.__name__,) if kernels is None else kernels,
+        fast=fast,
         namespace=namespace,
         scratch=scratch,
         updates=updates,

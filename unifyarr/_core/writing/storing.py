@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -18,6 +17,7 @@ from .inplace import finish_all
 
 # How many elements a target has at most for which a result is computed first and copied: of more, memory counts.
 SMALL = 1 << 12
+_ID_OF_NONE = id(None)
 
 
 def takes_small(out: Any, backend: Handle) -> bool:
@@ -63,7 +63,7 @@ def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bo
     if backend is None or not has_one_device(backend):
         return False
     plain, block_of = backend.native_type, backend.writable_block
-    natives, blocks = [], []
+    natives, blocks = [], set()
     for place, value in enumerate(values):
         native, dtype = targets[place]._native, value.dtype
         if not type(native) is type(value) is plain or native.shape != value.shape:
@@ -72,10 +72,10 @@ def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bo
         if native.dtype is not dtype and native.dtype != dtype:
             return False
         natives.append(native)
-        blocks.append(id(block_of(native)))
+        blocks.add(id(block_of(native)))
     if not backend.mutable:
         return _rebound_at_once(targets, natives, values)
-    is_apart = apart and len({*blocks}) == len(natives) and id(None) not in blocks
+    is_apart = apart and len(blocks) == len(natives) and _ID_OF_NONE not in blocks
     if not is_apart and not _lie_apart(natives if apart else [*natives, *values], backend):
         return False
     try:
@@ -103,7 +103,13 @@ def _rebound_at_once(targets: Sequence[Array], natives: Sequence[Any], values: S
 
 def _lie_apart(natives: Sequence[Any], backend: Handle) -> bool:
     # Whether natives surely have no memory in common. Most lie in blocks of their own.
-    blocks = {*map(id, map(backend.block, natives))}
-    if len(blocks) == len(natives) and id(None) not in blocks:
-        return True
-    return all(end <= start for (_, end), (start, _) in pairwise(sorted(map(backend.extent, natives))))
+    if backend.block(natives[0]) is not None:
+        blocks = {*map(id, map(backend.block, natives))}
+        if len(blocks) == len(natives) and _ID_OF_NONE not in blocks:
+            return True
+    reached = 0
+    for start, end in sorted(map(backend.extent, natives)):
+        if start < reached:
+            return False
+        reached = end
+    return True

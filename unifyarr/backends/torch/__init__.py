@@ -48,7 +48,7 @@ from . import (
     utility,
 )
 from ._items import NUMBERS
-from ._private import MappingKey, disabled_torch_function, register_pytree_node
+from ._private import MappingKey, disabled_torch_function, foreach_copy_, register_pytree_node
 from ._shared import (
     BFLOAT16,
     COMPLEX,
@@ -382,8 +382,11 @@ class Backend(base.Backend[Tensor]):
 
     def assign_all(self, natives: Sequence[Tensor], values: Sequence[Tensor]) -> None:
         """Overwrite several tensors in place, which have no memory in common, as ``assign`` does."""
-        for place, native in enumerate(natives):
-            native.copy_(values[place])
+        if foreach_copy_ is not None and not is_transforming():
+            foreach_copy_(natives, values)
+            return
+        for native, value in zip(natives, values, strict=True):
+            native.copy_(value)
 
     def register_node(
         self,

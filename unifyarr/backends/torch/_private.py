@@ -47,6 +47,9 @@ except ImportError:
 # What a subclass has that says nothing itself of what functions do; without it, some such subclasses are refused.
 disabled_torch_function = getattr(torch._C, "_disabled_torch_function_impl", None)
 
+# Writes several tensors in one call; without it each takes one.
+foreach_copy_ = getattr(torch, "_foreach_copy_", None)
+
 
 def base_of(x: Tensor) -> Tensor:
     """Return the tensor whose view another one is, itself of one that is none or doesn't tell."""

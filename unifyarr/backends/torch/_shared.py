@@ -171,6 +171,11 @@ def span(x: Tensor) -> int:
 
 def extent(x: Tensor) -> tuple[int, int]:
     """Return the addresses between which a tensor lies; without one, it stands for itself alone."""
+    try:
+        if (start := x.data_ptr()) and x.is_contiguous():
+            return start, start + x.nbytes
+    except RuntimeError:
+        pass
     # Inside a transformation a tensor lies where the one does that it stands for, which holds the whole batch in vmap.
     while is_functorch_wrapped_tensor(x):
         x = get_unwrapped(x)

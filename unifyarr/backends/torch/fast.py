@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import elementwise
+from . import _calls, elementwise
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_pair, get_transpose, set_item
 from ._shared import (
@@ -272,6 +272,7 @@ PATHS: dict[str, Callable[..., Any]] = {
         *(scalar_pow, scalar_floor_divide),
     )
 } | {
+    **_calls.PATHS,
     **{f"scalar_{name}": path for name, path in _NUMBERS.items()},
     "reflected_add": _NUMBERS["add"],
     "reflected_multiply": _NUMBERS["multiply"],
