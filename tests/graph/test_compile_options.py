@@ -21,6 +21,7 @@ from unifyarr.container.container import flatten
 from unifyarr.errors import BackendMismatchError, BackendNotFoundError, CompileWarning, ReadOnlyError
 from unifyarr.graph.compiling import PROGRAMS
 from unifyarr.graph.kernels.kernelop import COPY, STORE
+from unifyarr.graph.run.program import COPIES
 from unifyarr.graph.tracing import crossing
 from unifyarr.testing import has, needs
 
@@ -334,6 +335,30 @@ def test_an_array_of_our_own_is_updated_in_its_memory(backend: str) -> None:
     assert_same(x, np.full(10_000, 32.0))
 
 
+def test_a_function_that_writes_its_arguments_is_compiled_once(backend: str) -> None:
+    skip_unless(backend, "jax", why="an engine that takes memory over")
+    compiled: list[str] = []
+    importlib.import_module("jax").monitoring.register_event_duration_secs_listener(
+        lambda event, seconds, **_: compiled.append(event)
+    )
+
+    @ua.compile
+    def step(x: ua.Array, y: ua.Array) -> None:
+        x += y
+
+    x, y = ua.asarray(np.ones(1234)), ua.asarray(np.ones(1234))
+    compiled.clear()
+    # Nothing refers to what the first call leaves in it.
+    for _ in range(4):
+        step(x, y)
+    # Somebody has this one, but not often enough to compile for it.
+    kept = x.native
+    step(x, y)
+    assert compiled.count("/jax/core/compile/backend_compile_duration") == 1
+    assert_same(ua.asarray(kept), np.full(1234, 5.0))
+    assert_same(x, np.full(1234, 6.0))
+
+
 def test_each_array_is_updated_in_its_own_memory_beside_one_that_isnt(backend: str) -> None:
     skip_unless(backend, "jax", why="an engine that takes memory over")
     arrays = [ua.zeros(1000) for _ in range(4)]
@@ -346,15 +371,15 @@ def test_each_array_is_updated_in_its_own_memory_beside_one_that_isnt(backend: s
         return second * spare
 
     step(*arrays)
-    for count in range(2, 6):
+    for count in range(2, COPIES + 4):
         arrays[1] = ua.ones(1000)
         arrays[1] += 1
         # Somebody else has the first, and it moves. All are of one type, and might take each other's memory.
         taken = arrays[0].native
         places = [x._native.unsafe_buffer_pointer() for x in arrays[1:]]
         result = step(*arrays)
-        # The first call that gives these away uses up copies of them.
-        if count > 2:
+        # Then another executor is compiled, which isn't given the first; its first call uses up copies of the others.
+        if count != COPIES + 1:
             assert [x._native.unsafe_buffer_pointer() for x in (result, *arrays[2:])] == places
         assert_same(ua.asarray(taken), np.full(1000, count - 1.0))
         assert_same(arrays[0], np.full(1000, float(count)))

@@ -35,8 +35,8 @@ class Compiling(Memory[Native], Devices[Native]):
         return (tuple(self.shape(native)), self.dtype(native), self.device(native), strides)
 
     # What calls of compiled functions read of natives in place of their keys: attributes of the first of
-    # ``native_types``, or calls such as ``"stride()"``, each with how it's compared: ``"=="``, or ``"is"`` where that
-    # takes less time and most natives have the same object. Natives that have all of them equal have equal keys.
+    # ``native_types``, or calls such as ``"stride()"``, each with how it's compared: ``"=="``, or ``"is"`` first where
+    # that takes less time and most natives have the same object. Natives that have all of them equal have equal keys.
     cache_reads: Mapping[str, str] = {}
 
     def as_constant(self, native: Native) -> Any:

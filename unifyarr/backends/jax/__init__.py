@@ -22,6 +22,7 @@ from ..memory import SMALLEST, export, reads_marks
 from ._private import (
     ARRAYS,
     NO_TRACE,
+    SHARDING,
     JVPTracer,
     LinearizeTracer,
     backends_are_initialized,
@@ -76,11 +77,11 @@ from . import (  # noqa: E402
     transformations,
     utility,
 )
-from ._compiled import REFERENCES, casting, compiled, is_concrete, is_reference  # noqa: E402
+from ._compiled import REFERENCES, casting, is_concrete, is_reference  # noqa: E402
 from ._devices import extents, fitting, may_meet, meeting, name_of, public, spread, whole  # noqa: E402
 from ._donating import Donating  # noqa: E402
 from ._items import get_copy  # noqa: E402
-from ._memory import adopted, aligned, entered  # noqa: E402
+from ._memory import adopted, aligned, copied, entered  # noqa: E402
 from ._spread import among_spread  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
@@ -92,7 +93,8 @@ _DERIVED = (JVPTracer, LinearizeTracer)
 CPU = 1
 
 _ONE = np.ones((), np.int32)
-_copy = compiled(lambda native: jnp.array(native, copy=True))
+# The class of compiled functions.
+_COMPILED = type(jax.jit(lambda native: native))
 
 
 @functools.lru_cache
@@ -284,7 +286,7 @@ class Backend(base.Backend[Any]):
 
     def copy(self, native: Any) -> jax.Array:
         """Return an independent native array of equal values."""
-        return _copy(self.read(native))
+        return copied(self.read(native))
 
     def to_device(self, native: Any, device: Any) -> jax.Array:
         """Return the array on ``device``: itself where it is there already."""
@@ -296,7 +298,7 @@ class Backend(base.Backend[Any]):
     def from_dlpack(self, x: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
         """Return a native array from an object with ``__dlpack__``: a copy, unless that is an array of JAX."""
         if isinstance(x, jax.Array):
-            native = _copy(x) if copy else x
+            native = copied(x) if copy else x
         elif copy is False:
             raise BufferError("an array of JAX can't share memory that somebody else may write: pass copy=None")
         else:
@@ -308,7 +310,7 @@ class Backend(base.Backend[Any]):
             return self.from_numpy(np.from_dlpack(x))
         except (BufferError, RuntimeError, TypeError, ValueError):
             # Memory of an accelerator, or a dtype that NumPy doesn't exchange, such as bfloat16.
-            return jax.block_until_ready(_copy(jax.dlpack.from_dlpack(x)))
+            return jax.block_until_ready(copied(jax.dlpack.from_dlpack(x)))
 
     def dlpack(
         self,
@@ -338,7 +340,7 @@ class Backend(base.Backend[Any]):
             )
         if copy is False:
             raise BufferError("this memory of JAX can't be exported as read-only: pass copy=None")
-        return _copy(native).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
+        return copied(native).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
 
     def dlpack_device(self, native: Any) -> tuple[int, int]:
         """Return the DLPack device type and number."""
@@ -405,6 +407,13 @@ class Backend(base.Backend[Any]):
             return [found[number] for number in taking] + [x for number, x in enumerate(found) if number not in taking]
 
         whole = _told_of_spread(Donating(ordered, sorted(donate), several=True))
+        if taking == list(range(len(taking))):
+
+            def run_in_order(*natives: Any, results: list[Any]) -> list[Any]:
+                whole(*natives, results=results)
+                return results
+
+            return run_in_order
 
         def run(*natives: Any, results: list[Any]) -> list[Any]:
             whole(*natives, results=results)
@@ -450,7 +459,7 @@ class Backend(base.Backend[Any]):
 
         jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
 
-    cache_reads: Mapping[str, str] = {"aval": "is", "sharding": "is"}
+    cache_reads: Mapping[str, str] = {"aval": "is", SHARDING: "is"}
 
     def cache_key(self, native: Any) -> Hashable:
         """Return what two arrays have equal if one can stand for the other: shape, dtype and where they live."""
@@ -523,13 +532,13 @@ class Backend(base.Backend[Any]):
         Beside what the kernel takes, it takes a list ``results``, to which it adds the result in the very step that
         uses up the array: an interrupt finds either the array or the result.
         """
-        return _destructive_twin(kernel) if isinstance(kernel, type(_copy)) else None
+        return _destructive_twin(kernel) if isinstance(kernel, _COMPILED) else None
 
     def casting(
         self, kernel: Callable[..., Any], inputs: Callable[..., Sequence[np.dtype[Any]]]
     ) -> Callable[..., Any] | None:
         """Return a kernel whose casts are compiled with it, of one that is compiled."""
-        return casting(kernel, inputs) if isinstance(kernel, type(_copy)) else None
+        return casting(kernel, inputs) if isinstance(kernel, _COMPILED) else None
 
     def updating(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Return what reads a window, computes and writes in one compiled function, whatever the window starts at."""

@@ -7,15 +7,16 @@ a list is extended by an iterator that makes the call.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain, starmap
+from operator import attrgetter
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
-_copy = jax.jit(lambda native: jnp.array(native, copy=True))
+from ._memory import copied
+from ._private import ARRAYS, COMMITTED, SHARDING
 
 
 class Donating:
@@ -36,11 +37,14 @@ class Donating:
 
     def __call__(self, *natives: Any, results: list[Any], **static: Any) -> Any:
         """Call the function, and return what ``results`` ends with."""
-        signature = (*map(_kind, natives), *static.values())
+        try:
+            signature = (*map(_kind_of_array, natives), *static.values())
+        except AttributeError:
+            signature = (*map(_kind, natives), *static.values())
         is_known = signature in self._known and self._size()
         if not is_known:
             natives = self._copied(natives)
-        call = functools.partial(self._compiled, **static) if static else self._compiled
+        call = partial(self._compiled, **static) if static else self._compiled
         made = starmap(call, (natives,))
         results.extend(chain.from_iterable(made) if self._several else made)
         if not is_known:
@@ -53,11 +57,16 @@ class Donating:
         # uses up copies. So do the first calls after JAX has forgotten all that was compiled.
         if not self._size():
             self._known.clear()
-        return tuple(_copy(native) if place in self._places else native for place, native in enumerate(natives))
+        return tuple(copied(native) if place in self._places else native for place, native in enumerate(natives))
+
+
+_kind_of_array = attrgetter("aval", SHARDING, COMMITTED)
 
 
 def _kind(native: Any) -> Any:
     # What JAX looks for a compiled function by.
+    if isinstance(native, ARRAYS):
+        return _kind_of_array(native)
     if isinstance(native, jax.Array):
         return native.aval, native.sharding, getattr(native, "committed", True)
     return type(native), getattr(native, "shape", None), getattr(native, "dtype", None)

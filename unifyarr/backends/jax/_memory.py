@@ -8,12 +8,13 @@ import threading
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..memory import ALIGNMENT, SMALLEST, aligned_part, is_aligned
 from ..references import COUNTED
 from ._devices import fitting
-from ._private import NO_TRACE, eval_context, find_top_trace
+from ._private import ARRAYS, NO_TRACE, eval_context, find_top_trace, trace_state
 
 # Pieces of at most so many bytes are kept for later calls, and so many at all: of larger ones NumPy's own come in huge
 # pages, which take less time to get than to fill.
@@ -27,6 +28,9 @@ SELDOM = 8
 
 _enter = jax.jit(lambda array: array)
 _entered: dict[Any, int] = {}
+
+_copy = jax.jit(lambda native: jnp.array(native, copy=True))
+_copies: dict[Any, int] = {}
 
 _rooms: dict[int, list[np.ndarray]] = {}
 _held = 0
@@ -105,6 +109,20 @@ def _put(array: np.ndarray, device: Any) -> jax.Array:
         _entered.clear()
     _entered[kind] = count + 1
     return jax.device_put(array)
+
+
+def copied(native: Any) -> jax.Array:
+    """Return an array in memory of its own; the first ones of a shape and dtype are copied without compiling."""
+    if type(native) is not ARRAYS[0] or trace_state() is not NO_TRACE:
+        return _copy(native)
+    count = _copies.get(native.aval, 0)
+    if count >= SELDOM:
+        # In a third of the time.
+        return _copy(native)
+    if len(_copies) >= 4096:
+        _copies.clear()
+    _copies[native.aval] = count + 1
+    return jax.device_put(native, may_alias=False)
 
 
 class _Adopted:

@@ -59,6 +59,13 @@ with eval_context():
 ARRAYS: tuple[type[Any], ...] = tuple(jax.Array.__subclasses__()) or (jax.Array,)
 
 
+# Where an array says how it lies on devices, and whether somebody put it there: what its properties read, in Python.
+SHARDING, COMMITTED = (
+    private if all(hasattr(each, private) for each in ARRAYS) else public
+    for private, public in (("_sharding", "sharding"), ("_committed", "committed"))
+)
+
+
 def known_value(native: Any) -> Any:
     """Return the value of a tracer through which gradients are taken outside of any other trace, ``None`` of others."""
     concrete = getattr(native, "to_concrete_value", None)
@@ -67,7 +74,9 @@ def known_value(native: Any) -> Any:
 
 __all__ = [
     "ARRAYS",
+    "COMMITTED",
     "NO_TRACE",
+    "SHARDING",
     "JVPTracer",
     "LinearizeTracer",
     "backends_are_initialized",

@@ -16,12 +16,13 @@ from ..._core.arrays.array import Array, blank_array
 from ..._core.arrays.ownership import read
 from ..._core.arrays.recipes import make_view
 from ..._core.engines.current import current
-from ...container.container import Container, flatten, unflatten
-from ...container.tree import made
+from ...container.container import unflatten
 from ..kernels.executors import Schedule
 from ..tracing.crossing import loses_gradients
 from .keys import leaf_key
+from .nests import Leaf, Nests, Unknown
 from .program import Program
+from .writing import writes_straight, writing_lines
 
 # Takes what a call was passed, ``args`` and ``kwargs``, and returns the result or ``MISS``.
 Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
@@ -54,7 +55,7 @@ class CalledProgram(Program):
         return self._straight.call
 
 
-class StraightCall:
+class StraightCall(Nests):
     """The source of a program's call, and the names that it uses.
 
     ``leaves`` and ``spec`` are the flattened arguments of a call of ``function`` that the program is for.
@@ -72,8 +73,9 @@ class StraightCall:
             "backend": self._backend,
         }
         self._arrays = program.arrays
-        lines = [*self._unpacked(spec), *self._guards(leaves)]
-        lines += self._run() if self._is_straight(leaves) else self._general()
+        lines = [*self._unpacked(spec, len(leaves)), *self._guards(leaves)]
+        writes = writes_straight(program, leaves)
+        lines += self._run(writes) if writes or self._is_straight(leaves) else self._general()
         source = "\n    ".join(["def call(args, kwargs):", *lines]) + "\n"
         filename = f"<unifyarr call {id(self)}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
@@ -99,54 +101,14 @@ class StraightCall:
                 if operator == "is":
                     self._names[f"n{place}_{name}"] = _value(leaves[place]._native, expression)
 
-    def _named(self, name: str, value: Any) -> str:
-        self._names[name] = value
-        return name
-
     # What was passed
-
-    def _unpacked(self, spec: Any) -> Iterator[str]:
-        """Yield lines that give the leaves their names, ``x0``, ``x1`` and so on."""
-        args, kwargs = unflatten(spec, [_Leaf(f"x{place}") for place in range(len(self._kinds))])
-        try:
-            yield from [*self._opened(args, "args", tuple), *self._opened(kwargs, "kwargs", dict)]
-        except _Unknown:
-            self._names |= {"flatten": flatten, "spec_of_program": spec}
-            yield "leaves, spec = flatten((args, kwargs))"
-            yield "if spec != spec_of_program: return MISS"
-            yield f"{''.join(f'x{place}, ' for place in range(len(self._kinds)))}= leaves"
-
-    def _opened(self, tree: Any, name: str, known: type | None = None) -> Iterator[str]:
-        kind = type(tree)
-        if kind is Container:
-            self._names["Container"] = Container
-            container_type = self._named(f"{name}_type", tree._container_type)
-            yield f"if type({name}) is not Container or {name}._container_type is not {container_type}: return MISS"
-            yield f"{name}_items = {name}._items"
-            tree, name, kind, known = tree._items, f"{name}_items", dict, dict
-        elif kind not in (tuple, list, dict):
-            raise _Unknown
-        is_other = "" if known else f"type({name}) is not {kind.__name__} or "
-        other_length = f"len({name}) != {len(tree)}" if tree else name
-        yield f"if {is_other}{other_length}: return MISS"
-        items = list(tree.values()) if kind is dict else list(tree)
-        inner = [str(each) if type(each) is _Leaf else f"{name}_{number}" for number, each in enumerate(items)]
-        if kind is dict and items:
-            keys = [self._named(f"{name}_key_{number}", key) for number, key in enumerate(tree)]
-            yield "try:"
-            yield from (f"    {each} = {name}[{key}]" for each, key in zip(inner, keys, strict=True))
-            yield "except KeyError: return MISS"
-        elif items:
-            yield f"{', '.join(inner)}, = {name}"
-        for each, part in zip(inner, items, strict=True):
-            if type(part) is not _Leaf:
-                yield from self._opened(part, each)
 
     def _guards(self, leaves: Sequence[Any]) -> Iterator[str]:
         """Yield lines that give the natives of arrays their names, ``n0`` and so on, unless the key is another one."""
         if not self._backend.mutable:
             # The trace of an engine may keep what it meets.
-            yield f"if {self._named('trace', self._backend.trace)}() is not None: return MISS"
+            self._names |= {"trace_state": self._backend.trace_state, "no_trace": self._backend.no_trace}
+            yield "if trace_state() is not no_trace: return MISS"
         if not self._arrays:
             yield f"if {self._named('current', current)}() is not backend: return MISS"
         for place, leaf in enumerate(leaves):
@@ -158,7 +120,8 @@ class StraightCall:
                 tests = [f"type(n{place}) is not native_type"]
                 for number, (expression, operator) in enumerate(self._reads[place].items()):
                     name = self._named(f"n{place}_{number}", _value(leaf._native, expression))
-                    tests.append(f"n{place}.{expression} {'is not' if operator == 'is' else '!='} {name}")
+                    read_of, differs = f"n{place}.{expression}", f"n{place}.{expression} != {name}"
+                    tests.append(f"({read_of} is not {name} and {differs})" if operator == "is" else differs)
                 yield f"if {' or '.join(tests)}: return MISS"
             elif place in self._program.made.floats.places:
                 yield f"if type({x}) is not float: return MISS"
@@ -178,8 +141,8 @@ class StraightCall:
 
     # What is done with it
 
-    def _run(self) -> Iterator[str]:
-        """Yield lines that run the graph and return what the function returns."""
+    def _run(self, writes: bool) -> Iterator[str]:
+        """Yield lines that run the graph and return what the function returns; ``writes`` if it writes back."""
         program, backend = self._program, self._program.backend
         arrays = self._arrays
         natives = [f"n{place}" for place in arrays]
@@ -213,11 +176,23 @@ class StraightCall:
                 arguments = ", ".join(f"x{place}" for place in floats.places)
                 yield f"{', '.join(values)}, = {self._named('floats', floats.values)}({arguments})"
             natives += [f"as_native{number}({value})" for number, value in enumerate(values)]
-        run = program.executor()
-        self._names["run"] = run.run if isinstance(run, Schedule) else run
         stores = len(program.stores)
         results = [f"r{number}" for number in range(stores + len(program.made.computed))]
-        yield f"{''.join(f'{each}, ' for each in results)}{'' if results else '_'} = run({', '.join(natives)})"
+        given = f"{''.join(f'{each}, ' for each in results)}{'' if results else '_'} = "
+        if writes:
+            if len(targets) > 1:
+                # Overlapping arguments are written in an order that only the function itself knows.
+                yield f"if len({{{', '.join(f'id({x})' for x in targets)}}}) != {len(targets)}: return MISS"
+            yield from writing_lines(program, targets, natives, self._names)
+            yield "if not done:"
+            yield f"    del {', '.join(f'p{place}' for place in program.handling.donated)}"
+            yield f"    {self._of_program()}"
+            yield f"{given}results"
+        else:
+            run = program.executor()
+            self._names["run"] = run.run if isinstance(run, Schedule) else run
+            yield f"{given}run({', '.join(natives)})"
+        in_arguments = program.reusing.values()
         computed = []
         for number, native in enumerate(results[stores:]):
             computed.append(f"y{number}")
@@ -225,7 +200,7 @@ class StraightCall:
             yield f"y{number}._native = {f'copy_back({native})' if program.crossing.two_engines else native}"
             yield f"y{number}._backend = backend"
             yield f"y{number}._base = None"
-            if program.returns_new:
+            if program.returns_new and number + stores not in in_arguments:
                 yield f"y{number}._owned = True"
         yield f"return {self._returned(targets, computed)}"
 
@@ -235,9 +210,12 @@ class StraightCall:
         if natives:
             # What refers to a native keeps a write from using its memory.
             yield f"del {', '.join(natives)}"
+        yield self._of_program()
+
+    def _of_program(self) -> str:
         self._names |= {"program": self._program, "function": self._function}
         leaves = ", ".join(f"x{place}" for place in range(len(self._kinds)))
-        yield f"return program([{leaves}], lambda: function(*args, **kwargs))"
+        return f"return program([{leaves}], lambda: function(*args, **kwargs))"
 
     def _returned(self, targets: Sequence[str], computed: Sequence[str]) -> str:
         how, found = self._program.made, iter(computed)
@@ -254,38 +232,10 @@ class StraightCall:
                     view = f"make_view({view}, step{number}_{depth})"
                 leaves.append(view)
         try:
-            return self._built(unflatten(how.spec, [_Leaf(each) for each in leaves]))
-        except _Unknown:
+            return self._built(unflatten(how.spec, [Leaf(each) for each in leaves]))
+        except Unknown:
             self._names |= {"unflatten": unflatten, "spec_of_result": how.spec}
             return f"unflatten(spec_of_result, [{', '.join(leaves)}])"
-
-    def _built(self, tree: Any) -> str:
-        """Return an expression for a nest whose leaves are names."""
-        kind = type(tree)
-        if kind is _Leaf:
-            return str(tree)
-        if kind is Container:
-            self._names |= {"made": made, "Container": Container}
-            container_type = self._named(f"type_{len(self._names)}", tree._container_type)
-            return f"made(Container, {self._built(tree._items)}, {container_type})"
-        if kind is dict:
-            keys = [self._named(f"name_{len(self._names)}", key) for key in tree]
-            items = (f"{key}: {self._built(each)}" for key, each in zip(keys, tree.values(), strict=True))
-            return f"{{{', '.join(items)}}}"
-        if kind is tuple or kind is list:
-            inner = "".join(f"{self._built(each)}, " for each in tree)
-            return f"({inner})" if kind is tuple else f"[{inner}]"
-        raise _Unknown
-
-
-class _Leaf(str):
-    """The name of a leaf of a nest, in its place."""
-
-    __slots__ = ()
-
-
-class _Unknown(Exception):
-    """A nest has a node of a type that only the general way knows."""
 
 
 def _reads_of(leaf: Any) -> Mapping[str, str]:

@@ -11,7 +11,6 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
-from ..._core.arrays.views import Window
 from ..._core.writing.inplace import assign, check_target, finish_all
 from ...errors import CompileWarning
 from ..core.basic import Apply, same_type
@@ -22,7 +21,12 @@ from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp, may_fail
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
+from .handling import Handling
 from .rewriting import Rewriting
+
+# So many calls copy arrays that something else refers to, for the executor that uses up all that are written: one of
+# their own would be compiled for them.
+COPIES = 4
 
 
 class Options(NamedTuple):
@@ -31,30 +35,6 @@ class Options(NamedTuple):
     mode: str
     borrow: bool
     wait: bool
-
-
-class Handling(NamedTuple):
-    """What a call does with its arguments, which are numbered by position.
-
-    Attributes
-    ----------
-    kept
-        For each argument, whether its native stays as it is.
-    donated
-        The other arguments: the run may use up their natives, and they have new ones afterwards.
-    checked
-        Arguments that must be writable before the call.
-    rebound
-        Pairs (result, argument): the result becomes the argument's native.
-    assigned
-        Triples (result, argument, steps): the result is written to the argument, or to the window that steps select.
-    """
-
-    kept: tuple[bool, ...]
-    donated: tuple[int, ...]
-    checked: tuple[int, ...]
-    rebound: tuple[tuple[int, int], ...]
-    assigned: tuple[tuple[int, int, tuple[Window, ...]], ...]
 
 
 class Program:
@@ -98,6 +78,8 @@ class Program:
         self._build()
         # Whether it was said that the engine doesn't compile it.
         self._told = False
+        # How many calls have copied.
+        self._copies = 0
 
     def _is_deferred(self, x: Array) -> bool:
         # Views that are recipes, arrays of another engine, and variables of engines whose arrays are immutable.
@@ -124,7 +106,7 @@ class Program:
         # Donated argument -> the result that takes its memory.
         self._result_in = {place: number for number, place in enumerate(self.written)} | self.reusing
         candidates = {*self.written, *self.reusing} if self.returns_new else set()
-        self._whole, self._by_steps = self._handling(candidates - self.deferred), self._handling(set())
+        self.handling, self._by_steps = self._handling(candidates - self.deferred), self._handling(set())
 
     def _traced(self) -> FunctionGraph:
         return FunctionGraph(self.made.inputs, [*(each.value for each in self.stores), *self.made.computed])
@@ -169,7 +151,7 @@ class Program:
     @property
     def writes_back(self) -> bool:
         """Whether a call does more than run the graph and return its results."""
-        how = self._whole
+        how = self.handling
         return bool(how.donated or how.rebound or how.assigned)
 
     def executor(self, donated: tuple[int, ...] = ()) -> Executor:
@@ -207,7 +189,7 @@ class Program:
         if self.destroyed and self.clash(targets):
             # Overlapping arguments are written in an order that only the function itself knows.
             return eager()
-        how = self._whole if run is None else self._by_steps
+        how = self.handling if run is None else self._by_steps
         # A donated argument needs no check, unless an engine's trace is running that began after the array was made.
         for place in how.checked if not how.donated or self.backend.trace() is None else self.destroyed:
             check_target(targets[place])
@@ -254,6 +236,7 @@ class Program:
             return list((run or self.executor(()))(*natives))
         writing, pending = Writing(), []
         used_up: list[int] = []
+        may_copy, copied = self._copies < COPIES and self.backend.trace() is None, 0
         try:
             writing.under_way = True
             for place in how.donated:
@@ -261,8 +244,13 @@ class Program:
                 assert taken is not None
                 pending.append(taken)
                 natives[place] = taken.native
+                if taken.number is None and may_copy:
+                    natives[place] = self.backend.copy(taken.native)
+                    taken.number = len(used_up)
+                    copied = 1
                 if taken.number is not None:
                     used_up.append(place)
+            self._copies += copied
             run = run or self.executor(tuple(used_up))
             results = list(run(*natives, results=writing.results) if used_up else run(*natives))
             if self.crossing.two_engines:

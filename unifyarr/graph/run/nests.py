@@ -1,0 +1,84 @@
+"""The nests of arguments and results, as lines of Python: what opens one into names, and builds one of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...container.container import Container, flatten, unflatten
+from ...container.tree import made
+
+
+class Leaf(str):
+    """The name of a leaf of a nest, in its place."""
+
+    __slots__ = ()
+
+
+class Unknown(Exception):
+    """A nest has a node of a type that only the general way knows."""
+
+
+class Nests:
+    """Lines of source that open and build nests, and the names that they use."""
+
+    _names: dict[str, Any]
+
+    def _named(self, name: str, value: Any) -> str:
+        self._names[name] = value
+        return name
+
+    def _unpacked(self, spec: Any, count: int) -> Iterator[str]:
+        """Yield lines that give the leaves of a call, so many, their names: ``x0``, ``x1`` and so on."""
+        args, kwargs = unflatten(spec, [Leaf(f"x{place}") for place in range(count)])
+        try:
+            yield from [*self._opened(args, "args", tuple), *self._opened(kwargs, "kwargs", dict)]
+        except Unknown:
+            self._names |= {"flatten": flatten, "spec_of_program": spec}
+            yield "leaves, spec = flatten((args, kwargs))"
+            yield "if spec != spec_of_program: return MISS"
+            yield f"{''.join(f'x{place}, ' for place in range(count))}= leaves"
+
+    def _opened(self, tree: Any, name: str, known: type | None = None) -> Iterator[str]:
+        kind = type(tree)
+        if kind is Container:
+            self._names["Container"] = Container
+            container_type = self._named(f"{name}_type", tree._container_type)
+            yield f"if type({name}) is not Container or {name}._container_type is not {container_type}: return MISS"
+            yield f"{name}_items = {name}._items"
+            tree, name, kind, known = tree._items, f"{name}_items", dict, dict
+        elif kind not in (tuple, list, dict):
+            raise Unknown
+        is_other = "" if known else f"type({name}) is not {kind.__name__} or "
+        other_length = f"len({name}) != {len(tree)}" if tree else name
+        yield f"if {is_other}{other_length}: return MISS"
+        items = list(tree.values()) if kind is dict else list(tree)
+        inner = [str(each) if type(each) is Leaf else f"{name}_{number}" for number, each in enumerate(items)]
+        if kind is dict and items:
+            keys = [self._named(f"{name}_key_{number}", key) for number, key in enumerate(tree)]
+            yield "try:"
+            yield from (f"    {each} = {name}[{key}]" for each, key in zip(inner, keys, strict=True))
+            yield "except KeyError: return MISS"
+        elif items:
+            yield f"{', '.join(inner)}, = {name}"
+        for each, part in zip(inner, items, strict=True):
+            if type(part) is not Leaf:
+                yield from self._opened(part, each)
+
+    def _built(self, tree: Any) -> str:
+        """Return an expression for a nest whose leaves are names."""
+        kind = type(tree)
+        if kind is Leaf:
+            return str(tree)
+        if kind is Container:
+            self._names |= {"made": made, "Container": Container}
+            container_type = self._named(f"type_{len(self._names)}", tree._container_type)
+            return f"made(Container, {self._built(tree._items)}, {container_type})"
+        if kind is dict:
+            keys = [self._named(f"name_{len(self._names)}", key) for key in tree]
+            items = (f"{key}: {self._built(each)}" for key, each in zip(keys, tree.values(), strict=True))
+            return f"{{{', '.join(items)}}}"
+        if kind is tuple or kind is list:
+            inner = "".join(f"{self._built(each)}, " for each in tree)
+            return f"({inner})" if kind is tuple else f"[{inner}]"
+        raise Unknown
