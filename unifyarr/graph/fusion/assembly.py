@@ -40,12 +40,15 @@ class Instruction(NamedTuple):
 
 
 class Assembly(NamedTuple):
-    """A region as instructions: ``windows`` are its reads and then its writes, ``slots`` pairs (itemsize, by row)."""
+    """A region as instructions: ``windows`` are its reads and then its writes.
+
+    ``slots`` are triples (itemsize, by row, the window that a loop saves there before it overwrites it, or -1).
+    """
 
     region: Region
     windows: tuple[Operand, ...]
     constants: tuple[np.ndarray, ...]
-    slots: tuple[tuple[int, bool], ...]
+    slots: tuple[tuple[int, bool, int], ...]
     instructions: tuple[Instruction, ...]
     # Of all values, and whether each is the same along a row.
     dtypes: tuple[np.dtype[Any], ...]
@@ -140,6 +143,7 @@ class _Assembler:
         buffers.place(tasks, {value for value, _ in late}, places)
         self.saved = {(time, each): buffers.fresh(each) for time, task in enumerate(tasks) for each in task.saved}
         n_slots = len(buffers.slots)
+        windows_saved = {place.number: value for (_, value), place in self.saved.items()}
         self.starts: list[np.ndarray] = []
         instructions = [
             self._instruction(task, places, buffers, {each: self.saved[time, each] for each in task.saved})
@@ -151,9 +155,10 @@ class _Assembler:
         constants = (*map(np.asarray, region.constants), *self.starts)
         windows = (*region.reads, *(operand for _, operand in region.writes))
         roles, forward = self._roles(instructions)
+        slots = tuple((*each, windows_saved.get(i, -1)) for i, each in enumerate(buffers.slots))
         sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
         return Assembly(
-            *(region, windows, constants, tuple(buffers.slots), tuple(instructions), tuple(self.dtypes), self._still()),
+            *(region, windows, constants, slots, tuple(instructions), tuple(self.dtypes), self._still()),
             *(self._capacity(buffers.slots[:n_slots], len(instructions)), roles, forward, self.reduces, sums),
         )
 

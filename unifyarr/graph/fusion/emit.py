@@ -13,6 +13,13 @@ from .region import CAST, WHERE, Step
 HEAD = """#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* What is overwritten is read at the same index only. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
 """
 
 _TYPES = {"?": "uint8_t", "f": "float", "d": "double"}
@@ -149,58 +156,48 @@ static inline {real} select_real_{size}(uint8_t c, {real} a, {real} b)
 
 
 def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Sequence[bool]) -> str:
-    """Return a loop for dense memory, which the compiler vectorises, another for any, and the choice of one."""
+    """Return loops for dense memory, which the compiler vectorises, others for any, and the choice of them."""
     places = list(enumerate((*task.inputs, *task.outputs, *task.saved)))
     names = {value: f"v{i}" for i, value in enumerate((*task.inputs, *(each.value for each in task.operations)))}
     types = {value: type_of(dtypes[value]) for value in names}
     body = [f"{types[each.value]} {names[each.value]} = {_text(each, names)};" for each in task.operations]
     inputs, outputs = places[: len(task.inputs)], places[len(task.inputs) :]
     stills = [i for i, value in inputs if still[value]]
-    # What is overwritten is read and written at the same index.
-    shared = {i for i, value in places if value in {*task.saved, *task.outputs}} if task.saved else set()
 
-    pointers = [
-        f"{types[value]} v{i}" if i in stills else f"{types[value]} *{'' if i in shared else 'restrict '}p{i}"
-        for i, value in places
-    ]
+    starts = [f"char *a{i} = args[{i}] + row * steps[{len(places) + i}];" for i, _ in places]
+    pointers = [f"{types[value]} *p{i} = ({types[value]} *)a{i};" for i, value in places]
+    values = [f"{types[value]} v{i} = *p{i};" for i, value in inputs if i in stills]
     dense = [f"{types[value]} v{i} = p{i}[i];" for i, value in inputs if i not in stills]
     dense += [*body, *(f"p{i}[i] = {names[value]};" for i, value in outputs)]
-    at = {i: f"*({types[value]} *)(args[{i}] + i * steps[{i}])" for i, value in places}
+    at = {i: f"*({types[value]} *)(a{i} + i * steps[{i}])" for i, value in places}
     strided = [f"{types[value]} v{i} = {at[i]};" for i, value in inputs]
     strided += [*body, *(f"{at[i]} = {names[value]};" for i, value in outputs)]
-    given = [f"*({types[value]} *)at[{i}]" if i in stills else f"({types[value]} *)at[{i}]" for i, value in places]
-    count = len(places)
-    is_dense = [f"steps[{i}] == {0 if i in stills else dtypes[value].itemsize}" for i, value in places]
+    # One test: after many a compiler takes the loop to be rare, and doesn't make it fast.
+    is_dense = [f"(steps[{i}] == {0 if i in stills else dtypes[value].itemsize})" for i, value in places]
     return f"""
-{_loop(f"dense_{number}", ", ".join(pointers), dense, bool(shared))}
-{_loop(f"strided_{number}", "char **args, ptrdiff_t const *steps", strided, False)}
 void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)
 {{
-    int is_dense = {" && ".join(is_dense)};
-    char *at[{count}];
-    memcpy(at, args, sizeof at);
-    for (ptrdiff_t row = 0; row < dimensions[1]; row++) {{
-        if (is_dense)
-            dense_{number}(dimensions[0], {", ".join(given)});
-        else
-            strided_{number}(dimensions[0], at, steps);
-        for (int i = 0; i < {count}; i++)
-            at[i] += steps[{count} + i];
+    ptrdiff_t const n = dimensions[0];
+    if (__builtin_expect({" & ".join(is_dense)}, 1)) {{
+{_rows([*starts, *pointers, *values], dense, "INDEPENDENT")}
+    }} else {{
+{_rows(starts, strided)}
     }}
 }}
 """
 
 
-def _loop(name: str, parameters: str, body: Sequence[str], independent: bool) -> str:
-    pragma = "#pragma GCC ivdep\n" if independent else ""
-    lines = "\n".join(f"        {each}" for each in body)
-    return f"""
-static __attribute__((noinline)) void {name}(ptrdiff_t n, {parameters})
-{{
-{pragma}    for (ptrdiff_t i = 0; i < n; i++) {{
+def _rows(start: Sequence[str], body: Sequence[str], pragma: str = "") -> str:
+    """Return a loop over rows, which begin with some lines, around one over their elements."""
+    before = "\n".join(f"            {each}" for each in start)
+    lines = "\n".join(f"                {each}" for each in body)
+    return f"""        for (ptrdiff_t row = 0; row < dimensions[1]; row++) {{
+{before}
+            {pragma}
+            for (ptrdiff_t i = 0; i < n; i++) {{
 {lines}
-    }}
-}}"""
+            }}
+        }}"""
 
 
 def _text(operation: Operation, names: dict[int, str]) -> str:

@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     npy_intp itemsize;
     int by_row;
+    int saved;           /* the window whose elements a loop stores here before it overwrites them; -1 in other buffers */
 } Slot;
 
 enum kind {
@@ -73,6 +74,8 @@ typedef struct {
 
 /* Between buffers, so that their elements of the same index don't lie 4096 bytes apart, where a write delays reads. */
 #define PADDING 192
+/* A processor takes a read for one of what is just being written if their addresses are equal in their last bits. */
+#define ALIAS 4096
 
 static npy_intp buffer_bytes(const Program *p, npy_intp itemsize)
 {

@@ -178,9 +178,15 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
             }
         }
         for (int s = 0; s < p->n_slots; s++) {
-            /* Slots are dense, however long the rows of this chunk are. */
-            if (!p->slots[s].by_row) {
-                places[p->n_windows + p->n_constants + s].row = length * p->slots[s].itemsize;
+            Place *place = &places[p->n_windows + p->n_constants + s];
+            const Aside *aside = &plan->asides[s];
+            if (p->slots[s].saved >= 0) {
+                uintptr_t like = (uintptr_t)places[p->slots[s].saved].data + aside->shift;
+                place->data = aside->buffer + ((like - (uintptr_t)aside->buffer) & (ALIAS - 1) & -p->slots[s].itemsize);
+                place->row = aside->jump;
+            } else if (!p->slots[s].by_row) {
+                /* Slots are dense, however long the rows of this chunk are. */
+                place->row = length * p->slots[s].itemsize;
             }
         }
         run_chunk(p, places, rows, length, watched, flags);
