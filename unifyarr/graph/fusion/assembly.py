@@ -62,22 +62,22 @@ class Assembly(NamedTuple):
     ordered: bool
 
 
-def assemble(region: Region, generated: bool = False) -> Assembly | None:
+def assemble(region: Region, generated: bool = False, watches: bool = True) -> Assembly | None:
     """Return a region's instructions, or ``None`` if it has to run step by step.
 
-    If ``generated``, steps are grouped into loops that can be generated as C.
+    If ``generated``, steps are grouped into loops that can be generated as C. Unless it ``watches`` flags, nothing has
+    to be saved to find out which step raised them.
     """
     reduces = any(step.reduces for step in region.steps)
     if 0 in region.shape or (reduces and not 0 < region.shape[-1] <= LONGEST_ROW):
         return None
-    assembler = _Assembler(region, reduces)
+    assembler = _Assembler(region, reduces, watches)
     return assembler.result(generated) if assembler.is_possible() else None
 
 
 class _Assembler:
-    def __init__(self, region: Region, reduces: bool):
-        self.region = region
-        self.reduces = reduces
+    def __init__(self, region: Region, reduces: bool, watches: bool):
+        self.region, self.reduces, self.watches = region, reduces, watches
         self.n_reads, self.n_constants = len(region.reads), len(region.constants)
         self.dtypes = [region.arguments[each.argument][1] for each in region.reads]
         self.dtypes += [each.dtype for each in region.constants]
@@ -197,6 +197,8 @@ class _Assembler:
         """Return what a task has to save that writes to an argument which it reads; ``None`` if it can't do that."""
         if len(task.operations) == 1:
             return () if is_in_place(task) else None
+        if not self.watches:
+            return ()
         found = tuple(each for each in task.inputs if each < self.n_reads and self._argument(each) == argument)
         return found if len((*task.inputs, *task.outputs, *task.saved, *found)) <= MOST_OPERANDS else None
 

@@ -10,7 +10,11 @@ import numpy as np
 from .loops import Operation, Task
 from .region import CAST, WHERE, Step
 
-HEAD = """#include <stddef.h>
+# The bytes that are saved at a time, which stay in the first cache beside all that is read.
+ASIDE = 8 << 10
+
+HEAD = """#include <fenv.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -20,6 +24,23 @@ HEAD = """#include <stddef.h>
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
+
+/* How far a loop has come, as in native/program.h. */
+typedef struct {
+    ptrdiff_t row, from, rows, length;
+    ptrdiff_t watched;
+} Progress;
+
+/* Return the flags that all arithmetic so far has raised. */
+static inline int raised(ptrdiff_t watched)
+{
+    __asm__ volatile("" ::: "memory");
+#ifdef __x86_64__
+    return (int)__builtin_ia32_stmxcsr() & (int)watched;
+#else
+    return fetestexcept((int)watched);
+#endif
+}
 """
 
 _TYPES = {"?": "uint8_t", "f": "float", "d": "double"}
@@ -164,7 +185,10 @@ def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Seq
     inputs, outputs = places[: len(task.inputs)], places[len(task.inputs) :]
     stills = [i for i, value in inputs if still[value]]
 
-    starts = [f"char *a{i} = args[{i}] + row * steps[{len(places) + i}];" for i, _ in places]
+    # What is saved is at the beginning of its buffer for each piece.
+    begin = len(places) - len(task.saved)
+    starts = [f"char *a{i} = args[{i}] + row * steps[{len(places) + i}] + from * steps[{i}];" for i in range(begin)]
+    starts += [f"char *a{i} = args[{i}] + (row - first) * n * sizeof({types[v]});" for i, v in places[begin:]]
     pointers = [f"{types[value]} *p{i} = ({types[value]} *)a{i};" for i, value in places]
     values = [f"{types[value]} v{i} = *p{i};" for i, value in inputs if i in stills]
     dense = [f"{types[value]} v{i} = p{i}[i];" for i, value in inputs if i not in stills]
@@ -174,24 +198,52 @@ def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Seq
     strided += [*body, *(f"{at[i]} = {names[value]};" for i, value in outputs)]
     # One test: after many a compiler takes the loop to be rare, and doesn't make it fast.
     is_dense = [f"(steps[{i}] == {0 if i in stills else dtypes[value].itemsize})" for i, value in places]
+    around = _pieces(ASIDE // sum(dtypes[value].itemsize for value in task.saved)) if task.saved else _ALL
     return f"""
-void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)
+static void rows_{number}(char **args, ptrdiff_t const *steps, ptrdiff_t first, ptrdiff_t last, ptrdiff_t from, ptrdiff_t n)
 {{
-    ptrdiff_t const n = dimensions[0];
     if (__builtin_expect({" & ".join(is_dense)}, 1)) {{
 {_rows([*starts, *pointers, *values], dense, "INDEPENDENT")}
     }} else {{
 {_rows(starts, strided)}
     }}
 }}
+void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)
+{{
+{around.format(f"rows_{number}")}
+}}
 """
+
+
+_ALL = "    {}(args, steps, 0, dimensions[1], 0, dimensions[0]);"
+
+
+def _pieces(most: int) -> str:
+    """Return calls for pieces of so many elements, of one row or of several whole ones, which end after a flag."""
+    return f"""    Progress *at = data;
+    ptrdiff_t const all = dimensions[0], rows = all < {most} ? {most} / all : 1;
+    while (at->row < dimensions[1]) {{{{
+        ptrdiff_t last = at->row + rows < dimensions[1] ? at->row + rows : dimensions[1];
+        for (; at->from < all; at->from += {most}) {{{{
+            ptrdiff_t n = all - at->from < {most} ? all - at->from : {most};
+            {{}}(args, steps, at->row, last, at->from, n);
+            if (raised(at->watched)) {{{{
+                at->rows = last - at->row;
+                at->length = n;
+                return;
+            }}}}
+        }}}}
+        at->from = 0;
+        at->row = last;
+    }}}}
+    at->rows = 0;"""
 
 
 def _rows(start: Sequence[str], body: Sequence[str], pragma: str = "") -> str:
     """Return a loop over rows, which begin with some lines, around one over their elements."""
     before = "\n".join(f"            {each}" for each in start)
     lines = "\n".join(f"                {each}" for each in body)
-    return f"""        for (ptrdiff_t row = 0; row < dimensions[1]; row++) {{
+    return f"""        for (ptrdiff_t row = first; row < last; row++) {{
 {before}
             {pragma}
             for (ptrdiff_t i = 0; i < n; i++) {{

@@ -107,6 +107,8 @@ static int read_instruction(Program *p, Instruction *it, PyObject *given)
         }
         p->operands[p->n_operands++] = (int)operand;
     }
+    int last = p->operands[p->n_operands - 1] - p->n_windows - p->n_constants;
+    it->saves = it->checks && last >= 0 && p->slots[last].saved >= 0;
     return 0;
 }
 

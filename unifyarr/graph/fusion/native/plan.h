@@ -11,7 +11,7 @@ typedef struct {
 /* Where the elements of a window are saved: in a buffer, so many bytes away from their own in the last bits. */
 typedef struct {
     char *buffer;
-    npy_intp shift, jump; /* between rows */
+    npy_intp shift;
 } Aside;
 
 typedef struct {
@@ -25,6 +25,7 @@ typedef struct {
     char **gathered;       /* buffers of windows that are gathered from many rows, or NULL */
     Place *staged;         /* where to copy what is computed in a buffer; its data are NULL for other windows */
     Place *places;         /* of operands */
+    Place *shifted;        /* of the operands of steps that run once more */
     Aside *asides;         /* of slots where elements are saved */
 } Plan;
 
@@ -89,19 +90,11 @@ static int is_even(const Plan *plan, int window)
     return 1;
 }
 
-/* The bytes between rows of a slot where a window is saved: like those of the window in the last bits. */
-static npy_intp jump_of(const Program *p, const Plan *plan, int slot)
-{
-    npy_intp least = plan->dims[plan->ndim - 1] * p->slots[slot].itemsize;
-    npy_intp row = plan->strides[p->slots[slot].saved * NPY_MAXDIMS + plan->ndim - 2];
-    return least + ((row - least) & (ALIAS - 1));
-}
-
 /* Find how far from a window's elements they're saved, so that no window is read soon after and alike in the last bits. */
 static npy_intp find_shift(const Program *p, const Plan *plan, int saved)
 {
     npy_intp best = 0, found = -1;
-    for (npy_intp shift = ALIAS / 2; shift < ALIAS; shift += 256) {
+    for (npy_intp shift = ALIAS / 2; shift < ALIAS && found < ALIAS / 4; shift += 256) {
         npy_intp least = ALIAS / 4;
         for (int w = 0; w < p->n_windows; w++) {
             npy_intp ahead = (plan->base[saved] + shift - plan->base[w]) & (ALIAS - 1);
@@ -135,10 +128,6 @@ static void choose_chunks(const Program *p, Plan *plan)
     } else if (plan->block > rows) {
         plan->block = rows;
     }
-    for (int s = 0; s < p->n_slots && plan->block > 1; s++) {
-        npy_intp most = p->slots[s].saved < 0 ? plan->block : p->capacity * p->slots[s].itemsize / jump_of(p, plan, s);
-        plan->block = plan->block < most ? plan->block : most > 1 ? most : 1;
-    }
     plan->pieces = (length + plan->piece - 1) / plan->piece;
     plan->blocks = (rows + plan->block - 1) / plan->block;
     plan->chunks = outer * plan->blocks * plan->pieces;
@@ -151,8 +140,8 @@ static int n_places(const Program *p)
 
 static size_t plan_bytes(const Program *p)
 {
-    return p->n_windows * (NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(Place)) + n_places(p) * sizeof(Place) +
-           p->n_slots * sizeof(Aside);
+    return p->n_windows * (NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(Place)) +
+           2 * n_places(p) * sizeof(Place) + p->n_slots * sizeof(Aside);
 }
 
 static size_t scratch_bytes(const Program *p)
@@ -224,7 +213,8 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
     plan->strides = (npy_intp *)memory;
     plan->places = (Place *)(plan->strides + p->n_windows * NPY_MAXDIMS);
     plan->staged = plan->places + n_places(p);
-    plan->asides = (Aside *)(plan->staged + p->n_windows);
+    plan->shifted = plan->staged + p->n_windows;
+    plan->asides = (Aside *)(plan->shifted + n_places(p));
     plan->base = (char **)(plan->asides + p->n_slots);
     plan->gathered = plan->base + p->n_windows;
 
@@ -277,10 +267,7 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
         npy_intp itemsize = p->slots[s].itemsize;
         *place = (Place){buffers, p->slots[s].by_row ? 0 : itemsize, p->slots[s].by_row ? itemsize : 0};
         if (p->slots[s].saved >= 0) {
-            plan->asides[s] = (Aside){buffers, find_shift(p, plan, p->slots[s].saved), itemsize * plan->length};
-            if (plan->rows > 1) {
-                plan->asides[s].jump = jump_of(p, plan, s);
-            }
+            plan->asides[s] = (Aside){buffers, find_shift(p, plan, p->slots[s].saved)};
             buffers += ALIAS;
         }
         buffers += buffer_bytes(p, itemsize);

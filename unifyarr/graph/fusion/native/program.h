@@ -40,7 +40,15 @@ typedef struct {
     int first, count;   /* its operands in Program.operands; the last is the output */
     int checks;         /* if it raises a flag, so many instructions follow only to find out which steps did */
     npy_intp itemsize;  /* of the result of a reduction */
+    int saves;          /* whether it saves what it overwrites, piece by piece */
 } Instruction;
+
+/* How far a generated loop has come that saves what it overwrites, as emit.py has it: the rows and elements of the piece
+   that raised a flag it watches; no rows at the end. */
+typedef struct {
+    npy_intp row, from, rows, length;
+    npy_intp watched;
+} Progress;
 
 /* Operands are numbered: windows, constants, slots. */
 typedef struct {
