@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import stat
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from tests.graph.fusion.random_regions import compare, make, run, values
 from tests.graph.fusion.test_machine import F8, chain, ufunc, whole
 from unifyarr.graph.fusion import cache, machine
 from unifyarr.graph.fusion.emit import _ANY, _BOOL, _FLOAT, _INTEGER, can_emit
-from unifyarr.graph.fusion.region import Region, Step
+from unifyarr.graph.fusion.region import Axis, Operand, Region, Step
 
 pytestmark = pytest.mark.skipif(
     not machine.is_compiled() or cache.find_compiler() is None,
@@ -86,6 +87,39 @@ def test_chains(n, in_place):
     compare(region, [rng.random(n), rng.random(n), np.zeros(n)], generated(region))
     # In other layouts, too.
     compare(region, [rng.random(2 * n)[::2], rng.random(n)[::-1], np.zeros(n)], generated(region))
+
+
+@pytest.mark.parametrize("width", [30, 126, 127, 510, 512])
+def test_windows_that_are_overwritten(width):
+    """What a loop saves lies in rows like those of the window, with room between them or without."""
+    shape, region = (37, 512), chain(0)
+    axes = (Axis(0), Axis(1))
+    reads = (Operand(0, (2, 0), axes), Operand(1, (1, 0), axes))
+    region = region._replace(shape=(33, width), arguments=((shape, F8),) * 2, reads=reads)
+    region = region._replace(writes=((6, reads[1]),))
+    rng = np.random.default_rng(1)
+    x, y = rng.random(shape) + 1, rng.random(shape) + 1
+    compare(region, [x, y], generated(region))
+    # Some step raises a flag, for which the steps run again.
+    y[20, width - 1], y[3, 0] = 0.0, np.nan
+    compare(region, [x, y], generated(region))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="asks for instructions of x86")
+def test_long_groups_are_vectorised(monkeypatch, tmp_path):
+    """A compiler takes a loop behind many tests to be rare, and makes it small instead of fast."""
+    sources = []
+    monkeypatch.setattr(cache, "functions", lambda source, count: sources.append(source))
+    n = 1000
+    steps = tuple(ufunc("sqrt", i) for i in range(10))
+    windows = tuple(map(whole, range(20)))
+    writes = tuple((10 + i, whole(10 + i)) for i in range(10))
+    machine.compile_now(machine.bind(Region((n,), (((n,), F8),) * 20, windows[:10], (), steps, writes)))
+    (tmp_path / "kernel.c").write_text(sources[0])
+    flags = [each for each in cache.FLAGS if each != "-shared"]
+    compiler = cache.find_compiler()
+    made = subprocess.run([compiler, *flags, "-S", "-o-", "kernel.c"], cwd=tmp_path, capture_output=True, text=True)
+    assert "sqrtpd" in made.stdout
 
 
 def test_threads():

@@ -40,12 +40,15 @@ class Instruction(NamedTuple):
 
 
 class Assembly(NamedTuple):
-    """A region as instructions: ``windows`` are its reads and then its writes, ``slots`` pairs (itemsize, by row)."""
+    """A region as instructions: ``windows`` are its reads and then its writes.
+
+    ``slots`` are triples (itemsize, by row, the window that a loop saves there before it overwrites it, or -1).
+    """
 
     region: Region
     windows: tuple[Operand, ...]
     constants: tuple[np.ndarray, ...]
-    slots: tuple[tuple[int, bool], ...]
+    slots: tuple[tuple[int, bool, int], ...]
     instructions: tuple[Instruction, ...]
     # Of all values, and whether each is the same along a row.
     dtypes: tuple[np.dtype[Any], ...]
@@ -59,22 +62,22 @@ class Assembly(NamedTuple):
     ordered: bool
 
 
-def assemble(region: Region, generated: bool = False) -> Assembly | None:
+def assemble(region: Region, generated: bool = False, watches: bool = True) -> Assembly | None:
     """Return a region's instructions, or ``None`` if it has to run step by step.
 
-    If ``generated``, steps are grouped into loops that can be generated as C.
+    If ``generated``, steps are grouped into loops that can be generated as C. Unless it ``watches`` flags, nothing has
+    to be saved to find out which step raised them.
     """
     reduces = any(step.reduces for step in region.steps)
     if 0 in region.shape or (reduces and not 0 < region.shape[-1] <= LONGEST_ROW):
         return None
-    assembler = _Assembler(region, reduces)
+    assembler = _Assembler(region, reduces, watches)
     return assembler.result(generated) if assembler.is_possible() else None
 
 
 class _Assembler:
-    def __init__(self, region: Region, reduces: bool):
-        self.region = region
-        self.reduces = reduces
+    def __init__(self, region: Region, reduces: bool, watches: bool):
+        self.region, self.reduces, self.watches = region, reduces, watches
         self.n_reads, self.n_constants = len(region.reads), len(region.constants)
         self.dtypes = [region.arguments[each.argument][1] for each in region.reads]
         self.dtypes += [each.dtype for each in region.constants]
@@ -140,6 +143,7 @@ class _Assembler:
         buffers.place(tasks, {value for value, _ in late}, places)
         self.saved = {(time, each): buffers.fresh(each) for time, task in enumerate(tasks) for each in task.saved}
         n_slots = len(buffers.slots)
+        windows_saved = {place.number: value for (_, value), place in self.saved.items()}
         self.starts: list[np.ndarray] = []
         instructions = [
             self._instruction(task, places, buffers, {each: self.saved[time, each] for each in task.saved})
@@ -151,9 +155,10 @@ class _Assembler:
         constants = (*map(np.asarray, region.constants), *self.starts)
         windows = (*region.reads, *(operand for _, operand in region.writes))
         roles, forward = self._roles(instructions)
+        slots = tuple((*each, windows_saved.get(i, -1)) for i, each in enumerate(buffers.slots))
         sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
         return Assembly(
-            *(region, windows, constants, tuple(buffers.slots), tuple(instructions), tuple(self.dtypes), self._still()),
+            *(region, windows, constants, slots, tuple(instructions), tuple(self.dtypes), self._still()),
             *(self._capacity(buffers.slots[:n_slots], len(instructions)), roles, forward, self.reduces, sums),
         )
 
@@ -192,6 +197,8 @@ class _Assembler:
         """Return what a task has to save that writes to an argument which it reads; ``None`` if it can't do that."""
         if len(task.operations) == 1:
             return () if is_in_place(task) else None
+        if not self.watches:
+            return ()
         found = tuple(each for each in task.inputs if each < self.n_reads and self._argument(each) == argument)
         return found if len((*task.inputs, *task.outputs, *task.saved, *found)) <= MOST_OPERANDS else None
 

@@ -10,9 +10,37 @@ import numpy as np
 from .loops import Operation, Task
 from .region import CAST, WHERE, Step
 
-HEAD = """#include <stddef.h>
+# The bytes that are saved at a time, which stay in the first cache beside all that is read.
+ASIDE = 8 << 10
+
+HEAD = """#include <fenv.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* What is overwritten is read at the same index only. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* How far a loop has come, as in native/program.h. */
+typedef struct {
+    ptrdiff_t row, from, rows, length;
+    ptrdiff_t watched;
+} Progress;
+
+/* Return the flags that all arithmetic so far has raised. */
+static inline int raised(ptrdiff_t watched)
+{
+    __asm__ volatile("" ::: "memory");
+#ifdef __x86_64__
+    return (int)__builtin_ia32_stmxcsr() & (int)watched;
+#else
+    return fetestexcept((int)watched);
+#endif
+}
 """
 
 _TYPES = {"?": "uint8_t", "f": "float", "d": "double"}
@@ -149,58 +177,79 @@ static inline {real} select_real_{size}(uint8_t c, {real} a, {real} b)
 
 
 def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Sequence[bool]) -> str:
-    """Return a loop for dense memory, which the compiler vectorises, another for any, and the choice of one."""
+    """Return loops for dense memory, which the compiler vectorises, others for any, and the choice of them."""
     places = list(enumerate((*task.inputs, *task.outputs, *task.saved)))
     names = {value: f"v{i}" for i, value in enumerate((*task.inputs, *(each.value for each in task.operations)))}
     types = {value: type_of(dtypes[value]) for value in names}
     body = [f"{types[each.value]} {names[each.value]} = {_text(each, names)};" for each in task.operations]
     inputs, outputs = places[: len(task.inputs)], places[len(task.inputs) :]
     stills = [i for i, value in inputs if still[value]]
-    # What is overwritten is read and written at the same index.
-    shared = {i for i, value in places if value in {*task.saved, *task.outputs}} if task.saved else set()
 
-    pointers = [
-        f"{types[value]} v{i}" if i in stills else f"{types[value]} *{'' if i in shared else 'restrict '}p{i}"
-        for i, value in places
-    ]
+    # What is saved is at the beginning of its buffer for each piece.
+    begin = len(places) - len(task.saved)
+    starts = [f"char *a{i} = args[{i}] + row * steps[{len(places) + i}] + from * steps[{i}];" for i in range(begin)]
+    starts += [f"char *a{i} = args[{i}] + (row - first) * n * sizeof({types[v]});" for i, v in places[begin:]]
+    pointers = [f"{types[value]} *p{i} = ({types[value]} *)a{i};" for i, value in places]
+    values = [f"{types[value]} v{i} = *p{i};" for i, value in inputs if i in stills]
     dense = [f"{types[value]} v{i} = p{i}[i];" for i, value in inputs if i not in stills]
     dense += [*body, *(f"p{i}[i] = {names[value]};" for i, value in outputs)]
-    at = {i: f"*({types[value]} *)(args[{i}] + i * steps[{i}])" for i, value in places}
+    at = {i: f"*({types[value]} *)(a{i} + i * steps[{i}])" for i, value in places}
     strided = [f"{types[value]} v{i} = {at[i]};" for i, value in inputs]
     strided += [*body, *(f"{at[i]} = {names[value]};" for i, value in outputs)]
-    given = [f"*({types[value]} *)at[{i}]" if i in stills else f"({types[value]} *)at[{i}]" for i, value in places]
-    count = len(places)
-    is_dense = [f"steps[{i}] == {0 if i in stills else dtypes[value].itemsize}" for i, value in places]
+    # One test: after many a compiler takes the loop to be rare, and doesn't make it fast.
+    is_dense = [f"(steps[{i}] == {0 if i in stills else dtypes[value].itemsize})" for i, value in places]
+    around = _pieces(ASIDE // sum(dtypes[value].itemsize for value in task.saved)) if task.saved else _ALL
     return f"""
-{_loop(f"dense_{number}", ", ".join(pointers), dense, bool(shared))}
-{_loop(f"strided_{number}", "char **args, ptrdiff_t const *steps", strided, False)}
+static void rows_{number}(char **args, ptrdiff_t const *steps, ptrdiff_t first, ptrdiff_t last, ptrdiff_t from, ptrdiff_t n)
+{{
+    if (__builtin_expect({" & ".join(is_dense)}, 1)) {{
+{_rows([*starts, *pointers, *values], dense, "INDEPENDENT")}
+    }} else {{
+{_rows(starts, strided)}
+    }}
+}}
 void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)
 {{
-    int is_dense = {" && ".join(is_dense)};
-    char *at[{count}];
-    memcpy(at, args, sizeof at);
-    for (ptrdiff_t row = 0; row < dimensions[1]; row++) {{
-        if (is_dense)
-            dense_{number}(dimensions[0], {", ".join(given)});
-        else
-            strided_{number}(dimensions[0], at, steps);
-        for (int i = 0; i < {count}; i++)
-            at[i] += steps[{count} + i];
-    }}
+{around.format(f"rows_{number}")}
 }}
 """
 
 
-def _loop(name: str, parameters: str, body: Sequence[str], independent: bool) -> str:
-    pragma = "#pragma GCC ivdep\n" if independent else ""
-    lines = "\n".join(f"        {each}" for each in body)
-    return f"""
-static __attribute__((noinline)) void {name}(ptrdiff_t n, {parameters})
-{{
-{pragma}    for (ptrdiff_t i = 0; i < n; i++) {{
+_ALL = "    {}(args, steps, 0, dimensions[1], 0, dimensions[0]);"
+
+
+def _pieces(most: int) -> str:
+    """Return calls for pieces of so many elements, of one row or of several whole ones, which end after a flag."""
+    return f"""    Progress *at = data;
+    ptrdiff_t const all = dimensions[0], rows = all < {most} ? {most} / all : 1;
+    while (at->row < dimensions[1]) {{{{
+        ptrdiff_t last = at->row + rows < dimensions[1] ? at->row + rows : dimensions[1];
+        for (; at->from < all; at->from += {most}) {{{{
+            ptrdiff_t n = all - at->from < {most} ? all - at->from : {most};
+            {{}}(args, steps, at->row, last, at->from, n);
+            if (raised(at->watched)) {{{{
+                at->rows = last - at->row;
+                at->length = n;
+                return;
+            }}}}
+        }}}}
+        at->from = 0;
+        at->row = last;
+    }}}}
+    at->rows = 0;"""
+
+
+def _rows(start: Sequence[str], body: Sequence[str], pragma: str = "") -> str:
+    """Return a loop over rows, which begin with some lines, around one over their elements."""
+    before = "\n".join(f"            {each}" for each in start)
+    lines = "\n".join(f"                {each}" for each in body)
+    return f"""        for (ptrdiff_t row = first; row < last; row++) {{
+{before}
+            {pragma}
+            for (ptrdiff_t i = 0; i < n; i++) {{
 {lines}
-    }}
-}}"""
+            }}
+        }}"""
 
 
 def _text(operation: Operation, names: dict[int, str]) -> str:

@@ -116,7 +116,7 @@ class _Hot:
 
 def _compiled(region: Region, by_steps: Callable[..., None], host: HostLoops | None) -> Any:
     """Return a program with generated loops; ``None`` if there are none."""
-    assembly = assemble(region, generated=True)
+    assembly = assemble(region, generated=True, watches=host is None)
     tasks = [each.task for each in assembly.instructions if each.checks] if assembly else []
     if assembly is None or not tasks:
         return None

@@ -107,6 +107,8 @@ static int read_instruction(Program *p, Instruction *it, PyObject *given)
         }
         p->operands[p->n_operands++] = (int)operand;
     }
+    int last = p->operands[p->n_operands - 1] - p->n_windows - p->n_constants;
+    it->saves = it->checks && last >= 0 && p->slots[last].saved >= 0;
     return 0;
 }
 
@@ -168,11 +170,12 @@ static int read_program(Program *p, PyObject *shape, PyObject *arguments, PyObje
     }
     for (int i = 0; i < p->n_slots; i++) {
         PyObject *each = PyTuple_GET_ITEM(slots, i);
-        if (!is_tuple(each, 2)) {
-            return wrong("slots are pairs (itemsize, by_row)");
+        if (!is_tuple(each, 3) || integer(each, 2) >= p->n_windows) {
+            return wrong("slots are triples (itemsize, by_row, the window that is saved there)");
         }
         p->slots[i].itemsize = integer(each, 0);
         p->slots[i].by_row = (int)integer(each, 1);
+        p->slots[i].saved = (int)integer(each, 2);
     }
     for (int i = 0; i < p->n_instructions; i++) {
         if (read_instruction(p, &p->instructions[i], PyTuple_GET_ITEM(instructions, i)) < 0) {

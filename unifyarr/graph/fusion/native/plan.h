@@ -8,6 +8,12 @@ typedef struct {
     npy_intp inner, row; /* bytes to the next element, and to the next row of the chunk */
 } Place;
 
+/* Where the elements of a window are saved: in a buffer, so many bytes away from their own in the last bits. */
+typedef struct {
+    char *buffer;
+    npy_intp shift;
+} Aside;
+
 typedef struct {
     int ndim, flat;
     npy_intp dims[NPY_MAXDIMS];
@@ -19,6 +25,8 @@ typedef struct {
     char **gathered;       /* buffers of windows that are gathered from many rows, or NULL */
     Place *staged;         /* where to copy what is computed in a buffer; its data are NULL for other windows */
     Place *places;         /* of operands */
+    Place *shifted;        /* of the operands of steps that run once more */
+    Aside *asides;         /* of slots where elements are saved */
 } Plan;
 
 /* Larger strides come first: elementwise the order of elements doesn't matter. */
@@ -82,6 +90,24 @@ static int is_even(const Plan *plan, int window)
     return 1;
 }
 
+/* Find how far from a window's elements they're saved, so that no window is read soon after and alike in the last bits. */
+static npy_intp find_shift(const Program *p, const Plan *plan, int saved)
+{
+    npy_intp best = 0, found = -1;
+    for (npy_intp shift = ALIAS / 2; shift < ALIAS && found < ALIAS / 4; shift += 256) {
+        npy_intp least = ALIAS / 4;
+        for (int w = 0; w < p->n_windows; w++) {
+            npy_intp ahead = (plan->base[saved] + shift - plan->base[w]) & (ALIAS - 1);
+            least = p->windows[w].role == READ && ahead < least ? ahead : least;
+        }
+        if (least > found) {
+            found = least;
+            best = shift;
+        }
+    }
+    return best;
+}
+
 static void choose_chunks(const Program *p, Plan *plan)
 {
     npy_intp length = plan->dims[plan->ndim - 1], rows = plan->ndim > 1 ? plan->dims[plan->ndim - 2] : 1, outer = 1;
@@ -114,7 +140,8 @@ static int n_places(const Program *p)
 
 static size_t plan_bytes(const Program *p)
 {
-    return p->n_windows * (NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(Place)) + n_places(p) * sizeof(Place);
+    return p->n_windows * (NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(Place)) +
+           2 * n_places(p) * sizeof(Place) + p->n_slots * sizeof(Aside);
 }
 
 static size_t scratch_bytes(const Program *p)
@@ -124,7 +151,7 @@ static size_t scratch_bytes(const Program *p)
         bytes += buffer_bytes(p, p->windows[w].itemsize);
     }
     for (int s = 0; s < p->n_slots; s++) {
-        bytes += buffer_bytes(p, p->slots[s].itemsize);
+        bytes += buffer_bytes(p, p->slots[s].itemsize) + (p->slots[s].saved < 0 ? 0 : ALIAS);
     }
     return bytes;
 }
@@ -186,7 +213,9 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
     plan->strides = (npy_intp *)memory;
     plan->places = (Place *)(plan->strides + p->n_windows * NPY_MAXDIMS);
     plan->staged = plan->places + n_places(p);
-    plan->base = (char **)(plan->staged + p->n_windows);
+    plan->shifted = plan->staged + p->n_windows;
+    plan->asides = (Aside *)(plan->shifted + n_places(p));
+    plan->base = (char **)(plan->asides + p->n_slots);
     plan->gathered = plan->base + p->n_windows;
 
     plan->ndim = 0;
@@ -237,6 +266,10 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
     for (int s = 0; s < p->n_slots; s++, place++) {
         npy_intp itemsize = p->slots[s].itemsize;
         *place = (Place){buffers, p->slots[s].by_row ? 0 : itemsize, p->slots[s].by_row ? itemsize : 0};
+        if (p->slots[s].saved >= 0) {
+            plan->asides[s] = (Aside){buffers, find_shift(p, plan, p->slots[s].saved)};
+            buffers += ALIAS;
+        }
         buffers += buffer_bytes(p, itemsize);
     }
     return 1;

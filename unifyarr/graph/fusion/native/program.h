@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     npy_intp itemsize;
     int by_row;
+    int saved;           /* the window whose elements a loop stores here before it overwrites them; -1 in other buffers */
 } Slot;
 
 enum kind {
@@ -39,7 +40,15 @@ typedef struct {
     int first, count;   /* its operands in Program.operands; the last is the output */
     int checks;         /* if it raises a flag, so many instructions follow only to find out which steps did */
     npy_intp itemsize;  /* of the result of a reduction */
+    int saves;          /* whether it saves what it overwrites, piece by piece */
 } Instruction;
+
+/* How far a generated loop has come that saves what it overwrites, as emit.py has it: the rows and elements of the piece
+   that raised a flag it watches; no rows at the end. */
+typedef struct {
+    npy_intp row, from, rows, length;
+    npy_intp watched;
+} Progress;
 
 /* Operands are numbered: windows, constants, slots. */
 typedef struct {
@@ -73,6 +82,8 @@ typedef struct {
 
 /* Between buffers, so that their elements of the same index don't lie 4096 bytes apart, where a write delays reads. */
 #define PADDING 192
+/* A processor takes a read for one of what is just being written if their addresses are equal in their last bits. */
+#define ALIAS 4096
 
 static npy_intp buffer_bytes(const Program *p, npy_intp itemsize)
 {

@@ -121,11 +121,66 @@ static int as_raised(int flags)
            (flags & 8 ? FE_INVALID : 0);
 }
 
-static void run_chunk(const Program *p, const Place *places, npy_intp rows, npy_intp length, int watched,
+static void note(const Instruction *it, int raised, unsigned char *flags)
+{
+    feclearexcept(FE_ALL_EXCEPT);
+    if (it->step >= 0) {
+        flags[it->step] |= noted(raised);
+    }
+}
+
+/* Run a generated loop that writes over what it reads. It stops after a piece where a flag is raised, whose elements it
+   has saved: the steps run on them again, one by one. */
+static void run_saving(const Program *p, const Instruction *it, const Plan *plan, npy_intp rows, npy_intp length,
+                       int watched, unsigned char *flags)
+{
+    char *data[MOST_OPERANDS];
+    npy_intp steps[2 * MOST_OPERANDS];
+    int even = 1;
+    for (int i = 0; i < it->count; i++) {
+        const Place *place = &plan->places[p->operands[it->first + i]];
+        data[i] = place->data;
+        steps[i] = place->inner;
+        steps[it->count + i] = place->row;
+        even &= place->row == place->inner * length;
+    }
+    npy_intp both[2] = {even ? rows * length : length, even ? 1 : rows};
+    Progress at = {0, 0, 0, 0, watched};
+    for (it->run(data, both, steps, &at); at.rows; it->run(data, both, steps, &at)) {
+        feclearexcept(FE_ALL_EXCEPT);
+        for (int i = 0; i < n_places(p); i++) {
+            const Place *place = &plan->places[i];
+            int slot = i - p->n_windows - p->n_constants;
+            int here = slot >= 0 && p->slots[slot].saved >= 0;
+            plan->shifted[i] = *place;
+            plan->shifted[i].data += here ? 0 : at.row * place->row + at.from * place->inner;
+        }
+        for (const Instruction *check = it + 1; check <= it + it->checks; check++) {
+            run_elementwise(p, check, plan->shifted, at.rows, at.length);
+            int raised = fetestexcept(watched);
+            if (raised) {
+                note(check, raised, flags);
+            }
+        }
+        at.from += at.length;
+        if (at.from == both[0]) {
+            at.from = 0;
+            at.row += at.rows;
+        }
+    }
+}
+
+static void run_chunk(const Program *p, const Plan *plan, npy_intp rows, npy_intp length, int watched,
                       unsigned char *flags)
 {
+    const Place *places = plan->places;
     for (int i = 0; i < p->n_instructions; i++) {
         const Instruction *it = &p->instructions[i];
+        if (it->saves) {
+            run_saving(p, it, plan, rows, length, watched, flags);
+            i += it->checks;
+            continue;
+        }
         switch (it->kind) {
         case ELEMENTWISE: run_elementwise(p, it, places, rows, length); break;
         case BY_ROW: run_by_row(p, it, places, rows); break;
@@ -133,10 +188,7 @@ static void run_chunk(const Program *p, const Place *places, npy_intp rows, npy_
         }
         int raised = watched ? fetestexcept(watched) : 0;
         if (raised) {
-            feclearexcept(FE_ALL_EXCEPT);
-            if (it->step >= 0) {
-                flags[it->step] |= noted(raised);
-            }
+            note(it, raised, flags);
         } else {
             i += it->checks;
         }
@@ -178,12 +230,18 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
             }
         }
         for (int s = 0; s < p->n_slots; s++) {
-            /* Slots are dense, however long the rows of this chunk are. */
+            Place *place = &places[p->n_windows + p->n_constants + s];
+            if (p->slots[s].saved >= 0) {
+                const Aside *aside = &plan->asides[s];
+                uintptr_t like = (uintptr_t)places[p->slots[s].saved].data + aside->shift;
+                place->data = aside->buffer + ((like - (uintptr_t)aside->buffer) & (ALIAS - 1) & -p->slots[s].itemsize);
+            }
             if (!p->slots[s].by_row) {
-                places[p->n_windows + p->n_constants + s].row = length * p->slots[s].itemsize;
+                /* Slots are dense, however long the rows of this chunk are. */
+                place->row = length * p->slots[s].itemsize;
             }
         }
-        run_chunk(p, places, rows, length, watched, flags);
+        run_chunk(p, plan, rows, length, watched, flags);
         for (int w = 0; w < p->n_windows; w++) {
             if (plan->gathered[w] && p->windows[w].role != READ) {
                 copy_piece(p, plan, w, from, length);
