@@ -27,6 +27,7 @@ from .core.names import leaf_parameters, parameters, positional
 from .run.calls import MISS, Call, CalledProgram, miss
 from .run.keys import cache_key
 from .run.program import Options, Program
+from .run.telling import tell_dropped, tell_in_python, tell_traced
 from .tracing.crossing import Crossing, common_backend, loses_gradients
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Compiled:
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         backend = common_backend(arrays)
         if self._must_run_in_python(backend, arrays):
+            tell_in_python(self._name, "the engine records gradients")
             return self._function(*args, **kwargs)
         program = self._program(backend, leaves, spec)
         self._straight = program.straight(self._function, leaves, spec)
@@ -170,6 +172,11 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"
 
+    def _repr_html_(self) -> str:
+        from .show.html import html_of_compiled
+
+        return html_of_compiled(self._name, [*self._programs.values()])
+
     def _must_run_in_python(self, backend: Handle, arrays: list[Array]) -> bool:
         if not loses_gradients(backend, self._engine):
             return False
@@ -189,6 +196,7 @@ class Compiled:
         key = self._key(backend, leaves, spec)
         found = programs.get(key)
         if found is None:
+            traced, dropped = False, False
             with self._lock:
                 key = self._key(backend, leaves, spec)
                 found = programs.get(key)
@@ -197,14 +205,20 @@ class Compiled:
                     self._asked[spec] = self._asked.get(spec, frozenset()) | found.made.floats.asked
                     key = self._key(backend, leaves, spec)
                     programs[key] = found
+                    traced, dropped = True, len(programs) > self._limit
                     while len(programs) > self._limit:
                         programs.popitem(last=False)
+            # Handlers of messages may do anything: no lock is held.
+            if traced:
+                tell_traced(self._name, self._function, leaves, key, programs)
+            if dropped:
+                tell_dropped(self._name, self._limit)
         # Another thread may have dropped it.
         with contextlib.suppress(KeyError):
             programs.move_to_end(key)
         return found
 
-    def _key(self, backend: Handle, leaves: list[Any], spec: Any) -> Hashable:
+    def _key(self, backend: Handle, leaves: list[Any], spec: Any) -> tuple[str, Any, tuple[Hashable, ...]]:
         return (backend.name, spec, cache_key(leaves, self._asked.get(spec, frozenset())))
 
     def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
