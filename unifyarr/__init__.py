@@ -17,6 +17,7 @@ from typing import Any as _Any
 from . import errors, fft, functions, linalg, nn, special, typing
 from ._core.arrays import array as _array
 from ._core.arrays.array import Array
+from ._core.arrays.printing import get_printoptions, printoptions, set_printoptions
 from ._core.declaring.op import op
 from ._core.engines.current import set_backend, use_backend
 from ._core.engines.dtypes import (  # fmt: skip
@@ -38,6 +39,7 @@ from ._core.engines.dtypes import (  # fmt: skip
 )
 from ._core.engines.registry import available_backends
 from ._core.modes.debugging import debug
+from ._version import __version__
 from .container import tree as _tree
 from .container.container import Container
 from .functions import *  # noqa: F403
@@ -59,6 +61,7 @@ from .functions.inspection import Info
 if _TYPE_CHECKING:
     from . import graph, on, random
     from ._portable import portable
+    from ._versions import show_versions
     from .graph.compiling import compile
     from .graph.fusion.threads import get_num_threads, set_num_threads
     from .transformations import grad, hessian, jacobian, jvp, value_and_grad, vjp, vmap
@@ -67,7 +70,6 @@ if _TYPE_CHECKING:
 _modules[f"{__name__}.array"] = _array
 _modules[f"{__name__}._tree"] = _tree
 
-__version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 __all__ = [
@@ -93,6 +95,7 @@ __all__ = [
     "float32",
     "float64",
     "get_num_threads",
+    "get_printoptions",
     "grad",
     "graph",
     "hessian",
@@ -116,11 +119,14 @@ __all__ = [
     "op",
     "pi",
     "portable",
+    "printoptions",
     "put_along_axis",
     "random",
     "set_backend",
     "set_num_threads",
+    "set_printoptions",
     "shard",
+    "show_versions",
     "special",
     "supports_inplace_updates",
     "to_backend",
@@ -147,6 +153,7 @@ _LATER = {
     "portable": "_portable",
     "random": "random",
     "set_num_threads": "graph.fusion.threads",
+    "show_versions": "_versions",
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"), "transformations"),
 }
 

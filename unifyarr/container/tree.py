@@ -195,6 +195,12 @@ class Tree(Nest):
         title = "Container" if self._container_type is dict else f"Container: {self._container_type.__name__}"
         return "\n".join([title, *_branches(self)])
 
+    def _repr_html_(self) -> str:
+        # Imported when a notebook shows a container.
+        from .display import html_of
+
+        return html_of(self)
+
 
 # The slots themselves: by ``object.__setattr__`` it would take twice as long.
 _set_items: Any = vars(Tree)["_items"].__set__

@@ -1,6 +1,6 @@
 """Graphs of operations, rewritten to work in place."""
 
-# ``drawing`` supplies methods of graphs.
+# ``drawing`` and ``html`` supply methods of graphs.
 from .compiling import Compiled, compile
 from .core.basic import Apply, Constant, Op, Region, Type, Variable
 from .core.destroyhandler import DestroyHandler
@@ -9,7 +9,7 @@ from .core.fgraph import FunctionGraph
 from .core.memory import memory_plan
 from .core.rewriting import canonicalize, dead_code, fold_constants, inplace, merge
 from .core.supervisor import Supervisor, fast_inplace_check
-from .show import drawing  # noqa: F401
+from .show import drawing, html  # noqa: F401
 from .tracing.trace import trace
 
 __all__ = [

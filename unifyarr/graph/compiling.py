@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
@@ -27,13 +27,17 @@ from .core.names import leaf_parameters, parameters, positional
 from .run.calls import MISS, Call, CalledProgram, miss
 from .run.keys import cache_key
 from .run.program import Options, Program
+from .run.telling import tell_dropped, tell_in_python, tell_traced
 from .tracing.crossing import Crossing, common_backend, loses_gradients
 
 if TYPE_CHECKING:
+    from ..typing import BackendName
     from .show.memory_report import MemoryReport
     from .show.profile_report import ProfileReport
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+P = ParamSpec("P")
+Rest = ParamSpec("Rest")
+Result = TypeVar("Result")
 Parameters = Iterable[str | int] | str | int
 MODES = ("fast", "debug", "pure")
 running_mode = traced_mode.get
@@ -42,12 +46,12 @@ running_mode = traced_mode.get
 PROGRAMS = 256
 
 
-class Compiled:
+class Compiled(Generic[P, Result]):
     """A function of arrays that runs as a graph; see ``compile``."""
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[P, Result],
         backend: str | None,
         mode: str,
         mutable: Parameters,
@@ -77,13 +81,13 @@ class Compiled:
         # The call of that program, which most calls are for again.
         self._straight: Call = miss
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
         """Call the function. Arguments of a new shape, dtype or structure are traced first."""
         if running_mode() is None:
-            result = self._straight(args, kwargs)
+            result: Any = self._straight(args, kwargs)
             if result is not MISS:
-                return result
-        return self._call(args, kwargs)
+                return result  # type: ignore[no-any-return]
+        return self._call(args, kwargs)  # type: ignore[no-any-return]
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if running() is not None:
@@ -93,6 +97,7 @@ class Compiled:
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         backend = common_backend(arrays)
         if self._must_run_in_python(backend, arrays):
+            tell_in_python(self._name, "the engine records gradients")
             return self._function(*args, **kwargs)
         program = self._program(backend, leaves, spec)
         self._straight = program.straight(self._function, leaves, spec)
@@ -137,19 +142,25 @@ class Compiled:
             self._name, program, lambda run: program(leaves, lambda: self._function(*args, **kwargs), run)
         )
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Compiled[Concatenate[Any, Rest], Result], instance: object, owner: type | None = None
+    ) -> Callable[Rest, Result]: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Bind the function to an instance, as a method."""
         return self if instance is None else MethodType(self, instance)
 
-    def __copy__(self) -> Compiled:
+    def __copy__(self) -> Self:
         """Return a compiled function with no programs yet."""
         return self._like(self._function)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self._like(copy.deepcopy(self._function, memo))
 
-    def _like(self, function: Callable[..., Any]) -> Compiled:
-        made = Compiled.__new__(type(self))
+    def _like(self, function: Callable[..., Any]) -> Self:
+        made = object.__new__(type(self))
         vars(made).update(vars(self), _function=function, __wrapped__=function)
         made._begin()
         return made
@@ -170,6 +181,11 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"
 
+    def _repr_html_(self) -> str:
+        from .show.html import html_of_compiled
+
+        return html_of_compiled(self._name, [*self._programs.values()])
+
     def _must_run_in_python(self, backend: Handle, arrays: list[Array]) -> bool:
         if not loses_gradients(backend, self._engine):
             return False
@@ -189,6 +205,7 @@ class Compiled:
         key = self._key(backend, leaves, spec)
         found = programs.get(key)
         if found is None:
+            traced, dropped = False, False
             with self._lock:
                 key = self._key(backend, leaves, spec)
                 found = programs.get(key)
@@ -197,14 +214,20 @@ class Compiled:
                     self._asked[spec] = self._asked.get(spec, frozenset()) | found.made.floats.asked
                     key = self._key(backend, leaves, spec)
                     programs[key] = found
+                    traced, dropped = True, len(programs) > self._limit
                     while len(programs) > self._limit:
                         programs.popitem(last=False)
+            # Handlers of messages may do anything: no lock is held.
+            if traced:
+                tell_traced(self._name, self._function, leaves, key, programs)
+            if dropped:
+                tell_dropped(self._name, self._limit)
         # Another thread may have dropped it.
         with contextlib.suppress(KeyError):
             programs.move_to_end(key)
         return found
 
-    def _key(self, backend: Handle, leaves: list[Any], spec: Any) -> Hashable:
+    def _key(self, backend: Handle, leaves: list[Any], spec: Any) -> tuple[str, Any, tuple[Hashable, ...]]:
         return (backend.name, spec, cache_key(leaves, self._asked.get(spec, frozenset())))
 
     def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
@@ -217,6 +240,13 @@ class Compiled:
         asked = self._asked.get(spec, frozenset())
         floats = [place for place, leaf in enumerate(leaves) if type(leaf) is float and place not in asked]
         return CalledProgram(self._function, leaves, spec, crossing, mutable, self._options, floats)
+
+
+class Decorator(Protocol):
+    """What ``compile`` returns without a function."""
+
+    def __call__(self, function: Callable[P, Result], /) -> Compiled[P, Result]:
+        """Return the compiled function."""
 
 
 def _limit(programs: int) -> int:
@@ -245,41 +275,40 @@ def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[st
     return frozenset(found)
 
 
-@overload
-def compile(function: Function, /) -> Function: ...
+Mode = Literal["fast", "debug", "pure"]
 
 
 @overload
 def compile(
-    function: Function,
+    function: Callable[P, Result],
     /,
     *,
-    backend: str | None = None,
-    mode: str = "fast",
+    backend: BackendName | None = None,
+    mode: Mode = "fast",
     mutable: Parameters = (),
     borrow: bool = False,
     programs: int = PROGRAMS,
     wait: bool = False,
-) -> Function: ...
+) -> Compiled[P, Result]: ...
 
 
 @overload
 def compile(
     *,
-    backend: str | None = None,
-    mode: str = "fast",
+    backend: BackendName | None = None,
+    mode: Mode = "fast",
     mutable: Parameters = (),
     borrow: bool = False,
     programs: int = PROGRAMS,
     wait: bool = False,
-) -> Callable[[Function], Function]: ...
+) -> Decorator: ...
 
 
 def compile(
-    function: Any = None,
+    function: Callable[..., Any] | None = None,
     /,
     *,
-    backend: str | None = None,
+    backend: BackendName | None = None,
     mode: str = "fast",
     mutable: Parameters = (),
     borrow: bool = False,

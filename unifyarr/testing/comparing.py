@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 import unifyarr as ua
 
@@ -103,6 +102,9 @@ def assert_values(
 
 def assert_raises(error: type[BaseException], function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
     """Assert that a call raises an error of a class, and leaves every array that it was given as it was."""
+    # Imported here: the self-test compares values where pytest isn't installed.
+    import pytest
+
     given: list[ua.Array] = []
     for each in (*arguments, *options.values()):
         given.extend(x for x in (each if isinstance(each, (list, tuple)) else [each]) if isinstance(x, ua.Array))

@@ -15,6 +15,7 @@ from ..values.arguments import as_integers
 from ..values.declared import numpy
 from ..values.elsewhere import WAYS
 from .ownership import read
+from .printing import printed
 from .slots import Slots
 
 # What engines give for the only element.
@@ -90,7 +91,7 @@ class Conversions(Slots):
     # -- text -------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return str(self._printable())
+        return printed(self._printable(), str)
 
     def __format__(self, specification: str) -> str:
         if self.ndim == 0:
@@ -98,19 +99,25 @@ class Conversions(Slots):
         if specification:
             raise TypeError(
                 f"the format {specification!r} is one for a number, and this array has shape {self.shape}: format its "
-                "elements, x.tolist(), or print it inside np.printoptions(precision=...)"
+                "elements, x.tolist(), or print it inside ua.printoptions(precision=...)"
             )
         return str(self)
 
     def __repr__(self) -> str:
         printable = self._printable()
-        body = printable if isinstance(printable, str) else repr(printable)
+        body = printable if isinstance(printable, str) else printed(printable, repr)
         extras = []
         if self.backend != current_name():
             extras.append(f"backend={self.backend!r}")
         if self.device != "cpu":
             extras.append(f"device={self.device!r}")
         return f"{body[:-1]}, {', '.join(extras)})" if extras else body
+
+    def _repr_html_(self) -> str:
+        # Imported when a notebook shows an array.
+        from .display import html_of
+
+        return html_of(self)
 
     def _printable(self) -> Any:
         x = current(self)

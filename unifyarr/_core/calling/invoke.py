@@ -24,6 +24,8 @@ from ..engines.handle import Handle, casts_itself, declines
 from ..engines.tracing import checking, mode, recording
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
+from ..writing.telling import tell_copied
+from .telling import tell_composed, tell_copied_out, tell_host
 
 
 def invoke(
@@ -60,6 +62,8 @@ def invoke(
         static["result"] = None if result is None else (result[0], result[1].dtype)
     if aligned and operands[0] is out and backend.destroys and _is_plain(out) and result == (out.shape, out.dtype):
         return _overwrite(kernel, out, operands[1:], static)
+    if name in backend.by_host:
+        tell_host(name, operands)
     natives = list(map(read, operands))
     notes = recording()
     judge = partial(_judge, name, backend, natives, static, result) if checking() else None
@@ -79,6 +83,7 @@ def invoke(
                     notes.call(kernel, operands, static, out)
                 return out
         else:
+            tell_copied_out(name, out, result[1])
             native = _call(kernel, operands, natives, static, judge)
     else:
         native = _call(kernel, operands, natives, static, judge)
@@ -97,12 +102,14 @@ def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
     """Call a kernel as ``invoke`` does, or return ``None`` where the backend has none or the kernel declines."""
     backend = operands[0]._backend
     if name not in backend.kernels or name in declined.get():
+        tell_composed(name, operands)
         return None
     if backend.records:
         arguments["offered"] = True
     try:
         return invoke(name, *operands, **arguments)
     except _Declined:
+        tell_composed(name, operands)
         return None
 
 
@@ -148,7 +155,8 @@ def _overwrite(kernel: Callable[..., Any], out: Array, others: tuple[Array, ...]
             return kernel(old, *natives, **static)
         return destructive(old, *natives, results=results, **static)
 
-    rewrite(out, write)
+    if rewrite(out, write):
+        tell_copied(out)
     return out
 
 
@@ -179,6 +187,8 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
     """Call a kernel that returns several arrays, on arrays of one backend."""
     backend = operands[0]._backend
     kernel = backend.kernel(name)
+    if name in backend.by_host:
+        tell_host(name, operands)
     natives = list(map(read, operands))
     judge = partial(_judge, name, backend, natives, static, None) if checking() else None
     arrays = tuple([wrap(native, backend) for native in _call(kernel, operands, natives, static, judge)])
@@ -191,10 +201,12 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
 def attempt_several(name: str, *operands: Array, **static: Any) -> tuple[Array, ...] | None:
     """Call a kernel as ``invoke_several`` does, or return ``None`` as ``attempt`` does."""
     if name not in operands[0]._backend.kernels or name in declined.get():
+        tell_composed(name, operands)
         return None
     try:
         return invoke_several(name, *operands, **static)
     except _Declined:
+        tell_composed(name, operands)
         return None
 
 

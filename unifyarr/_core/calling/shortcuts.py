@@ -25,6 +25,7 @@ from ..engines.tracing import recorded
 from .invoke import store_out, store_several
 from .programs import Program
 from .recording import Recording, is_numpy_data, native_of_data
+from .telling import tell_general
 
 # How many shortcuts a function keeps; a program that goes round more shapes takes the general path.
 MOST = 1024
@@ -70,7 +71,10 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         if len(self) >= MOST:
             self.clear()
             self._layouts.clear()
-        self[key] = self._shortcut(key, notes, result, operands, backend) or declines
+        found = self._shortcut(key, notes, result, operands, backend)
+        self[key] = found or declines
+        if found is None:
+            tell_general(self._name, operands)
         return result
 
     def learn_into(self, key: Hashable, call: Call, backend: Handle) -> Any:

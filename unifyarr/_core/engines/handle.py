@@ -47,6 +47,8 @@ class Handle(Members):
         if not engine.has_shapes:
             self.shape = partly_known(engine.shape)  # type: ignore[assignment, method-assign]
         self.kernels = dict(kernels)
+        # The names of kernels by which NumPy computes on the host.
+        self.by_host = frozenset(name for name, each in self.kernels.items() if getattr(each, "origin", "") == "host")
         self._devices: dict[Any, Any] = {}
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type[Any] = engine.native_types[0]

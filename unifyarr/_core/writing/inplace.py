@@ -30,6 +30,7 @@ from ..engines.tracing import checking, take, unrepeatable
 from ..modes.debugging import check_write
 from ..values.shapes import broadcast
 from ..values.supplying import supply
+from .telling import tell_copied
 
 # From how many elements of an array on a write into its own memory pays, on an immutable engine.
 MANY = 1 << 14
@@ -185,20 +186,26 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
 
     ``last`` is which elements of the target are written, if not all.
     """
+    if put(target, native, *last):
+        tell_copied(target)
+
+
+def put(target: Array, native: Any, *last: Step | Elements | Masked) -> bool:
+    """Do what ``assign`` does; return whether a donating engine had to copy the other elements for it."""
     unrepeatable()
     backend = target._backend
     root = root_of(target)
     steps = steps_with(target, *last)
     if not steps and backend.mutable:
         backend.assign(target._native, native)
-        return
+        return False
     with LOCK:
         if _goes_into_run(root, steps, native):
-            return
+            return False
         if steps:
-            rewrite(root, lambda old, results: put_through(backend, old, steps, native, results), native)
-        else:
-            rewrite(root, lambda old, results: store(backend, old, native), native)
+            return rewrite(root, lambda old, results: put_through(backend, old, steps, native, results), native)
+        rewrite(root, lambda old, results: store(backend, old, native), native)
+        return False
 
 
 def _goes_into_run(root: Array, steps: tuple[Any, ...], value: Any) -> bool:
@@ -246,7 +253,15 @@ def assign_all(
     with at(nest) as leaf:
         for leaf.place, (target, value) in enumerate(zip(targets, values, strict=True)):
             natives.append(as_native(target, value))
-    finish_all([partial(assign, target, native) for target, native in zip(targets, natives, strict=True)])
+    copied: list[Array] = []
+
+    def write(target: Array, native: Any) -> None:
+        if put(target, native):
+            copied.append(target)
+
+    finish_all([partial(write, target, native) for target, native in zip(targets, natives, strict=True)])
+    for x in copied:
+        tell_copied(x)
 
 
 def _as_source(value: Any) -> Any:
@@ -291,11 +306,11 @@ def path_of(nest: Any, place: int) -> str:
     return paths[place % len(paths)]
 
 
-def rewrite(root: Array, write: Callable[[Any, list[Any] | None], Any], value: Any = None) -> None:
+def rewrite(root: Array, write: Callable[[Any, list[Any] | None], Any], value: Any = None) -> bool:
     """Give a root the native that ``write`` makes of its old one, and may use up where it gets a list for its result.
 
     A write that fails or is interrupted leaves the root as it was, or as it is after the write. ``value`` is what is
-    written: a native that something else refers to.
+    written: a native that something else refers to. Returns whether the engine uses up natives, and not this one.
     """
     unrepeatable()
     backend = root._backend
@@ -303,7 +318,7 @@ def rewrite(root: Array, write: Callable[[Any, list[Any] | None], Any], value: A
         if isinstance(root._native, Pending) and (other := root._native.writing).under_way:
             # This is a finalizer, which Python runs in the middle of another write.
             other.later.append(lambda: rewrite(root, write, value))
-            return
+            return False
         writing, pending, done = Writing(), None, False
         try:
             writing.under_way = True
@@ -321,6 +336,7 @@ def rewrite(root: Array, write: Callable[[Any, list[Any] | None], Any], value: A
             writing.under_way = False
             if pending is not None:
                 writing.end((pending,))
+    return pending is not None and pending.number is None
 
 
 @explains("this write")

@@ -25,6 +25,7 @@ from ..engines.handle import Handle, casts_itself, has_one_device
 from ..engines.kernels import bound
 from ..engines.tracing import mode
 from .inplace import MANY, rewrite
+from .telling import tell_copied
 
 running_mode = mode.get
 _ARRAYS = frozenset({Array, Element, View})
@@ -110,7 +111,8 @@ def update(view: View, name: str, other: Any) -> bool:
             def write(old: Any, results: list[Any] | None) -> Any:
                 return pure(old, other) if results is None else destructive(old, other, results=results)
 
-            rewrite(root, write)
+            if rewrite(root, write):
+                tell_copied(root)
             return True
         with LOCK:
             return rebind(root, pure(native, other), owned=backend.destroys, instead_of=native)

@@ -302,3 +302,7 @@ class FunctionGraph:
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+    def _repr_html_(self) -> str:
+        """Return the drawing, or the beginning of the list of operations where there are too many to draw."""
+        raise NotSupplied

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from ..._core.values.logs import INFO, listener
 from ...backends.base import HostLoops
 from . import background, cache, warn
 from .assembly import Assembly, assemble, cost, number_places, own_name
@@ -92,7 +94,12 @@ def compile_now(function: Callable[..., None]) -> bool:
     if native is None or not isinstance(function, native.Program):
         return False
     if function.better is None and function.hot is not None:
-        function.better = _compiled(function.hot.region, function.hot.by_steps, function.hot.host)
+        start, region = perf_counter(), function.hot.region
+        function.better = _compiled(region, function.hot.by_steps, function.hot.host)
+        logger = listener("compile", INFO)
+        if logger is not None:
+            how = "NumPy's own loops go on" if function.better is None else "generated code runs from now on"
+            logger.info("a loop of %d fused steps: %s, %.2f s", len(region.steps), how, perf_counter() - start)
     return function.better is not None
 
 

@@ -11,7 +11,8 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
-from ..._core.writing.inplace import assign, check_target, finish_all
+from ..._core.writing.inplace import check_target, finish_all, put
+from ..._core.writing.telling import tell_copied
 from ...errors import CompileWarning
 from ..core.basic import Apply, same_type
 from ..core.fgraph import FunctionGraph
@@ -23,6 +24,7 @@ from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
 from .handling import Handling
 from .rewriting import Rewriting
+from .telling import tell_in_python, tell_refused
 
 # So many calls copy arrays that something else refers to, for the executor that uses up all that are written: one of
 # their own would be compiled for them.
@@ -55,6 +57,7 @@ class Program:
         floats: Sequence[int] = (),
     ) -> None:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
+        self.name = getattr(function, "__name__", type(function).__name__)
         self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"), floats)
         self.arrays = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
         targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
@@ -188,20 +191,25 @@ class Program:
         scalars = self.scalars([leaves[place] for place in self.made.floats.places], run is not None)
         if self.destroyed and self.clash(targets):
             # Overlapping arguments are written in an order that only the function itself knows.
+            tell_in_python(self.name, "arguments that it writes overlap others")
             return eager()
         how = self.handling if run is None else self._by_steps
         # A donated argument needs no check, unless an engine's trace is running that began after the array was made.
         for place in how.checked if not how.donated or self.backend.trace() is None else self.destroyed:
             check_target(targets[place])
         if how.donated:
+            copied: list[Array] = []
             # No other thread may read an array while its native is used up.
             with LOCK:
-                results = self._run(targets, scalars, how, run)
+                results = self._run(targets, scalars, how, run, copied)
+            for x in copied:
+                tell_copied(x)
         else:
             results = self._run(targets, scalars, how, run)
         if not self._told and self.backend.can_compile and run is None:
             self._told = True
             if self.refusal is not None:
+                tell_refused(self.name, self.refusal)
                 warnings.warn(self.refusal, CompileWarning, stacklevel=4)
         backend = self.crossing.array_backend
         computed = [wrap(native, backend) for native in results[len(self.stores) :]]
@@ -225,8 +233,18 @@ class Program:
         """Return whether one of the arrays that are written overlaps another one."""
         return any(not self.destroyed.isdisjoint(pair) for pair in overlapping(targets))
 
-    def _run(self, targets: list[Array], scalars: list[Any], how: Handling, run: Executor | None) -> list[Any]:
-        """Run the graph, write back the stores, and return the results."""
+    def _run(
+        self,
+        targets: list[Array],
+        scalars: list[Any],
+        how: Handling,
+        run: Executor | None,
+        copied: list[Array] | None = None,
+    ) -> list[Any]:
+        """Run the graph, write back the stores, and return the results.
+
+        The arrays that would have been donated, and are copied instead, are added to ``copied``.
+        """
         # ``run`` calls kernels one by one, which take natives.
         to_engine = self.to_engine if run is None else self.crossing.to_engine
         natives = [to_engine(x) if kept else None for x, kept in zip(targets, how.kept, strict=True)]
@@ -236,7 +254,7 @@ class Program:
             return list((run or self.executor(()))(*natives))
         writing, pending = Writing(), []
         used_up: list[int] = []
-        may_copy, copied = self._copies < COPIES and self.backend.trace() is None, 0
+        may_copy, copies = self._copies < COPIES and self.backend.trace() is None, 0
         try:
             writing.under_way = True
             for place in how.donated:
@@ -244,13 +262,16 @@ class Program:
                 assert taken is not None
                 pending.append(taken)
                 natives[place] = taken.native
-                if taken.number is None and may_copy:
-                    natives[place] = self.backend.copy(taken.native)
-                    taken.number = len(used_up)
-                    copied = 1
+                if taken.number is None:
+                    if copied is not None:
+                        copied.append(targets[place])
+                    if may_copy:
+                        natives[place] = self.backend.copy(taken.native)
+                        taken.number = len(used_up)
+                        copies = 1
                 if taken.number is not None:
                     used_up.append(place)
-            self._copies += copied
+            self._copies += copies
             run = run or self.executor(tuple(used_up))
             results = list(run(*natives, results=writing.results) if used_up else run(*natives))
             if self.crossing.two_engines:
@@ -266,7 +287,7 @@ class Program:
     ) -> list[Callable[[], object]]:
         """Return functions that write the results back."""
         rebound = [partial(rebind, targets[place], results[number], owned=True) for number, place in how.rebound]
-        assigned = [partial(assign, targets[place], results[number], *steps) for number, place, steps in how.assigned]
+        assigned = [partial(put, targets[place], results[number], *steps) for number, place, steps in how.assigned]
         reusing = [
             partial(rebind, targets[place], results[self.reusing[place]]) for place in used_up if place in self.reusing
         ]

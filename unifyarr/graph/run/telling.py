@@ -1,0 +1,102 @@
+"""What is logged of compiled functions: traces, and why, what is copied, and what runs in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..._core.arrays.array import Array
+from ..._core.values.logs import INFO, listener
+from ..core.names import describe, leaf_names
+
+if TYPE_CHECKING:
+    from ..core.fgraph import FunctionGraph
+
+
+class Made(Protocol):
+    """What is read of a program."""
+
+    fgraph: FunctionGraph
+    arrays: list[int]
+    made: Any
+
+
+# So many arguments are named in one message.
+_MOST = 6
+
+
+def tell_traced(
+    name: str,
+    function: Callable[..., Any],
+    leaves: Sequence[Any],
+    key: tuple[str, Any, Sequence[Hashable]],
+    programs: Mapping[Any, Made],
+) -> None:
+    """Log that a function was traced for a key, and how that differs from the key of the program called last."""
+    logger = listener("compile", INFO)
+    if logger is None:
+        return
+    # Other threads go on with the function.
+    programs = dict(programs)
+    if key not in programs:
+        return
+    backend, spec, keys = key
+    names = leaf_names(function, spec)
+    made, others = programs[key], [each for each in programs if each != key]
+    nodes = len(made.fgraph.apply_nodes)
+    if not others:
+        given = _listed(f"{name}: {_shown(leaf)}" for name, leaf in zip(names, leaves, strict=True))
+        logger.info("%s() is traced for (%s) on %s: %d operations", name, given, backend, nodes)
+        return
+    # The program that was called last, of the same structure if there's one.
+    like = next((each for each in reversed(others) if each[:2] == key[:2]), None)
+    if like is None:
+        why = "the structure of its arguments, or their backend, is a new one"
+    else:
+        earlier = programs[like]
+        why = _listed(
+            f"{names[place]} is {_shown(leaves[place])}, and was {_earlier(earlier, place, like[2][place])}"
+            for place, (mine, other) in enumerate(zip(keys, like[2], strict=True))
+            if mine != other
+        )
+    count = len(programs)
+    logger.info(
+        "%s() is traced again on %s, %d operations, its program number %d: %s", name, backend, nodes, count, why
+    )
+
+
+def _listed(parts: Iterator[str]) -> str:
+    found = list(parts)
+    more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []
+    return ", ".join([*found[:_MOST], *more])
+
+
+def _shown(leaf: object) -> str:
+    return f"{leaf.dtype.name} {leaf.shape}" if isinstance(leaf, Array) else f"{leaf!r:.40}"
+
+
+def _earlier(program: Made, place: int, key: Any) -> str:
+    if place in program.arrays:
+        return describe(program.made.inputs[program.arrays.index(place)].type) or "another array"
+    return f"{key[1]!r:.40}" if isinstance(key, tuple) else "any float"
+
+
+def tell_dropped(name: str, limit: int) -> None:
+    """Log that a function drops the program that was called longest ago."""
+    logger = listener("compile", INFO)
+    if logger is not None:
+        logger.info("%s() keeps %d programs, and drops the one that was called longest ago", name, limit)
+
+
+def tell_in_python(name: str, why: str) -> None:
+    """Log that a call runs the function itself in place of its graph."""
+    logger = listener("compile")
+    if logger is not None:
+        logger.debug("%s() runs in Python in this call: %s", name, why)
+
+
+def tell_refused(name: str, refusal: str) -> None:
+    """Log why the engine's compiler doesn't compile a function."""
+    logger = listener("compile", INFO)
+    if logger is not None:
+        logger.info("%s(): %s", name, refusal)
