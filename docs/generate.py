@@ -123,7 +123,7 @@ def names_of_numpy() -> str:
     return "\n".join(lines)
 
 
-PAGES = {"completeness.md": completeness, "api.md": reference, "numpy-names.md": names_of_numpy}
+PAGES = {"completeness.md": completeness, "api.md": reference, "coming-from/numpy-names.md": names_of_numpy}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():
