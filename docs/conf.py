@@ -12,6 +12,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT)]
 
 import pictures  # noqa: E402
+import reference_pages  # noqa: E402
 
 project = "unifyarr"
 author = "The unifyarr developers"
@@ -92,4 +93,4 @@ def setup(app: Any) -> None:
     """Register what this file adds to Sphinx."""
     app.connect("source-read", without_last_lines)
     app.connect("source-read", read_elsewhere)
-    app.connect("builder-inited", lambda app: pictures.write())
+    app.connect("builder-inited", lambda app: (pictures.write(), reference_pages.write()))
