@@ -1,4 +1,4 @@
-"""Write the pages that the code knows best: the completeness table and the reference of all functions."""
+"""Write the pages that the code knows best: the completeness table, and NumPy's names."""
 
 from __future__ import annotations
 
@@ -73,23 +73,6 @@ def completeness() -> str:
     return "\n".join(lines)
 
 
-def reference() -> str:
-    """Return the page of all public names."""
-    lines = ["# Reference", "", "```{eval-rst}", ".. currentmodule:: unifyarr", ""]
-    lines += [".. autoclass:: unifyarr.Array", "   :members:", ""]
-    for name in ua.__all__:
-        value = getattr(ua, name)
-        if callable(value) and name not in ("Array",) and not name.startswith("__"):
-            kind = "autoclass" if isinstance(value, type) else "autofunction"
-            lines += [f".. {kind}:: unifyarr.{name}", ""]
-    for extension in (ua.linalg, ua.fft, ua.nn, ua.special):
-        own = [name for name in extension.__all__ if name not in ua.__all__]
-        for name in own:
-            lines += [f".. autofunction:: {extension.__name__}.{name}", ""]
-    lines += [".. autoclass:: unifyarr.random.Generator", "   :members:", "   :inherited-members:", ""]
-    return "\n".join([*lines, "```", ""])
-
-
 def of_numpy(space: str, name: str) -> str:
     """Return what stands here for a name of NumPy's."""
     ours = getattr(unifyarr.numpy, space) if space else unifyarr.numpy
@@ -123,7 +106,7 @@ def names_of_numpy() -> str:
     return "\n".join(lines)
 
 
-PAGES = {"completeness.md": completeness, "api.md": reference, "numpy-names.md": names_of_numpy}
+PAGES = {"completeness.md": completeness, "coming-from/numpy-names.md": names_of_numpy}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -1,9 +1,11 @@
-"""The pages: their examples run on every backend, and the tests they name exist."""
+"""The pages: their examples run on every backend, their links lead somewhere, and the tests they name exist."""
 
 from __future__ import annotations
 
 import doctest
+import io
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,14 @@ import unifyarr as ua
 from .natives import TRANSFORMS, skip_without_derivatives
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md"))
-WITH_EXAMPLES = [page for page in PAGES if ">>>" in (ROOT / "docs" / page).read_text()]
+DOCS = ROOT / "docs"
+PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+WITH_EXAMPLES = [page for page in PAGES if ">>>" in (DOCS / page).read_text()]
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES)
 def test_examples_run(backend: str, page: str) -> None:
-    text = (ROOT / "docs" / page).read_text()
+    text = (DOCS / page).read_text()
     if TRANSFORMS.search(text):
         skip_without_derivatives(backend)
     report: list[str] = []
@@ -31,12 +34,38 @@ def test_examples_run(backend: str, page: str) -> None:
 
 
 def test_the_guides_have_examples() -> None:
-    assert {"inplace.md", "graph.md"} <= set(WITH_EXAMPLES)
+    assert {"guides/inplace.md", "guides/graph.md", "start/five-minutes.md"} <= set(WITH_EXAMPLES)
 
 
-@pytest.mark.parametrize("page", ["contract.md", "inplace.md"])
+def test_the_first_program_prints_what_its_page_shows() -> None:
+    text = (DOCS / "index.md").read_text()
+    program, shown = (re.findall(rf"^```{kind}\n(.*?)^```", text, re.M | re.S)[0] for kind in ("python", "text"))
+    backends = re.search(r"in (\(.*?\)):", program)
+    assert backends is not None
+    # An engine that isn't installed leaves its line out.
+    program = program.replace(backends[1], repr(tuple(ua.available_backends())))
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(program, "index.md", "exec"), {})
+    assert {*printed.getvalue().splitlines()} <= {*shown.splitlines()}
+    assert [line.split()[0] for line in shown.splitlines()] == ["numpy", "torch", "jax", "tensorflow"]
+
+
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[\w-]+)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_between_pages_lead_somewhere(page: str) -> None:
+    text = re.sub(r"```.*?```", "", (DOCS / page).read_text(), flags=re.S)
+    path = DOCS / page
+    # Pages of the reference are made when the site is built.
+    targets = [target for target in LINK.findall(text) if "reference/" not in target]
+    assert not [target for target in targets if not (path.parent / target).exists()]
+
+
+@pytest.mark.parametrize("page", ["contract.md", "guides/inplace.md"])
 def test_the_tests_that_a_page_names_exist(page: str) -> None:
-    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / page).read_text()))
+    named = set(re.findall(r"`(test_\w+)`", (DOCS / page).read_text()))
     defined = {
         name
         for path in (ROOT / "tests").rglob("*.py")

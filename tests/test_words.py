@@ -20,8 +20,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FILES = [
     path
-    for path in sorted([*(ROOT / "unifyarr").rglob("*"), *(ROOT / "docs").glob("*")])
-    if path.suffix in (".py", ".md")
+    for path in sorted([*(ROOT / "unifyarr").rglob("*"), *(ROOT / "docs").rglob("*")])
+    if path.suffix in (".py", ".md") and "_build" not in path.parts
 ]
 
 # Pattern -> what to write in its place.

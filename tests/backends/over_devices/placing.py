@@ -310,7 +310,7 @@ def test_explicit_axes_say_what_jax_cannot() -> None:
 
 
 def test_the_page_on_devices_runs() -> None:
-    page = Path(__file__).parents[3] / "docs" / "devices.md"
+    page = Path(__file__).parents[3] / "docs" / "guides" / "devices.md"
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)
     assert len(blocks) > 4
     exec(compile("\n".join(blocks), str(page), "exec"), {})

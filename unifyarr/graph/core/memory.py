@@ -34,6 +34,10 @@ def memory_plan(
 ) -> dict[Variable, Variable]:
     """Return a map: node output -> dead variable whose buffer it can reuse.
 
+    A buffer is reused only if it was made for the output of a node (or is a target), has the same dtype and shape,
+    and if nothing that may share its memory is read by that node or later, or is an output of the graph. A buffer keeps
+    the name of the variable that it was made for, even after other nodes have overwritten it.
+
     Parameters
     ----------
     fgraph
@@ -44,10 +48,6 @@ def memory_plan(
         The order in which the nodes run, by default the graph's own.
     writable
         Whether a node can write an output to a given buffer, by default what its ``op.out`` says.
-
-    A buffer is reused only if it was made for the output of a node (or is a target), has the same dtype and shape,
-    and if nothing that may share its memory is read by that node or later, or is an output of the graph. A buffer keeps
-    the name of the variable that it was made for, even after other nodes have overwritten it.
     """
     check_graph(fgraph)
     given = dict(targets or {})

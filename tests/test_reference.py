@@ -1,0 +1,66 @@
+"""The reference: each public name has a page, which says what its declaration says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import unifyarr as ua
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+@pytest.fixture(scope="module")
+def made() -> ModuleType:
+    sys.path.insert(0, str(DOCS))
+    try:
+        import reference_pages
+    finally:
+        sys.path.remove(str(DOCS))
+    return reference_pages
+
+
+def test_every_public_function_has_a_page(made: ModuleType) -> None:
+    entries = {entry.name: entry for found in made.functions().values() for entry in found}
+    dtypes = {name for name in ua.__all__ if isinstance(getattr(ua, name), type(ua.float64))}
+    public = {name for name in ua.__all__ if callable(getattr(ua, name))} - dtypes - {"Array", "Container"}
+    for space in made.EXTENSIONS:
+        public |= {f"{space}.{name}" for name in getattr(ua, space).__all__ if name not in ua.__all__}
+    assert {*entries} == public
+    # Each name of a subject is one.
+    known = {*made.MODULES, *made.NAMES, *made.EXTENSIONS.values()}
+    assert {*made.functions()} <= known, "name the category of a new file in docs/reference_pages.py"
+
+
+def entry(made: ModuleType, name: str) -> object:
+    return next(each for found in made.functions().values() for each in found if each.name == name)
+
+
+def test_a_page_says_what_is_a_view(made: ModuleType) -> None:
+    assert "a view" in made.facts.view(ua.reshape.declaration)
+    assert "``x``" in made.facts.view(ua.reshape.declaration)
+    assert "memory of its own" in made.facts.view(ua.sum.declaration)
+    assert made.facts.short(entry(made, "reshape")).startswith("view")
+    assert made.facts.short(entry(made, "add")) == "new, ``out``"
+
+
+def test_a_page_says_which_derivatives_are_tested(made: ModuleType) -> None:
+    said = made.facts.derivative(entry(made, "nn.layer_norm"))
+    assert "``x``, ``weight``, ``bias``" in said
+    assert "eps" not in said
+    assert made.facts.derivative(entry(made, "argmax")).endswith("none is tested.")
+    assert "jax has no derivative, and raises" in made.facts.derivative(entry(made, "linalg.eig"))
+    assert "for some arguments" in made.facts.derivative(entry(made, "scatter"))
+
+
+def test_a_page_says_how_backends_compute(made: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(made.facts.ua, "available_backends", lambda: ["numpy"])
+    made.facts.backends.cache_clear()
+    assert made.facts.routes(entry(made, "add")) == [("numpy", "by the engine", "yes")]
+    (row,) = made.facts.routes(entry(made, "special.gammaln"))
+    assert "(" in row[1]
+    assert made.facts.routes(entry(made, "hstack" if hasattr(ua, "hstack") else "moveaxis")) == []
+    made.facts.backends.cache_clear()
