@@ -1,0 +1,116 @@
+"""How a kernel of dask's is made of NumPy's for the chunks: tasks that are small when they are sent to another process."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+Kernel = Callable[..., Any]
+
+
+class Task:
+    """What runs on chunks, made of what it holds: told from others by that, and small when it's sent to a process."""
+
+    @property
+    def __name__(self) -> str:
+        """The name that dask gives to what it computes."""
+        return type(self).__name__.lower()
+
+    def __dask_tokenize__(self) -> Any:
+        """Return what tells this one from others."""
+        return type(self).__qualname__, vars(self)
+
+
+class Chunk(Task):
+    """NumPy's kernel for one chunk: a name and static arguments, looked up where it runs."""
+
+    def __init__(self, file: str, name: str, **static: Any) -> None:
+        self.file, self.name, self.static = file, name, static
+
+    @property
+    def __name__(self) -> str:
+        """The name of the kernel."""
+        return self.name
+
+    def __call__(self, *chunks: Any) -> Any:
+        """Return the kernel's result for chunks."""
+        with np.errstate(all="ignore"):
+            result = _kernel(self.file, self.name)(*chunks, **self.static)
+        return tuple(map(np.asarray, result)) if isinstance(result, tuple) else np.asarray(result)
+
+
+@functools.cache
+def _kernel(file: str, name: str) -> Kernel:
+    found: Kernel = getattr(importlib.import_module(f"unifyarr.backends.numpy.{file}"), name)
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _dtypes(file: str, name: str, static: Any, operands: tuple[tuple[np.dtype[Any], int], ...]) -> Any:
+    # What the kernel gives for one element is of the dtype that it gives for all.
+    chunks = [np.ones((1,) * ndim, dtype) for dtype, ndim in operands]
+    result = Chunk(file, name, **dict(static))(*chunks)
+    return tuple(each.dtype for each in result) if isinstance(result, tuple) else result.dtype
+
+
+def dtype_of(chunk: Chunk, *arrays: da.Array) -> Any:
+    """Return the dtype that a kernel gives for arrays, by a run of it on one element."""
+    operands = tuple((x.dtype, x.ndim) for x in arrays)
+    return _dtypes(chunk.file, chunk.name, tuple(sorted(chunk.static.items())), operands)
+
+
+def elementwise(file: str, name: str) -> Kernel:
+    """Return the kernel that computes each element of its result from those of its operands in the same place."""
+
+    def kernel(*arrays: da.Array, **static: Any) -> da.Array:
+        chunk = Chunk(file, name, **static)
+        return da.core.elemwise(chunk, *arrays, dtype=dtype_of(chunk, *arrays))
+
+    kernel.__name__ = kernel.__qualname__ = name
+    return kernel
+
+
+def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
+    """Return what a kernel gives on whole axes, those of the signature; all other axes stay in chunks."""
+    wide = _joins(signature, arrays)
+    if wide:
+        joining(chunk.name, wide)
+    dtypes = options.pop("output_dtypes", None) or dtype_of(chunk, *arrays)
+    dtypes = list(dtypes) if isinstance(dtypes, tuple) else dtypes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return da.apply_gufunc(
+            chunk, signature, *arrays, output_dtypes=dtypes, output_sizes=sizes or {}, allow_rechunk=True, **options
+        )
+
+
+def _joins(signature: str, arrays: Iterable[da.Array]) -> int:
+    # The bytes of the widest array whose core axes lie in several chunks.
+    groups = [group.strip("()") for group in signature.split("->")[0].split("),(")]
+    wide = 0
+    for group, x in zip(groups, arrays, strict=False):
+        count = len([each for each in group.split(",") if each])
+        if count and any(blocks > 1 for blocks in x.numblocks[x.ndim - count :]):
+            wide = max(wide, x.nbytes if x.nbytes == x.nbytes else 0)
+    return wide
+
+
+# Below so many bytes joining chunks costs nothing that anybody would see.
+_LARGE = 1 << 26
+
+
+def joining(name: str, size: int) -> None:
+    """Warn that a function has to join chunks of an array of ``size`` bytes."""
+    if size >= _LARGE:
+        warnings.warn(
+            f"{name}() joins the chunks of an array of {size:,} bytes along an axis: each has to fit into memory. "
+            "Rechunk first, x.rechunk({axis: -1}), with smaller chunks along the other axes",
+            da.PerformanceWarning,
+            stacklevel=2,
+        )

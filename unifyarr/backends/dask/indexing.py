@@ -1,0 +1,220 @@
+"""Reading and writing parts of arrays on dask: a write is one task for each chunk."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from ._chunks import Chunk, Task, joining
+from .manipulation import reshape
+
+# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
+Window = tuple[tuple[int, int, int], ...]
+
+
+def get_window(x: da.Array, /, *, window: Window) -> da.Array:
+    slices = []
+    for start, step, length in window:
+        stop: int | None = start + step * length
+        if length == 0:
+            start, stop, step = 0, 0, 1
+        elif stop is not None and stop < 0:
+            stop = None
+        slices.append(slice(start, stop, step))
+    return x[tuple(slices)]
+
+
+def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
+    """Return ``x`` with ``value``, of the window's shape or broadcast to it, in place of the window."""
+    if any(length == 0 for _, _, length in window):
+        return x
+    flips = tuple(slice(None, None, -1) if step < 0 else slice(None) for _, step, _ in window)
+    ascending = tuple(
+        (start, step, length) if step > 0 else (start + step * (length - 1), -step, length)
+        for start, step, length in window
+    )
+    if any(each.step for each in flips):
+        value = value[flips]
+    pieces = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, ascending, strict=True)]
+    value = value.rechunk(tuple(tuple(count for _, count in axis if count) for axis in pieces))
+    # A chunk of no elements stands for each chunk of ``x`` that the window doesn't meet.
+    value = _spread(value, tuple(tuple(count for _, count in axis) for axis in pieces))
+    write = Write(tuple([first for first, _ in axis] for axis in pieces), tuple(step for _, step, _ in window))
+    return da.map_blocks(write, x, value, dtype=x.dtype, meta=x._meta)
+
+
+def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int) -> list[tuple[int, int]]:
+    """Return for each chunk of an axis where in it the window begins, and how many of its elements are there."""
+    found, begin = [], 0
+    for chunk in lengths:
+        end = begin + chunk
+        first = max(0, -(-(begin - start) // step))
+        last = min(length, max(0, -(-(end - start) // step)))
+        found.append((start + first * step - begin, max(0, last - first)))
+        begin = end
+    return found
+
+
+def _spread(value: da.Array, chunks: tuple[tuple[int, ...], ...]) -> da.Array:
+    """Return an array with chunks of length 0 in some places among its own."""
+    for axis, lengths in enumerate(chunks):
+        if 0 not in lengths:
+            continue
+        parts, begin = [], 0
+        for length in lengths:
+            key = (slice(None),) * axis + (slice(begin, begin + length),)
+            parts.append(value[key])
+            begin += length
+        value = da.concatenate(parts, axis)
+    return value
+
+
+class Write(Task):
+    """Writes into a copy of a chunk, from where the window begins in it."""
+
+    def __init__(self, starts: tuple[list[int], ...], steps: tuple[int, ...]) -> None:
+        self.starts, self.steps = starts, steps
+
+    def __call__(self, x: Any, value: Any, block_id: tuple[int, ...] = ()) -> Any:
+        """Return the new chunk: the old one where the window doesn't meet it."""
+        if not value.size:
+            return x
+        result = np.array(x)
+        axes = zip(self.starts, self.steps, block_id, value.shape, strict=True)
+        key = tuple(
+            slice(starts[place], starts[place] + (length - 1) * abs(step) + 1, abs(step))
+            for starts, step, place, length in axes
+        )
+        result[key] = value
+        return result
+
+
+def put_mask(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
+    """Return ``x`` with ``value``, broadcastable to ``x`` and of its dtype, where ``mask``, of its shape, is true."""
+    return da.core.elemwise(Chunk("searching", "where"), mask, value, x, dtype=x.dtype)
+
+
+def gather(x: da.Array, /, *indices: da.Array) -> da.Array:
+    """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
+    return _by_indices(Chunk("indexing", "gather"), x, None, indices)
+
+
+def scatter(x: da.Array, value: da.Array, /, *indices: da.Array) -> da.Array:
+    """Return ``x`` with ``value`` at the indices: of equal ones the last wins."""
+    return _into_blocks(x, value, indices, "set")
+
+
+def scatter_reduce(x: da.Array, value: da.Array, /, *indices: da.Array, reduction: str) -> da.Array:
+    """Return ``x`` with ``value`` combined with it there."""
+    return _into_blocks(x, value, indices, reduction)
+
+
+def _labels(x: da.Array, value: da.Array | None, indices: tuple[da.Array, ...]) -> tuple[list[int], list[int]]:
+    places = list(range(x.ndim))
+    return places, list(range(x.ndim, x.ndim + indices[0].ndim))
+
+
+def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array, ...]) -> da.Array:
+    # The axes that are indexed come into one chunk, since any index may name any of their elements.
+    count = len(indices)
+    if any(blocks > 1 for blocks in x.numblocks[:count]):
+        joining("gather", int(x.nbytes))
+    x = x.rechunk(dict.fromkeys(range(count), -1))
+    places, found = _labels(x, value, indices)
+    operands: list[Any] = [x, tuple(places)]
+    for index in indices:
+        operands += [index, tuple(found)]
+    out = (*found, *places[count:])
+    return da.blockwise(chunk, out, *operands, dtype=x.dtype, concatenate=True, meta=np.empty((0,) * len(out), x.dtype))
+
+
+def _into_blocks(x: da.Array, value: da.Array, indices: tuple[da.Array, ...], reduction: str) -> da.Array:
+    """Let each chunk of ``x`` look at all indices, which come into one chunk, and take what is for it."""
+    if not value.size:
+        return x
+    count = len(indices)
+    places, found = _labels(x, value, indices)
+    operands: list[Any] = [x, tuple(places), value.rechunk(dict.fromkeys(range(len(found)), -1))]
+    operands.append((*found, *places[count:]))
+    for index in indices:
+        operands += [index.rechunk(-1), tuple(found)]
+    starts = tuple(da.from_array(_starts(x.chunks[axis]), chunks=1) for axis in range(count))
+    for axis, each in enumerate(starts):
+        operands += [each, (axis,)]
+    step = Scatter(reduction, tuple(x.shape[:count]))
+    return da.blockwise(
+        step, tuple(places), *operands, dtype=x.dtype, concatenate=True, align_arrays=False, meta=x._meta
+    )
+
+
+def _starts(lengths: tuple[int, ...]) -> np.ndarray:
+    return np.cumsum([0, *lengths[:-1]])
+
+
+class Scatter(Task):
+    """Writes those of all values whose indices are in a chunk."""
+
+    def __init__(self, reduction: str, shape: tuple[int, ...]) -> None:
+        self.reduction, self.shape = reduction, shape
+
+    def __call__(self, x: Any, value: Any, *rest: Any) -> Any:
+        """Return the new chunk."""
+        count = len(self.shape)
+        indices, starts = rest[:count], [int(each[0]) for each in rest[count:]]
+        local, inside = [], np.ones(indices[0].shape, bool)
+        for index, start, length, chunk in zip(indices, starts, self.shape, x.shape, strict=False):
+            if index.size and not (-length <= index.min() and index.max() < length):
+                raise IndexError(f"an index is out of bounds for an axis of size {length}")
+            place = np.where(index < 0, index + length, index) - start
+            inside &= (place >= 0) & (place < chunk)
+            local.append(place)
+        return Chunk("scattering", "scatter_reduce", reduction=self.reduction)(
+            x, value[inside], *(place[inside] for place in local)
+        )
+
+
+def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
+    if axis is None:
+        x, axis = reshape(x, shape=(math.prod(x.shape),)), 0
+    if any(blocks > 1 for blocks in x.numblocks[axis : axis + 1]):
+        joining("take", int(x.nbytes))
+    x = x.rechunk({axis: -1})
+    places = list(range(x.ndim))
+    found = list(range(x.ndim, x.ndim + indices.ndim))
+    out = (*places[:axis], *found, *places[axis + 1 :])
+    return da.blockwise(
+        Chunk("indexing", "take", axis=axis),
+        out,
+        x,
+        tuple(places),
+        indices,
+        tuple(found),
+        dtype=x.dtype,
+        concatenate=True,
+        meta=np.empty((0,) * len(out), x.dtype),
+    )
+
+
+def take_along_axis(x: da.Array, indices: da.Array, /, *, axis: int) -> da.Array:
+    places = tuple(range(x.ndim))
+    if x.numblocks[axis] > 1:
+        joining("take_along_axis", int(x.nbytes))
+    shape = tuple(max(pair) if place != axis else pair[0] for place, pair in enumerate(zip(x.shape, indices.shape)))
+    x = da.broadcast_to(x.rechunk({axis: -1}), shape)
+    wanted = tuple(length if place != axis else indices.shape[axis] for place, length in enumerate(shape))
+    indices = da.broadcast_to(indices, wanted).rechunk({place: x.chunks[place] for place in places if place != axis})
+    inner = (*places[:axis], x.ndim, *places[axis + 1 :])
+    return da.blockwise(
+        Chunk("indexing", "take_along_axis", axis=axis),
+        inner,
+        x,
+        places,
+        indices,
+        inner,
+        dtype=x.dtype,
+        concatenate=True,
+        meta=x._meta,
+    )
