@@ -38,6 +38,7 @@ def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
     )
     if any(each.step for each in flips):
         value = value[flips]
+    value = da.broadcast_to(value, tuple(length for _, _, length in window))
     pieces = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, ascending, strict=True)]
     value = value.rechunk(tuple(tuple(count for _, count in axis if count) for axis in pieces))
     # A chunk of no elements stands for each chunk of ``x`` that the window doesn't meet.
@@ -117,9 +118,23 @@ def _labels(x: da.Array, value: da.Array | None, indices: tuple[da.Array, ...]) 
     return places, list(range(x.ndim, x.ndim + indices[0].ndim))
 
 
+def _known(index: da.Array, length: int, axis: int) -> np.ndarray | None:
+    """Return the values of indices that came from the host, checked and not negative; others are found out later."""
+    # An array from the host is one layer, which dask names so.
+    if not index.name.startswith("array-") or len(index.dask.layers) > 1:
+        return None
+    values = np.asarray(index.compute(scheduler="synchronous"))
+    if values.size and not (-length <= values.min() and values.max() < length):
+        raise IndexError(f"an index is out of bounds for axis {axis} with size {length}")
+    return np.where(values < 0, values + length, values)
+
+
 def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array, ...]) -> da.Array:
-    # The axes that are indexed come into one chunk, since any index may name any of their elements.
     count = len(indices)
+    values = [_known(index, x.shape[axis], axis) for axis, index in enumerate(indices)]
+    if count == 1 and values[0] is not None and values[0].ndim == 1:
+        return x[values[0]]
+    # The axes that are indexed come into one chunk, since any index may name any of their elements.
     if any(blocks > 1 for blocks in x.numblocks[:count]):
         joining("gather", int(x.nbytes))
     x = x.rechunk(dict.fromkeys(range(count), -1))
@@ -133,9 +148,11 @@ def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array,
 
 def _into_blocks(x: da.Array, value: da.Array, indices: tuple[da.Array, ...], reduction: str) -> da.Array:
     """Let each chunk of ``x`` look at all indices, which come into one chunk, and take what is for it."""
+    count = len(indices)
+    for axis, index in enumerate(indices):
+        _known(index, x.shape[axis], axis)
     if not value.size:
         return x
-    count = len(indices)
     places, found = _labels(x, value, indices)
     operands: list[Any] = [x, tuple(places), value.rechunk(dict.fromkeys(range(len(found)), -1))]
     operands.append((*found, *places[count:]))
@@ -179,6 +196,9 @@ class Scatter(Task):
 def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
     if axis is None:
         x, axis = reshape(x, shape=(math.prod(x.shape),)), 0
+    values = _known(indices, x.shape[axis], axis)
+    if values is not None and values.ndim == 1:
+        return x[(slice(None),) * axis + (values,)]
     if any(blocks > 1 for blocks in x.numblocks[axis : axis + 1]):
         joining("take", int(x.nbytes))
     x = x.rechunk({axis: -1})

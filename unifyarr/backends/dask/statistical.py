@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable
 from typing import Any
@@ -64,14 +65,15 @@ def var(x: da.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> da.
         parts = (var(part, axis=axis, correction=correction, keepdims=keepdims) for part in (x.real, x.imag))
         return elementwise.add(*parts)  # type: ignore[attr-defined]
     wide, count = _wider(x.dtype), _count(x, axis)
-    if count == 0 or not axis:
-        spread = x.astype(wide) * np.asarray(0, wide)
-        total = sum(spread, axis=axis, dtype=wide, keepdims=keepdims) / np.asarray(count - correction or 0, wide)
-        return total.astype(x.dtype)
+    divisor = builtins.max(count - correction, 0)
+    with np.errstate(all="ignore"):
+        if count == 0 or not axis:
+            # Each element is its own mean: zero, or NaN where it isn't finite, over the divisor.
+            spread = sum(x.astype(wide) * np.asarray(0, wide), axis=axis, dtype=wide, keepdims=keepdims)
+            return astype(abs(spread) / np.asarray(divisor, wide), dtype=x.dtype)
+        factor = np.asarray(np.float64(count) / divisor, wide)
     # In one pass over the chunks, whose moments are merged: a second one would keep all of them in memory.
     found = da.var(x.astype(wide), axis=axis, dtype=wide, keepdims=keepdims, ddof=0)
-    with np.errstate(all="ignore"):
-        factor = np.asarray(np.float64(count) / np.maximum(count - correction, 0), wide)
     return (found * factor).astype(x.dtype)
 
 
