@@ -39,6 +39,10 @@ class ShapeError(UnifyarrError, ValueError):
     """Shapes don't fit together."""
 
 
+class UnknownShapeError(ShapeError):
+    """A length was asked for that isn't known before values are computed."""
+
+
 class TooLargeError(ShapeError, MemoryError):
     """An array has more bytes than can be addressed, which is NumPy's ``ValueError``."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -15,14 +15,14 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS
-from unifyarr._core.engines import natives, registry
-from unifyarr._core.engines.handle import LOADED
+from unifyarr._core.engines import registry
 from unifyarr._core.engines.kernels import kernel_problems, kernels_of, known_kernels
 from unifyarr.backends import Backend
 from unifyarr.backends.base.check import MEMBERS, problems
 from unifyarr.errors import BackendFeatureError, BackendNotFoundError
 
 from .conftest import PLUGIN
+from .proof import changed, installed
 
 ROOT = Path(ua.__file__).parents[1]
 MISSPELT = """
@@ -92,12 +92,6 @@ def boxed(on_path: None) -> type[Backend[Any]]:
     return BoxedBackend  # type: ignore[no-any-return]
 
 
-def changed(cls: type[Any], without: tuple[str, ...] = (), **members: Any) -> type[Any]:
-    """Return a class like another one, without some members and with others."""
-    own = {key: value for key, value in vars(cls).items() if key not in (*without, "__dict__", "__weakref__")}
-    return type(cls.__name__, cls.__bases__, own | members)
-
-
 def test_our_backends_keep_the_contract(backend: str) -> None:
     engine = registry.load(backend).engine
     assert problems(type(engine)) == []
@@ -141,6 +135,11 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"begin_run": lambda self, native, kernel: None},
         ["begin_run, goes_on, end_run belong together, but it has only begin_run"],
     ),
+    "a value of strides that nobody says": (
+        {"has_strides": True},
+        ["has_strides is True, but it lacks strides"],
+    ),
+    "an ability of another kind": ({"has_values": 0}, ["has_values has to be a bool, and is a int"]),
     "memory without addresses": ({"mutable": True}, ["mutable is True, but it lacks extent"]),
 }
 
@@ -209,23 +208,15 @@ def test_a_name_that_stands_for_two_kernels_is_an_error() -> None:
 
 
 @pytest.fixture
-def half(boxed: type[Any], monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Load a backend that has half of the kernels, and return what it lacks."""
+def half(boxed: type[Any]) -> Iterator[set[str]]:
+    """Load a backend that has half of the kernels, and yield what it lacks."""
     from boxed import kernels
 
     names = sorted(kernels_of(boxed()))
     kept = {*names[::2], "empty", "full", "zeros", "reshape", "get_window", "add"} - {"cos", "sum"}
     some = module("half", **{name: getattr(kernels, name) for name in kept})
-    cls = changed(boxed, name="boxed", modules=(some,))
-    point = EntryPoint("boxed", "boxed:BoxedBackend", "unifyarr.backends")
-    monkeypatch.setattr(EntryPoint, "load", lambda point: cls)
-    for finder in (registry, natives):
-        monkeypatch.setattr(finder, "entry_points", lambda: {"numpy": None, "boxed": point})
-    monkeypatch.delitem(LOADED, "boxed", raising=False)
-    monkeypatch.setattr(natives, "_BY_TYPE", dict(natives._BY_TYPE))
-    registry.load("boxed")
-    yield known_kernels() - kept
-    LOADED.pop("boxed", None)
+    with installed(changed(boxed, modules=(some,))):
+        yield known_kernels() - kept
 
 
 def test_a_backend_with_half_of_the_kernels_runs_what_it_has(half: set[str]) -> None:

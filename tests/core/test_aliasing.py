@@ -14,10 +14,10 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS, Declaration
+from unifyarr.testing.cases import CASES, Case, has_loop
+from unifyarr.testing.cases import case as case_of
+from unifyarr.testing.cases.table import TRUTH, A, J, Z
 
-from ..cases import CASES, Case, has_loop
-from ..cases import case as case_of
-from ..cases.table import TRUTH, A, J, Z
 from ..functions.calls import PUBLIC, find
 from ..natives import skip_unless
 from ..oracle import LENGTH, as_numpy
@@ -103,8 +103,8 @@ TESTED = [name for name in DECLARATIONS if any(case.arrays for case in CASES.get
 def test_every_function_has_a_line_of_cases() -> None:
     taking = {name for name in PUBLIC if "out" in inspect.signature(find(name)).parameters}
     missing = {*taking, *DECLARATIONS} - {*CASES}
-    assert not missing, f"write a line of cases for {', '.join(sorted(missing))} in a file of tests/cases"
-    assert not CASES.keys() - taking, "a line of tests/cases is about no function"
+    assert not missing, f"write a line of cases for {', '.join(sorted(missing))} in a file of unifyarr/testing/cases"
+    assert not CASES.keys() - taking, "a line of unifyarr/testing/cases is about no function"
 
 
 @pytest.mark.parametrize("name", [name for name, each in DECLARATIONS.items() if each.view_map])

@@ -12,8 +12,8 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.engines.registry import load
+from unifyarr.testing.cases.table import Q
 
-from ..cases.table import Q
 from ..functions.calls import CALLS, REFUSED, SEVERAL, WIDER, case, find, lift
 from ..kernels import Injected, failing, watched
 from ..natives import skip_unless

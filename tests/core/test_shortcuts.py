@@ -17,8 +17,8 @@ from unifyarr._core.calling.shortcuts import Shortcuts
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.handle import declines
 from unifyarr._core.engines.tracing import checked
+from unifyarr.testing.cases import CASES, Case
 
-from ..cases import CASES, Case
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_values
 

@@ -1,6 +1,6 @@
 """Random programs of views and writes beside plain NumPy: equal after every step, on every backend.
 
-``python -m tests.core.programs BACKEND COUNT SEED`` runs as many as one likes.
+``python -m unifyarr.testing.programs BACKEND COUNT SEED`` runs as many as one likes.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import unifyarr as ua
 from unifyarr._core.arrays import ownership
 from unifyarr._core.arrays.array import owner
 from unifyarr._core.writing import inplace
+from unifyarr.testing.programs.running import run
 
 from ..natives import IMMUTABLE, skip_unless
-from .programs.running import run
 
 # What takes about 20 seconds: JAX and TensorFlow compile for each shape and dtype.
 COUNTS = {"numpy": 500, "torch": 400, "jax": 40, "tensorflow": 200}

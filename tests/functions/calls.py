@@ -1,4 +1,4 @@
-"""The call of every function that takes ``out=``: the first case of its line in ``tests/cases``."""
+"""The call of every function that takes ``out=``: the first case of its line in ``unifyarr/testing/cases``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import unifyarr as ua
+from unifyarr.testing.cases import CASES, RETURNING_SEVERAL
 
-from ..cases import CASES, RETURNING_SEVERAL
 from ..oracle import as_numpy
 
 Case = tuple[list[Any], dict[str, Any]]

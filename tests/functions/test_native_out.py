@@ -11,8 +11,8 @@ import pytest
 import unifyarr as ua
 from unifyarr._core.calling import invoke as calls
 from unifyarr._core.writing import inplace
+from unifyarr.testing.cases.table import A, B, Q
 
-from ..cases.table import A, B, Q
 from ..gradients import gradient
 from ..kernels import watched
 from ..natives import skip_unless, values_of, variable

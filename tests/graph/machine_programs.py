@@ -1,7 +1,7 @@
 """The random programs of the in-place tests, compiled.
 
-What ``tests.core.programs`` draws is played inside a compiled function, on arrays that stand for its arguments, beside
-NumPy's arrays, which decide what may be done next. The results and the arguments have to be what NumPy's are.
+What ``unifyarr.testing.programs`` draws is played inside a compiled function, on arrays that stand for its arguments,
+beside NumPy's arrays, which decide what may be done next. The results and the arguments have to be what NumPy's are.
 
 ``python -m tests.graph.machine_programs BACKEND MODE COUNT SEED [ENGINE]`` runs many, on another engine if given.
 """
@@ -21,11 +21,10 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 from unifyarr.errors import ReadOnlyError, TraceError
-
-from ..core.programs.catalogue import DTYPES, SHAPES
-from ..core.programs.containers import ContainerPrograms
-from ..core.programs.machine import Pair, equal, outcome, peek
-from ..core.programs.running import forget
+from unifyarr.testing.programs.catalogue import DTYPES, SHAPES
+from unifyarr.testing.programs.containers import ContainerPrograms
+from unifyarr.testing.programs.machine import Pair, equal, outcome, peek
+from unifyarr.testing.programs.running import forget
 
 # What only eager arrays can do: hand out natives, and look.
 LEFT_OUT = {

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import unifyarr as ua
+from unifyarr.testing.cases.table import A, B, K
 
-from ..cases.table import A, B, K
 from ..functions.calls import CALLS, PUBLIC, SEVERAL, find, lift
 from ..oracle import words
 from ..test_random import METHODS

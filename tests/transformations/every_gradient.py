@@ -18,8 +18,8 @@ import numpy as np
 import unifyarr as ua
 from unifyarr.container.container import flatten
 from unifyarr.errors import LostDerivativeError
+from unifyarr.testing.cases.table import IMAGES, KERNELS, SIGNALS, A, B, Q, V
 
-from ..cases.table import IMAGES, KERNELS, SIGNALS, A, B, Q, V
 from ..functions.calls import CALLS, PUBLIC, SEVERAL, Case, case, find
 from .through import engines
 

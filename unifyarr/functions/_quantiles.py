@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, as_index, has_dtype
+from .._core.arrays.leaving import knows_values
 from .._core.arrays.ownership import read
 from .._core.arrays.scratch import reuse
 from .._core.calling.invoke import attempt
@@ -75,10 +76,9 @@ def _weight(place: Array, below: Array, method: str) -> Array:
 
 
 def known_values(x: Array) -> list[Any] | None:
-    """Return the elements of an array as Python numbers, ``None`` inside a trace."""
+    """Return the elements of an array as Python numbers, ``None`` inside a trace and on a lazy engine."""
     unrepeatable()
-    native = read(x)
-    return None if x._backend.is_traced(native) else x._backend.to_numpy(native).ravel().tolist()
+    return x._backend.to_numpy(read(x)).ravel().tolist() if knows_values(x) else None
 
 
 def _as_quantiles(q: Array | Scalar, x: Array, name: str) -> tuple[Array, list[float] | None]:

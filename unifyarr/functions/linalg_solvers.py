@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._core.arrays.array import Array
+from .._core.arrays.leaving import knows_values
 from .._core.calling.invoke import attempt
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
@@ -90,12 +91,12 @@ def lstsq(a: Array, b: Array, /, *, rcond: float | None = None, out: tuple[Array
 
 def _residuals(a: Array, solution: Array, right: Array, rank: Array) -> Array:
     backend, (rows, columns) = rank._backend, a.shape
-    traced = backend.is_traced(rank._native)
+    known = knows_values(rank)
     dtype = dtypes.real_of(right.dtype)
-    if rows <= columns or not (traced or int(rank) == columns):
+    if rows <= columns or (known and int(rank) != columns):
         return zeros(0, dtype=dtype, device=right.device, backend=backend.name)
     found = sum(square(abs(subtract(right, matmul(a, solution)))), axis=0)
-    return where(rank == columns, found, float("nan")) if traced else found
+    return found if known else where(rank == columns, found, float("nan"))
 
 
 # The coefficients of the numerator of the [13/13] Padé approximant of the exponential function: those of the

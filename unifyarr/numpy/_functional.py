@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.leaving import knows_values
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
-from ._creation import is_known
 from ._following import as_array, follows, together
 from ._writing import cast_to
 
@@ -92,8 +92,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Ar
         if not callable(function):
             result[test] = cast_to(function, result)
             continue
-        if not is_known(test):
-            # Inside a trace nobody knows which elements these are: the function gets all.
+        if not knows_values(test):
+            # Which elements these are isn't known in a trace, nor at once on a lazy engine: the function gets all.
             result[...] = ua.where(test, cast_to(function(values, *args, **kw), result), result)
             continue
         chosen = values[test]

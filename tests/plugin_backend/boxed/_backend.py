@@ -38,10 +38,6 @@ class BoxedBackend(Backend[Box]):
         """Return ``None``: boxes have NumPy's dtypes."""
         return
 
-    def strides(self, native: Box) -> None:
-        """Return ``None``: boxes are in C order."""
-        return
-
     def read(self, native: Box) -> Box:
         """Return the box: there are no variables."""
         return native

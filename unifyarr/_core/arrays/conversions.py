@@ -114,8 +114,9 @@ class Conversions(Slots):
 
     def _printable(self) -> Any:
         x = current(self)
-        if x._backend.is_traced(x._native):
-            return f"array(<{self.dtype} of shape {self.shape}, traced>)"
+        if not x._backend.knows_values(x._native):
+            why = "traced" if x._backend.is_traced(x._native) else "not computed"
+            return f"array(<{self.dtype} of shape {self.shape}, {why}>)"
         return self._values()
 
     def __dir__(self) -> list[str]:

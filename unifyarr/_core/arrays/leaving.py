@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import LostDerivativeError
 from ..engines import dtypes
-from ..engines.tracing import watch_gradients
+from ..engines.tracing import current, watch_gradients
 from .array import Array
 from .ownership import read
 
@@ -24,11 +24,17 @@ def carries_derivative(x: Array) -> bool:
     return bool(x._backend.carries_derivative(read(x)))
 
 
+def knows_values(x: Array) -> bool:
+    """Return whether a look at an array's values costs nothing: not in a trace, and not on a lazy engine."""
+    x = current(x)
+    return bool(x._backend.knows_values(read(x)))
+
+
 def must_stay(x: Array) -> bool:
     """Return whether an array is computed with on its engine alone: its values aren't known, or carry a derivative."""
     watch_gradients()
     native = read(x)
-    return bool(x._backend.is_traced(native) or x._backend.carries_derivative(native))
+    return bool(not x._backend.knows_values(native) or x._backend.carries_derivative(native))
 
 
 def check_leaving(x: Array, what: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ...backends.base import MEMBERS, Backend
 from ...errors import BackendFeatureError
+from ..values.lengths import partly_known
 
 if TYPE_CHECKING:
     # To a type checker a handle is a backend: it has the same members.
@@ -43,6 +44,8 @@ class Handle(Members):
         for name in MEMBERS:
             if not hasattr(type(self), name):
                 setattr(self, name, getattr(engine, name))
+        if not engine.has_shapes:
+            self.shape = partly_known(engine.shape)  # type: ignore[assignment, method-assign]
         self.kernels = dict(kernels)
         self._devices: dict[str, Any] = {}
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.

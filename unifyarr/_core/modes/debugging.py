@@ -132,9 +132,9 @@ def array_in(value: object) -> Array | None:
 
 
 def is_known(array: Array) -> bool:
-    """Return whether an array has values, which it may not have inside a trace."""
+    """Return whether an array has values at hand: it may have none inside a trace, and on a lazy engine it has none."""
     backend = array._backend
-    return backend.trace() is None and not backend.is_traced(peek(root_of(array)))
+    return backend.trace() is None and backend.knows_values(peek(root_of(array)))
 
 
 def values_of(array: Array) -> np.ndarray:

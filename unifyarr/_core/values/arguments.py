@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from ...errors import UnknownShapeError
+
 _Repr = reprlib.Repr()
 _Repr.maxother = _Repr.maxstring = 80
 
@@ -43,6 +45,8 @@ def as_integers(given: Any, what: str) -> tuple[int, ...]:
             if any(type(each) is bool for each in integers):
                 raise TypeError("a bool is no integer here, as in NumPy")
             return tuple(map(operator.index, integers))
+    except UnknownShapeError:
+        raise
     except Exception as error:
         raise TypeError(f"{what} is an integer or a sequence of integers, not {shown(given)}") from error
     raise ValueError(f"{what} has an integer for each axis, of which arrays have at most {MOST_AXES}")

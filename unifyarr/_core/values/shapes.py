@@ -13,6 +13,7 @@ import numpy as np
 from ...errors import AxisError, ShapeError, TooLargeError
 from ...typing import Shape
 from .arguments import MOST_AXES, as_integer, as_integers
+from .lengths import PartialShape
 
 
 def _most_bytes() -> int:
@@ -35,6 +36,8 @@ def check_memory(shape: Shape, dtype: Any, most: int = MOST_BYTES) -> None:
 
     As in NumPy, lengths of zero don't make the others smaller: engines count the elements along each axis.
     """
+    if type(shape) is PartialShape:
+        return
     nbytes = math.prod(shape) * dtype.itemsize
     if 0 < nbytes < most:
         return
@@ -65,6 +68,9 @@ def as_offset(offset: SupportsIndex, shape: Shape) -> int:
 
 def broadcast(*shapes: Shape, name: str = "") -> Shape:
     """Return the shape that shapes broadcast to together."""
+    if len(shapes) > 1 and PartialShape in set(map(type, shapes)):
+        # Numbers alone fit beside lengths that aren't known.
+        shapes = tuple([shape for shape in shapes if len(shape)])
     first = shapes[0] if shapes else ()
     if shapes.count(first) == len(shapes):
         return first
@@ -103,9 +109,10 @@ def as_axes(axis: SupportsIndex | Iterable[SupportsIndex] | None, ndim: int) -> 
 
 def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
     """Return the shape after a reduction over ``axes``."""
+    # The lengths of axes that go may be unknown.
     if keepdims:
-        return tuple([1 if axis in axes else length for axis, length in enumerate(shape)])
-    return tuple([length for axis, length in enumerate(shape) if axis not in axes])
+        return tuple([1 if axis in axes else shape[axis] for axis in range(len(shape))])
+    return tuple([shape[axis] for axis in range(len(shape)) if axis not in axes])
 
 
 def resolve_unknown(shape: Any, count: int) -> Shape:

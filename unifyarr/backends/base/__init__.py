@@ -13,8 +13,8 @@ A third party's backend subclasses ``Backend``, which is generic in the engine's
 
 What is abstract must be there; with ``@final`` a type checker says what is missing. What isn't abstract has the default
 that the rest of the package assumes. Loading a backend checks all of it once: see ``check.py``. The members are in
-groups, a file each: values, memory, devices, tracing, compiling, transforming, speed. A property here may be a class
-attribute there.
+groups, a file each: abilities, values, memory, devices, tracing, compiling, transforming, speed. A property here may be
+a class attribute there.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from ._native import Native
+from .abilities import Ability, every_dtype
 from .compiling import Compiling
 from .speed import Speed
 from .tracing import Tracing
 from .transforming import Transforming
 
-__all__ = ["MEMBERS", "Backend", "Native"]
+__all__ = ["MEMBERS", "Ability", "Backend", "Native"]
 
 
 class Backend(Compiling[Native], Tracing[Native], Transforming[Native], Speed[Native]):
@@ -53,6 +56,16 @@ class Backend(Compiling[Native], Tracing[Native], Transforming[Native], Speed[Na
         for two functions is an error. A kernel that isn't there is a gap: calls that need it raise
         ``BackendFeatureError``. ``unifyarr.backends.kernels`` has a line for a gap that gives the reason.
         """
+
+    def lacks(self, ability: Ability) -> bool:
+        """Return whether the engine doesn't have an ability."""
+        if ability is Ability.DEVICES:
+            return len(self.devices()) == 1
+        if ability is Ability.FLOAT64:
+            return not self.supports_dtype(np.dtype(np.float64))
+        if ability is Ability.DTYPES:
+            return not all(map(self.supports_dtype, every_dtype()))
+        return not getattr(self, ability.attribute)
 
     def as_kernel(self, function: Callable[..., Any], module: ModuleType) -> Callable[..., Any]:
         """Return a kernel for a public function of a module of kernels: by default the function itself."""

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from . import MEMBERS, Backend
+from . import MEMBERS, Ability, Backend
 
-# What an ability says that a backend has: the members that go with it, and with nothing else.
-ABILITIES = {
+# The members that go with an ability, and with nothing else.
+WITH = {
+    "has_strides": ("strides",),
     "has_variables": ("variable",),
     "can_compile": ("compiled",),
     "can_transform": ("vjp", "jvp", "vmap"),
@@ -18,11 +19,12 @@ ABILITIES = {
 # A holder of writes is begun, gone on with and ended; memory that is written in place has addresses.
 TOGETHER = {"begin_run": ("goes_on", "end_run")}
 _MAPPINGS = ("protocols", "pure_kernels", "fast", "fast_forms")
-_FLAGS = ("mutable", "differentiates", "warns", "computes_later", "has_read_only_views", *ABILITIES)
+_FLAGS = ("computes_later", *(each.attribute for each in Ability if isinstance(getattr(Backend, each.attribute), bool)))
 _KINDS: dict[str, tuple[type, str]] = {
     "name": (str, "a string"),
     "native_types": (tuple, "a tuple of classes"),
     "modules": (Sequence, "a sequence of modules"),
+    "mutable": (bool, "a bool"),
     "large": (int, "a number of bytes"),
     "takes_scalars": (Collection, "a set of names of functions"),
     "cache_reads": (Mapping, "a mapping from expressions to operators"),
@@ -75,7 +77,7 @@ def _described(value: object) -> str:
 
 def _incomplete(cls: type[Backend[Any]]) -> Iterator[str]:
     """Yield abilities without their members, and members without what says that they're there."""
-    for ability, members in ABILITIES.items():
+    for ability, members in WITH.items():
         has, own = getattr(cls, ability), [name for name in members if _is_own(cls, name)]
         if has is True and len(own) < len(members):
             yield f"{ability} is True, but it lacks {', '.join(name for name in members if name not in own)}"

@@ -16,9 +16,6 @@ from .memory import Memory
 class Compiling(Memory[Native], Devices[Native]):
     """What a compiled function of ours needs of the engine."""
 
-    # Whether there is ``compiled``. Elsewhere the steps of a program run one by one, on buffers that are used again.
-    can_compile: bool = False
-
     def compiled(
         self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
     ) -> Callable[..., Any]:

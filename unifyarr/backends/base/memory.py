@@ -18,17 +18,6 @@ class Memory(Values[Native]):
 
     # -- what can be written ------------------------------------------------------------------------------------------
 
-    @property
-    @abstractmethod
-    def mutable(self) -> bool:
-        """Whether native arrays are written in place, unless ``can_write`` says no for a single one."""
-
-    # Whether the engine can mark a native array as read-only, so that ``broadcast_to`` and ``diagonal`` give native
-    # views. Elsewhere these are views of ours.
-    has_read_only_views: bool = False
-    # Whether the engine has variables: natives that are written in place on an engine whose arrays aren't.
-    has_variables: bool = False
-
     @abstractmethod
     def can_write(self, native: Native) -> bool:
         """Return whether the engine can write this native array in place at all."""
@@ -78,11 +67,8 @@ class Memory(Values[Native]):
         return None
 
     def window_is_view(self, window: tuple[tuple[int, int, int], ...]) -> bool:
-        """Return whether ``get_window`` gives a native view of (start, step, length) for each axis.
-
-        torch, for one, has no negative steps.
-        """
-        return True
+        """Return whether ``get_window`` gives a native view of (start, step, length) for each axis."""
+        return self.has_negative_steps or all(step > 0 or length < 2 for _, step, length in window)
 
     def as_stored(self, old: Native, new: Native) -> Native:
         """Return what stands in an array for a native that replaces another one, where nothing is written in place."""

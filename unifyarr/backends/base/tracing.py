@@ -11,9 +11,6 @@ from .values import Values
 class Tracing(Values[Native]):
     """What the engine does to functions itself: ``jax.jit``, ``tf.function``, autograd."""
 
-    # Whether the engine ever records gradients of its arrays.
-    differentiates: bool = True
-
     @abstractmethod
     def trace(self) -> object | None:
         """Return a token of the engine's trace that is running in this thread, ``None`` if none is.
@@ -28,6 +25,10 @@ class Tracing(Values[Native]):
     @abstractmethod
     def is_traced(self, native: Native) -> bool:
         """Return whether a native array stands for values that are not known yet."""
+
+    def knows_values(self, native: Native) -> bool:
+        """Return whether a look at a native's values costs no computation: what is optional does without, elsewhere."""
+        return self.has_values and not self.is_traced(native)
 
     def hides_values(self, native: Native) -> bool:
         """Return whether a native's values are unknown inside ``vjp``, ``jvp`` and ``vmap``; by default if it's traced.

@@ -19,8 +19,6 @@ class Transforming(Values[Native]):
     transformed, and of what goes along. Gradients of complex arrays are as JAX defines them.
     """
 
-    # Whether there are ``vjp``, ``jvp`` and ``vmap``.
-    can_transform: bool = False
     # Kernels that replace those of the same names where the engine transforms a function: pure ones, for kernels that
     # write in a way that can't be transformed.
     pure_kernels: Mapping[str, Callable[..., Any]] = {}

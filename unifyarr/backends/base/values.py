@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic
 
 import numpy as np
 
 from ._native import Native
+from .abilities import Abilities
 
 
-class Values(ABC, Generic[Native]):
+class Values(Abilities, Generic[Native]):
     """Types, shapes, dtypes and values of native arrays."""
 
     # -- what an array is ---------------------------------------------------------------------------------------------
@@ -23,7 +24,7 @@ class Values(ABC, Generic[Native]):
 
     @abstractmethod
     def shape(self, native: Native) -> tuple[int, ...]:
-        """Return the shape as a tuple of ``int``."""
+        """Return the shape as a tuple of ``int``; without ``has_shapes`` ``None`` is a length that isn't known."""
 
     @abstractmethod
     def dtype(self, native: Native) -> np.dtype[Any]:
@@ -33,9 +34,9 @@ class Values(ABC, Generic[Native]):
     def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
         """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
 
-    @abstractmethod
     def strides(self, native: Native) -> tuple[int, ...] | None:
-        """Return the strides in bytes, ``None`` where the engine hides them (arrays are C-contiguous there)."""
+        """Return the strides in bytes, where ``has_strides``; ``None`` elsewhere, as arrays are C-contiguous there."""
+        return None
 
     @abstractmethod
     def read(self, native: Native) -> Native:
@@ -98,9 +99,6 @@ class Values(ABC, Generic[Native]):
         """Return the DLPack device type and number."""
 
     # -- what is refused, and how errors are reported -----------------------------------------------------------------
-
-    # Whether the engine warns of values as ``np.errstate`` says. Where it doesn't, the host doesn't either.
-    warns: bool = False
 
     def check_type(self, native: Any) -> None:
         """Raise ``TypeError`` for an instance of a subclass of ``native_types`` that means something else.

@@ -165,10 +165,6 @@ class Backend(base.Backend[Any]):
         """Return the ``numpy.dtype`` of one of JAX's scalar types, such as ``jax.numpy.float32``."""
         return np.dtype(dtype) if type(dtype) is type(jnp.float32) else None
 
-    def strides(self, native: Any) -> None:
-        """Return ``None``: JAX hides strides, arrays are C-contiguous."""
-        return
-
     def read(self, native: Any) -> Any:
         """Return the value of a mutable reference, an array itself."""
         # A later write gives the reference's buffer away, so that what is read is a copy.

@@ -48,9 +48,7 @@ class Backend(base.Backend[np.ndarray]):
     name = "numpy"
     # Only arrays: scalars such as ``numpy.float64(1)`` are data, like Python's.
     native_types: tuple[type, ...] = (np.ndarray,)
-    # Whether natives are written in place, unless ``can_write`` says no for a single one.
-    mutable = True
-    has_read_only_views = True
+    mutable = has_strides = has_read_only_views = True
     differentiates = False
     # It warns of 1 / 0 and the like, or raises, as ``np.errstate`` says.
     warns = True

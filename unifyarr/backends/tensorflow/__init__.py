@@ -170,7 +170,6 @@ class Backend(base.Backend[Any]):
     name = "tensorflow"
     # What eager code meets first; then the symbolic tensors, and all kinds of variables.
     native_types: tuple[type, ...] = (EagerTensor, ResourceVariable, tf.Tensor, tf.Variable)
-    # Whether natives are written in place, unless ``can_write`` says no for a single one.
     mutable = False
     # ``tf.Variable`` is, by ``can_write``.
     has_variables = True
@@ -228,10 +227,6 @@ class Backend(base.Backend[Any]):
     def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
         """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
         return NUMPY_DTYPES.get(dtype) if isinstance(dtype, tf.DType) else None
-
-    def strides(self, native: Any) -> tuple[int, ...] | None:
-        """Return ``None``: the engine hides the strides, arrays are C-contiguous."""
-        return None
 
     def read(self, native: Any) -> Any:
         """Return the value of a variable, which later writes to it don't change, or the tensor itself."""

@@ -46,7 +46,6 @@ from . import (
     transformations,
     utility,
 )
-from ._indices import Window
 from ._items import NUMBERS
 from ._private import MappingKey, disabled_torch_function, register_pytree_node
 from ._shared import (
@@ -93,7 +92,8 @@ class Backend(base.Backend[Tensor]):
     name = "torch"
     native_types: tuple[type, ...] = (torch.Tensor,)
     # ``check_writable`` says which single tensors torch forbids to write.
-    mutable = True
+    mutable = has_strides = True
+    has_negative_steps = False
     # These take a Python number beside a tensor, and treat it as NumPy does a weak scalar.
     takes_scalars = frozenset(
         {
@@ -386,10 +386,6 @@ class Backend(base.Backend[Tensor]):
                 flatten(x)[1],
             ),
         )
-
-    def window_is_view(self, window: Window) -> bool:
-        """Return whether ``get_window`` gives a view: torch has no negative strides."""
-        return all(step > 0 or length < 2 for _, step, length in window)
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ class TracingBackend(Backend[Traced]):
     """The engine of a trace, as the frontend sees an engine: what isn't said here is asked of the traced one."""
 
     mutable = False
+    has_strides = True
     native_types = (Traced,)
     modules = ()
 

@@ -45,6 +45,10 @@ def overlap_among(arrays: Sequence[np.ndarray]) -> bool:
     return any(np.shares_memory(x, y) for place, x in enumerate(arrays) for y in arrays[:place])
 
 
+def _itself(x: Any) -> Any:
+    return x
+
+
 class ContainerPrograms(Programs):
     """Programs with containers, and with several targets in one call."""
 
@@ -180,7 +184,7 @@ class ContainerPrograms(Programs):
         parts, _ = outcome(lambda: [*function(np, one.values)])
         outs: list[Pair] = []
         for place, part in enumerate([one.values] if parts is None else parts):
-            outs.append(self.out(into[place % len(into)], lambda part=part: part, outs if apart else ()))
+            outs.append(self.out(into[place % len(into)], functools.partial(_itself, part), outs if apart else ()))
 
         def ours() -> None:
             function(ua, one.x, out=tuple(each.x for each in outs))

@@ -1,4 +1,4 @@
-"""Run many programs: ``python -m tests.core.programs BACKEND COUNT SEED`` stops at the first difference from NumPy."""
+"""Run many programs: ``python -m unifyarr.testing.programs BACKEND COUNT SEED``, up to a difference from NumPy."""
 
 from __future__ import annotations
 

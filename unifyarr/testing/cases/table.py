@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..oracle import words
-
 A = np.array([[0.25, -0.5, 0.75], [0.5, 0.125, -1.0]])
 B = np.array([[2.0, 3.0, -1.5], [0.5, 1.0, 4.0]])
 K, J = np.array([[7, -8, 9], [1, 0, 5]]), np.array([[2, 3, 1], [4, 1, 2]])
@@ -93,7 +91,7 @@ RETURNING_SEVERAL: set[str] = set()
 
 def line(names: str, *cases: Case) -> None:
     """Give one function, or several, their cases."""
-    for name in words(names):
+    for name in names.split():
         if name in CASES:
             raise ValueError(f"{name} has two lines of cases")
         CASES[name] = list(cases)
@@ -102,9 +100,9 @@ def line(names: str, *cases: Case) -> None:
 def several(names: str, *cases: Case) -> None:
     """Give their cases to functions that return several arrays."""
     line(names, *cases)
-    RETURNING_SEVERAL.update(words(names))
+    RETURNING_SEVERAL.update(names.split())
 
 
 def names(prefix: str, text: str) -> str:
     """Return words with a prefix."""
-    return " ".join(prefix + name for name in words(text))
+    return " ".join(prefix + name for name in text.split())

@@ -1,0 +1,64 @@
+"""Shapes with lengths that only values decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from ...errors import UnknownShapeError
+
+
+class PartialShape(tuple[Any, ...]):
+    """The lengths of an array's axes, of which some aren't known: how many there are is, and reading one raises.
+
+    This is all that the frontend does about unknown lengths: a call that needs none goes on, every other one raises.
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if found is None or (isinstance(found, tuple) and None in tuple(super().__iter__())[key]):
+            self._refuse()
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        self._refuse()
+
+    def __reversed__(self) -> Iterator[Any]:
+        self._refuse()
+
+    def __eq__(self, other: object) -> bool:
+        self._refuse()
+
+    def __ne__(self, other: object) -> bool:
+        self._refuse()
+
+    def __hash__(self) -> int:
+        self._refuse()
+
+    def __add__(self, other: Any) -> NoReturn:
+        self._refuse()
+
+    def __mul__(self, other: Any) -> NoReturn:
+        self._refuse()
+
+    def __repr__(self) -> str:
+        lengths = ["?" if length is None else str(length) for length in super().__iter__()]
+        return f"({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
+
+    def _refuse(self) -> NoReturn:
+        raise UnknownShapeError(
+            f"an array of shape {self!r} has lengths that aren't known before its values are computed, and this needs "
+            "them: compute them first, for example by ua.asarray(x.to_numpy())"
+        )
+
+
+def partly_known(shape: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return an engine's function of shapes as one whose ``None`` is no length that anything goes on with."""
+
+    def checked(native: Any) -> tuple[Any, ...]:
+        lengths = shape(native)
+        return PartialShape(lengths) if None in lengths else lengths
+
+    return checked

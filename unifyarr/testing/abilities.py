@@ -1,0 +1,62 @@
+"""Marks of tests that need an ability of the engine, or that it lacks one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._core.engines.registry import load
+from ..backends import Ability
+
+if TYPE_CHECKING:
+    import pytest
+
+LINES = (
+    "needs(*abilities, why=''): run where the engine has these, by their names in unifyarr.backends.Ability",
+    "lacks(*abilities, why=''): run where the engine lacks one of these",
+)
+# What the reason of a skipped test begins with.
+LACKING = "lacks the ability"
+
+
+def needs(*abilities: str, why: str = "") -> Any:
+    """Mark a test that runs on engines with abilities, by their names in ``unifyarr.backends.Ability``.
+
+    >>> from unifyarr.testing import needs
+    >>> @needs("writes", "strides")
+    ... def test_memory(backend): ...
+    """
+    return _mark("needs", abilities, why)
+
+
+def lacks(*abilities: str, why: str = "") -> Any:
+    """Mark a test that runs on engines without one of some abilities: one of what the frontend does then."""
+    return _mark("lacks", abilities, why)
+
+
+def _mark(name: str, abilities: tuple[str, ...], why: str) -> Any:
+    import pytest
+
+    # A misspelt name is an error here, and no test that never runs.
+    return getattr(pytest.mark, name)(*map(Ability, abilities), why=why)
+
+
+def lacking(backend: str, *abilities: str) -> list[str]:
+    """Return which of some abilities the engine of a backend lacks."""
+    handle = load(backend)
+    return [name for name in abilities if handle.lacks(Ability(name))]
+
+
+def skip_by_marks(item: pytest.Item, backend: str | None) -> None:
+    """Skip a test whose marks ask for another engine."""
+    import pytest
+
+    if backend is None:
+        return
+    handle = load(backend)
+    for mark in item.iter_markers("needs"):
+        missing = [each.value for each in mark.args if handle.lacks(each)]
+        if missing:
+            pytest.skip(f"{LACKING} {', '.join(missing)}: {backend}")
+    for mark in item.iter_markers("lacks"):
+        if not any(map(handle.lacks, mark.args)):
+            pytest.skip(f"{mark.kwargs['why'] or 'what the frontend does without'}: {backend} lacks nothing of it")

@@ -1,0 +1,1 @@
+"""What the plugin runs on a backend: tests that follow from the declarations, with NumPy's backend as the oracle."""
