@@ -40,6 +40,9 @@ class Backend(base.Backend[da.Array]):
     name = "dask"
     native_types = (da.Array,)
     mutable = False
+    # Values are computed when they are asked for, and the length of a selection is a value.
+    has_values = False
+    has_shapes = False
     differentiates = False
     modules = (
         activations,
@@ -63,8 +66,9 @@ class Backend(base.Backend[da.Array]):
     # -- values -----------------------------------------------------------------------------------------------------
 
     def shape(self, native: da.Array) -> tuple[int, ...]:
-        """Return the shape; a length that isn't known is NaN."""
-        return native.shape  # type: ignore[no-any-return]
+        """Return the shape, with ``None`` for a length that isn't known."""
+        # dask has NaN for them, which alone isn't itself.
+        return tuple([None if length != length else length for length in native.shape])  # type: ignore[misc]
 
     def dtype(self, native: da.Array) -> np.dtype[Any]:
         """Return the dtype."""
@@ -72,10 +76,6 @@ class Backend(base.Backend[da.Array]):
 
     def as_dtype(self, dtype: object) -> None:
         """Return ``None``: dask has NumPy's dtypes."""
-        return
-
-    def strides(self, native: da.Array) -> None:
-        """Return ``None``: chunks have no common memory."""
         return
 
     def read(self, native: da.Array) -> da.Array:

@@ -34,8 +34,8 @@ argmax, argmin = _extreme("argmax"), _extreme("argmin")
 
 
 def nonzero(x: da.Array, /) -> tuple[da.Array, ...]:
-    """Return an int64 array for each axis, in C order; the values are computed, since their number is the shape."""
-    return tuple(da.from_array(each) for each in Chunk("searching", "nonzero")(x.compute()))
+    """Return an int64 array for each axis, in C order: of a length that isn't known before they are computed."""
+    return tuple(da.nonzero(x))
 
 
 def searchsorted(x1: da.Array, x2: da.Array, /, *sorter: da.Array, side: Any) -> da.Array:
