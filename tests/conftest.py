@@ -21,6 +21,7 @@ import unifyarr as ua
 
 from . import engines
 
+pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
 pytest_plugins = ["tests.alone", "tests.quick"]
 
 # Engines compile at their first call with a shape, which no deadline foresees.

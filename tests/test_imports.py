@@ -49,6 +49,7 @@ FLOORS = [
     ("graph",),
     ("random",),
     ("numpy",),
+    ("testing",),
     ("",),
 ]
 ROOMS = {f"unifyarr.{name}".rstrip("."): floor for floor, names in enumerate(FLOORS) for name in names}

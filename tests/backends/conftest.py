@@ -1,15 +1,27 @@
-"""The engine of the test package beside these tests."""
+"""The package of a stranger's backend, made once for these tests."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-PLUGIN = Path(__file__).parents[1] / "plugin_backend"
+from unifyarr.backends import Backend
+
+from ..plugin_backend.fill import made
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the package, and return the folder that it is found in."""
+    return made(tmp_path_factory.mktemp("plugin"))
 
 
 @pytest.fixture
-def on_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the test package be found."""
-    monkeypatch.syspath_prepend(str(PLUGIN))
+def boxed(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> type[Backend[Any]]:
+    """Have the package found, and return its backend."""
+    monkeypatch.syspath_prepend(str(plugin))
+    from unifyarr_boxed import BoxedBackend
+
+    return BoxedBackend  # type: ignore[no-any-return]

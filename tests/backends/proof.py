@@ -28,7 +28,7 @@ def changed(cls: type[Any], without: tuple[str, ...] = (), **members: Any) -> ty
 @contextmanager
 def installed(cls: type[Any]) -> Iterator[None]:
     """Have a class be the backend ``boxed``, and the only one beside NumPy."""
-    point = EntryPoint("boxed", "boxed:BoxedBackend", "unifyarr.backends")
+    point = EntryPoint("boxed", "unifyarr_boxed:BoxedBackend", "unifyarr.backends")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(EntryPoint, "load", lambda point: cls)
         for finder in (registry, natives):

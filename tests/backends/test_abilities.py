@@ -17,14 +17,6 @@ from unifyarr.errors import BackendFeatureError, DtypeError, UnknownShapeError
 from ..oracle import as_numpy, assert_raises, assert_same
 from .proof import installed, lacking
 
-
-@pytest.fixture
-def boxed(on_path: None) -> type[Backend[Any]]:
-    from boxed import BoxedBackend
-
-    return BoxedBackend  # type: ignore[no-any-return]
-
-
 Engine = Callable[..., list[tuple[int, ...]]]
 
 

@@ -1,15 +1,21 @@
-"""A backend of somebody else's, with an array class that isn't NumPy's, runs tests of the suite."""
+"""A backend of somebody else's, made by the page for strangers, runs the checks and tests of the suite."""
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from .conftest import PLUGIN
+from unifyarr.backends import Ability, Backend
+from unifyarr.testing.checks import test_functions as checks
+from unifyarr.testing.skeleton import SkeletonError, new
+
+from ..plugin_backend.fill import PAGE, blocks
 
 ROOT = Path(__file__).parents[2]
 TESTS = (
@@ -20,10 +26,128 @@ TESTS = (
 )
 
 
+def run(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(plugin)))}
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=500, cwd=folder, env=environment
+    )
+
+
 @pytest.mark.parametrize("path", TESTS)
-def test_the_suite_runs_on_it(path: str) -> None:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(PLUGIN)))}
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--backends", "boxed", path)
-    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500, cwd=ROOT, env=environment)
+def test_the_suite_runs_on_it(plugin: Path, path: str) -> None:
+    found = run(ROOT, plugin, "--backends", "boxed", path)
     assert found.returncode == 0, found.stdout[-4000:]
     assert " passed" in found.stdout
+
+
+# -- the plugin -----------------------------------------------------------------------------------------------------
+
+# Some functions of each kind, and all that isn't about functions.
+SOME = "[add or i1e or linalg.svd or nn.conv1d or scatter or unstack or cumulative_sum or programs or boxed or arrays"
+
+
+@pytest.fixture(scope="module")
+def checked(plugin: Path) -> subprocess.CompletedProcess[str]:
+    """Run some of the checks, with the options that the package has for pytest."""
+    return run(plugin, plugin, "-k", SOME, "--unifyarr-programs", "10")
+
+
+def test_the_checks_pass_on_the_page_s_backend(checked: subprocess.CompletedProcess[str]) -> None:
+    assert checked.returncode == 0, checked.stdout[-4000:]
+    assert re.search(r"^special\.i1e +3 +19 *$", checked.stdout, re.M), checked.stdout[-2000:]
+    assert re.search(r"rows passed whole", checked.stdout)
+
+
+def test_the_table_says_what_the_engine_lacks(checked: subprocess.CompletedProcess[str]) -> None:
+    lines = [line for line in checked.stdout.splitlines() if line.startswith("lacks ")]
+    assert f"lacks writes: {Ability.WRITES.without}" in lines
+    assert not any(line.startswith("lacks values") for line in lines)
+
+
+def test_the_checks_find_a_kernel_that_is_wrong(plugin: Path, tmp_path: Path) -> None:
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(plugin, copy)
+    kernels = copy / "unifyarr_boxed" / "kernels" / "elementwise.py"
+    kernels.write_text(f"{kernels.read_text()}\ncosh = sinh\n")
+    found = run(copy, copy, "-k", "[cosh")
+    assert found.returncode == 1
+    assert re.search(r"^cosh +\d+ +\d+", found.stdout, re.M), found.stdout[-2000:]
+
+
+def test_what_isn_t_written_is_no_failure_but_a_row(tmp_path: Path) -> None:
+    """The skeleton can be run before anything is written in it."""
+    root = new("boxed", tmp_path)
+    source = (root / "unifyarr_boxed" / "_backend.py").read_text()
+    assert source.count("raise NotImplementedError(") > 20
+    assert {name for name in Backend.__abstractmethods__ if name in source} == Backend.__abstractmethods__
+    compile(source, "backend", "exec")
+    with pytest.raises(SkeletonError, match="is there already"):
+        new("boxed", tmp_path)
+    with pytest.raises(SkeletonError, match="in lower case"):
+        new("no name", tmp_path)
+
+
+def test_every_function_is_checked() -> None:
+    from unifyarr._core.declaring.declare import DECLARATIONS
+    from unifyarr.testing.calling import declaration_of
+
+    checked = {id(declaration_of(name)) for name in checks.FUNCTIONS}
+    left = {name for name, each in DECLARATIONS.items() if each.operation is None and id(each) not in checked}
+    assert left <= UNCHECKED, left
+
+
+# These take no arrays, or tell of arrays what no case can.
+UNCHECKED: set[str] = set()
+
+
+# -- the page -------------------------------------------------------------------------------------------------------
+
+
+def table(mark: str) -> list[list[str]]:
+    """Return the rows of the page's table after a mark."""
+    text = PAGE.read_text().partition(f"<!-- {mark} -->")[2].lstrip()
+    rows = [line for line in text.partition("\n\n")[0].splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in rows]
+
+
+def test_the_page_has_all_abilities() -> None:
+    defaults = {True: "yes", False: "no"}
+    expected = []
+    for each in Ability:
+        default = defaults.get(getattr(Backend, each.attribute), "none" if each is Ability.WRITES else "")  # type: ignore[call-overload]
+        expected.append([f"`{each.value}`", f"`{each.attribute}`", default, each.without])
+    assert table("abilities") == expected
+
+
+def test_the_page_s_backend_uses_the_stable_names_alone() -> None:
+    stable = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[1])) for row in table("stable")}
+    used = 0
+    for _, code in blocks():
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("unifyarr"):
+                used += 1
+                names = {alias.name for alias in node.names}
+                assert node.module == "unifyarr.errors" or names <= stable[node.module], ast.unparse(node)
+    assert used >= 4
+
+
+def test_the_stable_names_exist() -> None:
+    from importlib import import_module
+
+    for module, names in table("stable"):
+        found = import_module(module.strip("`"))
+        named = set(re.findall(r"`(\w+)`", names)) - {"modules"}
+        assert all(hasattr(found, name) for name in named), (module, named)
+
+
+def test_the_skeleton_uses_the_stable_names_alone(tmp_path: Path) -> None:
+    root = new("cupy", tmp_path)
+    imports = set()
+    for path in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("unifyarr."):
+                imports |= {f"{node.module}.{alias.name}" for alias in node.names}
+    assert imports == {"unifyarr.backends.Backend", "unifyarr.backends.kernels.not_implemented"}

@@ -248,6 +248,7 @@ class Programs(RuleBasedStateMachine):
         which may go on in memory that nobody else has.
         """
         self.watchful = watchful
+        self.has_variables = ua.inplace_variables_supported(self.backend)
         if self.backend == "tensorflow" and run:
             # Runs pay for long arrays only; here they begin with any.
             self.patches.append(mock.patch("unifyarr.backends.tensorflow._PAYS", 1))
@@ -259,6 +260,7 @@ class Programs(RuleBasedStateMachine):
         numbers = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 5 - 1
         values = np.asarray(numbers + 1j * numbers[..., ::-1] if dtype == "complex64" and shape else numbers)
         values = values.astype(dtype)
+        in_variable = in_variable and self.has_variables
         self.add(values, ua.variable(values) if in_variable else ua.asarray(values, copy=True), True)
 
     @rule(number=numbers)
