@@ -54,6 +54,14 @@ class PartialShape(tuple[Any, ...]):
         )
 
 
+def equal_as_known(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+    """Return whether two shapes may be equal: they are, but for lengths that aren't known."""
+    if PartialShape not in (type(first), type(second)):
+        return first == second
+    pairs = zip(tuple.__iter__(first), tuple.__iter__(second), strict=False)
+    return len(first) == len(second) and all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+
 def partly_known(shape: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
     """Return an engine's function of shapes as one whose ``None`` is no length that anything goes on with."""
 

@@ -28,7 +28,7 @@ from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .inplace import assign, check_target, fit
-from .masking import is_mask, put_mask
+from .masking import chooses, is_mask, put_mask, put_selected, select
 
 
 class Key(Record):
@@ -227,8 +227,10 @@ def get_item(x: Array, key: object, /) -> Array:
         x, key = _entered(x), _entered(key)
         if checking():
             return check_get_item(get_item, x, key)
-    window, indices, place, is_element = resolve(x, key)
     backend = x._backend
+    if not backend.has_shapes and chooses(key, x):
+        return select(x, key)
+    window, indices, place, is_element = resolve(x, key)
     if is_element and not indices:
         return wrap(backend.copy(window.get(backend, read(x))), backend)
     view = make_view(x, window)
@@ -263,6 +265,9 @@ def set_item(x: Array, key: object, value: object, /) -> None:
             check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
             return
     if is_mask(key, x) and put_mask(x, key, value):
+        return
+    if chooses(key, x):
+        put_selected(x, key, value)
         return
     check_target(x)
     window, indices, place, is_element = resolve(x, key)

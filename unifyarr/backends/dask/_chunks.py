@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import dask.array as da
@@ -78,9 +78,8 @@ def elementwise(file: str, name: str) -> Kernel:
 
 def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
     """Return what a kernel gives on whole axes, those of the signature; all other axes stay in chunks."""
-    wide = _joins(signature, arrays)
-    if wide:
-        joining(chunk.name, wide)
+    for x in _joined(signature, arrays):
+        joining(chunk.name, x)
     dtypes = options.pop("output_dtypes", None) or dtype_of(chunk, *arrays)
     dtypes = list(dtypes) if isinstance(dtypes, tuple) else dtypes
     with warnings.catch_warnings():
@@ -90,26 +89,24 @@ def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] 
         )
 
 
-def _joins(signature: str, arrays: Iterable[da.Array]) -> int:
-    # The bytes of the widest array whose core axes lie in several chunks.
+def _joined(signature: str, arrays: Iterable[da.Array]) -> Iterator[da.Array]:
+    # The arrays whose core axes lie in several chunks.
     groups = [group.strip("()") for group in signature.split("->")[0].split("),(")]
-    wide = 0
-    for group, x in zip(groups, arrays, strict=False):
+    for group, x in zip(groups, arrays, strict=True):
         count = len([each for each in group.split(",") if each])
         if count and any(blocks > 1 for blocks in x.numblocks[x.ndim - count :]):
-            wide = max(wide, x.nbytes if x.nbytes == x.nbytes else 0)
-    return wide
+            yield x
 
 
 # Below so many bytes joining chunks costs nothing that anybody would see.
 _LARGE = 1 << 26
 
 
-def joining(name: str, size: int) -> None:
-    """Warn that a function has to join chunks of an array of ``size`` bytes."""
-    if size >= _LARGE:
+def joining(name: str, x: da.Array) -> None:
+    """Warn that a function has to join chunks of a large array."""
+    if x.nbytes >= _LARGE:
         warnings.warn(
-            f"{name}() joins the chunks of an array of {size:,} bytes along an axis: each has to fit into memory. "
+            f"{name}() joins the chunks of an array of {int(x.nbytes):,} bytes along an axis: each has to fit into memory. "
             "Rechunk first, x.rechunk({axis: -1}), with smaller chunks along the other axes",
             da.PerformanceWarning,
             stacklevel=2,

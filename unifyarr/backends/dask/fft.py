@@ -28,7 +28,7 @@ def _transform(name: str) -> Any:
 
 def _along(name: str, x: da.Array, lengths: dict[int, int], **static: Any) -> da.Array:
     if any(x.numblocks[axis] > 1 for axis in lengths):
-        joining(name, int(x.nbytes))
+        joining(name, x)
     x = x.rechunk(dict.fromkeys(lengths, -1))
     chunk = Chunk("fft", name, **static)
     chunks = tuple((lengths[axis],) if axis in lengths else each for axis, each in enumerate(x.chunks))

@@ -98,6 +98,63 @@ def put_mask(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
     return da.core.elemwise(Chunk("searching", "where"), mask, value, x, dtype=x.dtype)
 
 
+def select(x: da.Array, mask: da.Array, /) -> da.Array:
+    """Return ``x[mask]``, for a mask of the leading axes: of a length that isn't known."""
+    x, mask = _led(x, mask)
+    return x[mask]
+
+
+def put_selected(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
+    """Return ``x`` with ``value`` where ``mask`` is true, in C order: each chunk takes its part of all values."""
+    shape = x.shape
+    x, mask = _led(x, mask)
+    mask = mask.rechunk((x.chunks[0],))
+    counts = mask.map_blocks(_counted, dtype=np.int64, chunks=((1,) * mask.numblocks[0],))
+    if value.npartitions > 1:
+        joining("x[mask] = values", x)
+    places = tuple(range(x.ndim))
+    found = da.blockwise(
+        _put_part,
+        places,
+        x,
+        places,
+        mask,
+        (0,),
+        value,
+        (x.ndim, *places[1:]),
+        counts.rechunk(-1),
+        (x.ndim + 1,),
+        da.from_array(np.arange(mask.numblocks[0]), chunks=1),
+        (0,),
+        dtype=x.dtype,
+        concatenate=True,
+        align_arrays=False,
+        meta=x._meta,
+    )
+    return reshape(found, shape=shape)
+
+
+def _led(x: da.Array, mask: da.Array) -> tuple[da.Array, da.Array]:
+    # The axes of the mask as one, which C order goes through.
+    if mask.ndim == 1:
+        return x, mask
+    count = math.prod(mask.shape)
+    return reshape(x, shape=(count, *x.shape[mask.ndim :])), reshape(mask, shape=(count,))
+
+
+def _counted(mask: Any) -> Any:
+    return np.asarray([np.count_nonzero(mask)])
+
+
+def _put_part(x: Any, mask: Any, value: Any, counts: Any, place: Any) -> Any:
+    if len(value) not in (1, int(counts.sum())):
+        raise ValueError(f"the mask selects {int(counts.sum())} elements, but {len(value)} values are assigned")
+    start = int(counts[: int(place[0])].sum())
+    result = np.array(x)
+    result[mask] = value if len(value) == 1 else value[start : start + int(counts[int(place[0])])]
+    return result
+
+
 def gather(x: da.Array, /, *indices: da.Array) -> da.Array:
     """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
     return _by_indices(Chunk("indexing", "gather"), x, None, indices)
@@ -136,7 +193,7 @@ def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array,
         return x[values[0]]
     # The axes that are indexed come into one chunk, since any index may name any of their elements.
     if any(blocks > 1 for blocks in x.numblocks[:count]):
-        joining("gather", int(x.nbytes))
+        joining("gather", x)
     x = x.rechunk(dict.fromkeys(range(count), -1))
     places, found = _labels(x, value, indices)
     operands: list[Any] = [x, tuple(places)]
@@ -200,7 +257,7 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
     if values is not None and values.ndim == 1:
         return x[(slice(None),) * axis + (values,)]
     if any(blocks > 1 for blocks in x.numblocks[axis : axis + 1]):
-        joining("take", int(x.nbytes))
+        joining("take", x)
     x = x.rechunk({axis: -1})
     places = list(range(x.ndim))
     found = list(range(x.ndim, x.ndim + indices.ndim))
@@ -221,7 +278,7 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
 def take_along_axis(x: da.Array, indices: da.Array, /, *, axis: int) -> da.Array:
     places = tuple(range(x.ndim))
     if x.numblocks[axis] > 1:
-        joining("take_along_axis", int(x.nbytes))
+        joining("take_along_axis", x)
     shape = tuple(max(pair) if place != axis else pair[0] for place, pair in enumerate(zip(x.shape, indices.shape)))
     x = da.broadcast_to(x.rechunk({axis: -1}), shape)
     wanted = tuple(length if place != axis else indices.shape[axis] for place, length in enumerate(shape))

@@ -1,9 +1,10 @@
-"""Sets on dask: their number is a value, so that all is computed; ``isin`` isn't."""
+"""Sets on dask: of a length that isn't known before they are computed, in one task."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 
@@ -25,14 +26,22 @@ def isin(x1: da.Array, x2: da.Array, /, *, invert: bool) -> da.Array:
     )
 
 
-def _unique(name: str) -> Any:
+def _unique(name: str, count: int) -> Any:
     def kernel(x: da.Array, /) -> Any:
-        found = Chunk("sets", name)(x.compute())
-        return tuple(map(da.from_array, found)) if isinstance(found, tuple) else da.from_array(found)
+        found = dask.delayed(Chunk("sets", name))(x)
+        parts = [found] if count == 1 else [found[place] for place in range(count)]
+        dtypes = (x.dtype, *(np.dtype(np.int64),) * 3)
+        # The inverse has the shape of ``x``; how many values there are isn't known.
+        inverse = {"unique_all": 2, "unique_inverse": 1}.get(name)
+        arrays = [
+            da.from_delayed(part, x.shape if place == inverse else (np.nan,), dtype)
+            for place, (part, dtype) in enumerate(zip(parts, dtypes, strict=False))
+        ]
+        return arrays[0] if count == 1 else tuple(arrays)
 
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
 
 
-unique_all, unique_counts, unique_inverse = map(_unique, ("unique_all", "unique_counts", "unique_inverse"))
-unique_values = _unique("unique_values")
+unique_all, unique_counts = _unique("unique_all", 4), _unique("unique_counts", 2)
+unique_inverse, unique_values = _unique("unique_inverse", 2), _unique("unique_values", 1)

@@ -13,7 +13,7 @@ from ._chunks import Chunk, joining
 def _along(name: str, dtype: Any) -> Any:
     def kernel(x: da.Array, /, *, axis: int, descending: bool, stable: bool) -> da.Array:
         if x.numblocks[axis] > 1:
-            joining(name, int(x.nbytes))
+            joining(name, x)
         chunk = Chunk("sorting", name, axis=axis, descending=descending, stable=stable)
         return x.rechunk({axis: -1}).map_blocks(chunk, dtype=dtype or x.dtype)
 
