@@ -1,4 +1,4 @@
-"""How a kernel of dask's is made of NumPy's for the chunks: tasks that are small when they are sent to another process."""
+"""How a kernel of dask's is made of NumPy's for the chunks: by tasks that are small when they are sent away."""
 
 from __future__ import annotations
 
@@ -98,6 +98,14 @@ def _joined(signature: str, arrays: Iterable[da.Array]) -> Iterator[da.Array]:
             yield x
 
 
+def from_host(x: da.Array) -> np.ndarray | None:
+    """Return the values of an array that came from the host as it is, ``None`` for one that has to be computed."""
+    # dask names the one layer of such an array so.
+    if not x.name.startswith("array-") or len(x.dask.layers) > 1:
+        return None
+    return np.asarray(x.compute(scheduler="synchronous"))
+
+
 # Below so many bytes joining chunks costs nothing that anybody would see.
 _LARGE = 1 << 26
 
@@ -106,8 +114,8 @@ def joining(name: str, x: da.Array) -> None:
     """Warn that a function has to join chunks of a large array."""
     if x.nbytes >= _LARGE:
         warnings.warn(
-            f"{name}() joins the chunks of an array of {int(x.nbytes):,} bytes along an axis: each has to fit into memory. "
-            "Rechunk first, x.rechunk({axis: -1}), with smaller chunks along the other axes",
+            f"{name}() joins the chunks of an array of {int(x.nbytes):,} bytes along an axis: each has to fit into "
+            "memory. Rechunk first, x.rechunk({axis: -1}), with smaller chunks along the other axes",
             da.PerformanceWarning,
             stacklevel=2,
         )

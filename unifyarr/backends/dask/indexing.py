@@ -8,7 +8,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task, joining
+from ._chunks import Chunk, Task, from_host, joining
 from .manipulation import reshape
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
@@ -120,7 +120,7 @@ def put_selected(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
         places,
         mask,
         (0,),
-        value,
+        value.rechunk(dict(enumerate(x.chunks[1:], 1))) if x.ndim > 1 else value,
         (x.ndim, *places[1:]),
         counts.rechunk(-1),
         (x.ndim + 1,),
@@ -177,10 +177,9 @@ def _labels(x: da.Array, value: da.Array | None, indices: tuple[da.Array, ...]) 
 
 def _known(index: da.Array, length: int, axis: int) -> np.ndarray | None:
     """Return the values of indices that came from the host, checked and not negative; others are found out later."""
-    # An array from the host is one layer, which dask names so.
-    if not index.name.startswith("array-") or len(index.dask.layers) > 1:
+    values = from_host(index)
+    if values is None:
         return None
-    values = np.asarray(index.compute(scheduler="synchronous"))
     if values.size and not (-length <= values.min() and values.max() < length):
         raise IndexError(f"an index is out of bounds for axis {axis} with size {length}")
     return np.where(values < 0, values + length, values)
@@ -211,7 +210,9 @@ def _into_blocks(x: da.Array, value: da.Array, indices: tuple[da.Array, ...], re
     if not value.size:
         return x
     places, found = _labels(x, value, indices)
-    operands: list[Any] = [x, tuple(places), value.rechunk(dict.fromkeys(range(len(found)), -1))]
+    lead = len(found)
+    aligned = {lead + place: lengths for place, lengths in enumerate(x.chunks[count:])}
+    operands: list[Any] = [x, tuple(places), value.rechunk({**dict.fromkeys(range(lead), -1), **aligned})]
     operands.append((*found, *places[count:]))
     for index in indices:
         operands += [index.rechunk(-1), tuple(found)]
@@ -279,7 +280,9 @@ def take_along_axis(x: da.Array, indices: da.Array, /, *, axis: int) -> da.Array
     places = tuple(range(x.ndim))
     if x.numblocks[axis] > 1:
         joining("take_along_axis", x)
-    shape = tuple(max(pair) if place != axis else pair[0] for place, pair in enumerate(zip(x.shape, indices.shape)))
+    shape = tuple(
+        max(pair) if place != axis else pair[0] for place, pair in enumerate(zip(x.shape, indices.shape, strict=True))
+    )
     x = da.broadcast_to(x.rechunk({axis: -1}), shape)
     wanted = tuple(length if place != axis else indices.shape[axis] for place, length in enumerate(shape))
     indices = da.broadcast_to(indices, wanted).rechunk({place: x.chunks[place] for place in places if place != axis})

@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, elementwise
+from ._chunks import Chunk, elementwise, from_host
 from .manipulation import reshape
 from .statistical import sum as _total
 
@@ -35,6 +35,9 @@ argmax, argmin = _extreme("argmax"), _extreme("argmin")
 
 def nonzero(x: da.Array, /) -> tuple[da.Array, ...]:
     """Return an int64 array for each axis, in C order: of a length that isn't known before they are computed."""
+    values = from_host(x)
+    if values is not None:
+        return tuple(map(da.from_array, values.nonzero()))
     return tuple(da.nonzero(x))
 
 
