@@ -1,5 +1,5 @@
 """Sessions: ``nox -s quick``, ``tests``, ``interpreters``, ``lint``, ``typecheck``, ``docs``, ``bench``,
-``conformance``.
+``conformance``, ``gpu``.
 """
 
 from __future__ import annotations
@@ -56,6 +56,22 @@ def interpreters(session: nox.Session) -> None:
     session.install("-e", ".[jax]", "pytest", "hypothesis")
     files = (f"tests/core/test_{name}.py" for name in ("references", "ownership", "threads", "interrupts"))
     session.run("pytest", "--backends", "numpy,jax", "-rs", *files, *session.posargs, env=QUIET)
+
+
+@nox.session(venv_backend="none")
+def gpu(session: nox.Session) -> None:
+    """Run the tests on the accelerator of torch and of JAX, and measure launches, where they see one.
+
+    The environment is the one that nox runs in: which build of an engine drives an accelerator depends on the machine.
+    Arguments go to pytest.
+    """
+    found = str(session.run("python", "-m", "tests.accelerators", env=QUIET, silent=True, stderr=None))
+    for backend, device in map(str.split, found.splitlines()):
+        where = (f"--device={device}",)
+        session.run("python", "-m", "pytest", f"--backends={backend}", *where, *session.posargs, env=QUIET)
+        session.run("python", "benchmarks/overhead.py", backend, *where, env=QUIET)
+    if not found:
+        session.log("neither torch nor JAX sees an accelerator here: nothing was run")
 
 
 @nox.session

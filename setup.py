@@ -15,7 +15,7 @@ setup(
         Extension(
             "unifyarr.graph.fusion._machine",
             [str(FOLDER / "machine.c")],
-            depends=[str(FOLDER / f"{name}.h") for name in ("loops", "program", "plan", "run", "build")],
+            depends=[str(FOLDER / f"{name}.h") for name in ("loops", "tensors", "program", "plan", "run", "build")],
             include_dirs=[numpy.get_include()],
             extra_compile_args=FLAGS,
             optional=True,

@@ -1,13 +1,14 @@
-"""Compiled programs: time and memory beside the same by hand, beside engines' own compilers, PyTensor and numexpr.
+"""Compiled programs: time and memory beside the same by hand, engines' own compilers, PyTensor and loops in Numba.
 
-python benchmarks/compiled.py [--programs chain,wave] [--engines numpy,jax] [--rounds 7]
+python benchmarks/compiled.py [--programs chain,wave] [--engines numpy,jax] [--rounds 7] [--threads 1] [--json FILE]
 
 A row has the median milliseconds of a run by the clock and those of all the process's threads, the most bytes at a time
 over those before the run, and the ratios to the row of its engine that is marked with a star: of the bytes, and the
 median ratios of times within a round. The contenders take turns, so that what else the machine does meets all of them.
 Each starts from arrays of its own, and its first result is compared with NumPy's. A contender that isn't installed, or
-doesn't work here, is a line that says so. ``calls`` has the microseconds of calls on small arrays. The programs are in
-``benchmarks/programs/``.
+doesn't work here, is a line that says so. Our loops are compiled before, but for those of the contender without a
+compiler. With ``--threads`` ours and Numba's run in so many; the other engines' threads are their own. ``calls`` has
+the microseconds of calls on small arrays. The programs are in ``benchmarks/programs/``.
 
 Bytes are counted exactly for NumPy (by ``tracemalloc``, which NumPy reports its data to) and torch (by its profiler);
 for the others it's how much the process grew, on Linux.
@@ -20,6 +21,8 @@ import contextlib
 import ctypes
 import gc
 import importlib.metadata
+import json
+import os
 import statistics
 import sys
 import time
@@ -31,21 +34,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+import unifyarr as ua
 from benchmarks.programs import (
     BY_HAND,
+    BY_LOOPS,
     COMPILED,
     DONATED,
     EAGER,
     ENGINES,
+    NUMBA,
     PLAIN,
+    PYTENSOR,
     REFERENCES,
     THROUGH_JAX,
+    TRIAD,
     Contender,
     Missing,
     Program,
     adam,
     calls,
     chain,
+    exact,
+    formulas,
+    grids,
     kmeans,
     networks,
     wave,
@@ -54,13 +65,24 @@ from tests.allocations import of_torch
 
 PROGRAMS = {
     "chain": chain.PROGRAM,
+    "arithmetic": chain.NEW,
+    "arithmetic_out": chain.OLD,
+    "exact": exact.PROGRAM,
     "wave": wave.PROGRAM,
+    "heat": grids.HEAT,
+    "life": grids.LIFE,
+    "mandelbrot": grids.MANDELBROT,
     "kmeans": kmeans.PROGRAM,
     "adam": adam.PROGRAM,
+    "black_scholes": formulas.OPTIONS,
+    "bodies": formulas.BODIES,
+    "softmax": formulas.SOFTMAX,
+    "layer_norm": formulas.NORM,
     "cross_entropy": networks.ENTROPY,
     "attention": networks.ATTENTION,
 }
-DISTRIBUTIONS = ("numpy", "torch", "jax", "tensorflow-cpu", "pytensor", "numexpr")
+DISTRIBUTIONS = ("numpy", "torch", "jax", "tensorflow-cpu", "pytensor", "numba", "numexpr")
+OTHERS = ("pytensor", "numba")
 # Shorter runs are repeated, so that one measurement takes as many seconds.
 LEAST = 0.01
 Run = Callable[[], Any]
@@ -121,10 +143,14 @@ def prepared(
 ) -> Iterator[tuple[Contender, Run | str]]:
     """Yield each contender with what runs it, or with why it can't take part."""
     wanted = None
-    for contender in sorted(program.contenders, key=lambda each: each.engine != "numpy" or each.name != PLAIN):
+    # NumPy's result is compared with; and from when on there's no compiler, nothing else may need one.
+    first = {("numpy", PLAIN): 0, ("numpy", BY_LOOPS): 2}
+    for contender in sorted(program.contenders, key=lambda each: first.get((each.engine, each.name), 1)):
         if contender.engine not in engines and (contender.engine, contender.name) != ("numpy", PLAIN):
             continue
         try:
+            if contender.name == BY_LOOPS:
+                os.environ["UNIFYARR_CC"] = ""
             run = contender.make(*(x.copy() for x in arrays))
             result = np.asarray(run()).copy()
         # RuntimeError is what torch and TensorFlow raise where they can't compile.
@@ -177,10 +203,16 @@ def report(program: Program, size: tuple[int, ...], engines: Sequence[str], roun
     except Missing as error:
         print(f"  {error}")
         return {}
-    found = {(each.engine, each.name): run for each, run in prepared(program, arrays, engines)}
-    figures = measured({name: run for name, run in found.items() if not isinstance(run, str)}, rounds)
+    compiler = os.environ.get("UNIFYARR_CC")
+    try:
+        found = {(each.engine, each.name): run for each, run in prepared(program, arrays, engines)}
+        figures = measured({name: run for name, run in found.items() if not isinstance(run, str)}, rounds)
+    finally:
+        os.environ.pop("UNIFYARR_CC", None)
+        if compiler is not None:
+            os.environ["UNIFYARR_CC"] = compiler
     print(f"  {'':10} {'':24} {'ms':>9} {'process':>9} {'MB':>9} {'time':>8} {'process':>8} {'memory':>8}")
-    for engine in (*ENGINES, "pytensor"):
+    for engine in (*ENGINES, *OTHERS):
         for name in (each for each in found if each[0] == engine):
             print(f"  {engine:10} {line(figures, name, found[name])}", flush=True)
     return figures
@@ -195,6 +227,8 @@ def line(figures: dict[Name, Figures], name: Name, run: Run | str) -> str:
     text = f"{what:24} {1e3 * statistics.median(clock):9.3f} {1e3 * statistics.median(process):9.3f} {bytes}"
     # What isn't an engine of ours works on NumPy's arrays.
     beside = (engine, REFERENCES[engine]) if engine in REFERENCES else ("numpy", BY_HAND)
+    if beside not in figures:
+        beside = ("numpy", PLAIN)
     if name == beside or beside not in figures:
         return f"{text} {'*' if name == beside else '':>8}"
     other = figures[beside].peak
@@ -218,6 +252,7 @@ def aims(title: str, figures: dict[Name, Figures]) -> Iterator[str]:
         here, there = figures[ours].peak or 0, figures[by_hand].peak or 0
         yield f"{title}: compiled NumPy takes {times(ours, by_hand)} of the time by hand (at most 1)"
         yield f"{title}: compiled NumPy takes {here / max(there, 1):.2f} of the memory by hand (at most 1)"
+    yield from aims_of_loops(title, figures, times)
     if both(on_jax, donated):
         yield f"{title}: compiled JAX takes {times(on_jax, donated)} of the time of donation by hand (at most 1.05)"
     if both(through, plain) and title.startswith(("chain", "wave")):
@@ -226,12 +261,42 @@ def aims(title: str, figures: dict[Name, Figures]) -> Iterator[str]:
         yield f"{title}: compiled JAX is {times(eager, on_jax, '.0f')} times as fast as {EAGER} (at least 50)"
 
 
+def aims_of_loops(title: str, figures: dict[Name, Figures], times: Callable[..., str]) -> Iterator[str]:
+    """Yield what is wanted of loops on NumPy's arrays, and what came."""
+    ours, loops, by_hand = ("numpy", COMPILED), ("numpy", BY_LOOPS), ("numpy", BY_HAND)
+    if ours not in figures:
+        return
+    others = [("numba", NUMBA), ("numpy", PLAIN), ("numpy", "numexpr"), *(("pytensor", each) for each in PYTENSOR)]
+    most = {("numba", NUMBA): 1.2 if title.startswith(("chain", "arithmetic")) else 1.3}
+    for other in (*others, ("jax", DONATED)):
+        if other in figures:
+            limit = most.get(other, 1)
+            name = ", ".join(other)
+            yield f"{title}: compiled NumPy takes {times(ours, other)} of the time of {name} (at most {limit})"
+    if ("numba", TRIAD) in figures and title.endswith("10000000"):
+        yield f"{title}: {times(('numba', TRIAD), ours)} of STREAM's bandwidth (at least 0.8)"
+    if loops in figures and by_hand in figures and title.startswith(("arithmetic", "wave")):
+        limit = 0.4 if title.startswith("wave") else 0.6
+        yield f"{title}: NumPy's loops alone take {times(loops, by_hand)} of the time by hand (at most {limit})"
+
+
+def rows(name: str, size: tuple[int, ...], figures: dict[Name, Figures]) -> Iterator[dict[str, Any]]:
+    """Yield what a row of the table has, for JSON."""
+    for (engine, contender), (clock, process, peak) in figures.items():
+        times = {"ms": 1e3 * statistics.median(clock), "process_ms": 1e3 * statistics.median(process)}
+        least = {"least_ms": 1e3 * min(clock), "least_process_ms": 1e3 * min(process)}
+        yield {"program": name, "size": size, "engine": engine, "contender": contender, **times, **least, "bytes": peak}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=",".join((*PROGRAMS, "calls")))
-    parser.add_argument("--engines", default=",".join((*ENGINES, "pytensor")))
+    parser.add_argument("--engines", default=",".join((*ENGINES, *OTHERS)))
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--json", metavar="FILE", help="write all figures there, too")
     options = parser.parse_args()
+    ua.set_num_threads(options.threads)
     engines = options.engines.split(",")
     versions = {each: each for each in DISTRIBUTIONS}
     for each in DISTRIBUTIONS:
@@ -241,6 +306,7 @@ def main() -> None:
             versions[each] += " isn't installed"
     print(", ".join(versions.values()))
     lines: list[str] = []
+    table: list[dict[str, Any]] = []
     for name in options.programs.split(","):
         if name == "calls":
             lines += calls.report(engines, 10 * options.rounds)
@@ -248,9 +314,14 @@ def main() -> None:
         program = PROGRAMS[name]
         for size in program.sizes:
             title = f"{name} {'x'.join(map(str, size))}"
-            lines += aims(title, report(program, size, engines, options.rounds))
+            figures = report(program, size, engines, options.rounds)
+            table += rows(name, size, figures)
+            lines += aims(title, figures)
     print("\nAims")
     print(*(f"  {each}" for each in lines), sep="\n")
+    if options.json:
+        what = {"versions": versions, "threads": options.threads, "rounds": options.rounds, "rows": table}
+        Path(options.json).write_text(json.dumps(what, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """Overhead of a call over the engine's own call, in one run: interleaved, on arrays of 4 elements, peers beside it.
 
 python benchmarks/overhead.py [BACKEND ...] [--only TEXT] [--peers A,B] [--json FILE] [--compare OLD] [--picture FILE]
+                               [--device NAME]
 
 Times are microseconds of the CPU, the least of many short batches. All rows take turns, since a machine may be slow for
 seconds, and each backend has a process of its own. ``benchmarks/calls/rows.py`` has the rows, and
 ``benchmarks/calls/peers.py`` the packages beside ours: those that are installed take part.
 
 ``--json`` keeps the times, and ``--compare`` names the rows that got slower since they were kept: the status is 1 if
-there are any. ``--picture`` draws an SVG.
+there are any. ``--picture`` draws an SVG. ``--device`` makes the arrays of torch or JAX on one of their devices, such
+as ``gpu``: what is compared there is the CPU's time of a launch, since a batch ends before the device has caught up.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from benchmarks.calls import names, peers
 from benchmarks.calls.reports import MACHINE, Found, change, header, line, slower, summary
 from benchmarks.calls.rows import ASSIGNED, rows
 from benchmarks.calls.timing import PASSES, Timed, machine
+from tests.engines import make_arrays_on
 
 
 def measure(backend: str, only: list[str], wanted: tuple[str, ...]) -> Found:
@@ -97,23 +100,24 @@ def versions() -> dict[str, str]:
     return found
 
 
-def apart(backend: str, only: list[str], wanted: str) -> Found:
+def apart(backend: str, only: list[str], wanted: str, device: str | None = None) -> Found:
     """Return what ``measure`` finds in a process of its own, where no other engine has threads."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "found.json")
         command = [sys.executable, __file__, backend, f"--peers={wanted}", *(f"--only={text}" for text in only)]
+        command += [f"--device={device}"] if device else []
         subprocess.run([*command, "--measured", str(result)], check=True)
         found: Found = json.loads(result.read_text())
         return found
 
 
-def compare(before: dict[str, Found], after: dict[str, Found]) -> list[str]:
+def compare(before: dict[str, Found], after: dict[str, Found], device: str | None) -> list[str]:
     """Return lines about the rows that got slower; what seems to be slower is measured once more."""
     lines = []
     for backend, found in after.items():
         old = before.get(backend, {})
         if texts := list(slower(old, found)):
-            again = apart(backend, texts, "")
+            again = apart(backend, texts, "", device)
             lines += [
                 f"{backend:10} {text:30} {change(old, again, text)}" for text in slower(old, again) if text in texts
             ]
@@ -128,15 +132,18 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="keep the times in this file")
     parser.add_argument("--compare", type=Path, help="name the rows that got slower since this file was kept")
     parser.add_argument("--picture", type=Path, help="draw an SVG")
+    parser.add_argument("--device", help="the device where torch or JAX makes the arrays")
     parser.add_argument("--measured", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measured:
         [backend] = options.backends
         ua.set_backend(backend)
+        if options.device:
+            make_arrays_on(backend, options.device)
         found = measure(backend, options.only, tuple(filter(None, options.peers.split(","))))
         options.measured.write_text(json.dumps(found))
         return 0
-    every = {backend: apart(backend, options.only, options.peers) for backend in options.backends}
+    every = {backend: apart(backend, options.only, options.peers, options.device) for backend in options.backends}
     for backend, found in every.items():
         print(f"\n{backend}", *summary(backend, found), sep="\n  ")
     if not options.only:
@@ -148,7 +155,7 @@ def main() -> int:
 
         options.picture.write_text(drawn(every))
     if options.compare:
-        lines = compare(json.loads(options.compare.read_text())["microseconds"], every)
+        lines = compare(json.loads(options.compare.read_text())["microseconds"], every, options.device)
         print("\nSlower than before:", *lines or ["nothing"], sep="\n  ")
         return int(bool(lines))
     return 0

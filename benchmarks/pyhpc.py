@@ -1,10 +1,14 @@
 """One NumPy source on every engine, beside the same program written by hand for each: pyhpc-benchmarks.
 
-python benchmarks/pyhpc.py CHECKOUT [--size 262144] [--rounds 7] [--programs eos,isoneutral,tke] [BACKEND ...]
+python benchmarks/pyhpc.py CHECKOUT [--size 262144] [--rounds 7] [--programs eos,isoneutral,tke] [--devices 1]
+    [BACKEND ...]
 
 CHECKOUT is a copy of the public repository ``dionhaefner/pyhpc-benchmarks``, whose programs are written anew for every
 engine. Its NumPy sources run here through ``unifyarr.numpy``, as they are, eager and compiled. One call in ``tke``, of
 LAPACK's ``dgtsv``, becomes the elimination that the other versions have: LAPACK works on NumPy's memory.
+
+With ``--devices`` each first axis is split between so many devices on JAX, in our rows; the host has several with
+``XLA_FLAGS=--xla_force_host_platform_device_count=N``.
 
 Rows are milliseconds of a call by the clock, the median of rounds in which all versions take turns, and their ratio to
 the version by hand for that engine. Each first result is compared with NumPy's. A version that isn't there, or doesn't
@@ -76,9 +80,18 @@ def finished(x: Any) -> Any:
     return x
 
 
-def ours(checkout: Path, program: str, backend: str, inputs: Any, *, compiled: bool) -> Run:
+def split(devices: int) -> Any:
+    """Return how JAX splits a first axis between devices."""
+    import jax
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    return NamedSharding(Mesh(np.array(jax.devices()[:devices]), ("first",)), PartitionSpec("first"))
+
+
+def ours(checkout: Path, program: str, backend: str, inputs: Any, *, compiled: bool, devices: int = 1) -> Run:
     """Return a run of the NumPy source on a backend."""
-    arrays = [ua.array(x, backend=backend) for x in inputs]
+    device = split(devices) if backend == "jax" and devices > 1 else None
+    arrays = [ua.asarray(x, backend=backend, device=device, copy=True) for x in inputs]
     function = numpy_source(checkout, program).run
     called = ua.compile(function) if compiled else function
 
@@ -111,7 +124,9 @@ def check(run: Run, expected: list[np.ndarray]) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
 
 
-def versions(checkout: Path, program: str, backends: list[str], fresh: Callable[[], Any]) -> dict[tuple[str, str], Run]:
+def versions(
+    checkout: Path, program: str, backends: list[str], fresh: Callable[[], Any], devices: int = 1
+) -> dict[tuple[str, str], Run]:
     """Return by backend and name what takes turns, after a first run that is compared with NumPy's."""
     package = importlib.import_module(f"benchmarks_of_pyhpc.{PROGRAMS[program]}")
     expected = values(package.try_import("numpy").run(*fresh()))
@@ -122,7 +137,7 @@ def versions(checkout: Path, program: str, backends: list[str], fresh: Callable[
         for compiled in (False, True):
             name = "ours, compiled" if compiled else "ours"
             makers[backend, name] = lambda backend=backend, compiled=compiled: ours(
-                checkout, program, backend, fresh(), compiled=compiled
+                checkout, program, backend, fresh(), compiled=compiled, devices=devices
             )
     runs: dict[tuple[str, str], Run] = {}
     for (backend, name), make in makers.items():
@@ -156,6 +171,7 @@ def main() -> None:
     parser.add_argument("backends", nargs="*", default=list(BY_HAND))
     parser.add_argument("--size", type=int, default=262_144)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--programs", default=",".join(PROGRAMS))
     options = parser.parse_args()
     # Its package has the name of this folder.
@@ -169,7 +185,9 @@ def main() -> None:
     for program in options.programs.split(","):
         print(f"{program}, {options.size} elements")
         make = importlib.import_module(f"benchmarks_of_pyhpc.{PROGRAMS[program]}").generate_inputs
-        runs = versions(options.checkout, program, options.backends, lambda make=make: make(options.size))
+        runs = versions(
+            options.checkout, program, options.backends, lambda make=make: make(options.size), options.devices
+        )
         figures = measure(runs, options.rounds)
         print(f"\n| {program} | ms | over by hand |\n|---|---|---|")
         for (backend, name), milliseconds in figures.items():

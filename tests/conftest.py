@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.database import InMemoryExampleDatabase
 
 import unifyarr as ua
+from unifyarr.testing.abilities import LINES, skip_by_marks
 
 from . import engines
 
@@ -41,9 +42,12 @@ settings.load_profile(os.environ.get("UNIFYARR_TEST_PROFILE", "ci"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--backends", default=None, help="comma-separated names of the backends to test")
+    parser.addoption("--device", default=None, help="the device where torch and JAX make arrays, such as gpu or cpu:1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for line in LINES:
+        config.addinivalue_line("markers", line)
     named = config.getoption("--backends")
     if named:
         engines.leave_out({*ua.available_backends()} - {"numpy", *named.split(",")})
@@ -54,6 +58,9 @@ def pytest_configure(config: pytest.Config) -> None:
         shared = engines.SharedCompilations()
         config.add_cleanup(shared.remove)
     _import_all(_selected(config))
+    if device := config.getoption("--device"):
+        for backend in _selected(config):
+            engines.make_arrays_on(backend, device)
     if "jax" in sys.modules:
         engines.reuse_contexts()
 
@@ -77,6 +84,11 @@ def _import_all(backends: list[str]) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "backend" in metafunc.fixturenames:
         metafunc.parametrize("backend", _selected(metafunc.config), indirect=True)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    parameters = getattr(item, "callspec", None)
+    skip_by_marks(item, parameters.params.get("backend") if parameters else None)
 
 
 def pytest_collection_finish() -> None:

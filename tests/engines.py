@@ -30,6 +30,33 @@ def compile_cheaply() -> None:
     os.environ["XLA_FLAGS"] = " ".join([*given, *(flag for flag in XLA_FLAGS if flag.partition("=")[0] not in names)])
 
 
+# The default devices that ``--device`` has chosen, by backend.
+_chosen: dict[str, str] = {}
+
+
+def default_device(backend: str) -> str:
+    """Return the name of the device where the arrays under test are made."""
+    return _chosen.get(backend, "cpu")
+
+
+def make_arrays_on(backend: str, device: str) -> None:
+    """Make a device the default of an engine, by the engine's own setting."""
+    import unifyarr as ua
+    from unifyarr._core.engines.registry import load
+
+    if backend == "torch":
+        import torch
+
+        torch.set_default_device(load(backend).as_device(device))
+    elif backend == "jax":
+        import jax
+
+        jax.config.update("jax_default_device", load(backend).as_device(device))
+    else:
+        raise ValueError(f"--device chooses a device of torch or JAX, and {backend} is under test: pass --backends")
+    _chosen[backend] = ua.asarray(0.0, backend=backend, device=device).device
+
+
 def reuse_contexts() -> None:
     """Let programs that JAX lowers share a context of MLIR in each thread: a new one is a quarter of a compilation."""
     try:

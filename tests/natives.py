@@ -14,7 +14,6 @@ from unifyarr.transformations.run import ENGINES
 
 # An example that needs an engine which takes derivatives.
 TRANSFORMS = re.compile(r"\bua\.(?:\w*grad|vjp|jvp|vmap|jacobian|hessian)\(")
-IMMUTABLE = ("jax", "tensorflow")
 
 
 def native(backend: str, values: Any) -> Any:

@@ -18,6 +18,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr import Container
+from unifyarr._core.calling import concerns
 from unifyarr.errors import (
     CastingError,
     DtypeError,
@@ -26,10 +27,11 @@ from unifyarr.errors import (
     ShapeError,
     StructureError,
 )
+from unifyarr.testing import has, needs
 
 from .functions.calls import CALLS, SEVERAL, UNSET, find, lift
 from .kernels import Injected, failing, watched
-from .natives import IMMUTABLE, native, skip_unless
+from .natives import native, skip_unless
 from .oracle import ALL, as_numpy, assert_same
 
 
@@ -355,8 +357,63 @@ def test_in_place_operators_write_the_very_leaves(backend: str) -> None:
     assert all(mine is leaf for mine, leaf in zip(c.leaves(), leaves, strict=True))
     assert_leaves(c, [(x + 1) ** 2 for x in VALUES])
     assert_same(view, [4.0, 9.0])
-    if backend not in IMMUTABLE:
+    if has(backend, "writes"):
         assert all(leaf.native is each for leaf, each in zip(leaves, natives, strict=True))
+
+
+def test_in_place_operators_compute_each_leaf_once(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> Any:
+        raise AssertionError("a call for each leaf")
+
+    c = sample()
+    c += 0
+    monkeypatch.setattr(Container, "_call_each", never)
+    monkeypatch.setattr(concerns, "map_call", never)
+    for other in (sample(), sample(), 2.0, 2):
+        values = [as_numpy(x) for x in (other.leaves() if isinstance(other, Container) else [ua.asarray(other)] * 3)]
+        expected = [as_numpy(x) * y for x, y in zip(c.leaves(), values, strict=True)]
+        c *= other
+        assert_leaves(c, expected)
+
+
+def test_in_place_operators_read_before_they_write(backend: str) -> None:
+    for _ in range(2):
+        x, y = ua.asarray([1.0, 2.0]), ua.asarray([3.0, 4.0])
+        c = Container(a=x, b=y)
+        c += Container(b=x, a=y)
+        assert_leaves(c, [[4.0, 6.0], [4.0, 6.0]])
+        c = Container(a=x[:1], b=y, c=x[1:])
+        c += c
+        assert_same(x, [8.0, 12.0])
+        c -= Container(a=x[1:], b=x, c=x[:1])
+        assert_leaves(c, [[-4.0], [0.0, 0.0], [4.0]])
+
+
+@pytest.mark.parametrize(
+    ("other", "error"),
+    [
+        (lambda: Container(a=ua.ones(2), b=ua.ones(2)), StructureError),
+        (lambda: Container(a=ua.ones(2), b={"c": ua.ones(2), "d": ua.ones(2)}), StructureError),
+        (lambda: Container(a=Container(x=ua.ones(2)), b={"c": ua.ones(2)}), StructureError),
+        (lambda: Container(a=ua.ones(2), b=[ua.ones(2)]), StructureError),
+        (lambda: Container(a=ua.ones(2), b={"c": ua.ones((2, 2))}), ShapeError),
+        (lambda: Container(a=ua.ones(2), b={"c": ua.asarray([1j, 1])}), CastingError),
+        (lambda: 1j, CastingError),
+    ],
+)
+def test_an_in_place_operator_writes_all_leaves_or_none(
+    backend: str, other: Callable[[], Any], error: type[Exception]
+) -> None:
+    c = Container(a=ua.asarray([1.0, 2.0]), b={"c": ua.asarray([3.0, 4.0])})
+    for _ in range(2):
+        with pytest.raises(error):
+            c += other()
+        assert_leaves(c, [[1.0, 2.0], [3.0, 4.0]])
+    one = Container(a=c.a, b=c.a)
+    for value in (1.0, c.a, one):
+        with pytest.raises(ValueError, match="overlap"):
+            one += value
+    assert_leaves(c, [[1.0, 2.0], [3.0, 4.0]])
 
 
 @pytest.mark.parametrize("function", [ua.inplace_update, ua.inplace_increment, ua.inplace_decrement])
@@ -368,7 +425,7 @@ def test_inplace_functions_take_containers(backend: str, function: Callable[...,
         assert function(c, value) is c
         assert_leaves(c, [kept * x + sign * each for x, each in zip(VALUES, values, strict=True)])
     c = sample()
-    if backend in IMMUTABLE:
+    if not has(backend, "writes"):
         with pytest.raises(InplaceUpdateError) as caught:
             function(c, 1.0, ensure_in_backend=True)
         assert "layers/0/b" in caught.value.__notes__[0]
@@ -379,7 +436,7 @@ def test_inplace_functions_take_containers(backend: str, function: Callable[...,
 
 def test_what_is_asked_of_arrays_is_asked_of_all_leaves(backend: str) -> None:
     c = sample()
-    assert ua.supports_inplace_updates(c) == (backend not in IMMUTABLE)
+    assert ua.supports_inplace_updates(c) == (has(backend, "writes"))
     made = ua.variable(c)
     assert ua.assert_supports_inplace(made)
     natives = [x.native for x in made.leaves()]
@@ -485,8 +542,8 @@ def test_many_leaves_are_checked_for_overlap_in_the_order_of_their_addresses(bac
         ua.inplace_update(Container([*c, x[2, 3:]]), 0.0)
 
 
+@needs("writes", why="native arrays that are written")
 def test_natives_as_leaves_of_out(backend: str) -> None:
-    skip_unless(backend, "numpy", "torch", why="native arrays that are written")
     given = native(backend, [1.0, 2.0])
     ua.multiply(Container(a=ua.asarray([1.0, 2.0])), 3.0, out=Container(a=given))
     np.testing.assert_array_equal(np.asarray(given), [3.0, 6.0])

@@ -49,8 +49,9 @@ FLOORS = [
     ("graph",),
     ("random",),
     ("numpy",),
-    ("testing",),
     ("",),
+    # What users of the package import to check a backend.
+    ("testing",),
 ]
 ROOMS = {f"unifyarr.{name}".rstrip("."): floor for floor, names in enumerate(FLOORS) for name in names}
 

@@ -14,10 +14,10 @@ import pytest
 import unifyarr as ua
 from unifyarr import Array, compile
 from unifyarr.errors import BadViewMap
+from unifyarr.testing import has, needs
 
-from .natives import skip_unless
 from .oracle import assert_same
-from .user_ops import MUTABLE, address, array
+from .user_ops import address, array
 
 # -- names ------------------------------------------------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ def test_an_output_is_kept_in_one_of_several_inputs(backend: str, first: bool, m
             for one, other in zip(found if isinstance(found, tuple) else [found],
                                   expected if isinstance(expected, tuple) else [expected], strict=True):  # fmt: skip
                 assert_same(one, np.asarray(other.tolist()))
-        assert bool(written) == (function is both_are_dead and backend in MUTABLE)
+        assert bool(written) == (function is both_are_dead and has(backend, "writes"))
     assert_same(x, np.array([1.0, 2.0]))
     assert_same(y, np.array([10.0, 20.0]))
     # Called as it is, its caller has both.
@@ -269,8 +269,8 @@ def test_an_output_is_kept_in_one_of_several_inputs(backend: str, first: bool, m
     assert_same(y, np.array([12.0, 24.0]))
 
 
+@needs("writes", why="elsewhere no twin is asked")
 def test_an_output_that_is_kept_in_none_of_several_inputs(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="elsewhere no twin is asked")
 
     @ua.op
     def total(x: Array, y: Array, /) -> Array: ...
@@ -322,8 +322,8 @@ def test_results_are_independent_of_each_other(backend: str, kernel: bool) -> No
             assert function(array(1, 2, 3))[1].tolist() == expected[1]
 
 
+@needs("writes", why="memory that can be written is shared on mutable engines alone")
 def test_debug_finds_results_that_share_memory(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="memory that can be written is shared on mutable engines alone")
     for op in pairs(backend, kernel=True):
         with ua.debug(), pytest.raises(BadViewMap, match=r"pair\(\) on backend .* outputs 0 and 1"):
             op(array(1, 2, 3))
@@ -335,8 +335,8 @@ def test_debug_finds_results_that_share_memory(backend: str) -> None:
             op(array(1, 2, 3))
 
 
+@needs("writes", why="memory that can be written is shared on mutable engines alone")
 def test_parts_of_one_memory_are_independent_as_they_are(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="memory that can be written is shared on mutable engines alone")
 
     @ua.op
     def interleaved(x: Array, /) -> tuple[Array, Array]: ...

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import has, lacks, needs
 
-from .natives import IMMUTABLE, native, skip_unless, variable
+from .natives import native, skip_unless, variable
 from .oracle import assert_same
-
-MUTABLE = ("numpy", "torch")
 
 X = np.array([[1.0, 2.0], [3.0, 5.0]])
 
@@ -71,15 +70,15 @@ def test_nests(backend: str) -> None:
     assert_same(kept.a, X + 1)
 
 
+@needs("writes", why="an engine whose arrays can be written")
 def test_writes_are_seen_where_the_engine_can(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="an engine whose arrays can be written")
     given = native(backend, X.copy())
     assert overwrite(given, given) is given
     np.testing.assert_array_equal(np.asarray(given), [[9, 9], [3, 5]])
 
 
 def test_writes_to_what_cant_be_written_are_errors(backend: str) -> None:
-    if backend in MUTABLE:
+    if has(backend, "writes"):
         skip_unless(backend, "numpy", why="arrays that are read-only")
         given = X.copy()
         given.flags.writeable = False
@@ -92,8 +91,8 @@ def test_writes_to_what_cant_be_written_are_errors(backend: str) -> None:
     np.testing.assert_array_equal(np.asarray(given), X)
 
 
+@lacks("writes", why="variables of an engine whose arrays can't be written")
 def test_writes_to_variables_are_seen(backend: str) -> None:
-    skip_unless(backend, *IMMUTABLE, why="variables of an engine whose arrays can't be written")
     given = variable(backend, X)
     overwrite(given)
     np.testing.assert_array_equal(np.asarray(ua.asarray(given)), [[9, 9], [3, 5]])

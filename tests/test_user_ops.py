@@ -26,10 +26,11 @@ from unifyarr.errors import (
     ShapeError,
 )
 from unifyarr.graph.compiling import compile
+from unifyarr.testing import has, needs
 
 from .natives import native, skip_unless
 from .oracle import as_numpy, assert_same
-from .user_ops import MUTABLE, Axpy, array
+from .user_ops import Axpy, array
 
 
 @ua.op
@@ -90,8 +91,8 @@ def test_out_takes_the_result(backend: str, times: int) -> None:
         assert_same(outs.p, np.array([13.0, 25.0]))
 
 
+@needs("writes", why="others can't be written")
 def test_a_native_array_is_out(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="others can't be written")
     out = native(backend, [0.0, 0.0])
     assert Axpy().op(1.0, array(1, 2), array(3, 4), out=out) is out
     assert list(out) == [4.0, 6.0]
@@ -129,7 +130,7 @@ def test_out_that_is_destroyed_is_written_by_the_twin(backend: str) -> None:
     axpy.op(2.0, x, y, out=y)
     assert axpy.took() == ["kernel"]
     axpy.op(2.0, x, y, out=y)
-    assert axpy.took() == (["twin"] if backend in MUTABLE else ["kernel"])
+    assert axpy.took() == (["twin"] if has(backend, "writes") else ["kernel"])
     assert_same(y, np.array([14.0, 28.0]))
     # Of another scale nothing is known.
     axpy.op(2.0, x, y, 3.0, out=y)
@@ -151,7 +152,7 @@ def test_no_twin_writes_what_another_argument_needs(backend: str) -> None:
         y = array(1, 2)
         tolerant.op(1.0, y, y, out=y)
         assert_same(y, np.array([2.0, 4.0]))
-    assert tolerant.took() == (["kernel", "twin"] if backend in MUTABLE else ["kernel", "kernel"])
+    assert tolerant.took() == (["kernel", "twin"] if has(backend, "writes") else ["kernel", "kernel"])
 
 
 def test_no_twin_writes_a_result_of_another_type(backend: str) -> None:
@@ -163,7 +164,7 @@ def test_no_twin_writes_a_result_of_another_type(backend: str) -> None:
         single = ua.zeros((), dtype=ua.float64)
         with pytest.raises(ShapeError):
             axpy.op(1.0, array(1, 2), single, out=single)
-        if backend in MUTABLE:
+        if has(backend, "writes"):
             narrow = ua.zeros(2, dtype=ua.float32)
             axpy.op(ua.asarray(1.0), array(1, 2), narrow, out=narrow)
             assert_same(narrow, np.array([1, 2], np.float32))
@@ -208,7 +209,7 @@ def test_a_kernel_that_takes_out_gets_it(backend: str) -> None:
     for _ in range(2):
         assert added(x, y, out=z) is z
         assert_same(z, np.array([4.0, 6.0]))
-    assert (given[1] is z.native) == (backend in MUTABLE)
+    assert (given[1] is z.native) == (has(backend, "writes"))
     # It would read what it has written.
     added(y, x, out=x)
     assert_same(x, np.array([4.0, 6.0]))
@@ -218,7 +219,7 @@ def test_a_kernel_that_takes_out_gets_it(backend: str) -> None:
     assert_same(compiled(x, y), np.array([13.0, 18.0]))
     given.clear()
     assert_same(compiled(x, y), np.array([13.0, 18.0]))
-    if backend in MUTABLE:
+    if has(backend, "writes"):
         assert [each is not None for each in given] == [False, False, True]
 
 
@@ -251,8 +252,8 @@ def test_a_kernel_declines(backend: str) -> None:
     assert_same(compiled(array(1, 2), 1), np.array([102.0, 103.0]))
 
 
+@needs("writes", why="elsewhere no twin is asked")
 def test_a_twin_declines(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="elsewhere no twin is asked")
 
     @ua.op
     def halved(x: Array, /) -> Array: ...
@@ -458,8 +459,8 @@ def wrong(kernel: Callable[..., Any], backend: str, **twin: Callable[..., Any]) 
     return wrong
 
 
+@needs("writes", why="others can't be written")
 def test_debug_finds_a_kernel_that_writes(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="others can't be written")
 
     def kernel(x: Any, y: Any) -> Any:
         y += x
@@ -469,14 +470,14 @@ def test_debug_finds_a_kernel_that_writes(backend: str) -> None:
         wrong(kernel, backend)(array(1, 2), array(3, 4))
 
 
+@needs("writes", why="memory that can be written is shared on mutable engines alone")
 def test_debug_finds_a_view_that_is_not_declared(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="memory that can be written is shared on mutable engines alone")
     with ua.debug(), pytest.raises(BadViewMap, match=r"argument y.* view_map=\{0: \(1,\)\}"):
         wrong(lambda x, y: y[1:], backend)(array(1, 2), array(3, 4))
 
 
+@needs("writes", why="elsewhere no twin is asked")
 def test_debug_finds_a_twin_that_computes_something_else(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="elsewhere no twin is asked")
 
     def twin(x: Any, y: Any) -> Any:
         x -= y
@@ -487,8 +488,8 @@ def test_debug_finds_a_twin_that_computes_something_else(backend: str) -> None:
         wrong(lambda x, y: x + y, backend, twin=twin)(x, array(3, 4), out=x)
 
 
+@needs("writes", why="elsewhere no twin is asked")
 def test_debug_finds_a_twin_that_destroys_more(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="elsewhere no twin is asked")
 
     def twin(x: Any, y: Any) -> Any:
         x += y
@@ -705,8 +706,8 @@ def test_a_kernel_returns_no_dtype_of_ours() -> None:
         texts(ua.ones(2, backend="numpy"))
 
 
+@needs("writes", why="elsewhere no twin is asked")
 def test_a_twin_returns_another_array(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="elsewhere no twin is asked")
     x = array(1, 2)
     op = wrong(lambda x, y: x + y, backend, twin=lambda x, y: x + y)
     y = array(1, 2)

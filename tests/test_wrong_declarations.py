@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .natives import IMMUTABLE
+from unifyarr.testing import has
+
 from .wrong_declarations import run
 
 
 def test_wrong_declarations_are_refused_or_found_and_right_ones_are_right(backend: str) -> None:
     # JAX and TensorFlow compile each right one.
-    run(backend, 40 if backend in IMMUTABLE else 150, seed=2026)
+    run(backend, 40 if not has(backend, "writes") else 150, seed=2026)

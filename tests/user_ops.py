@@ -10,7 +10,6 @@ import unifyarr as ua
 from unifyarr import Array
 
 BACKENDS = ("numpy", "torch", "jax", "tensorflow")
-MUTABLE = ("numpy", "torch")
 
 
 class Axpy:

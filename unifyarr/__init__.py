@@ -41,7 +41,7 @@ from ._core.modes.debugging import debug
 from .container import tree as _tree
 from .container.container import Container
 from .functions import *  # noqa: F403
-from .functions.backends import array_namespace, current_backend, to_backend
+from .functions.backends import array_namespace, current_backend, shard, to_backend
 from .functions.constants import e, inf, nan, newaxis, pi
 from .functions.inplace import (
     assert_supports_inplace,
@@ -120,6 +120,7 @@ __all__ = [
     "random",
     "set_backend",
     "set_num_threads",
+    "shard",
     "special",
     "supports_inplace_updates",
     "to_backend",

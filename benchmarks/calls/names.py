@@ -62,7 +62,7 @@ def of_torch() -> Names:
         x = x.detach().requires_grad_()
         return torch.autograd.grad((x * x).sum(), x)
 
-    return of_numpy(lambda x: torch.from_numpy(x.copy())) | {
+    return of_numpy(torch.tensor) | {
         "torch": torch,
         "g": torch.Generator(),
         "gradient": gradient,

@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ ENGINES = ("numpy", "torch", "jax", "tensorflow")
 PLAIN, BY_HAND, DONATED, FUNCTION = "plain", "by hand, out=", "jit, donated", "tf.function"
 EAGER = "eager, .at[].set"
 COMPILED, THROUGH_JAX = "unifyarr", "unifyarr, backend=jax"
+# By NumPy's loops alone, as without a C compiler.
+BY_LOOPS = "unifyarr, no compiler"
+# A loop that is written by hand; and PyTensor's two ways to compile, with their modes.
+NUMBA, TRIAD = "loop by hand", "triad of STREAM"
+PYTENSOR = {"C": "CVM", "Numba": "NUMBA"}
 REFERENCES = {"numpy": BY_HAND, "torch": "by hand", "jax": DONATED, "tensorflow": FUNCTION}
 
 # Takes NumPy arrays, and returns a function of no arguments that runs the program once.
@@ -66,9 +72,95 @@ class Program:
             return on_engine
 
         for engine in ENGINES:
-            self.contender(engine, COMPILED)(maker(engine))
+            self.contender(engine, COMPILED)(maker(engine, wait=True))
+        self.contender("numpy", BY_LOOPS)(maker("numpy"))
         self.contender("numpy", THROUGH_JAX)(maker("numpy", backend="jax"))
         return make
+
+    def pytensor(self, make: Callable[..., Callable[[], Any]]) -> Any:
+        """Add a program of PyTensor's in both of its modes: ``make(mode, arrays)``."""
+
+        def maker(mode: str) -> Maker:
+            def in_mode(*arrays: np.ndarray) -> Callable[[], Any]:
+                require("pytensor", *(["numba"] if mode == "NUMBA" else []))
+                return make(mode, *arrays)
+
+            return in_mode
+
+        for name, mode in PYTENSOR.items():
+            self.contender("pytensor", name)(maker(mode))
+        return make
+
+    def numba(self, make: Callable[..., Callable[[], Any]]) -> Any:
+        """Add loops that are written by hand: ``make(jit, prange, arrays)``."""
+
+        def maker(*arrays: np.ndarray) -> Callable[[], Any]:
+            require("numba")
+            import numba
+
+            several = ua.get_num_threads() > 1
+            numba.set_num_threads(min(ua.get_num_threads(), numba.config.NUMBA_NUM_THREADS))
+            return make(numba.njit(parallel=several, error_model="numpy"), numba.prange, *arrays)
+
+        self.contender("numba", NUMBA)(maker)
+        return make
+
+    def everywhere(self, step: Callable[..., Any], repeat: int = 1) -> None:
+        """Add one function for all that can run it: ``step(xp, arrays)`` returns what replaces the first arrays.
+
+        It runs so many times, from the same arrays in each run.
+        """
+        self.ours(lambda compiled, *arrays: repeated(compiled(partial(step, ua)), arrays, repeat))
+        self.contender("numpy", PLAIN)(lambda *arrays: repeated(partial(step, module_of("numpy")), arrays, repeat))
+
+        def on_jax(jits: bool, *arrays: np.ndarray) -> Callable[[], Any]:
+            given, xp = natives("jax", arrays), module_of("jax")
+            import jax
+
+            function = partial(step, xp)
+            return repeated(jax.jit(function) if jits else function, given, repeat)
+
+        self.contender("jax", PLAIN)(partial(on_jax, False))
+        # Nothing is overwritten that could be donated.
+        self.contender("jax", DONATED)(partial(on_jax, True))
+
+        def on_pytensor(mode: str, *arrays: np.ndarray) -> Callable[[], Any]:
+            import pytensor
+            from pytensor import tensor
+
+            variables = [tensor.TensorType(x.dtype, x.shape)() for x in arrays]
+            # Its == asks whether two variables are the same one.
+            results = step(SimpleNamespace(**vars(tensor) | {"equal": tensor.eq}), *variables)
+            several = list(results) if isinstance(results, tuple) else results
+            function = pytensor.function(variables, several, mode=mode, on_unused_input="ignore", trust_input=True)
+            return repeated(function, arrays, repeat)
+
+        self.pytensor(on_pytensor)
+
+
+def repeated(step: Callable[..., Any], arrays: Sequence[Any], repeat: int) -> Callable[[], Any]:
+    """Return what runs a step so many times, whose results replace the first arrays; it ends with the first of them."""
+
+    def run() -> Any:
+        now = list(arrays)
+        for _ in range(repeat):
+            new = step(*now)
+            new = new if isinstance(new, (tuple, list)) else [new]
+            now[: len(new)] = new
+        return done(now[0])
+
+    return run
+
+
+def module_of(engine: str) -> Any:
+    """Return the module of NumPy's or JAX's functions, with the error function."""
+    if engine == "numpy":
+        from scipy.special import erf
+
+        return SimpleNamespace(**vars(np), erf=erf)
+    import jax
+
+    return SimpleNamespace(**vars(jax.numpy), erf=jax.scipy.special.erf)
 
 
 def require(*modules: str) -> None:

@@ -112,9 +112,28 @@ def with_numexpr(*arrays: np.ndarray) -> Callable[[], Any]:
     return run
 
 
-@contender("pytensor", "PyTensor")
-def with_pytensor(*arrays: np.ndarray) -> Callable[[], Any]:
-    require("pytensor")
+@PROGRAM.numba
+def with_numba(jit: Any, prange: Any, *arrays: np.ndarray) -> Callable[[], Any]:
+    @jit
+    def step(p: Any, g: Any, m: Any, v: Any) -> None:
+        for i in prange(p.size):
+            m[i] = m[i] * FIRST + (1 - FIRST) * g[i]
+            v[i] = v[i] * SECOND + (1 - SECOND) * g[i] * g[i]
+            p[i] -= RATE * (m[i] / (np.sqrt(v[i]) + EPSILON))
+
+    given = roles([x.copy() for x in arrays])
+    leaves = [[x.reshape(-1) for x in leaf] for leaf in zip(*given, strict=True)]
+
+    def run() -> Any:
+        for leaf in leaves:
+            step(*leaf)
+        return given[0][0]
+
+    return run
+
+
+@PROGRAM.pytensor
+def with_pytensor(mode: str, *arrays: np.ndarray) -> Callable[[], Any]:
     import pytensor
     from pytensor import tensor
 
@@ -123,7 +142,7 @@ def with_pytensor(*arrays: np.ndarray) -> Callable[[], Any]:
     for leaf in zip(*given, strict=True):
         new = functional(*leaf, tensor)
         updates += zip((leaf[0], leaf[2], leaf[3]), new, strict=True)
-    function = pytensor.function([], [], updates=updates)
+    function = pytensor.function([], [], updates=updates, mode=mode)
 
     def run() -> Any:
         function()

@@ -9,7 +9,7 @@ import numpy as np
 
 import unifyarr as ua
 
-from . import BY_HAND, DONATED, FUNCTION, PLAIN, Missing, Program, done, natives, require, torch_compiled
+from . import BY_HAND, DONATED, FUNCTION, PLAIN, Missing, Program, done, natives, torch_compiled
 
 STEPS = 20
 
@@ -86,9 +86,8 @@ def by_hand(*arrays: np.ndarray) -> Callable[[], Any]:
     return repeated(iterate, *arrays)
 
 
-@contender("pytensor", "PyTensor")
-def with_pytensor(*arrays: np.ndarray) -> Callable[[], Any]:
-    require("pytensor")
+@PROGRAM.pytensor
+def with_pytensor(mode: str, *arrays: np.ndarray) -> Callable[[], Any]:
     import pytensor
     from pytensor import tensor
 
@@ -99,7 +98,7 @@ def with_pytensor(*arrays: np.ndarray) -> Callable[[], Any]:
         return tensor.switch(sizes > 0.0, members @ x / tensor.maximum(sizes, 1.0), centers)
 
     variables = [tensor.dmatrix(), tensor.dmatrix(), tensor.TensorType("int64", (None, 1))()]
-    function = pytensor.function(variables, iterate(*variables), trust_input=True)
+    function = pytensor.function(variables, iterate(*variables), mode=mode, trust_input=True)
     return repeated(function, *arrays)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import unifyarr as ua
 from tests.allocations import attention_on_numpy, attention_on_torch, cross_entropy_on_numpy
 
-from . import BY_HAND, DONATED, FUNCTION, PLAIN, Program, done, natives, require, torch_compiled
+from . import BY_HAND, DONATED, FUNCTION, PLAIN, Program, done, natives, torch_compiled
 
 
 def logits(examples: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -78,28 +78,48 @@ add(ATTENTION, "numpy", BY_HAND, lambda: attention_on_numpy)
 # -- PyTensor ---------------------------------------------------------------------------------------------------------
 
 
-@ENTROPY.contender("pytensor", "PyTensor")
-def pytensor_entropy(*arrays: np.ndarray) -> Callable[[], Any]:
-    require("pytensor")
+@ENTROPY.pytensor
+def pytensor_entropy(mode: str, *arrays: np.ndarray) -> Callable[[], Any]:
     import pytensor
     from pytensor import tensor
     from pytensor.tensor.special import log_softmax
 
     x, target = tensor.dmatrix(), tensor.lvector()
     result = -tensor.mean(log_softmax(x, axis=-1)[tensor.arange(target.shape[0]), target])
-    return call(pytensor.function([x, target], result, trust_input=True), arrays)
+    return call(pytensor.function([x, target], result, mode=mode, trust_input=True), arrays)
 
 
-@ATTENTION.contender("pytensor", "PyTensor")
-def pytensor_attention(*arrays: np.ndarray) -> Callable[[], Any]:
-    require("pytensor")
+@ATTENTION.pytensor
+def pytensor_attention(mode: str, *arrays: np.ndarray) -> Callable[[], Any]:
     import pytensor
     from pytensor import tensor
     from pytensor.tensor.special import softmax
 
     query, key, value = variables = [tensor.dtensor3() for _ in range(3)]
     scores = query @ key.swapaxes(-1, -2) / math.sqrt(arrays[0].shape[-1])
-    return call(pytensor.function(variables, softmax(scores, axis=-1) @ value, trust_input=True), arrays)
+    result = softmax(scores, axis=-1) @ value
+    return call(pytensor.function(variables, result, mode=mode, trust_input=True), arrays)
+
+
+# -- Numba ------------------------------------------------------------------------------------------------------------
+
+
+@ENTROPY.numba
+def numba_entropy(jit: Any, prange: Any, *arrays: np.ndarray) -> Callable[[], Any]:
+    @jit
+    def entropy(x: Any, target: Any) -> Any:
+        total = 0.0
+        for i in prange(x.shape[0]):
+            largest = -np.inf
+            for j in range(x.shape[1]):
+                largest = max(largest, x[i, j])
+            powers = 0.0
+            for j in range(x.shape[1]):
+                powers += np.exp(x[i, j] - largest)
+            total += largest + np.log(powers) - x[i, target[i]]
+        return total / x.shape[0]
+
+    return call(entropy, arrays)
 
 
 # -- torch ------------------------------------------------------------------------------------------------------------

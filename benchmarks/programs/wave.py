@@ -117,9 +117,20 @@ def with_numexpr(u: np.ndarray, before: np.ndarray) -> Callable[[], Any]:
     return repeated(step, u.copy(), before.copy())
 
 
-@contender("pytensor", "PyTensor")
-def with_pytensor(u: np.ndarray, before: np.ndarray) -> Callable[[], Any]:
-    require("pytensor")
+@PROGRAM.numba
+def with_numba(jit: Any, prange: Any, u: np.ndarray, before: np.ndarray) -> Callable[[], Any]:
+    @jit
+    def step(u: Any, before: Any) -> None:
+        for i in prange(1, u.shape[0] - 1):
+            for j in range(1, u.shape[1] - 1):
+                laplacian = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] - 4.0 * u[i, j]
+                before[i, j] = 2.0 * u[i, j] - before[i, j] + SPEED * laplacian
+
+    return repeated(step, u.copy(), before.copy())
+
+
+@PROGRAM.pytensor
+def with_pytensor(mode: str, u: np.ndarray, before: np.ndarray) -> Callable[[], Any]:
     import pytensor
     from pytensor import tensor
 
@@ -127,7 +138,7 @@ def with_pytensor(u: np.ndarray, before: np.ndarray) -> Callable[[], Any]:
     steps = []
     for now, then in (shared, shared[::-1]):
         new = tensor.set_subtensor(then[1:-1, 1:-1], after(now, then))
-        steps.append(pytensor.function([], [], updates=[(then, new)]))
+        steps.append(pytensor.function([], [], updates=[(then, new)], mode=mode))
 
     def run() -> Any:
         for _ in range(STEPS // 2):

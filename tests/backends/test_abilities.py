@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +17,12 @@ import unifyarr.numpy as xp
 from unifyarr._core.engines.registry import load
 from unifyarr.backends import Ability, Backend
 from unifyarr.errors import BackendFeatureError, DtypeError, UnknownShapeError
+from unifyarr.testing import needs
 
 from ..oracle import as_numpy, assert_raises, assert_same
 from .proof import installed, lacking
 
+ROOT = Path(ua.__file__).parents[1]
 Engine = Callable[..., list[tuple[int, ...]]]
 
 
@@ -45,8 +51,8 @@ def test_every_ability_is_said_by_a_member() -> None:
         assert ability.without
     named = {each.attribute for each in Ability}
     flags = {name for name in dir(Backend) if isinstance(getattr(Backend, name), bool)}
-    # JAX's calls return early, which is no ability.
-    assert {each for each in flags if each[0] != "_"} - {"computes_later"} <= named
+    # JAX's calls return early, and TensorFlow has no setting that changes dtypes: these are no abilities.
+    assert {each for each in flags if each[0] != "_"} - {"computes_later", "has_fixed_dtypes"} <= named
 
 
 def test_what_the_engines_lack(backend: str) -> None:
@@ -201,3 +207,42 @@ def test_no_engine_is_called_from_threads_of_our_own(engine: Engine, monkeypatch
         function(x)
     assert looks == []
     assert started == []
+
+
+# -- marks of tests -------------------------------------------------------------------------------------------------
+
+MARKED = """
+import pytest
+
+from unifyarr.testing import has, lacks, needs
+
+@needs("writes")
+def test_needing(backend):
+    assert has(backend, "writes")
+
+@lacks("writes", why="what the frontend does then")
+def test_lacking(backend):
+    assert not has(backend, "writes")
+
+@needs("writes", "variables")
+def test_both(backend):
+    raise AssertionError("NumPy has no variables")
+"""
+
+
+def test_marks_choose_the_engine(tmp_path: Path) -> None:
+    (tmp_path / "test_marked.py").write_text(MARKED)
+    (tmp_path / "conftest.py").write_text("import pytest\n@pytest.fixture\ndef backend(): return 'numpy'\n")
+    options = ("-q", "-rs", "-p", "no:cacheprovider", "-p", "unifyarr.testing.plugin", "--unifyarr-backend", "numpy")
+    command = (sys.executable, "-m", "pytest", *options, "-k", "test_marked", "--rootdir", ".", ".")
+    path = os.environ | {"PYTHONPATH": str(ROOT)}
+    found = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True, check=False, timeout=300)
+    assert found.returncode == 0, found.stdout
+    assert "1 passed, 2 skipped" in found.stdout
+    assert "what the frontend does then: numpy lacks nothing of it" in found.stdout
+    assert "lacks the ability variables: numpy" in found.stdout
+
+
+def test_a_misspelt_ability_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"'write' is no ability of an engine: take one of writes, variables"):
+        needs("write")

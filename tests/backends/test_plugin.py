@@ -55,7 +55,7 @@ def checked(plugin: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_checks_pass_on_the_page_s_backend(checked: subprocess.CompletedProcess[str]) -> None:
     assert checked.returncode == 0, checked.stdout[-4000:]
-    assert re.search(r"^special\.i1e +3 +19 *$", checked.stdout, re.M), checked.stdout[-2000:]
+    assert re.search(r"^special\.i1e +2 +20 *$", checked.stdout, re.M), checked.stdout[-2000:]
     assert re.search(r"rows passed whole", checked.stdout)
 
 
@@ -75,6 +75,22 @@ def test_the_checks_find_a_kernel_that_is_wrong(plugin: Path, tmp_path: Path) ->
     found = run(copy, copy, "-k", "[cosh")
     assert found.returncode == 1
     assert re.search(r"^cosh +\d+ +\d+", found.stdout, re.M), found.stdout[-2000:]
+
+
+def test_suites_of_their_own_are_counted_by_file() -> None:
+    from unifyarr.testing.checks.test_suites import counted
+
+    report = """<testsuites><testsuite>
+        <testcase classname="tests.test_a" name="one"/>
+        <testcase classname="tests.test_a" name="two"><failure message="BackendFeatureError: no kernel"/></testcase>
+        <testcase classname="tests.test_a" name="three"><skipped message="lacks the ability writes: boxed"/></testcase>
+        <testcase classname="tests.test_b" name="four"><error message="ValueError"/></testcase>
+        <testcase classname="tests.test_b" name="five"><skipped message="no network"/></testcase>
+    </testsuite></testsuites>"""
+    assert counted(report) == {
+        "tests/test_a": {"passed": 1, "not implemented": 1, "lacking": 1},
+        "tests/test_b": {"failed": 1, "skipped": 1},
+    }
 
 
 def test_what_isn_t_written_is_no_failure_but_a_row(tmp_path: Path) -> None:

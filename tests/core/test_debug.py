@@ -20,9 +20,10 @@ from unifyarr._core.engines.handle import LOADED
 from unifyarr._core.engines.registry import load
 from unifyarr.backends.kernels import support_native_out
 from unifyarr.errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeError
+from unifyarr.testing import lacks, needs
 
 from ..functions import test_out as table
-from ..natives import IMMUTABLE, skip_unless, values_of, variable
+from ..natives import skip_unless, values_of, variable
 from ..oracle import as_numpy
 from .test_aliasing import TESTED, cases_of
 
@@ -86,16 +87,16 @@ def lambda_named(name: str, body: Callable[[ua.Array], ua.Array]) -> Function:
     return function
 
 
+@needs("writes", why="memory that can be written is shared on mutable engines alone")
 def test_a_kernel_that_returns_memory_of_its_input(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    skip_unless(backend, "numpy", "torch", why="memory that can be written is shared on mutable engines alone")
     monkeypatch.setitem(load(backend).kernels, "negative", lambda x: x[:])
     x = ua.asarray([1.0, 2.0])
     with ua.debug(), pytest.raises(BadViewMap, match=r"negative\(\) on backend .* argument x"):
         ua.negative(x)
 
 
+@lacks("writes", why="a mutable engine shares memory by it")
 def test_a_kernel_that_returns_an_immutable_input(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    skip_unless(backend, *IMMUTABLE, why="a mutable engine shares memory by it")
     monkeypatch.setitem(load(backend).kernels, "negative", lambda x: x)
     x = ua.asarray([1.0, 2.0])
     with ua.debug():
@@ -118,8 +119,8 @@ def test_another_object_over_a_buffer_that_the_next_write_may_use_up(
             ua.negative(x)
 
 
+@needs("writes", why="memory that can be written is shared on mutable engines alone")
 def test_an_index_array_that_gives_a_view(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    skip_unless(backend, "numpy", "torch", why="memory that can be written is shared on mutable engines alone")
     monkeypatch.setitem(load(backend).kernels, "gather", lambda x, *indices: x[:2])
     x = ua.asarray([1.0, 2.0, 3.0])
     key = ua.asarray([0, 1])
@@ -307,8 +308,8 @@ def test_other_values_in_out_than_without(backend: str) -> None:
     assert_found(BadInplace, lambda: function(x, out=out[::-2]), "torn()", repr(backend), "values to out")
 
 
+@needs("writes", why="kernels take out= on mutable engines alone")
 def test_a_kernel_s_own_out_that_computes_something_else(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    skip_unless(backend, "numpy", "torch", why="kernels take out= on mutable engines alone")
 
     @support_native_out
     def kernel(x: Any, out: Any = None) -> Any:
@@ -439,8 +440,8 @@ def test_variables_pass(backend: str) -> None:
     assert values_of(holder).tolist() == [2.0, 4.0, 9.0]
 
 
+@needs("writes", why="native arrays can be written on mutable engines alone")
 def test_a_native_array_as_out_passes(backend: str) -> None:
-    skip_unless(backend, "numpy", "torch", why="native arrays can be written on mutable engines alone")
     native = ua.zeros(4).native
     with ua.debug():
         assert ua.add(ua.asarray([1.0, 2.0]), 1, out=native[1:3]) is not None
@@ -473,8 +474,8 @@ def transform(backend: str) -> Any:
     return torch.func.grad
 
 
+@needs("transformations", why="NumPy has no transformations")
 def test_inside_a_transformation_views_alone_are_checked(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    skip_unless(backend, "torch", *IMMUTABLE, why="NumPy has no transformations")
     native = ua.asarray([1.0, 2.0, 3.0, 4.0]).native
     expected = values_of(transform(backend)(compute)(native))
     with ua.debug():

@@ -230,6 +230,22 @@ def test_keys_that_dont_fit_raise_and_write_nothing(backend: str, key: Any) -> N
     assert_same(x, values)
 
 
+@pytest.mark.parametrize("key", [([0, 7],), (slice(None), [7]), ([3],)], ids=repr)
+def test_out_of_bounds_of_what_has_no_elements_is_an_index_error(backend: str, key: Any) -> None:
+    for shape in ((3, 0), (0, 3)):
+        x, values = ua.zeros(shape), np.zeros(shape)
+        # The third call comes by the shortest way.
+        for _ in range(3):
+            try:
+                values[key]
+            except IndexError:
+                for index in (key, tuple([each if type(each) is slice else ua.asarray(each) for each in key])):
+                    with pytest.raises(IndexError):
+                        x[index]
+            else:
+                assert_same(x[key], values[key])
+
+
 @pytest.mark.parametrize("key", OUT_OF_BOUNDS, ids=repr)
 def test_out_of_bounds_is_an_index_error(backend: str, key: Any) -> None:
     _, x = pair((2, 3))

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import has, lacks
 
 from ..gradients import ENGINES, gradient
-from ..natives import IMMUTABLE, native, skip_unless, values_of, variable
+from ..natives import native, skip_unless, values_of, variable
 from ..oracle import as_numpy, assert_same
 from .writes import TARGETS, WRITES, Write, each_target, each_write, pair
 
@@ -188,7 +189,7 @@ def test_out_of_another_backend_is_an_error(backend: str) -> None:
 
 
 def test_what_the_engines_support(backend: str) -> None:
-    mutable = backend not in IMMUTABLE
+    mutable = has(backend, "writes")
     assert ua.inplace_arrays_supported() is mutable
     assert ua.inplace_arrays_supported(backend) is mutable
     assert ua.inplace_variables_supported() is True
@@ -196,7 +197,7 @@ def test_what_the_engines_support(backend: str) -> None:
 
 
 def test_supports_inplace_updates_says_whether_ensure_in_backend_raises(backend: str) -> None:
-    mutable = backend not in IMMUTABLE
+    mutable = has(backend, "writes")
     array = ua.zeros((2, 3))
     for x, supported in (
         (array, mutable),
@@ -224,8 +225,8 @@ def test_supports_inplace_updates_says_whether_ensure_in_backend_raises(backend:
                 refused(x)
 
 
+@lacks("writes", why="native arrays that can't be written")
 def test_ensure_in_backend_leaves_what_it_refuses_as_it_was(backend: str) -> None:
-    skip_unless(backend, *IMMUTABLE, why="native arrays that can't be written")
     values, x = pair()
     before = x.native
     for target in (x, x[1], x.T):
@@ -280,6 +281,30 @@ assert out.tolist() == [3, 5, 5]
 def test_an_out_on_another_device_raises_and_is_left_as_it_was(backend: str) -> None:
     skip_unless(backend, *_TWO_DEVICES, why="two devices on any machine")
     program = _TWO_DEVICES[backend] + _PROGRAM.format(backend=backend)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+_AGAIN = """
+import unifyarr as ua
+ua.set_backend({backend!r})
+second = ua.__array_namespace_info__().devices()[1]
+x = ua.asarray([[4.0, 1.0], [2.0, 3.0]], device=second)
+calls = [
+    lambda: ua.linalg.det(x), lambda: x @ x, lambda: ua.clip(x, 1, 3), lambda: x // 2.0, lambda: x > 2.0, lambda: -x,
+    lambda: ua.exp(x), lambda: ua.where(x > 2, x, x), lambda: ua.sum(x, axis=0), lambda: ua.tril(x), lambda: x[1] + 1,
+    lambda: ua.sort(x), lambda: ua.linalg.svd(x).U, lambda: ua.roll(x, 1), lambda: ua.nn.softmax(x),
+]
+for number, call in enumerate(calls):
+    # The third call is done by a shortcut.
+    found = [call().device for _ in range(4)]
+    assert found == [second] * 4, (number, found)
+"""
+
+
+def test_a_call_that_comes_again_stays_on_the_device_of_its_arrays(backend: str) -> None:
+    skip_unless(backend, *_TWO_DEVICES, why="two devices on any machine")
+    program = _TWO_DEVICES[backend] + _AGAIN.format(backend=backend)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
 

@@ -15,9 +15,10 @@ import unifyarr as ua
 from unifyarr._core.arrays import ownership
 from unifyarr._core.arrays.array import owner
 from unifyarr._core.writing import inplace
+from unifyarr.testing import lacks
 from unifyarr.testing.programs.running import run
 
-from ..natives import IMMUTABLE, skip_unless
+from ..natives import skip_unless
 
 # What takes about 20 seconds: JAX and TensorFlow compile for each shape and dtype.
 COUNTS = {"numpy": 500, "torch": 400, "jax": 40, "tensorflow": 200}
@@ -59,8 +60,8 @@ def test_programs_find_an_overlap_that_is_none(backend: str, monkeypatch: pytest
     finds(backend, "NumPy: None")
 
 
+@lacks("writes", why="only recipes go stale")
 def test_programs_find_a_stale_view(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    skip_unless(backend, *IMMUTABLE, why="only recipes go stale")
 
     def rebind(root: Any, native: Any, **options: Any) -> bool:
         root._native = native

@@ -301,6 +301,34 @@ def test_both_of_cs_types_of_64_bits_are_taken(backend: str) -> None:
     assert_same(ua.isin(ua.asarray([1], dtype="uint64"), 2**63), np.asarray([False]))
 
 
+def test_asarray_takes_numpys_own_arrays_at_once() -> None:
+    for name in (*ALL, "bfloat16"):
+        values = np.ones((2, 3), of_numpy(name))
+        for each in (values, values[:, ::-1], values.T, values[:0]):
+            assert ua.asarray(each, backend="numpy").native is each
+            with ua.use_backend("numpy"):
+                x = ua.asarray(each)
+            assert x.native is each
+            assert x.base is None
+    with ua.use_backend("numpy"):
+        swapped = np.asarray([1.0, 2.0], np.dtype("f8").newbyteorder("S"))
+        assert ua.asarray(swapped).native.dtype.isnative
+        assert_same(ua.asarray(swapped), np.asarray([1.0, 2.0]))
+        for code in ("l", "q"):
+            assert ua.asarray(np.ones(2, code)).dtype is ua.int64
+        for each in (np.ones(2, np.longdouble), np.asarray(["a"]), np.asarray([None]), np.zeros(2, "M8[s]")):
+            with pytest.raises((ua.errors.DtypeError, TypeError)):
+                ua.asarray(each)
+
+
+@pytest.mark.parametrize(
+    "data", [[], [1, 2], [True, 1.5], [1j, 2], [2**63], [-1, 2**63], [True], [0.0] * 63, [0.0] * 64, [1] * 200]
+)
+def test_asarray_of_numbers_is_numpys(backend: str, data: list[Any]) -> None:
+    for _ in range(2):
+        assert_same(ua.asarray(data), np.asarray(data))
+
+
 def test_array_makes_memory_of_its_own(backend: str) -> None:
     x = ua.asarray([1.0, 2.0])
     y = ua.array(x)

@@ -13,9 +13,9 @@ import pytest
 from scipy import special
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
-from ..gradients import ENGINES, gradient
-from ..natives import skip_unless
+from ..gradients import gradient
 from ..oracle import LENGTH, as_numpy, assert_raises, assert_same, in_pieces
 
 RANDOM = np.random.default_rng(7)
@@ -255,17 +255,17 @@ SLOPES: dict[str, tuple[Any, Any, list[float]]] = {
 }
 
 
+@needs("transformations", why="an engine with derivatives")
 @pytest.mark.parametrize("name", SLOPES)
 def test_derivatives(backend: str, name: str) -> None:
-    skip_unless(backend, *ENGINES, why="an engine with derivatives")
     function, slope, at = SLOPES[name]
     x = np.array(at)
     found = gradient(backend, lambda x: ua.sum(function(x)), x)
     np.testing.assert_allclose(found, slope(x), rtol=1e-8)
 
 
+@needs("transformations", why="an engine with derivatives")
 def test_second_derivatives_of_what_the_host_computes(backend: str) -> None:
-    skip_unless(backend, *ENGINES, why="an engine with derivatives")
     a = ua.asarray(2.5)
     first = ua.grad(lambda x: ua.special.gammainc(a, x))
     density = 1.5**1.5 * np.exp(-1.5) / special.gamma(2.5)
@@ -273,9 +273,9 @@ def test_second_derivatives_of_what_the_host_computes(backend: str) -> None:
     assert abs(float(ua.grad(first)(ua.asarray(1.5))) - density * (1.5 / 1.5 - 1)) < 1e-12
 
 
+@needs("transformations", why="an engine with derivatives")
 @pytest.mark.parametrize("name", ["betainc", "gammainc", "gammaincc", "zeta"])
 def test_a_derivative_that_nobody_knows_is_an_error(backend: str, name: str) -> None:
-    skip_unless(backend, *ENGINES, why="an engine with derivatives")
     others = (2.0, 0.5) if name == "betainc" else (2.0,)
     with pytest.raises(ua.errors.LostDerivativeError, match=f"of {name}"):
         ua.grad(lambda x: ua.special.__dict__[name](x, *others))(ua.asarray(1.5))

@@ -49,6 +49,16 @@ def test_diff(backend: str, dtype: str, data: st.DataObject) -> None:
     assert_same(ua.diff(ua.asarray(values), axis=axis, n=n), expected, atol=atol, signed_zeros=False)
 
 
+@pytest.mark.parametrize(("shape", "n"), [((0,), 1), ((0, 2), 3), ((3,), 0)])
+def test_diff_that_takes_no_differences_is_a_new_array(backend: str, shape: tuple[int, ...], n: int) -> None:
+    x, out = ua.ones(shape), ua.zeros(shape)
+    result = ua.diff(x, axis=0, n=n)
+    assert result is not x
+    assert_same(result, np.ones(shape))
+    assert ua.diff(x, axis=0, n=n, out=out) is out
+    assert_same(out, np.ones(shape))
+
+
 def test_diff_joins_what_is_prepended_and_appended(backend: str) -> None:
     values = np.array([[1, 4, 9], [2, 3, 5]])
     before, after = np.array([[0], [7]]), np.array([[20.5], [1.5]])

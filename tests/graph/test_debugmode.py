@@ -41,12 +41,12 @@ from unifyarr.graph import (
 from unifyarr.graph.compiling import compile
 from unifyarr.graph.run.debugmode import DebugProgram
 from unifyarr.graph.tracing.tracing_backend import type_of
+from unifyarr.testing import has
 
 from ..natives import native, skip_unless, values_of
 from .compiled_programs import arguments, program
 from .random_graphs import random_change, random_graph, random_values
 
-MUTABLE = ("numpy", "torch")
 Build = Callable[..., Any]
 
 
@@ -103,7 +103,8 @@ def assert_found(error: type[DebugModeError], backend: str, build: Build, *words
 
 @pytest.fixture
 def mutable(backend: str) -> str:
-    skip_unless(backend, *MUTABLE, why="only engines that write in place have memory to share")
+    if not has(backend, "writes"):
+        pytest.skip(f"only engines that write in place have memory to share: not {backend}")
     return backend
 
 

@@ -6,8 +6,9 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.graph.tracing import crossing
+from unifyarr.testing import has
 
-from ..natives import IMMUTABLE, skip_unless
+from ..natives import skip_unless
 from .machine_programs import run
 
 # Assignments drop imaginary parts, as NumPy's do.
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning
 @pytest.mark.parametrize("mode", ["fast", "debug"])
 def test_compiled_programs_give_what_numpy_gives(backend: str, mode: str) -> None:
     # JAX and TensorFlow compile each one, or run it node by node.
-    run(backend, mode, 6 if backend in IMMUTABLE else 60, 30, seed=2026)
+    run(backend, mode, 6 if not has(backend, "writes") else 60, 30, seed=2026)
 
 
 @pytest.mark.parametrize("engine", ["torch", "jax", "tensorflow"])
@@ -28,4 +29,4 @@ def test_programs_on_another_engine_give_what_numpy_gives(
     skip_unless(engine, *ua.available_backends(), why="an engine that is installed")
     # Each window that is written comes home alone.
     monkeypatch.setattr(crossing, "SMALLEST", 0)
-    run(backend, "fast", 4 if engine in IMMUTABLE else 30, 30, seed=2026, engine=engine)
+    run(backend, "fast", 4 if not has(engine, "writes") else 30, 30, seed=2026, engine=engine)

@@ -10,8 +10,8 @@ import unifyarr as ua
 from unifyarr.graph import DestroyHandler, FunctionGraph, Supervisor, inplace, memory_plan
 from unifyarr.graph.compiling import compile
 from unifyarr.graph.core.scheduling import peak, settle_order, size
+from unifyarr.testing import lacks
 
-from ..natives import skip_unless
 from .ops import A2, DOT, S, T, evaluate, vectors
 from .random_graphs import random_graph, random_values
 from .test_random_graphs import in_order
@@ -80,8 +80,8 @@ def test_constraints_and_values_of_random_graphs_stay() -> None:
     assert better
 
 
+@lacks("compiling", why="the engine compiles the graph as a whole, in an order of its own")
 def test_a_stencil_needs_two_buffers(backend: str) -> None:
-    skip_unless(backend, "numpy", "torch", why="the engine compiles the graph as a whole, in an order of its own")
 
     def step(u: ua.Array, before: ua.Array) -> None:
         center = u[1:-1]

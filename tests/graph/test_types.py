@@ -16,6 +16,8 @@ from unifyarr.errors import InvalidValueError, TraceError
 from unifyarr.graph import trace
 from unifyarr.graph.tracing import trace as tracing
 from unifyarr.graph.tracing.crossing import Crossing
+from unifyarr.graph.tracing.transformed import Replay
+from unifyarr.testing import needs
 
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same
@@ -61,8 +63,8 @@ def test_nothing_is_as_large_as_the_arguments() -> None:
     assert most < 2**20
 
 
+@needs("warnings", why="an engine that warns of values")
 def test_no_kernel_runs(backend: str) -> None:
-    skip_unless(backend, "numpy", why="an engine that warns of values")
     with np.errstate(all="raise"):
         fgraph = trace(lambda x: ua.log(x) / ua.sum(x), ua.asarray([-1.0, 1.0]))
     assert [node.op.name for node in fgraph.toposort()] == ["log", "sum", "divide"]
@@ -103,6 +105,26 @@ def test_jax_compiles_nothing_in_a_trace() -> None:
         run(x, y)
         # The program, and a copy of what is written.
         assert 1 <= len(compiled) <= 2
+
+
+def test_jax_traces_a_transformed_function_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jax")
+    skip_unless("jax", *ua.available_backends(), why="JAX")
+    runs, replay = [], Replay.__call__
+
+    def counted(self: Replay, *args: Any, **kwargs: Any) -> Any:
+        runs.append(self)
+        return replay(self, *args, **kwargs)
+
+    monkeypatch.setattr(Replay, "__call__", counted)
+    with ua.use_backend("jax"):
+        x = ua.asarray(np.linspace(0.1, 2, 50))
+        compiled = ua.compile(lambda x: ua.value_and_grad(lambda x: ua.sum(ua.tanh(x)))(x))
+        value, gradient = compiled(x)
+    # Its types, and the program that runs.
+    assert len(runs) == 1
+    assert_same(value, np.tanh(as_numpy(x)).sum(), rtol=1e-12)
+    assert_same(gradient, 1 - np.tanh(as_numpy(x)) ** 2, rtol=1e-12)
 
 
 def reshaped(x: ua.Array) -> list[ua.Array]:

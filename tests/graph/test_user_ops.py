@@ -13,10 +13,11 @@ from unifyarr.errors import (
     TraceError,
 )
 from unifyarr.graph.kernels.operations import UserOp
+from unifyarr.testing import has, lacks, needs
 
-from ..natives import IMMUTABLE, native, skip_unless
+from ..natives import native
 from ..oracle import as_numpy, assert_same
-from ..user_ops import MUTABLE, Axpy, address, array
+from ..user_ops import Axpy, address, array
 
 
 def nodes_of(compiled: Any, *arguments: Any) -> list[UserOp]:
@@ -77,11 +78,11 @@ def test_a_dead_temporary_is_overwritten(backend: str) -> None:
     axpy = Axpy()
     x, y = array(1, 2), array(3, 4)
     compiled = compile(lambda x, y: axpy.op(3.0, x, y * 2))
-    assert twins_in(compiled, x, y) == ([(2,)] if backend in MUTABLE else [()])
+    assert twins_in(compiled, x, y) == ([(2,)] if has(backend, "writes") else [()])
     result = compiled(x, y)
     assert_same(result, np.array([9.0, 14.0]))
     assert_same(y, np.array([3.0, 4.0]))
-    if backend in MUTABLE:
+    if has(backend, "writes"):
         assert axpy.written[-1] == address(result.native)
 
 
@@ -117,8 +118,8 @@ def test_what_is_needed_is_not_overwritten(backend: str) -> None:
     assert_same(y, np.array([3.0, 4.0]))
 
 
+@needs("writes", why="elsewhere no twin is asked")
 def test_a_reader_comes_before_the_destroyer(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="elsewhere no twin is asked")
     axpy = Axpy()
     x, y = array(1, 2), array(3, 4)
 
@@ -134,9 +135,9 @@ def test_a_reader_comes_before_the_destroyer(backend: str) -> None:
     assert_same(v, np.array(14.0))
 
 
+@needs("writes", why="elsewhere no twin is asked")
 @pytest.mark.parametrize("same", [False, True])
 def test_tolerance_counts_in_a_graph(backend: str, same: bool) -> None:
-    skip_unless(backend, *MUTABLE, why="elsewhere no twin is asked")
     axpy = Axpy(tolerate_same=[(2, 1)] if same else [])
 
     def function(y: Array) -> Array:
@@ -156,9 +157,9 @@ def test_an_update_is_written_where_it_goes(backend: str) -> None:
         axpy.op(3.0, x, y, out=y)
 
     compiled = compile(update)
-    assert twins_in(compiled, x, y) == ([(2,)] if backend in MUTABLE else [()])
+    assert twins_in(compiled, x, y) == ([(2,)] if has(backend, "writes") else [()])
     assert_same(y, np.array([6.0, 10.0]))
-    if backend in MUTABLE:
+    if has(backend, "writes"):
         assert axpy.written[-1] == address(y.native)
 
 
@@ -221,10 +222,10 @@ def test_two_outputs_in_one_input(backend: str) -> None:
 
     x = array(0, 1, 2, 3)
     compiled = compile(function)
-    assert twins_in(compiled, x) == ([(0,)] if backend in MUTABLE else [()])
+    assert twins_in(compiled, x) == ([(0,)] if has(backend, "writes") else [()])
     for one, other in zip(compiled(x), function(x), strict=True):
         assert_same(one, as_numpy(other))
-    assert bool(written) == (backend in MUTABLE)
+    assert bool(written) == (has(backend, "writes"))
     # Both results are needed, and neither may be overwritten by what the other one is for.
     both = compile(lambda x: halves(x + 1))
     low, high = both(x)
@@ -250,7 +251,7 @@ def test_each_output_in_its_own_input(backend: str) -> None:
 
     x, y = array(1, 2), array(3, 4)
     compiled = compile(lambda x, y: swapped(x + 1, y + 1))
-    assert twins_in(compiled, x, y) == ([(0, 1)] if backend in MUTABLE else [()])
+    assert twins_in(compiled, x, y) == ([(0, 1)] if has(backend, "writes") else [()])
     one, other = compiled(x, y)
     assert_same(one, np.array([4.0, 5.0]))
     assert_same(other, np.array([2.0, 3.0]))
@@ -260,7 +261,7 @@ def test_each_output_in_its_own_input(backend: str) -> None:
     exchange(x, y)
     assert_same(y, np.array([3.0, 4.0]))
     # Only together can the two be computed where they are stored.
-    assert twins_in(exchange, x, y) == ([(0, 1)] if backend in MUTABLE else [()])
+    assert twins_in(exchange, x, y) == ([(0, 1)] if has(backend, "writes") else [()])
 
 
 def test_scratch(backend: str) -> None:
@@ -278,7 +279,7 @@ def test_scratch(backend: str) -> None:
         return x.sum()
 
     x = array(1, 2, 2)
-    if backend in MUTABLE:
+    if has(backend, "writes"):
         assert twins_in(compile(lambda x: norm(x + 1)), x) == [(0,)]
         assert twins_in(compile(norm), x) == [()]
     assert_same(compile(lambda x: norm(x + 1))(x), np.array(22.0))
@@ -299,13 +300,13 @@ def test_a_read_only_view_is_not_overwritten(backend: str) -> None:
 
     spread.kernel("numpy")(lambda x: np.broadcast_to(x, (3,)))
     spread.kernel("torch")(lambda x: x.expand(3))
-    if backend in MUTABLE:
+    if has(backend, "writes"):
         compiled = compile(lambda x: (spread(x * 2) + 1) * 1)
         assert_same(compiled(y), np.array([3.0, 3.0, 3.0]))
 
 
+@lacks("compiling", why="others compile no such thing")
 def test_what_depends_on_values_is_found(backend: str) -> None:
-    skip_unless(backend, *MUTABLE, why="others compile no such thing")
 
     @ua.op
     def positive(x: Array, /) -> Array: ...
@@ -317,8 +318,31 @@ def test_what_depends_on_values_is_found(backend: str) -> None:
         compiled(array(1, 2))
 
 
+@needs("writes", why="other engines tell the types")
+def test_what_a_run_told_is_kept(backend: str) -> None:
+    runs: list[float] = []
+
+    @ua.op
+    def repeated(x: Array, /, *, count: int = 2) -> Array: ...
+
+    def kernel(x: Any, *, count: int = 2) -> Any:
+        runs.append(count)
+        return x[:, None] * native(backend, np.ones((1, count)))
+
+    repeated.kernel(backend)(kernel)
+    x = array(1, 2)
+    for count, wanted in ((2, 1), (2, 1), (3, 2)):
+        graph = compile(lambda x, count=count: repeated(x, count=count) + 1).graph(x)
+        assert graph.outputs[0].type.shape == (2, count)
+        assert len(runs) == wanted
+    # The node computes it, and nothing is left of the run.
+    assert_same(compile(lambda x: repeated(x * 2))(x), np.array([[2.0, 2.0], [4.0, 4.0]]))
+    compile(repeated, mode="debug").graph(x)
+    assert len(runs) == 4
+
+
+@needs("compiling", why="only these compile")
 def test_engines_compile_kernels(backend: str) -> None:
-    skip_unless(backend, *IMMUTABLE, why="only these compile")
     axpy = Axpy()
 
     def function(x: Any, y: Any) -> Any:

@@ -18,6 +18,7 @@ from unifyarr.errors import (
     StructureError,
 )
 from unifyarr.graph.compiling import compile
+from unifyarr.testing import needs
 from unifyarr.transformations import run
 
 from ..natives import native, skip_unless, values_of, variable
@@ -433,8 +434,8 @@ def test_numpy_says_which_engine_it_needs(monkeypatch: pytest.MonkeyPatch) -> No
             ua.vmap(ua.sum)(x)
 
 
+@needs("transformations", why="engines with derivatives")
 def test_other_backends_are_their_own_engine(backend: str) -> None:
-    skip_unless(backend, "torch", "jax", "tensorflow", why="engines with derivatives")
     with pytest.raises(BackendMismatchError, match="to_backend"):
         ua.grad(ua.sum, backend="numpy")(fresh([1, 2])[0])
     other = ua.asarray([1.0], backend="numpy")

@@ -410,6 +410,28 @@ class Container(Operators, Tree):
         set_items(twin, found, self._container_type)
         return twin
 
+    def _gather(self, other: Any, mine: list[Any], others: list[Any]) -> None:
+        items = self._items
+        if not isinstance(other, Container):
+            for x in items.values():
+                if type(x) is Array:
+                    mine.append(x)
+                else:
+                    x._gather(other, mine, others)
+            return
+        beside = other._items
+        if len(items) != len(beside) or self._container_type is not other._container_type:
+            self._check_same(other)
+        for name, x in items.items():
+            y = beside[name]
+            if type(x) is Array is type(y):
+                mine.append(x)
+                others.append(y)
+            elif type(x) is type(y):
+                x._gather(y, mine, others)
+            else:
+                raise TypeError("an array beside a container")
+
     def _check_same(self, other: Nest) -> None:
         found = difference(self, other, "")
         if found is not None:

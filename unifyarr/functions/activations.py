@@ -429,7 +429,7 @@ def softplus(x: Array, /, *, beta: float | Array = 1.0, out: Array | None = None
     """
     x, dtype = _operand(x, "softplus")
     number = as_number(beta, "beta")
-    is_one, beta = not number.stays and number.value == 1, number.value
+    is_one, beta = type(number.value) in dtypes.SCALARS and number.value == 1, number.value
     scaled = x if is_one else multiply(x, beta, out=room(out, x.shape, x.dtype))
     result = logaddexp(scaled, 0, out=room(out, x.shape, x.dtype) if scaled is x else reuse(scaled))
     return (result if is_one else divide(result, beta, out=reuse(result))).astype(dtype, copy=False)

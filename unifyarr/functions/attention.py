@@ -37,7 +37,7 @@ def _scores_shape(query: Array, key: Array, value: Array, mask: Array | None) ->
     return shape
 
 
-@mixed(namespace="nn", kernels=("attention",), scratch=True)
+@mixed(namespace="nn", kernels=("attention", "detach"), scratch=True)
 def scaled_dot_product_attention(
     query: Array,
     key: Array,
@@ -146,7 +146,10 @@ def _exclude(scores: Array, mask: Array | None, is_causal: bool) -> None:
 
 def _softmax(scores: Array) -> Array:
     # Computed in the memory of the scores; 0 where all scores are -inf.
-    peak = max(scores, axis=-1, keepdims=True)
+    # What is subtracted makes no difference: its derivative would cancel out, and take time to compile.
+    constant = attempt("detach", scores)
+    peak = max(scores if constant is None else constant, axis=-1, keepdims=True)
+    del constant
     exponents = subtract(scores, where(equal(peak, -math.inf), 0, peak), out=reuse(scores))
     powers = exp(exponents, out=reuse(exponents))
     total = sum(powers, axis=-1, keepdims=True)

@@ -11,6 +11,8 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.arrays.convert import common_backend
 from .._core.arrays.nest import Nest
+from .._core.arrays.ownership import hand_out
+from .._core.calling.invoke import invoke
 from .._core.engines.current import current_name
 from .._core.engines.foreign import check_subclass
 from .._core.engines.handle import Handle
@@ -19,6 +21,7 @@ from .._core.engines.registry import load
 from .._core.engines.tracing import current as stand_in
 from .._core.values.arguments import shown
 from .._core.values.supplying import supply
+from ..errors import BackendFeatureError
 from . import asarray
 
 # Of the standard.
@@ -145,6 +148,59 @@ def to_backend(tree: Any, backend: str, *, device: object = None) -> Any:
         return optree.tree_map(move, tree, none_is_leaf=True, namespace="unifyarr")
     except RecursionError as error:
         raise ValueError("a nest of arrays contains itself, or is nested too deep") from error
+
+
+def shard(x: Any, sharding: Any, spec: Any = None) -> Any:
+    """Spread an array over devices.
+
+    Parameters
+    ----------
+    x
+        An array of a backend that has shardings, which is JAX; a container, of which each leaf is spread; or data,
+        for the current backend.
+    sharding
+        A ``jax.sharding.Sharding``, such as the ``x.sharding`` of another array; or a ``jax.sharding.Mesh``.
+    spec
+        With a mesh, how the axes of the array are split between the axes of the mesh: a ``PartitionSpec``, a tuple of
+        their names and of ``None``, or the name for the first axis. Without one each device gets all of the array.
+
+    Returns
+    -------
+    array
+        Of the same values, spread so: ``x`` itself if it is already. Inside a compiled function it's what JAX is asked
+        for, ``jax.lax.with_sharding_constraint``.
+
+    Raises
+    ------
+    ShapeError
+        If a length isn't a multiple of the number of devices that share the axis. ``device=`` leaves such axes whole.
+    BackendFeatureError
+        If arrays of the backend lie on one device each. To leave the array whole there without a word would need
+        memory that the caller didn't count on.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> if ua.current_backend() == "jax":
+    ...     import jax
+    ...     x = ua.shard(ua.zeros((8, 2)), jax.make_mesh((1,), ("rows",)), "rows")
+    ...     assert ua.shard(x, x.sharding) is x
+
+    Source: ``jax.device_put``.
+    """
+    if isinstance(x, Nest):
+        container: Any = x
+        return container.map(lambda leaf: shard(leaf, sharding, spec))
+    array = stand_in(x) if isinstance(x, Array) else asarray(x)
+    backend = array._backend
+    if "shard" not in backend.kernels:
+        raise BackendFeatureError(
+            f"arrays of backend {backend.name!r} lie on one device each: shard() is for JAX's, x.to_backend('jax')"
+        )
+    # What lies there already is shared.
+    hand_out(array)
+    made = invoke("shard", array, sharding=sharding, spec=spec, result=(array.shape, array.dtype))
+    return array if made._native is array._native else made
 
 
 def _namespace_of(x: Array, /, *, api_version: str | None = None) -> ModuleType:

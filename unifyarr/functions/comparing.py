@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import cmath
 from typing import TYPE_CHECKING, Any
 
 from .._core.arrays.array import Array
@@ -66,7 +65,8 @@ def isclose(
     if type(x2) in _NUMBERS and type(rtol) in _REAL and isinstance(x1, Array):
         # Scalars are weak, and so is what is computed from them.
         wanted = weak + 0.0
-        finite, missing, size = cmath.isfinite(wanted), cmath.isnan(wanted), builtins.abs(wanted) * rtol
+        # An infinity less itself is NaN.
+        finite, missing, size = wanted - wanted == 0, wanted != wanted, builtins.abs(wanted) * rtol
     else:
         # A sum with 0.0 is a floating-point number, and infinite parts stay as they are.
         wanted = add(x2, 0.0)

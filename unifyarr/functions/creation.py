@@ -12,6 +12,7 @@ from .._core.arrays.array import Array, wrap
 from .._core.arrays.numbers import as_number
 from .._core.arrays.recipes import make_view
 from .._core.arrays.views import Broadcast, Window
+from .._core.arrays.weak import WeakFloat, known
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, creation, primary
 from .._core.engines import dtypes
@@ -182,7 +183,7 @@ def array(
     return asarray(obj, dtype=dtype, device=device, copy=copy, backend=name)
 
 
-@creation(view_map={0: (0,)})
+@creation(view_map={0: (0,)}, fast=True)
 def asarray(
     obj: ArrayLike,
     /,
@@ -279,8 +280,8 @@ def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
     # Python numbers without a given dtype get the backend's defaults, if it has no 64-bit dtypes.
     if (
         wanted is None
-        and not convert.has_dtype(backend, dtypes.float64)
         and not isinstance(obj, (np.ndarray, np.generic))
+        and not convert.has_dtype(backend, dtypes.float64)
     ):
         data = convert.to_numpy(obj)
         narrow = {"i": int, "f": float, "c": complex}.get(data.dtype.kind)
@@ -359,12 +360,17 @@ def empty_like(
 
 def _like(kernel: str, x: Array, dtype: object, device: object, **static: Any) -> Array:
     wanted = x.dtype if dtype is None else dtype
-    return _filled(kernel, x.shape, wanted, x.device if device is None else device, x._backend, **static)
+    return _filled(kernel, x.shape, wanted, place_like(x) if device is None else device, x._backend, **static)
+
+
+def place_like(x: Array) -> Any:
+    """Return where an array like another goes, ``None`` where the engine moves that one to those that it meets."""
+    return None if convert.device_of([x], x._backend) is None else x.device
 
 
 def full_beside(x: Array, shape: Shape, value: Any, dtype: DType) -> Array:
     """Return an array that holds one value everywhere, on the backend and the device of ``x``."""
-    return _filled("full", shape, dtype, x.device, x._backend, fill_value=value)
+    return _filled("full", shape, dtype, place_like(x), x._backend, fill_value=value)
 
 
 @creation()
@@ -532,6 +538,11 @@ def _full(given: Any, shape: object, dtype: object, device: object, backend: Han
         there = _native_device(device, backend)
         convert.check_dtype(backend, wanted, there)
         return filled(number, as_shape(shape), wanted, there, backend)
+    if type(value) is WeakFloat and dtypes.rank(wanted) > 1:
+        there = _native_device(device, backend)
+        convert.check_dtype(backend, wanted, there)
+        return make_view(convert.scalar_array(value, wanted, backend, there), Broadcast(as_shape(shape))).copy()
+    value = known(value)
     # Raises for values beyond the range of the dtype.
     with np.errstate(over="ignore"):
         np.asarray(value).astype(wanted.dtype) if dtypes.rank(type(value)) > dtypes.rank(wanted) else np.asarray(
@@ -576,7 +587,7 @@ def full_like(
 
     Source: Array API standard 2025.12, ``full_like``.
     """
-    there = x.device if device is None else device
+    there = place_like(x) if device is None else device
     return _full(fill_value, x.shape, x.dtype if dtype is None else dtype, there, x._backend)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.arrays.recipes import make_view
 from .._core.arrays.views import Part, Window
+from .._core.arrays.weak import kind_of, known
 from .._core.calling.invoke import attempt, invoke
 from .._core.calling.invoke import elementwise as compute
 from .._core.declaring.declare import elementwise, mixed, primary, view
@@ -895,7 +896,9 @@ def clip(
         return minimum(x, max, out=out)
     if max is None:
         return maximum(x, min, out=out)
-    if type(min) in _NUMBERS and type(max) in _NUMBERS:
+    if kind_of(min) in _NUMBERS and kind_of(max) in _NUMBERS:
+        # The kernel is given values, since its zeros may have other signs than those of the composition.
+        min, max = known(min), known(max)
         found = attempt("clip", x, min=min, max=max, out=out, result=(x.shape, x.dtype), aligned=True)
         if found is not None:
             return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import device_of, scalar_array
+from .._core.arrays.weak import kind_of
 from .._core.calling.invoke import attempt, invoke, invoke_several
 from .._core.declaring.declare import mixed, primary
 from .._core.engines import dtypes
@@ -275,7 +276,7 @@ def where(condition: Array, x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *
     """
     if condition.dtype is not dtypes.bool:
         raise DtypeError(f"the condition of where() is bool, not {condition.dtype}: compare it with zero first")
-    dtype = dtypes.promote(*[x.dtype if isinstance(x, Array) else type(x) for x in (x1, x2)])
+    dtype = dtypes.promote(*[x.dtype if isinstance(x, Array) else kind_of(x) for x in (x1, x2)])
     choices = [_as_choice(x, dtype, condition) for x in (x1, x2)]
     shape = broadcast(condition.shape, *[x.shape for x in choices], name="where")
     return invoke("where", condition, *choices, out=out, result=(shape, dtype), aligned=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._core.arrays.array import Array
-from .._core.calling.invoke import invoke
-from .._core.declaring.declare import compositional, primary
+from .._core.calling.invoke import attempt, invoke
+from .._core.declaring.declare import mixed, primary
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axes, as_axis, reduced
 from .elementwise import not_equal, subtract
@@ -81,7 +81,7 @@ def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | 
     return _test("any", x, axis, keepdims, out)
 
 
-@compositional()
+@mixed(kernels=("diff",))
 def diff(
     x: Array,
     /,
@@ -130,6 +130,11 @@ def diff(
     axis = as_axis(axis, x.ndim)
     if prepend is not None or append is not None:
         x = concat([each for each in (prepend, x, append) if each is not None], axis=axis)
+    if n == 1 and x.shape[axis]:
+        shape = (*x.shape[:axis], x.shape[axis] - 1, *x.shape[axis + 1 :])
+        found = attempt("diff", x, axis=axis, out=out, result=(shape, x.dtype))
+        if found is not None:
+            return found
     before = (slice(None),) * axis
     difference = not_equal if x.dtype == dtypes.bool else subtract
     # Taking as many differences as there are elements leaves none.
@@ -137,4 +142,4 @@ def diff(
     for left in range(times, 0, -1):
         target = out if left == 1 else None
         x = difference(x[(*before, slice(1, None))], x[(*before, slice(None, -1))], out=target)
-    return x if n else x.copy()
+    return x if times else concat([x], axis=axis, out=out)

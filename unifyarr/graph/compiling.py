@@ -53,6 +53,7 @@ class Compiled:
         mutable: Parameters,
         borrow: bool,
         programs: int = PROGRAMS,
+        wait: bool = False,
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
@@ -60,8 +61,10 @@ class Compiled:
             raise TypeError(f"backend is the name of one, or None for that of the arguments, not {backend!r}")
         if not isinstance(borrow, (bool, np.bool_)):
             raise TypeError(f"borrow is True or False, not {borrow!r}")
+        if not isinstance(wait, (bool, np.bool_)):
+            raise TypeError(f"wait is True or False, not {wait!r}")
         functools.update_wrapper(self, function)
-        self._function, self._engine, self._options = function, backend, Options(mode, bool(borrow))
+        self._function, self._engine, self._options = function, backend, Options(mode, bool(borrow), bool(wait))
         self._mutable, self._limit = _parameters(function, mutable), _limit(programs)
         self._begin()
 
@@ -161,8 +164,8 @@ class Compiled:
             return copy.copy, (named,)
         if isinstance(self._function, FunctionType):
             qualified(self._function)
-        mode, borrow = self._options
-        return Compiled, (self._function, self._engine, mode, self._mutable, borrow, self._limit)
+        mode, borrow, wait = self._options
+        return Compiled, (self._function, self._engine, mode, self._mutable, borrow, self._limit, wait)
 
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"
@@ -256,6 +259,7 @@ def compile(
     mutable: Parameters = (),
     borrow: bool = False,
     programs: int = PROGRAMS,
+    wait: bool = False,
 ) -> Function: ...
 
 
@@ -267,6 +271,7 @@ def compile(
     mutable: Parameters = (),
     borrow: bool = False,
     programs: int = PROGRAMS,
+    wait: bool = False,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -279,6 +284,7 @@ def compile(
     mutable: Parameters = (),
     borrow: bool = False,
     programs: int = PROGRAMS,
+    wait: bool = False,
 ) -> Any:
     """Return a function that is traced once, runs as a graph, and works in place where that is safe.
 
@@ -307,6 +313,10 @@ def compile(
     programs
         How many programs it keeps at most, one for each structure, shape and so on. A new one takes the place of the
         one that was called longest ago.
+    wait
+        Whether the first call for such arguments waits until the loops of the NumPy backend are compiled by the C
+        compiler, if there is one: to measure, say. Otherwise they're compiled in the background once calls have taken
+        some time. Results are the same.
 
     Returns
     -------
@@ -342,7 +352,8 @@ def compile(
     >>> x.tolist()
     [1.0, 1.5, 2.0]
     """
-    options = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow, "programs": programs}
+    options = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow}
+    options |= {"programs": programs, "wait": wait}
     if function is None:
         return functools.partial(compile, **options)
     if not callable(function):

@@ -196,7 +196,7 @@ def _target(
     if where.backend is not None:
         check_backend(out, where.handle())
     device = convert.device_of([out], backend)
-    if where.device is not None and backend.as_device(where.device) != device:
+    if where.device is not None and backend.as_device(where.device) != backend.own_device(out.device):
         raise DeviceError(f"out is on device {out.device!r}, not on {where.device!r}: leave device out, or move it")
     dtype = result_dtype(name, where.dtype, backend, device, kind, kinds)
     size = out.shape[: out.ndim - len(event)] if where.size is None else where.size

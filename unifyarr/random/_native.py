@@ -66,7 +66,9 @@ class Native:
     @property
     def device_name(self) -> str | None:
         """The name of the device, ``None`` for the default one."""
-        return None if self.device is None else str(self.backend.device(self.empty()._native))
+        # Of several devices none has a name: what is read again is on the default one.
+        found = None if self.device is None else self.backend.device(self.empty()._native)
+        return found if isinstance(found, str) else None
 
     def empty(self) -> Array:
         """Return an array without elements, on the backend and device of the results."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._core.engines.registry import load
 from ..backends import Ability
@@ -14,11 +15,12 @@ LINES = (
     "needs(*abilities, why=''): run where the engine has these, by their names in unifyarr.backends.Ability",
     "lacks(*abilities, why=''): run where the engine lacks one of these",
 )
+Test = TypeVar("Test", bound=Callable[..., Any])
 # What the reason of a skipped test begins with.
 LACKING = "lacks the ability"
 
 
-def needs(*abilities: str, why: str = "") -> Any:
+def needs(*abilities: str, why: str = "") -> Callable[[Test], Test]:
     """Mark a test that runs on engines with abilities, by their names in ``unifyarr.backends.Ability``.
 
     >>> from unifyarr.testing import needs
@@ -28,29 +30,29 @@ def needs(*abilities: str, why: str = "") -> Any:
     return _mark("needs", abilities, why)
 
 
-def lacks(*abilities: str, why: str = "") -> Any:
+def lacks(*abilities: str, why: str = "") -> Callable[[Test], Test]:
     """Mark a test that runs on engines without one of some abilities: one of what the frontend does then."""
     return _mark("lacks", abilities, why)
 
 
-def _mark(name: str, abilities: tuple[str, ...], why: str) -> Any:
+def _mark(name: str, abilities: tuple[str, ...], why: str) -> Callable[[Test], Test]:
     import pytest
 
     # A misspelt name is an error here, and no test that never runs.
-    return getattr(pytest.mark, name)(*map(Ability, abilities), why=why)
+    mark: Callable[[Test], Test] = getattr(pytest.mark, name)(*map(Ability.named, abilities), why=why)
+    return mark
 
 
-def lacking(backend: str, *abilities: str) -> list[str]:
-    """Return which of some abilities the engine of a backend lacks."""
-    handle = load(backend)
-    return [name for name in abilities if handle.lacks(Ability(name))]
+def has(backend: str, ability: str) -> bool:
+    """Return whether the engine of a backend has an ability, by its name."""
+    return not load(backend).lacks(Ability.named(ability))
 
 
 def skip_by_marks(item: pytest.Item, backend: str | None) -> None:
     """Skip a test whose marks ask for another engine."""
     import pytest
 
-    if backend is None:
+    if backend is None or not {mark.name for mark in item.iter_markers()} & {"needs", "lacks"}:
         return
     handle = load(backend)
     for mark in item.iter_markers("needs"):

@@ -64,8 +64,10 @@ def pytest_runtest_makereport(
         outcome = GAP  # type: ignore[assignment]
     elif outcome == "skipped" and LACKING in str(report.longrepr):
         outcome = "lacking"  # type: ignore[assignment]
+    elif outcome == "skipped":
+        return report
     # Plain values: they go from a worker of pytest-xdist to the process that prints.
-    report.unifyarr = (_about(item), outcome)
+    vars(report)["unifyarr"] = (_about(item), outcome)
     return report
 
 

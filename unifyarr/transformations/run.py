@@ -75,7 +75,7 @@ def from_values(values: np.ndarray, like: Array) -> Any:
     """Return a native with these values, and with the dtype and the device of an array."""
     dtype = like.dtype.dtype
     native = like._native
-    device = None if like._backend.is_traced(native) else like._backend.device_named(like.device)
+    device = None if like._backend.is_traced(native) else like._backend.own_device(like.device)
     return like._backend.from_numpy(values.astype(dtype), device=device)
 
 

@@ -82,6 +82,32 @@ def test_what_reads_its_neighbours_is_not_written_among_them() -> None:
     assert "set_window" in {node.op.name for node in fgraph.apply_nodes}
 
 
+@pytest.mark.parametrize("mode", ["fast", "debug"])
+def test_results_are_computed_in_arguments_that_are_not_read(mode: str) -> None:
+    def both(x: ua.Array, first: ua.Array, second: ua.Array) -> ua.Array:
+        first[...] = ua.sqrt(x) * 2.0 - x
+        second[...] = first * first + x
+        return ua.sum(second * 3.0)
+
+    def single(x: ua.Array, first: ua.Array, second: ua.Array) -> ua.Array:
+        ua.exp(x, out=first)
+        return ua.cumulative_sum(x, axis=1, out=second)
+
+    for function in (both, single):
+        compiled: Any = ua.compile(function, mode=mode)
+        arguments, others = ([matrix(), matrix() * 0.0, matrix() * 0.0] for _ in range(2))
+        for _ in range(3):
+            assert compiled(*arguments).tolist() == function(*others).tolist()
+            assert [each.tolist() for each in arguments] == [each.tolist() for each in others]
+        graph = compiled.graph(*arguments)
+        assert not {"store", "copy"} & {node.op.name for node in graph.apply_nodes}, graph
+    # What is read elsewhere can't be overwritten meanwhile.
+    shifted: Any = ua.compile(lambda x, y: ua.add(x[:, ::-1] * 2.0, x, out=x), mode=mode)
+    x, y = matrix(), matrix()
+    shifted(x, y)
+    assert x.tolist() == (y[:, ::-1] * 2.0 + y).tolist()
+
+
 def test_several_results_are_written_to_several_arguments() -> None:
     def adam(p: ua.Array, g: ua.Array, m: ua.Array, v: ua.Array) -> None:
         m[...] = 0.9 * m + 0.1 * g
@@ -180,12 +206,13 @@ def test_the_debug_mode_compares_with_the_single_operations(monkeypatch: pytest.
     compiled = ua.compile(lambda x: x * 2.0 + 1.0, mode="debug")
     compiled(vector())
     monkeypatch.setattr(fusedop, "bind", wrong)
+    monkeypatch.setattr(fusedop, "_RUNS", {})
     with pytest.raises(BadOptimization, match=r"fused\[multiply, add\].*multiply, add"):
         compiled(vector())
 
 
 def test_without_the_compiled_part_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unifyarr.graph.run.program.is_compiled", lambda: False)
+    monkeypatch.setattr("unifyarr.graph.run.rewriting.is_compiled", lambda: False)
     assert names(lambda x: x * 2.0 + 1.0, vector()) == ["multiply", "add"]
 
 
@@ -205,3 +232,17 @@ def test_views_are_index_maps() -> None:
 def test_random_programs_have_the_bits_of_eager_calls(mode: str) -> None:
     first = {"fast": 0, "debug": 1000}[mode]
     assert sum(compare(seed, mode) for seed in range(first, first + {"fast": 60, "debug": 12}[mode]))
+
+
+def test_equal_regions_are_run_by_one_program() -> None:
+    def scale(x: ua.Array, y: ua.Array) -> tuple[ua.Array, ua.Array]:
+        return ua.sqrt(x) * 2.0 + 1.0, ua.sqrt(y) * 2.0 + 1.0
+
+    before = set(fusedop._RUNS.keys())
+    compiled = ua.compile(scale)
+    x, y = vector(), vector() + 1.0
+    for _ in range(2):
+        assert [each.tolist() for each in compiled(x, y)] == [each.tolist() for each in scale(x, y)]
+    nodes = [node for node in compiled.graph(x, y).apply_nodes if isinstance(node.op, FusedOp)]  # type: ignore[attr-defined]
+    assert len(nodes) == 2
+    assert len(set(fusedop._RUNS.keys()) - before) == 1

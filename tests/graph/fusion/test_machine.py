@@ -173,6 +173,7 @@ def test_arguments_that_share_memory_run_by_steps():
         assert np.array_equal(which[2], wanted)
 
 
+@compiled
 def test_wrong_calls_and_programs_are_refused():
     with pytest.raises(TypeError, match="3 arrays got 1"):
         machine.bind(chain(3))(np.zeros(3))

@@ -200,15 +200,15 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayT
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = np.array(self._values())
-        # An array over several devices would be gathered on one without a word.
-        self._backend.device_named(self.device)
-        return Array._rebuild, (values, self.backend, self.device)
+        # The machine that reads the pickle may have other devices: what is spread over several comes back whole.
+        device = self.device if isinstance(self.device, str) else None
+        return Array._rebuild, (values, self.backend, device)
 
     @staticmethod
-    def _rebuild(values: np.ndarray, backend: str, device: str) -> Array:
+    def _rebuild(values: np.ndarray, backend: str, device: str | None) -> Array:
         handle = load(backend)
         try:
-            there = handle.as_device(device)
+            there = None if device is None else handle.as_device(device)
         except DeviceError:
             # The machine that reads the pickle lacks the device: the default one serves.
             there = None

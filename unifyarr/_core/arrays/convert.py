@@ -61,8 +61,8 @@ def common_backend(operands: Iterable[object], fallback: Handle | None = None) -
 
 
 def holds_numbers(data: object) -> bool:
-    """Return whether data is a list of numbers, which belongs to no backend and needs no look inside."""
-    return type(data) is list and _NUMBERS.issuperset(map(type, data))
+    """Return whether data is a list of numbers, or an array of NumPy's: of no backend, and nothing is inside."""
+    return type(data) is np.ndarray or (type(data) is list and _NUMBERS.issuperset(map(type, data)))
 
 
 def _of_sequence(items: Iterable[object], depth: int = 0) -> Handle | None:
@@ -317,12 +317,14 @@ def as_index(x: Array) -> Array:
 
 
 def device_of(operands: Iterable[object], backend: Handle) -> Any:
-    """Return the engine's own device of the first array among operands, where data beside it go, or ``None``."""
+    """Return the engine's own device of the first array that has to stay on its own, where data beside it go."""
     for x in operands:
         if isinstance(x, Array):
             root = root_of(x)
             native = root._native if backend.mutable else alike(root)
-            return backend.device_named(backend.device(native))
+            place = backend.place_beside(native)
+            if place is not None:
+                return backend.own_device(place)
     return None
 
 

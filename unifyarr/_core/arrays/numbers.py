@@ -14,11 +14,14 @@ from ..values.records import Record
 from . import convert
 from .array import Array
 from .leaving import must_stay, to_host
-from .weak import known
+from .weak import kind_of
 
 
 class Number(Record):
-    """What was passed for a number: a Python number, or a 0-d array that stays on its engine; ``kind`` is its type."""
+    """What was passed for a number: a Python number, or a 0-d array that stays on its engine; ``kind`` is its type.
+
+    A Python float may be one without a value.
+    """
 
     value: Any
     kind: DType | type
@@ -41,9 +44,8 @@ class Number(Record):
 
 def as_number(value: Any, name: str) -> Number:
     """Return what was passed for the number ``name``: a scalar of Python or NumPy, or a 0-d array of anybody."""
-    value = known(value)
-    if type(value) in dtypes.SCALARS:
-        return Number(value, type(value))
+    if kind_of(value) in dtypes.SCALARS:
+        return Number(value, kind_of(value))
     backend = convert.backend_of(value)
     if backend is None:
         array = convert.to_numpy(value)

@@ -82,9 +82,11 @@ class View(Array):
         return dtype
 
     @property
-    def device(self) -> str:
-        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``."""
-        return self._root.device
+    def device(self) -> Any:
+        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``; JAX's own sharding where devices are several."""
+        device = self._root.device
+        # A view of what is spread over devices may be spread in another way, which only its value tells.
+        return device if isinstance(device, str) else self._backend.device(self._native)
 
 
 register(View)

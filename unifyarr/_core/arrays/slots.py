@@ -79,10 +79,16 @@ class Slots:
         return dtypes.BY_NUMPY[self._backend.dtype(self._native)]
 
     @property
-    def device(self) -> str:
-        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``."""
+    def device(self) -> Any:
+        """The name of the device, such as ``"cpu"`` or ``"gpu:0"``; JAX's own sharding where devices are several."""
         x = current(self)
         return x._backend.device(x._native)
+
+    @property
+    def sharding(self) -> Any:
+        """How the array is spread over devices, a ``jax.sharding.Sharding``; ``None`` where engines have no such."""
+        x = current(self)
+        return x._backend.sharding(x._native)
 
     @property
     def shape(self) -> Shape:

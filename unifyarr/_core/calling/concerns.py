@@ -14,7 +14,7 @@ from ..arrays import convert
 from ..arrays.array import Array
 from ..arrays.numbers import as_known_number
 from ..arrays.scratch import records_gradient
-from ..arrays.weak import WeakFloat, known
+from ..arrays.weak import WeakFloat, kind_of, known
 from ..declaring.operands import ALL, COPY, DATA, MODE, NESTS, NUMBERS, OUT, PLAIN, Call, Handler
 from ..engines import dtypes
 from ..engines.current import current
@@ -40,6 +40,10 @@ def handle_nestable(declaration: Declaration, call_next: Handler) -> Handler:
 
 # Where a kernel looks at the value of a number, as at that of an exponent: it may be of a square, or of a root.
 _DECIDES = frozenset({("pow", "x2")})
+# Functions that aren't elementwise, and take numbers beside arrays as those do.
+_TAKE_NUMBERS = frozenset(
+    ("where", "clip", "full", "full_like", "elu", "leaky_relu", "softplus", "batch_norm", "trapezoid")
+)
 
 
 def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
@@ -51,7 +55,7 @@ def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
             return call_next(call)
         out = call.out
         for name, value in call.arguments.items():
-            if type(value) is not WeakFloat or declaration.ufunc is None or (declaration.name, name) in _DECIDES:
+            if type(value) is not WeakFloat or _looks_at(declaration, name):
                 call.arguments[name] = known(value)
         replaced = trace.enter(call)
         result = call_next(call)
@@ -64,6 +68,12 @@ def handle_trace(declaration: Declaration, call_next: Handler) -> Handler:
         return replaced.get(id(result), result)
 
     return handler
+
+
+def _looks_at(declaration: Declaration, name: str) -> bool:
+    """Return whether a function looks at the value of a number that is passed in a parameter."""
+    takes_numbers = declaration.ufunc is not None or declaration.name in _TAKE_NUMBERS
+    return not takes_numbers or (declaration.name, name) in _DECIDES
 
 
 def handle_debug(declaration: Declaration, call_next: Handler) -> Handler:
@@ -139,7 +149,7 @@ def handle_data(declaration: Declaration, call_next: Handler) -> Handler:
         for name in parameters.operands:
             value = arguments[name]
             if (name in parameters.weak and value is None) or (
-                name in parameters.scalars and type(value) in dtypes.SCALARS
+                name in parameters.scalars and kind_of(value) in dtypes.SCALARS
             ):
                 weak.append(name)
             elif name in parameters.sequences:
@@ -149,7 +159,7 @@ def handle_data(declaration: Declaration, call_next: Handler) -> Handler:
         if len(weak) == len(parameters.operands):
             # All operands are scalars: one of them has to be an array.
             for name in weak:
-                arguments[name] = convert.as_array(arguments[name], backend)
+                arguments[name] = convert.as_array(known(arguments[name]), backend)
         return call_next(call)
 
     return handler

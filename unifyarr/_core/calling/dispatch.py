@@ -11,6 +11,7 @@ import builtins
 import functools
 import inspect
 import linecache
+import math
 import types
 from typing import Any, NoReturn
 
@@ -32,16 +33,18 @@ from ..engines.handle import LOADED, loaded_backends
 from ..engines.refusals import explained
 from ..engines.tracing import inside, mode
 from ..values.supplying import supply
+from ..writing.storing import put_small, takes_small
 from .concerns import general
 from .invoke import elementwise
 from .mapping import map_plainly
-from .recording import beside, frozen, integers, told
+from .recording import beside, beside_elementwise, frozen, integers, told
 from .shortcut_source import has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts
 from .sources import (
     NAME,
     OUT_UNARY,
     binary,
+    creation,
     fill,
     identifier,
     in_place,
@@ -67,6 +70,8 @@ _OF_ALL = {
     "__builtins__": builtins,
     # A number of NumPy's beside an array of its dtype is what one of Python's is.
     "float64": np.float64,
+    "ndarray": np.ndarray,
+    "inf": math.inf,
     "double": np.dtype(np.float64),
 }
 
@@ -103,6 +108,8 @@ def _source(declaration: Declaration, bound: bool) -> str:
         is_elementwise = declaration.ufunc is not None
         fast = into_out(NAME, "x1", "x2") + "\n" + binary(NAME, "x1", "x2", is_elementwise, prefix="el")
         fast += "\n" + reflected(NAME, "x1", "x2", is_elementwise, prefix="el")
+    elif declaration.fast and declaration.category == "creation":
+        fast = creation(NAME, mark, ", ".join(name for name in names if name not in ("out", "backend")))
     elif declaration.fast:
         static = None
         if declaration.ufunc is None:
@@ -159,6 +166,12 @@ def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, 
     return tuple(each.default for each in given if each.name not in keywords), keywords
 
 
+def _paths(declaration: Declaration) -> tuple[str, str] | None:
+    """Return the names of the fast paths of a function that takes nothing but arrays, and ``out``."""
+    only = declaration.fast and set(declaration.signature.parameters) == {*declaration.parameters.operands, "out"}
+    return (f"fast_{declaration.name}", f"fast_scalar_{declaration.name}") if only else None
+
+
 def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /) -> None:
     """Replace the code of a function that is called for the first time by its dispatcher."""
     for handle in loaded_backends():
@@ -169,6 +182,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
     handler = general(declaration)
     shortcuts = Shortcuts(
         handler,
+        declaration.name,
         takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
         takes_nothing=declaration.category == "creation",
     )
@@ -191,11 +205,13 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "bound": namespace["_bound"],
         "inside": inside,
         "frozen": frozen,
-        "beside": beside,
+        "beside": beside if declaration.ufunc is None else beside_elementwise,
         "shortcuts": shortcuts,
         "DType": DType,
         "integers": integers,
         "told": told,
+        "takes": takes_small,
+        "put": put_small,
         "lists": frozenset({list, tuple}),
         "settled": frozenset({Array, View}),
         "ndarray": np.ndarray,
@@ -204,6 +220,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "loaded": LOADED,
         "Nest": Nest,
         "mapped": map_plainly,
+        "paths": _paths(declaration),
         "function": function,
     }
     namespace.update({mark + key: value for key, value in own.items()}, **_OF_ALL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -163,9 +164,10 @@ def _call(
         native = kernel(*natives, **static)
     except Exception as error:
         # Each engine has an error of its own for this, and looking before each call would cost all of them.
-        devices = sorted({x.device for x in operands})
-        if len(devices) > 1:
-            raise DeviceError(f"arrays of devices {', '.join(devices)} meet: move one, with x.to_device()") from error
+        may_meet = operands[0]._backend.may_meet
+        if not all(may_meet(*pair) for pair in combinations(natives, 2)):
+            names = ", ".join(sorted({str(x.device) for x in operands}))
+            raise DeviceError(f"arrays of devices {names} meet: move one, with x.to_device()") from error
         raise
     if native is NotImplemented:
         raise _Declined

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..arrays.array import Array
 from ..arrays.nest import Nest
 from ..engines.tracing import take
-from ..writing.inplace import as_target, assign_all, assign_at_once, at, check_target, fit
+from ..writing.inplace import as_target, assign_all, at, check_target, fit
+from ..writing.storing import assign_at_once
 from .invoke import store_several
 
 if TYPE_CHECKING:
@@ -39,12 +40,19 @@ def map_call(declaration: Declaration, call: Call, nest: Any) -> Any:
 
 
 def map_plainly(
-    function: Callable[..., Any], positional: Sequence[Any], keywords: dict[str, Any], out: Nest | None = None
+    function: Callable[..., Any],
+    paths: tuple[str, str] | None,
+    positional: Sequence[Any],
+    keywords: dict[str, Any],
+    out: Nest | None = None,
 ) -> Any:
     """Return what ``map_call`` does of arguments by position, or ``NotImplemented``: the general path says what fails.
 
+    ``paths`` names the fast paths of a function of arrays alone: that on arrays, and that on an array and a number.
     ``out`` is written if nothing can fail on the way.
     """
+    if out is not None and out is positional[0] and paths is not None and _updated(paths, positional):
+        return out
     first: Any = None
     for each in positional:
         if isinstance(each, Nest):
@@ -57,7 +65,45 @@ def map_plainly(
         return result
     if out is not first:
         first._check_same(out)
-    return out if assign_at_once(out.leaves(), result.leaves()) else NotImplemented
+    targets, results = out.leaves(), result.leaves()
+    if any(type(x) is not Array for x in targets) or any(x._base is not None for x in results):
+        return NotImplemented
+    return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
+
+
+def _updated(paths: tuple[str, str], positional: Sequence[Any]) -> bool:
+    """Write what a fast path gives of each leaf of a nest to that leaf; return whether it did, in all or in none."""
+    nest, *beside = positional
+    leaves: list[Any] = []
+    others: list[Any] = []
+    nest._gather(beside[0] if beside else None, leaves, others)
+    if not leaves:
+        return False
+    backend = leaves[0]._backend
+    # Large results take memory of the pool, elsewhere.
+    large, plain = backend.large, backend.native_type
+    is_number = bool(beside) and not others
+    if is_number and type(beside[0]) is not int and type(beside[0]) is not float:
+        return False
+    fast, values = getattr(backend, paths[is_number]), []
+    for place, x in enumerate(leaves):
+        native = x._native
+        if x._backend is not backend or (large and native.nbytes >= large):
+            return False
+        if others:
+            y = others[place]
+            if y._backend is not backend:
+                return False
+            value = fast(native, y._native)
+        else:
+            value = fast(native, *beside)
+        if type(value) is not plain:
+            if value is NotImplemented:
+                return False
+            value = backend.as_native(value)
+        values.append(value)
+    # What a function of two arrays gives has memory of its own.
+    return assign_at_once(leaves, values, apart=bool(beside))
 
 
 def _targets(name: str, out: Any, nest: Nest, leaves: Sequence[Array]) -> list[list[Array]]:

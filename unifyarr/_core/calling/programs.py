@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from ..arrays.array import blank_array
 from ..engines.handle import Handle
@@ -38,8 +39,10 @@ class Program:
     called ``x0``, any other one their natives; ``None`` stands for an operand that is no array.
     """
 
-    def __init__(self, operands: Sequence[Any], *, whole: bool = False) -> None:
-        self._count, self._whole = len(operands), whole
+    def __init__(self, operands: Sequence[Any], backend: Handle, *, whole: bool = False) -> None:
+        self._count, self._backend, self._whole = len(operands), backend, whole
+        # Whether it declines where a derivative may be taken: what it makes is its own to write.
+        self._unwatched = False
         self._natives = [place for place, x in enumerate(operands) if x is not None]
         self._lines = [f"n{place} = x{place}._native" for place in self._natives] if whole else []
         self._values: dict[str, Any] = {}
@@ -53,31 +56,44 @@ class Program:
             self._lines.append(f"if {' or '.join(asked)}: return NotImplemented")
             self._values |= values
 
+    def decline_watched(self) -> None:
+        """Decline a call on a native whose values are unknown, or through which a derivative may be taken."""
+        natives = ", ".join(f"n{place}" for place in self._natives)
+        self.decline(f"is_watched({natives})", is_watched=self._backend.is_watched)
+        self._unwatched = True
+
     def compute(self, steps: Sequence[Step], constants: Mapping[int, Any], results: Iterable[int]) -> None:
         """Call the kernels of all steps; the natives in the slots ``results`` are asked for afterwards."""
         self._values |= {f"n{slot}": native for slot, native in constants.items()}
         if len(steps) == 1 and not self._lines:
             kernel, inputs, static, out, _ = steps[0]
-            bare, first, arguments = _bound(kernel, static, out)
-            if not first and not arguments and out is None and inputs == tuple(range(self._count)):
-                self._kernel = bare
+            bound = _bound(kernel, static, out)
+            if bound == Bound(bound.kernel) and out is None and inputs == tuple(range(self._count)):
+                self._kernel = self._method(bound.kernel, steps[0])
         kept = {*range(self._count), *constants, *results}
-        last = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
+        ends = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
         for place, each in enumerate(steps):
             self._call(place, each, is_last=place == len(steps) - 1)
             # Memory that nothing needs any more is free for the next kernel.
-            dead = [slot for slot in {*each.inputs} - kept if last[slot] == place]
+            dead = [slot for slot in {*each.inputs} - kept if ends[slot] == place]
             self._lines += [f"del {_names(dead)}"] if dead else []
 
     def _call(self, place: int, step: Step, *, is_last: bool) -> None:
-        kernel, first, arguments = _bound(step.kernel, step.static, step.out)
+        kernel, first, last, arguments, is_packed = _bound(step.kernel, step.static, step.out)
+        out = step.out
+        if out is None and not first and not is_packed:
+            kernel = self._method(kernel, step)
+        elif self._unwatched and not first and step.inputs[0] == out:
+            method = self._method(kernel, step, in_place=True)
+            kernel, out = (kernel, out) if method is None else (method, None)
         self._values[f"k{place}"] = kernel
         # By their own names, which Python passes sooner than a mapping or ``functools.partial`` does.
-        given = {f"first{number}": value for number, value in enumerate(first)} | {**arguments}
-        self._values |= {f"{name}_of_{place}": value for name, value in given.items()}
-        passed = [f"first{number}_of_{place}" for number in range(len(first))] + [f"n{slot}" for slot in step.inputs]
+        before, after = _numbered("first", place, first), _numbered("last", place, last)
+        self._values |= before | after | {f"{name}_of_{place}": value for name, value in arguments.items()}
+        natives = ", ".join(f"n{slot}" for slot in step.inputs)
+        passed = [*before, *([f"({natives},)" if is_packed else natives] if natives else []), *after]
         passed += [f"{name}={name}_of_{place}" for name in arguments]
-        passed += [] if step.out is None else [f"out=n{step.out}"]
+        passed += [] if out is None else [f"out=n{out}"]
         several = isinstance(step.results, tuple)
         found = _names(step.results) if isinstance(step.results, tuple) else f"n{step.results}"
         self._lines.append(f"{found} = k{place}({', '.join(passed)})")
@@ -85,13 +101,20 @@ class Program:
             # A kernel may do a call and decline the next one, for its values.
             self._lines.append(f"if {found} is NotImplemented: return NotImplemented")
 
-    def wrap(self, slots: Iterable[int], backend: Handle, *, base: int | None = None) -> None:
-        """Make arrays, ``a3`` and so on, of natives; ``base`` is the place of the operand whose memory one shows."""
+    def _method(self, kernel: Callable[..., Any], step: Step, *, in_place: bool = False) -> Any:
+        return self._backend.method(kernel, in_place=in_place) if step.inputs else kernel
+
+    def wrap(self, slots: Iterable[int], backend: Handle, *, base: int | None = None, of: int | None = None) -> None:
+        """Make arrays, ``a3`` and so on, of natives.
+
+        ``base`` is the place of the operand whose memory they show, ``of`` the slot of an array made here instead.
+        """
+        shown = "None" if base is of else f"a{of}" if base is None else f"b{base}"
         self._values |= {"blank_array": blank_array, "plain": backend.native_type, "backend": backend}
         for slot in slots:
-            self._lines += _MADE.format(slot=slot, base="None" if base is None else "base").strip().splitlines()
+            self._lines += _MADE.format(slot=slot, base=shown).strip().splitlines()
         if base is not None:
-            self._lines[:0] = [f"base = x{base}._base", f"if base is None: base = x{base}"]
+            self._lines[:0] = [f"b{base} = x{base}._base", f"if b{base} is None: b{base} = x{base}"]
 
     def returning(self, returned: str, **values: Any) -> Callable[..., Any]:
         """Return the function, which returns what an expression says."""
@@ -105,19 +128,32 @@ class Program:
         return made
 
 
-def _bound(
-    kernel: Callable[..., Any], static: Mapping[str, Any], out: int | None
-) -> tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]:
-    """Return a kernel, arguments before the natives and static ones after them.
+class Bound(NamedTuple):
+    """A kernel, with arguments before the natives, arguments after them, and those by name."""
 
-    It's prepared for the static ones where it knows how and isn't told where to write.
-    """
+    kernel: Callable[..., Any]
+    first: tuple[Any, ...] = ()
+    last: tuple[Any, ...] = ()
+    named: Mapping[str, Any] = MappingProxyType({})
+    # Whether it takes the natives as one tuple.
+    is_packed: bool = False
+
+
+def _bound(kernel: Callable[..., Any], static: Mapping[str, Any], out: int | None) -> Bound:
+    """Return a kernel, prepared for the static arguments where it knows how and isn't told where to write."""
     bind = None if out is not None or not static else getattr(kernel, "bind", None)
     if bind is not None:
         kernel, static = bind(**static), {}
+    after = getattr(kernel, "after", None)
+    if after is not None:
+        return Bound(kernel.function, (), after, static, kernel.is_packed)  # type: ignore[attr-defined]
     if type(kernel) is partial and kernel.keywords.keys().isdisjoint((*static, "out")):
-        return kernel.func, kernel.args, {**kernel.keywords, **static}
-    return kernel, (), static
+        return Bound(kernel.func, kernel.args, (), {**kernel.keywords, **static})
+    return Bound(kernel, (), (), static)
+
+
+def _numbered(name: str, place: int, values: Sequence[Any]) -> dict[str, Any]:
+    return {f"{name}{number}_of_{place}": value for number, value in enumerate(values)}
 
 
 def _names(slots: Iterable[int]) -> str:

@@ -60,12 +60,20 @@ def beside(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
     return None, frozen(x), None
 
 
+def beside_elementwise(x: Any, backend: Handle) -> tuple[Any, Hashable, Any]:
+    """Return the same of an operand of an elementwise kernel, where an engine may have less to do for it."""
+    if is_numpy_data(x):
+        operand = native_of_data(x, backend, elementwise=True)
+        return operand, operand.dtype, operand.shape
+    return None, frozen(x), None
+
+
 def is_numpy_data(x: Any) -> bool:
     """Return whether an operand is an array or a scalar of NumPy's."""
     return type(x) is np.ndarray or isinstance(x, np.generic)
 
 
-def native_of_data(x: Any, backend: Handle) -> Any:
+def native_of_data(x: Any, backend: Handle, *, elementwise: bool = False) -> Any:
     """Return the native of NumPy's data: a copy, or the data itself where these are natives.
 
     Raises ``TypeError`` where the general path has more to look at: other dtypes, and several devices.
@@ -78,7 +86,7 @@ def native_of_data(x: Any, backend: Handle) -> Any:
         return array
     if array.dtype is not known.dtype or not has_one_device(backend) or not backend.supports_dtype(array.dtype):
         raise TypeError
-    return backend.from_numpy(array)
+    return backend.elementwise_operand(array) if elementwise else backend.from_numpy(array)
 
 
 class Recording:
@@ -105,7 +113,8 @@ class Recording:
         self.watches_layout = True
 
     def constant(self, x: Array) -> None:
-        if x.nbytes > _CONSTANT:
+        if x.nbytes > _CONSTANT or not has_one_device(x._backend):
+            # On several devices it is beside an operand, whose device a key doesn't have.
             self.stop()
         self.constants[self._new(x)] = x._native
 
@@ -133,10 +142,13 @@ class Recording:
         except (KeyError, TypeError):
             self.stop()
             return
-        if static.get("device") is not None and len(_backend_of(results).devices()) > 1:
+        if "device" in static and not has_one_device(_backend_of(results)) and (self.count or static["device"]):
             # The device may be that of an operand, which a key doesn't have.
             self.stop()
             return
+        if has_one_device(_backend_of(results)):
+            # Some are wrapped to run where their arrays are.
+            kernel = getattr(kernel, "unplaced", kernel)
         gaps = getattr(kernel, "gaps", None)
         if gaps is not None and operands and operands[0]._native.dtype not in gaps:
             kernel = kernel.outside_gaps  # type: ignore[attr-defined]

@@ -13,14 +13,28 @@ if {condition}:
     {mark}backend = {backend}
     try:
         {look}
-        {mark}key = ({mark}backend, {key})
+        {keyed}
         {mark}found = {mark}shortcuts.get({mark}key)
         {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
     except Exception:
         {mark}found = {mark}native = NotImplemented
     {finish}
     if {mark}found is None:
-        return {mark}shortcuts.learn({mark}key, {call}, {mark}backend)
+        return {mark}shortcuts.{learn}({mark}key, {call}, {mark}backend)
+"""
+# Of a function with ``out``: what it gives is written there where that is small.
+_FINISH_OUT = """
+if out is None:
+    {finish}
+elif {mark}native is not NotImplemented and {mark}put(out, {mark}native):
+    return out
+"""
+# By dtypes and shapes, or by what an engine has sooner for both.
+_KEYED = """
+if {mark}type_key is None:
+    {mark}key = ({mark}backend, {key})
+else:
+    {mark}key = ({mark}backend, {typed})
 """
 # The natives of a list or tuple of arrays of one backend, and what tells it from other sequences.
 _LOOK = """
@@ -30,7 +44,11 @@ for {mark}x in {x}:
         raise TypeError
     {mark}y = {mark}x._native
     {mark}n{place}.append({mark}y)
-    {mark}k{place} += {mark}y.dtype, {mark}y.shape
+    if {mark}type_key is None:
+        {mark}k{place}.append({mark}y.dtype)
+        {mark}k{place}.append({mark}y.shape)
+    else:
+        {mark}k{place}.append({mark}type_key({mark}y))
 """
 _FINISHED = """
 if {mark}native is not NotImplemented:
@@ -51,6 +69,14 @@ def absent_in(declaration: Declaration, names: list[str]) -> list[str]:
     return [name for name in names if name == "out" or (name == "copy" and declaration.category == "view")]
 
 
+def _finish(names: list[str], mark: str, finish: str) -> dict[str, str]:
+    """Return the source of what ends a shortcut, and the name of what learns one."""
+    finish = fill(finish, mark=mark)
+    if "out" not in names:
+        return {"finish": finish, "learn": "learn"}
+    return {"finish": fill(_FINISH_OUT, mark=mark, finish=finish), "learn": "learn_into"}
+
+
 def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
     """Return the source of what calls a shortcut, or learns one."""
     parameters = declaration.parameters
@@ -63,25 +89,29 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     whole = takes_arrays(declaration)
     absent = absent_in(declaration, names)
     backend, conditions = _backend_of(declaration, mark)
-    look: list[str] = []
+    if "out" in names:
+        conditions.append(f"(out is None or {mark}takes(out, {backend}))")
+    look = [f"{mark}type_key = {mark}backend.type_key"]
     inputs: list[str] = []
     key: list[str] = []
+    typed: list[str] = []
     for place, x in enumerate(parameters.operands):
-        lines, native, told = _operand(declaration, x, place, mark, whole)
+        lines, taken, told = _operand(declaration, x, place, mark, whole)
         look += lines
-        inputs.append(native)
+        inputs.append(taken)
         key += told
-    key += [_told(declaration, name, mark) for name in names if name not in parameters.operands and name not in absent]
+        typed += [f"{mark}type_key({mark}n{place})"] if x in _firm(declaration) else told
+    others = [_told(declaration, each, mark) for each in names if each not in (*parameters.operands, *absent)]
     return fill(
         _SHORTCUT,
-        condition=" and ".join([*(f"{name} is None" for name in absent), *conditions]),
+        condition=" and ".join([*(f"{name} is None" for name in absent if name != "out"), *conditions]),
         backend=backend,
         look="\n".join(look),
-        key=", ".join(key),
+        keyed=fill(_KEYED, key=", ".join(key + others), typed=", ".join(typed + others), mark=mark),
         inputs=", ".join(inputs),
-        finish=fill(_FINISHED if whole else FINISH, mark=mark),
         call=call,
         mark=mark,
+        **_finish(names, mark, _FINISHED if whole else FINISH),
     )
 
 
@@ -116,9 +146,6 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
     """Return the source that looks at an operand, of what the shortcut takes for it, and of its part of the key."""
     native, told = f"{mark}n{place}", [f"{mark}d{place}", f"{mark}s{place}"]
     values = [f"{native}.dtype", f"{native}.shape"]
-    if whole:
-        told.append(f"{mark}l{place}")
-        values.append(f"{mark}backend.layout_key({native})")
     taken = x if whole else native
     if x in declaration.parameters.sequences:
         # The length of a key tells that of one sequence.
@@ -134,14 +161,17 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
     look = [
         f"if (type({x}) is Array or type({x}) in {mark}arrays) and {x}._backend is {mark}backend:",
         f"    {native} = {x}._native",
-        *[f"    {name} = {value}" for name, value in zip(told, values, strict=True)],
+        f"    if {mark}type_key is None:",
+        *[f"        {name} = {value}" for name, value in zip(told, values, strict=True)],
+        "    else:",
+        f"        {told[0]} = {mark}type_key({native})",
+        f"        {' = '.join(told[1:])} = None",
         f"elif {x} is None or type({x}) is int:",
         f"    {native} = {told[1]} = None",
         f"    {told[0]} = {x} if {x} is None else (int, {x})",
-        *([f"    {told[2]} = None"] if whole else beside),
+        *([] if whole else beside),
         "else:",
         f"    {native}, {told[0]}, {told[1]} = {mark}beside({x}, {mark}backend)",
-        *([f"    {told[2]} = {native}"] if whole else []),
     ]
     return look, taken, told
 
@@ -161,20 +191,26 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
         if default is inspect.Parameter.empty
         else ""
     )
-    return f"{name} if type({name}) is int else {dtype}{sequence}{mark}told({name})"
+    kind = "str" if type(default) is str else "int"
+    return f"{name} if type({name}) is {kind} else {dtype}{sequence}{mark}told({name})"
 
 
 def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
+    key = ", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend"))
+    usual = f"({mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current())"
+    into = f"{mark}bound is None and {mark}takes(out, getattr(out, '_backend', None))"
+    conditions = ["backend is None"] if "backend" in names else []
+    conditions.append(f"(out is None or ({into}))")
     return fill(
         _SHORTCUT,
-        condition="out is None and backend is None" if "backend" in names else "out is None",
-        backend=f"{mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current()",
+        condition=" and ".join(conditions),
+        backend=f"{usual} if out is None else out._backend",
         look="",
-        key=", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend")),
+        keyed=f"{mark}key = ({mark}backend, {key})",
         inputs="",
-        finish=fill(FINISH, mark=mark),
         call=call,
         mark=mark,
+        **_finish(names, mark, FINISH),
     )
 
 

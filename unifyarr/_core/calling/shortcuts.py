@@ -22,6 +22,7 @@ from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded
+from .invoke import store_out, store_several
 from .programs import Program
 from .recording import Recording, is_numpy_data, native_of_data
 
@@ -38,24 +39,24 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     of numbers it takes nothing.
     """
 
-    def __init__(self, general: Handler, *, takes_arrays: bool = False, takes_nothing: bool = False) -> None:
-        self._general, self._takes_arrays, self._takes_nothing = general, takes_arrays, takes_nothing
+    def __init__(
+        self, general: Handler, name: str = "", *, takes_arrays: bool = False, takes_nothing: bool = False
+    ) -> None:
+        self._general, self._name = general, name
+        self._takes_arrays, self._takes_nothing = takes_arrays, takes_nothing
         self._seen: set[Hashable] = set()
         # Of functions whose steps follow from strides too.
         self._layouts: dict[Hashable, _ByLayout] = {}
 
     def learn(self, key: Hashable, call: Call, backend: Handle) -> Any:
         """Do a call that has no shortcut; the second one of a key is recorded."""
-        if key not in self._seen:
-            if len(self._seen) >= MOST:
-                self._seen.clear()
-            self._seen.add(key)
+        if self._is_new(key):
             return self._general(call)
         if not self._take_data(call, backend):
             return self._general(call)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
         plain = all(type(x._native) is backend.native_type for x in arrays) and backend.trace() is None
-        if not plain or any(backend.is_watched(x._native) for x in arrays):
+        if not plain or backend.is_watched(*[x._native for x in arrays]):
             return self._general(call)
         if len({*map(id, arrays)}) < len(arrays):
             # ``f(x, x)``: the recording tells its operands apart by their identity.
@@ -71,6 +72,30 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             self._layouts.clear()
         self[key] = self._shortcut(key, notes, result, operands, backend) or declines
         return result
+
+    def learn_into(self, key: Hashable, call: Call, backend: Handle) -> Any:
+        """Do what ``learn`` does, of a call that may have ``out``: the recorded one computes before it writes there."""
+        out = call.out
+        if out is None:
+            return self.learn(key, call, backend)
+        if self._is_new(key):
+            return self._general(call)
+        result = self.learn(key, call.without_out(), backend)
+        if type(out) is not tuple and isinstance(result, Array):
+            return store_out(self._name, out, result)
+        if type(out) is not tuple or not isinstance(result, tuple) or len(result) != len(out):
+            # Which says what is wrong.
+            return self._general(call)
+        store_several(self._name, out, result)
+        return out
+
+    def _is_new(self, key: Hashable) -> bool:
+        if key in self._seen:
+            return False
+        if len(self._seen) >= MOST:
+            self._seen.clear()
+        self._seen.add(key)
+        return True
 
     def _take_data(self, call: Call, backend: Handle) -> bool:
         """Make arrays of NumPy's data; return whether a shortcut may take these."""
@@ -90,44 +115,68 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     ) -> Callable[..., Any] | None:
         if not notes.is_repeatable:
             return None
-        program = Program(operands, whole=self._takes_arrays)
+        program = Program(operands, backend, whole=self._takes_arrays)
         _guard(program, notes, backend)
+        found: Callable[..., Any] | None
         if self._takes_arrays:
-            return _whole(program, notes, result, operands, backend)
-        if type(result) is not Array or result._base is not None:
+            found = _whole(program, notes, result, operands, backend)
+        elif type(result) is not Array:
             return None
-        slots = _slots(notes, (result,), backend)
-        if slots is None:
-            return None
-        notes.compute(program, slots)
-        found = _returned(program, slots[0], backend, result)
-        if not notes.watches_layout or self._takes_nothing:
+        else:
+            # A view of what the body made has that for its base.
+            shown = [] if result._base is None else [result._base]
+            slots = _slots(notes, (*shown, result), backend)
+            if slots is None:
+                return None
+            notes.compute(program, slots)
+            if shown:
+                program.wrap(slots[:1], backend)
+                program.wrap(slots[1:], backend, of=slots[0])
+            found = _returned(program, slots[-1], backend, result, f"a{slots[-1]}" if shown else "")
+        if found is None or not notes.watches_layout or self._takes_nothing:
             return found
-        by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend))
-        by_layout.add([None if x is None else x._native for x in operands], found)
-        return by_layout
+        by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend, whole=self._takes_arrays))
+        return by_layout.add(operands, found)
 
 
 class _ByLayout:
     """The shortcuts of one key, of a function whose steps follow from the strides of its operands."""
 
-    def __init__(self, shortcuts: Shortcuts, key: Hashable, backend: Handle) -> None:
-        self._shortcuts, self._key, self._layout_key = shortcuts, key, backend.layout_key
+    def __init__(self, shortcuts: Shortcuts, key: Hashable, backend: Handle, *, whole: bool) -> None:
+        self._shortcuts, self._key, self._layout_key, self._whole = shortcuts, key, backend.layout_key, whole
         self._known: dict[Hashable, Callable[..., Any]] = {}
+
+    def add(self, operands: Sequence[Array | None], shortcut: Callable[..., Any]) -> Callable[..., Any]:
+        """Keep a shortcut for the layout of these operands; return what chooses among those that are kept."""
+        if len(self._known) >= _MOST_LAYOUTS:
+            self._known.clear()
+        if len(operands) == 1:
+            self._known[self._layout_key(operands[0]._native)] = shortcut  # type: ignore[union-attr]
+            return self._of_array if self._whole else self._of_native
+        natives = [None if x is None else x._native for x in operands]
+        self._known[self._layout(natives)] = shortcut
+        return self._of_arrays if self._whole else self._of_natives
 
     def _layout(self, natives: Sequence[Any]) -> Hashable:
         return tuple([None if native is None else self._layout_key(native) for native in natives])
 
-    def add(self, natives: Sequence[Any], shortcut: Callable[..., Any]) -> None:
-        """Keep a shortcut for the layout of these natives."""
-        if len(self._known) >= _MOST_LAYOUTS:
-            self._known.clear()
-        self._known[self._layout(natives)] = shortcut
+    def _of_native(self, native: Any) -> Any:
+        found = self._known.get(self._layout_key(native))
+        return self._forget() if found is None else found(native)
 
-    def __call__(self, *natives: Any) -> Any:
+    def _of_array(self, x: Array) -> Any:
+        found = self._known.get(self._layout_key(x._native))
+        return self._forget() if found is None else found(x)
+
+    def _of_natives(self, *natives: Any) -> Any:
         found = self._known.get(self._layout(natives))
-        if found is not None:
-            return found(*natives)
+        return self._forget() if found is None else found(*natives)
+
+    def _of_arrays(self, *operands: Any) -> Any:
+        found = self._known.get(self._layout([x._native if isinstance(x, Array) else None for x in operands]))
+        return self._forget() if found is None else found(*operands)
+
+    def _forget(self) -> Any:
         # The next call of this key is recorded, and comes back here.
         self._shortcuts.pop(self._key, None)
         return NotImplemented
@@ -147,18 +196,24 @@ def _replace_operands(call: Call, backend: Handle) -> None:
 def _guard(program: Program, notes: Recording, backend: Handle) -> None:
     """Make a program decline what the body would look at: natives of another type, and gradients."""
     if not backend.mutable:
-        # Variables and tracers; and what is made inside a trace is marked as its own, even where it's known.
-        program.decline("type({}) is not plain", plain=backend.native_type)
-        program.decline("trace() is not None", trace=backend.trace)
+        # Variables and tracers, where the key doesn't tell them apart; and what is made inside a trace is marked as its
+        # own, even where it's known.
+        if backend.type_key is None:
+            program.decline("type({}) is not plain", plain=backend.native_type)
+        program.decline("trace_state() is not no_trace", trace_state=backend.trace_state, no_trace=backend.no_trace)
     elif notes.watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
-        program.decline("is_watched({})", is_watched=backend.is_watched)
+        program.decline_watched()
 
 
 def _returned(program: Program, slot: int, backend: Handle, result: Array, array: str = "") -> Callable[..., Any]:
     """Return a program of one result, which is returned as an array or as its native."""
-    if not backend.mutable:
+    if not backend.mutable and not backend.has_fixed_dtypes:
         # JAX may be set to compute in 32 bits meanwhile, which the body refuses.
-        program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
+        if backend.type_key is None:
+            program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
+        else:
+            key = backend.type_key(result._native)
+            program.decline(f"type_key(n{slot}) != key", type_key=backend.type_key, key=key)
     return program.returning(array or f"n{slot}")
 
 
@@ -177,13 +232,15 @@ def _whole(
 ) -> Callable[..., Any] | None:
     """Return a shortcut from the operands to the result, with what views of them have for a base."""
     if type(result) is tuple or hasattr(result, "_fields"):
-        if any(x._base is not None for x in result) or notes.watches_layout:
+        if notes.watches_layout:
             return None
         slots = _slots(notes, tuple(result), backend)
-        if slots is None:
+        bases = [_shown(x, operands) for x in result]
+        if slots is None or any(x._base is not None and base is None for x, base in zip(result, bases, strict=True)):
             return None
         notes.compute(program, slots)
-        program.wrap(slots, backend)
+        for base in dict.fromkeys(bases):
+            program.wrap([slot for slot, each in zip(slots, bases, strict=True) if each == base], backend, base=base)
         made = f"({''.join(f'a{slot}, ' for slot in slots)})"
         kind = type(result)
         # Without the constructor of named tuples, which is Python's.
@@ -198,14 +255,19 @@ def _whole(
     slots = _slots(notes, (result,), backend)
     if slots is None:
         return None
-    base = None
-    if result._base is not None:
-        base = next((place for place, x in enumerate(operands) if x is not None and owner(x) is result._base), None)
-        if base is None:
-            return None
+    base = _shown(result, operands)
+    if base is None and result._base is not None:
+        return None
     notes.compute(program, slots)
     program.wrap(slots, backend, base=base)
     return _returned(program, slots[0], backend, result, f"a{slots[0]}")
+
+
+def _shown(view: Array, operands: Sequence[Array | None]) -> int | None:
+    """Return the place of the operand whose memory an array is a view of, ``None`` where it's no view of one."""
+    if view._base is None:
+        return None
+    return next((place for place, x in enumerate(operands) if x is not None and owner(x) is view._base), None)
 
 
 def _recipe(steps: Any, place: int, *operands: Array) -> Array:

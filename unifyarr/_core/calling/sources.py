@@ -45,8 +45,12 @@ _BINARY = """
         fast = backend.fast_scalar_{name}
         {large}
         {make_scalar}
+    elif type({y}) is ndarray:
+        # On NumPy it is a native, though none whose memory may be used again.
+        if backend.native_type is ndarray and {y}.dtype is {x}._native.dtype and {y}.nbytes < (backend.large or inf):
+            fast = backend.fast_{name}
+            {make_beside}
     elif type({y}) is float64:
-        backend = {x}._backend
         if backend.dtype({x}._native) == double:
             fast = backend.fast_scalar_{name}
             {large}
@@ -105,6 +109,16 @@ if out is not None and type(out) is Array is type({x}) and {x}._backend is out._
     except Exception:
         pass
 """
+_CREATION = """
+if out is None and backend is None:
+    try:
+        {mark}backend = {mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current()
+        {mark}native = {mark}backend.fast_{name}({operands})
+    except Exception:
+        {mark}native = NotImplemented
+    if {mark}native is not NotImplemented:
+        {finish}
+"""
 FINISH = """
 if type({mark}native) is {mark}backend.native_type:
     {mark}array = blank_array()
@@ -112,6 +126,8 @@ if type({mark}native) is {mark}backend.native_type:
     {mark}array._backend = {mark}backend
     {mark}array._base = None
     return {mark}array
+elif type({mark}native) is Array:
+    return {mark}native
 """
 
 
@@ -162,6 +178,7 @@ def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> st
         prefix=prefix,
         large=fill(_LARGE, x=x, name=name) if elementwise else "",
         make=fill(_MAKE, operands=f"{x}._native, {y}._native"),
+        make_beside=fill(_MAKE, operands=f"{x}._native, {y}"),
         make_scalar=fill(_MAKE, operands=f"{x}._native, {y}"),
         make_double=fill(_MAKE, operands=f"{x}._native, float({y})"),
     )
@@ -179,6 +196,11 @@ def reflected(name: str, x: str, y: str, elementwise: bool, prefix: str = "") ->
         large_reflected=fill(_LARGE_REFLECTED, x=y, name=name, make=large) if elementwise else "",
         make_reflected=fill(_MAKE, operands=f"{y}._native, {x}"),
     )
+
+
+def creation(name: str, mark: str, operands: str) -> str:
+    """Return the source of the fast path of a function that makes an array of what it is passed."""
+    return fill(_CREATION, name=name, mark=mark, operands=operands, finish=fill(FINISH, mark=mark))
 
 
 @lru_cache(maxsize=16)

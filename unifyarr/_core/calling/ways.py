@@ -27,7 +27,7 @@ if {condition}:
 _MAPPED = """
 if {condition}:
     try:
-        {mark}native = {mark}mapped({mark}function, ({operands}), {{{others}}}{into})
+        {mark}native = {mark}mapped({mark}function, {mark}paths, ({operands}), {{{others}}}{into})
     except Exception:
         {mark}native = NotImplemented
     if {mark}native is not NotImplemented:

@@ -241,7 +241,7 @@ def mixed(
 
 
 def creation(
-    *, kernels: tuple[str, ...] = (), view_map: ViewMap | None = None, namespace: str = ""
+    *, kernels: tuple[str, ...] = (), view_map: ViewMap | None = None, fast: bool = False, namespace: str = ""
 ) -> Callable[[Function], Function]:
     """Declare a function that makes arrays on the backend that the call names or that is current."""
-    return lambda body: _declare(body, "creation", kernels=kernels, view_map=view_map, namespace=namespace)
+    return lambda body: _declare(body, "creation", kernels=kernels, view_map=view_map, fast=fast, namespace=namespace)

@@ -19,7 +19,7 @@ from ..engines.handle import FastPath, Handle, declines, declines_write, declini
 from ..engines.registry import when_loaded
 from .declare import DECLARATIONS, Declaration
 from .immutable import let_cast, number_path, plain_path, rebinding_path
-from .learnt import Learnt, direct_kernels
+from .learnt import ByDtype, Learnt, direct_kernels
 
 _FORMS = ("out", "scalar", "reflected", "large")
 
@@ -55,7 +55,8 @@ def fast_path(backend: Handle, key: str) -> FastPath:
     declaration = DECLARATIONS.get(function)
     if declaration is not None and not backend.kernels.keys() >= set(declaration.kernels):
         return declining(key)
-    if declaration is not None and declaration.name in _REDUCTIONS and not form:
+    if declaration is not None and declaration.name in _REDUCTIONS and not form and backend.type_key is None:
+        # Where keys are found soon, a shortcut looks at less.
         return _reduction(backend, declaration)
     if declaration is None or declaration.ufunc is None:
         return declining(key)
@@ -115,15 +116,10 @@ def _reduction(backend: Handle, declaration: Declaration) -> FastPath:
 
 
 def _unary(backend: Handle, declaration: Declaration) -> FastPath:
-    direct = direct_kernels(backend, declaration)
+    direct = ByDtype(direct_kernels(backend, declaration))
 
     def fast(x: Any) -> Any:
-        dtype = x.dtype
-        try:
-            call = direct[id(dtype)]
-        except KeyError:
-            call = direct.of(dtype)
-        return call(x)
+        return direct[x.dtype](x)
 
     return fast
 
@@ -133,7 +129,7 @@ _SMALL = 1 << 30
 
 
 def _binary(backend: Handle, declaration: Declaration) -> FastPath:
-    direct = direct_kernels(backend, declaration)
+    direct = ByDtype(direct_kernels(backend, declaration))
     # What is computed later has no error that says so now: the general path looks at the size of the result.
     late = backend.computes_later
 
@@ -143,11 +139,7 @@ def _binary(backend: Handle, declaration: Declaration) -> FastPath:
             return NotImplemented
         if late and x1.shape != x2.shape and x1.size * x2.size > _SMALL:
             return NotImplemented
-        try:
-            call = direct[id(dtype)]
-        except KeyError:
-            call = direct.of(dtype)
-        return call(x1, x2)
+        return direct[dtype](x1, x2)
 
     return fast
 
@@ -211,13 +203,13 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
     takes_out = backend.supports_out(kernel) or backend.supports_out(getattr(kernel, "native", kernel))
     if not takes_out:
         return declines_write
-    direct = direct_kernels(backend, declaration, into_out=True)
+    direct = ByDtype(direct_kernels(backend, declaration, into_out=True))
     takes_scalars = declaration.name in backend.takes_scalars
     takes = _takes(backend, declaration)
 
     def unary(x: Any, _: None, target: Array) -> bool:
         out = target._native
-        return at_once(out, x, x) and direct.of(out.dtype)(x, out=out) is out
+        return at_once(out, x, x) and direct[out.dtype](x, out=out) is out
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out = target._native
@@ -225,7 +217,7 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
             fits = takes_scalars and takes(out.dtype, x2) and at_once(out, x1, x1)
         else:
             fits = at_once(out, x1, x2)
-        return fits and direct.of(out.dtype)(x1, x2, out=out) is out
+        return fits and direct[out.dtype](x1, x2, out=out) is out
 
     return fast if _is_binary(declaration) else unary
 

@@ -52,17 +52,14 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
     kernel, plain = backend.kernel(declaration.name), backend.native_type
     known, casts = direct_kernels(backend, declaration), _casts(backend, declaration.ufunc)
 
+    state, idle = backend.trace_state, backend.no_trace
+
+    # What is made in a trace is marked as its own, even where it's known.
     def cast_unary(x: Any) -> Any:
-        if type(x) is not plain:
-            return NotImplemented
-        result = kernel(x)
-        return result if type(result) is plain else NotImplemented
+        return kernel(x) if type(x) is plain and state() is idle else NotImplemented
 
     def cast_binary(x1: Any, x2: Any) -> Any:
-        if not type(x1) is type(x2) is plain:
-            return NotImplemented
-        result = kernel(x1, x2)
-        return result if type(result) is plain else NotImplemented
+        return kernel(x1, x2) if type(x1) is type(x2) is plain and state() is idle else NotImplemented
 
     def unary(x: Any) -> Any:
         if type(x) is not plain:
@@ -176,19 +173,17 @@ def rebinding_path(backend: Handle, computed: FastPath, beside_number: FastPath 
     plain: type[Any] = backend.native_type
     device, shape_of, destroys = backend.device, backend.shape, backend.destroys
     one_device = len(backend.devices()) == 1
+    key_of = backend.type_key or (lambda native: (shape_of(native), native.dtype))
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out: Any = target._native
-        if type(out) is not plain:
-            return False
-        shape = shape_of(out)
-        if x1 is out and destroys and prod(shape) >= LARGE:
+        if type(out) is not plain or (x1 is out and destroys and prod(shape_of(out)) >= LARGE):
             return False
         if beside_number is None:
             native = computed(x1)
         else:
             native = beside_number(x1, x2) if type(x2) is int or type(x2) is float else computed(x1, x2)
-        if native is NotImplemented or shape_of(native) != shape or native.dtype is not out.dtype:
+        if native is NotImplemented or key_of(native) != key_of(out):
             return False
         if not one_device and device(native) != device(out):
             return False

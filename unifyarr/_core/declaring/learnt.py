@@ -26,6 +26,17 @@ class Learnt(dict[int, Any]):
         return self[id(native_dtype)]
 
 
+class ByDtype(dict[Any, Any]):
+    """What is learnt once for each dtype of an engine whose dtypes are fast to hash."""
+
+    def __init__(self, learnt: Learnt) -> None:
+        self._learnt = learnt
+
+    def __missing__(self, native_dtype: Any) -> Any:
+        found = self[native_dtype] = self._learnt.of(native_dtype)
+        return found
+
+
 def direct_kernels(backend: Handle, declaration: Declaration, *, into_out: bool = False) -> Learnt:
     """Learn what computes operands of a dtype at once; it declines where the loop casts them first."""
     assert declaration.ufunc is not None
@@ -44,6 +55,7 @@ def direct_kernels(backend: Handle, declaration: Declaration, *, into_out: bool 
             return declines
         found: FastPath = kernel if has_gap else getattr(kernel, "native", kernel)
         # Some are wrapped to run where their arrays are.
-        return getattr(found, "unplaced", found) if one_device else found
+        found = getattr(found, "unplaced", found) if one_device else found
+        return found if into_out else backend.method(found)
 
     return Learnt(learn)

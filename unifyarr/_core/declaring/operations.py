@@ -41,6 +41,8 @@ class Kernel:
         self.destroys = destroys
         self.scratch = scratch
         self.tolerate_same, self.tolerate_aliased = tolerate_same, tolerate_aliased
+        # What a call gives for arrays of some types, where only a run of the kernel told a trace.
+        self.learned: dict[Hashable, Any] = {}
         try:
             self._has_out = "out" in inspect.signature(function).parameters
         except ValueError:

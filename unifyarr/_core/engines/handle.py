@@ -47,7 +47,7 @@ class Handle(Members):
         if not engine.has_shapes:
             self.shape = partly_known(engine.shape)  # type: ignore[assignment, method-assign]
         self.kernels = dict(kernels)
-        self._devices: dict[str, Any] = {}
+        self._devices: dict[Any, Any] = {}
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type[Any] = engine.native_types[0]
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
@@ -62,11 +62,11 @@ class Handle(Members):
         """Make a fast path an attribute: ``fast_NAME``, ``fast_out_NAME`` and so on."""
         setattr(self, f"fast_{path}", fast)
 
-    def device_named(self, name: str) -> Any:
-        """Return the engine's own device of a name that the engine gave."""
-        if name not in self._devices:
-            self._devices[name] = self.as_device(name)
-        return self._devices[name]
+    def own_device(self, device: Any) -> Any:
+        """Return the engine's own device for what ``Backend.device`` gave."""
+        if device not in self._devices:
+            self._devices[device] = self.as_device(device)
+        return self._devices[device]
 
     def kernel(self, name: str) -> Callable[..., Any]:
         """Return the kernel of a function, which takes and returns native arrays."""

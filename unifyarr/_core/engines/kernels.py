@@ -22,13 +22,15 @@ SELECTIONS = frozenset({"select", "put_selected"})
 # and the engine's own generator of random numbers, which it need not have.
 _DRAWS = "uniform", "normal", "integers", "permutation", "gamma", "poisson", "binomial"
 RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
+# What an engine has whose arrays lie on several devices.
+PLACES = frozenset({"shard"})
 # Callables that are no functions: what annotations are made of.
 _TYPES = frozenset({"typing", "types", "collections.abc"})
 
 
 def known_kernels() -> frozenset[str]:
     """Return the names of all kernels that the package calls."""
-    return MACHINERY | SELECTIONS | RANDOM | kernel_names
+    return MACHINERY | SELECTIONS | RANDOM | PLACES | kernel_names
 
 
 def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:

@@ -14,7 +14,6 @@ from functools import lru_cache, partial
 from importlib import util
 from typing import Any
 
-from ...backends.base.check import problems
 from ...errors import BackendNotFoundError
 from ..values.arguments import shown
 from ..values.records import Record
@@ -75,6 +74,9 @@ def _missing(name: str, point: Any) -> str:
 
 
 def _opened(name: str, point: Any) -> Handle:
+    # Imported when a backend is loaded, so that importing the package stays fast.
+    from ...backends.base.check import problems
+
     try:
         found = point.load()
         wrong = problems(found)

@@ -30,7 +30,6 @@ WAYS: dict[str, str] = {
     "numel": "x.size",
     "numpy": "x.to_numpy(), or np.asarray(x), which shares memory where it can",
     "permute": "x.transpose(axes)",
-    "sharding": "x.native.sharding",
     "to": "x.to_device(device), x.astype(dtype) or x.to_backend(name)",
     "unsqueeze": "ua.expand_dims(x, axis)",
     "values": "x.native, or x.to_numpy()",

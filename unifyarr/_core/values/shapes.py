@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ...errors import AxisError, ShapeError, TooLargeError
+from ...errors import AxisError, ShapeError, TooLargeError, UnknownShapeError
 from ...typing import Shape
 from .arguments import MOST_AXES, as_integer, as_integers
 from .lengths import PartialShape
@@ -68,12 +68,16 @@ def as_offset(offset: SupportsIndex, shape: Shape) -> int:
 
 def broadcast(*shapes: Shape, name: str = "") -> Shape:
     """Return the shape that shapes broadcast to together."""
-    if len(shapes) > 1 and PartialShape in set(map(type, shapes)):
-        # Numbers alone fit beside lengths that aren't known.
-        shapes = tuple([shape for shape in shapes if len(shape)])
     first = shapes[0] if shapes else ()
-    if shapes.count(first) == len(shapes):
-        return first
+    try:
+        if shapes.count(first) == len(shapes):
+            return first
+    except UnknownShapeError:
+        # Numbers alone fit beside lengths that aren't known.
+        others = [shape for shape in shapes if len(shape)]
+        if len(others) == 1:
+            return others[0]
+        raise
     result = [1] * max(map(len, shapes))
     for shape in shapes:
         for axis, length in enumerate(reversed(shape), 1):

@@ -31,7 +31,11 @@ def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.n
                 if native.flags.writeable and not copy:
                     memory: np.ndarray = native
                     return memory
-            elif not backend.mutable and copy is not False and not backend.carries_derivative(native):
+            elif backend.mutable:
+                # Nothing uses up its memory.
+                if not copy and not backend.is_watched(native) and not backend.is_read_only(native):
+                    return backend.to_numpy(native)
+            elif copy is not False and not backend.carries_derivative(native):
                 # The copy keeps nothing of the array.
                 return np.array(backend.to_numpy(native))
     x = current(x)

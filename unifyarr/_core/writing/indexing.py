@@ -28,7 +28,7 @@ from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .inplace import assign, check_target, fit
-from .masking import chooses, is_mask, put_mask, put_selected, select
+from .masking import chooses, put_mask, put_selected, select
 
 
 class Key(Record):
@@ -264,7 +264,7 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         if checking():
             check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
             return
-    if is_mask(key, x) and put_mask(x, key, value):
+    if put_mask(x, key, value):
         return
     if chooses(key, x):
         put_selected(x, key, value)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from numpy import float64
@@ -22,10 +21,9 @@ from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
 from ..arrays.recipes import root_of, steps_with
 from ..arrays.views import Elements, Masked, Selected, Step, put_through, store
-from ..arrays.weak import WeakFloat
+from ..arrays.weak import WeakFloat, kind_of
 from ..engines import dtypes
 from ..engines.dtypes import DType
-from ..engines.handle import Handle, has_one_device
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
@@ -113,16 +111,16 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
     ``x[...] = v``, takes any cast, as in NumPy; all else casts under ``same_kind``.
     """
     backend, dtype = target._backend, target.dtype
-    if type(value) is WeakFloat:
+    if type(value) is WeakFloat and dtype.rank < 2:
         value = value.known()
     if assigned and type(value) is float64:
         # A number of Python's too.
         value = float(value)
-    if type(value) in dtypes.SCALARS:
-        if assigned:
+    if kind_of(value) in dtypes.SCALARS:
+        if not assigned:
+            dtypes.check_cast(kind_of(value), dtype, what)
+        elif type(value) is not WeakFloat:
             value = dtypes.as_assigned(value, dtype, what)
-        else:
-            dtypes.check_cast(type(value), dtype, what)
         native = convert.scalar(value, dtype, backend, convert.device_of([target], backend))
         given: Shape = ()
     else:
@@ -156,8 +154,9 @@ def check_device(target: Array, value: Array, what: str) -> None:
     """Raise ``DeviceError`` where a value isn't on the target's device: moving it would be a silent copy."""
     backend = target._backend
     if backend.mutable or backend.trace() is None:
-        given, wanted = value.device, backend.device(alike(root_of(target)))
-        if given != wanted:
+        there = alike(root_of(target))
+        given, wanted = value.device, backend.device(there)
+        if given != wanted and not backend.may_meet(there, read(value)):
             raise DeviceError(
                 f"{what} is on device {wanted!r}, but the value is on {given!r}: move it, with to_device()"
             )
@@ -257,47 +256,6 @@ def assign_all(
         for leaf.place, (target, value) in enumerate(zip(targets, values, strict=True)):
             natives.append(as_native(target, value))
     finish_all([partial(assign, target, native) for target, native in zip(targets, natives, strict=True)])
-
-
-def assign_at_once(targets: Sequence[Array], results: Sequence[Array]) -> bool:
-    """Write fresh results to arrays that the engine writes in place, if no write can fail; return whether it did.
-
-    Raises what a target raises that can't be written.
-    """
-    backend = targets[0]._backend if targets else None
-    if backend is None or not backend.mutable or not has_one_device(backend):
-        return False
-    for x in (*targets, *results):
-        if type(x) is not Array or x._backend is not backend:
-            return False
-    natives, values = [x._native for x in targets], [x._native for x in results]
-    plain, is_read_only, check_writable = backend.native_type, backend.is_read_only, backend.check_writable
-    for native, result, value in zip(natives, results, values, strict=True):
-        if type(native) is not plain or native.shape != value.shape or result._base is not None:
-            return False
-        dtype = value.dtype
-        # Most dtypes are one object, and some are slow to compare.
-        if (native.dtype is not dtype and native.dtype != dtype) or is_read_only(native):
-            return False
-        check_writable(native)
-    if not _lie_apart([*natives, *values], backend) and next(overlapping([*targets, *results]), None) is not None:
-        return False
-    write = backend.assign
-
-    def write_all() -> None:
-        for native, value in zip(natives, values, strict=True):
-            write(native, value)
-
-    finish_all([write_all])
-    return True
-
-
-def _lie_apart(natives: Sequence[Any], backend: Handle) -> bool:
-    # Whether natives surely have no memory in common. Most lie in blocks of their own.
-    blocks = {*map(id, map(backend.block, natives))}
-    if len(blocks) == len(natives) and id(None) not in blocks:
-        return True
-    return all(end <= start for (_, end), (start, _) in pairwise(sorted(map(backend.extent, natives))))
 
 
 def _as_source(value: Any) -> Any:

@@ -13,12 +13,14 @@ from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import LOCK, read, rebind
 from ..arrays.views import Masked, Selected
+from ..arrays.weak import kind_of
 from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
 from .inplace import MANY, assign, check_target, fit, fit_dtype
 
 _WHAT = "the masked part"
+_BOOL = np.dtype(bool)
 
 
 def is_mask(key: object, x: Array) -> bool:
@@ -64,12 +66,14 @@ def _fitting(x: Array, key: Any) -> Array:
 
 
 def put_mask(x: Array, key: Any, value: object) -> bool:
-    """Write one value where a mask is true; return ``False`` for other shapes, and for several values."""
+    """Write one value where a mask is true; return ``False`` for other keys and shapes, and for several values."""
     if type(x) is Array is type(key) and (type(value) is int or type(value) is float) and _put_number(x, key, value):
         return True
+    if not is_mask(key, x):
+        return False
     # A trace couldn't know how many positions there are.
     mask = convert.as_array(key, x._backend)
-    one_value = type(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
+    one_value = kind_of(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
     if mask.shape != x.shape or not one_value:
         return False
     check_target(x)
@@ -85,14 +89,18 @@ def _put_number(x: Array, key: Array, value: Any) -> bool:
     if backend.mutable or key._backend is not backend or not type(native) is type(mask) is plain:
         return False
     shape = backend.shape(native)
-    if backend.shape(mask) != shape or (backend.destroys and prod(shape) >= MANY):
+    if not shape or backend.shape(mask) != shape or backend.dtype(mask) != _BOOL:
         return False
-    if mode.get() is not None or backend.trace() is not None or not has_one_device(backend):
+    if backend.destroys and prod(shape) >= MANY:
+        return False
+    if mode.get() is not None or backend.trace_state() is not backend.no_trace or not has_one_device(backend):
         return False
     kind: Any = type(value)
     # A text tells the zeros apart.
     number = _number(backend, backend.dtype(native), kind, value or repr(value))
-    new = backend.kernel("put_mask")(native, number, mask)
+    kernel = backend.kernel("put_mask")
+    # There's one device: nothing is wrapped to find that of the arrays.
+    new = getattr(kernel, "unplaced", kernel)(native, number, mask)
     if type(new) is not plain:
         return False
     with LOCK:

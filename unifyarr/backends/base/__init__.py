@@ -29,11 +29,12 @@ import numpy as np
 from ._native import Native
 from .abilities import Ability, every_dtype
 from .compiling import Compiling
+from .host import HostLoops
 from .speed import Speed
 from .tracing import Tracing
 from .transforming import Transforming
 
-__all__ = ["MEMBERS", "Ability", "Backend", "Native"]
+__all__ = ["MEMBERS", "Ability", "Backend", "HostLoops", "Native"]
 
 
 class Backend(Compiling[Native], Tracing[Native], Transforming[Native], Speed[Native]):

@@ -54,6 +54,14 @@ class Ability(Enum):
         member.attribute, member.without = attribute, without
         return member
 
+    @classmethod
+    def named(cls, name: str) -> Ability:
+        """Return the ability of a name; ``ValueError`` for any other, with all names."""
+        for each in cls:
+            if each.value == name:
+                return each
+        raise ValueError(f"{name!r} is no ability of an engine: take one of {', '.join(each.value for each in cls)}")
+
 
 def every_dtype() -> list[np.dtype[Any]]:
     """Return the dtypes of the package."""

@@ -19,13 +19,18 @@ WITH = {
 # A holder of writes is begun, gone on with and ended; memory that is written in place has addresses.
 TOGETHER = {"begin_run": ("goes_on", "end_run")}
 _MAPPINGS = ("protocols", "pure_kernels", "fast", "fast_forms")
-_FLAGS = ("computes_later", *(each.attribute for each in Ability if isinstance(getattr(Backend, each.attribute), bool)))
+_FLAGS = (
+    "computes_later",
+    "has_fixed_dtypes",
+    *(each.attribute for each in Ability if isinstance(getattr(Backend, each.attribute), bool)),
+)
 _KINDS: dict[str, tuple[type, str]] = {
     "name": (str, "a string"),
     "native_types": (tuple, "a tuple of classes"),
     "modules": (Sequence, "a sequence of modules"),
     "mutable": (bool, "a bool"),
     "large": (int, "a number of bytes"),
+    "no_trace": (object, "anything"),
     "takes_scalars": (Collection, "a set of names of functions"),
     "cache_reads": (Mapping, "a mapping from expressions to operators"),
     **dict.fromkeys(_MAPPINGS, (Mapping, "a mapping from names to functions")),

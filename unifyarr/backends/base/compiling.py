@@ -56,6 +56,13 @@ class Compiling(Memory[Native], Devices[Native]):
         """
         return None
 
+    def traced_once(self, function: Callable[..., Sequence[Native]]) -> Callable[..., Sequence[Native]]:
+        """Return a function that does the same, and that the engine traces once for arrays of the same types.
+
+        ``of_types`` and functions that the engine compiles then share a trace. By default the function itself.
+        """
+        return function
+
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a compiled function of arrays of types (with ``shape`` and ``dtype``) holds.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,43 @@ from .values import Values
 
 
 class Devices(Values[Native]):
-    """Devices, by names that are the same for users of every engine: ``"cpu"``, ``"gpu:0"``."""
+    """Devices, by names that are the same for users of every engine: ``"cpu"``, ``"gpu:0"``.
+
+    An array that lies on several devices has an object of the engine's in the place of a name. The package compares
+    what it gets for devices by equality, and never looks into it.
+    """
 
     @abstractmethod
     def devices(self) -> list[str]:
         """Return the names of all devices, the default one first."""
 
     @abstractmethod
-    def device(self, native: Native) -> str:
-        """Return the name of the device that an array lives on."""
+    def device(self, native: Native) -> Hashable:
+        """Return the name of the device that an array lives on: what ``as_device`` takes."""
 
     @abstractmethod
     def as_device(self, device: object) -> Any:
         """Return the engine's own device for a name or for an own one; ``DeviceError`` for anything else."""
+
+    def place_beside(self, native: Native) -> Any:
+        """Return what ``as_device`` takes for data that a call combines with an array, ``None`` for the default device.
+
+        By default it's the array's own device.
+        """
+        return self.device(native)
+
+    def may_meet(self, first: Native, second: Native) -> bool:
+        """Return whether one array may be computed with, and written into, the other: by default on one device."""
+        return self.device(first) == self.device(second)
+
+    def meeting(self, devices: Iterable[Any]) -> Any:
+        """Return the device of what is computed from arrays on several ones, ``None`` where they can't meet."""
+        found = set(devices)
+        return found.pop() if len(found) == 1 else None
+
+    def sharding(self, native: Native) -> Any:
+        """Return how the engine spreads an array over devices: by default ``None``, since it doesn't."""
+        return None
 
     @abstractmethod
     def supports_dtype(self, dtype: np.dtype[Any], device: Any = None) -> bool:

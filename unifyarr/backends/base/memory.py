@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...errors import BackendFeatureError
+from ...errors import BackendFeatureError, ReadOnlyError
 from ._native import Native
 from .values import Values
 
@@ -34,6 +35,11 @@ class Memory(Values[Native]):
     def assign(self, native: Native, value: Native) -> None:
         """Overwrite a native array that ``can_write`` in place, by a value of its shape and dtype that may overlap."""
 
+    def assign_all(self, natives: Sequence[Native], values: Sequence[Native]) -> None:
+        """Overwrite several native arrays in place, which have no memory in common, as ``assign`` does."""
+        for native, value in zip(natives, values, strict=True):
+            self.assign(native, value)
+
     def variable(self, native: Native) -> Any:
         """Return a variable with the values of an array, where ``has_variables``."""
         raise BackendFeatureError(f"{type(self).__module__} has no variables")
@@ -54,6 +60,14 @@ class Memory(Values[Native]):
         Natives of different blocks never overlap. An immutable native is its own block.
         """
         return None if self.mutable else native
+
+    def writable_block(self, native: Native) -> Any:
+        """Return the ``block`` of a native that a write changes. Raises where that is forbidden."""
+        if self.mutable:
+            if self.is_read_only(native):
+                raise ReadOnlyError("the native array is read-only: update a copy of it, x.copy()")
+            self.check_writable(native)
+        return self.block(native)
 
     def extent(self, native: Native) -> tuple[int, int]:
         """Return the first address of a native array and the one after its last, where ``mutable``."""
@@ -79,6 +93,10 @@ class Memory(Values[Native]):
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Native:
         """Return a native array of a C-contiguous ``array`` that nothing else refers to, in its memory if possible."""
         return self.from_numpy(array, device=device)
+
+    def adopting(self, dtype: np.dtype[Any], device: Any = None) -> Callable[[np.ndarray], Native]:
+        """Return a function that does what ``adopt`` does with arrays of one dtype, new and writable."""
+        return partial(self.adopt, device=device)
 
     def host_memory(self, native: Native) -> np.ndarray | None:
         """Return the memory of a native array that is about to be written, ``None`` where NumPy can't write it."""

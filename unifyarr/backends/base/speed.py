@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._native import Native
+from .host import HostLoops
 from .values import Values
 
 
@@ -42,6 +43,25 @@ class Speed(Values[Native]):
         """
         return None
 
+    # Return what plain natives share that have the same dtype, shape and strides, and no other natives do outside of
+    # traces; or raise for these. Where it's ``None``, calls ask for ``dtype`` and ``shape``, and look at the type.
+    type_key: Callable[[Any], Hashable] | None = None
+
+    def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
+        """Return what does on natives the same as ``kernel(x, ...)``, sooner: where the engine's methods are.
+
+        With ``in_place`` it writes the result to the first native, which has its dtype and shape, and returns that;
+        ``None`` where the engine has no such method.
+        """
+        return None if in_place else kernel
+
+    def elementwise_operand(self, array: np.ndarray) -> Any:
+        """Return what elementwise kernels take beside a native for NumPy's values, which the caller may change later.
+
+        By default that is a native array with a copy of the values.
+        """
+        return self.from_numpy(array)
+
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
         return self.strides(native)
@@ -52,6 +72,15 @@ class Speed(Values[Native]):
         Their shapes fit, out may be written, and no operand overlaps it but in the same elements. By default never.
         """
         return False
+
+    # -- compiled functions on memory of the host ---------------------------------------------------------------------
+
+    def host_loops(self) -> HostLoops | None:
+        """Return how operations on arrays in the host's memory are computed together, ``None`` if one by one.
+
+        NumPy's own are computed together without it.
+        """
+        return None
 
     # -- writes that use the memory of an immutable array again -------------------------------------------------------
 

@@ -18,6 +18,13 @@ class Tracing(Values[Native]):
         Two calls in one trace return the same object. It doesn't keep the trace alive.
         """
 
+    # What ``trace_state`` returns where no trace runs.
+    no_trace: object = None
+
+    def trace_state(self) -> object:
+        """Return what is ``no_trace`` where no trace runs in this thread, and nothing else: each fast call asks."""
+        return self.trace()
+
     def stages(self) -> bool:
         """Return whether what is computed now becomes part of a program that runs later, and more than once."""
         return self.trace() is not None
@@ -41,9 +48,12 @@ class Tracing(Values[Native]):
     def records_gradient(self, native: Native) -> bool:
         """Return whether the engine may record gradients through this native, which must not be written then."""
 
-    def is_watched(self, native: Native) -> bool:
-        """Return whether a native's values are unknown or a derivative may be taken through it: bodies look at both."""
-        return self.records_gradient(native) or self.is_traced(native) or self.carries_derivative(native)
+    def is_watched(self, *natives: Native) -> bool:
+        """Return whether values are unknown or a derivative may be taken through one of them: bodies look at both."""
+        return any(
+            self.records_gradient(native) or self.is_traced(native) or self.carries_derivative(native)
+            for native in natives
+        )
 
     def carries_derivative(self, native: Native) -> bool:
         """Return whether a derivative is being taken through this native, which must not leave the engine then."""

@@ -30,6 +30,9 @@ class Values(Abilities, Generic[Native]):
     def dtype(self, native: Native) -> np.dtype[Any]:
         """Return the dtype as a ``numpy.dtype``; ``DtypeError`` for one that the package doesn't have."""
 
+    # Whether a kernel gives results of one dtype for operands of the same dtypes, whatever a user sets meanwhile.
+    has_fixed_dtypes: bool = False
+
     @abstractmethod
     def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
         """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""

@@ -6,7 +6,9 @@ import functools
 import os
 import warnings
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import product
+from operator import attrgetter
 from typing import Any, final
 
 import jax
@@ -16,15 +18,15 @@ import numpy as np
 from ...errors import BackendFeatureError, DeviceError, InplaceUpdateError
 from .. import base
 from ..kernels import described, own_error
-from ..memory import export, reads_marks
+from ..memory import SMALLEST, export, reads_marks
 from ._private import (
     ARRAYS,
     NO_TRACE,
     JVPTracer,
     LinearizeTracer,
     backends_are_initialized,
-    find_top_trace,
     known_value,
+    trace_state,
 )
 
 
@@ -61,6 +63,7 @@ from . import (  # noqa: E402
     linalg,
     linalg_solvers,
     manipulation,
+    normalization,
     padding,
     products,
     random,
@@ -74,9 +77,11 @@ from . import (  # noqa: E402
     utility,
 )
 from ._compiled import REFERENCES, casting, compiled, is_concrete, is_reference  # noqa: E402
+from ._devices import extents, fitting, may_meet, meeting, name_of, public, spread, whole  # noqa: E402
 from ._donating import Donating  # noqa: E402
 from ._items import get_copy  # noqa: E402
 from ._memory import adopted, aligned, entered  # noqa: E402
+from ._spread import among_spread  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
 
@@ -95,13 +100,19 @@ def _destructive_twin(kernel: Any) -> Callable[..., Any]:
     return Donating(kernel.__wrapped__, (0,))
 
 
-@functools.lru_cache
-def _device_name(device: jax.Device | jax.sharding.Sharding) -> str:
-    if not isinstance(device, jax.Device):
-        return str(device)
-    if device.platform == "cpu" and device.id == 0:
-        return "cpu"
-    return f"{device.platform}:{device.id}"
+def _told_of_spread(function: Any) -> Any:
+    """Return a compiled function that is traced for arrays over several devices where it gets such."""
+    if len(jax.devices()) == 1:
+        return function
+
+    @functools.wraps(function)
+    def run(*natives: Any, **results: Any) -> Any:
+        if not any(map(spread, natives)):
+            return function(*natives, **results)
+        with among_spread():
+            return function(*natives, **results)
+
+    return run
 
 
 @final
@@ -132,6 +143,7 @@ class Backend(base.Backend[Any]):
         linalg,
         linalg_solvers,
         manipulation,
+        normalization,
         scattering,
         padding,
         products,
@@ -170,38 +182,65 @@ class Backend(base.Backend[Any]):
         # A later write gives the reference's buffer away, so that what is read is a copy.
         return jnp.copy(native[...]) if is_reference(native) else native
 
+    # Its type is an object of JAX's for all arrays of one dtype and shape.
+    type_key = staticmethod(attrgetter("aval"))
+
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 
     def devices(self) -> list[str]:
         """Return the names of all devices, the default one first."""
         default = jax.config.jax_default_device
         first = [default] if isinstance(default, jax.Device) else []
-        return list(dict.fromkeys(map(_device_name, (*first, *jax.devices(), *jax.devices("cpu")))))
+        return list(dict.fromkeys(map(name_of, (*first, *jax.devices(), *jax.devices("cpu")))))
 
-    def device(self, native: Any) -> str:
-        """Return the name of the device that an array lives on, of its sharding where these are several."""
+    def device(self, native: Any) -> str | jax.sharding.Sharding:
+        """Return the name of the device that an array lives on, its sharding where these are several."""
         if not is_concrete(native):
-            # What is being traced lives nowhere yet.
-            return self.devices()[0]
+            known = known_value(native)
+            if known is None:
+                # What is being traced lives nowhere yet.
+                return self.devices()[0]
+            native = known
         if is_reference(native) or native.is_deleted():
             # Without reading it, which a write in another thread, or the one that is under way, would forbid.
-            devices = native.sharding.device_set
-            return _device_name(next(iter(devices)) if len(devices) == 1 else native.sharding)
-        return _device_name(native.device)
+            return public(native.sharding)
+        return public(native.device)
 
     def as_device(self, device: object) -> jax.Device | jax.sharding.Sharding:
         """Return JAX's own device for a name, or a device or sharding of JAX itself."""
         if isinstance(device, jax.Device | jax.sharding.Sharding):
             return device
-        for candidate in (*jax.devices(), *jax.devices("cpu")) if isinstance(device, str) else ():
-            if device in (_device_name(candidate), candidate.platform, f"{candidate.platform}:{candidate.id}"):
+        # JAX's platform of all makers' GPUs is "gpu"; "cuda" is torch's name.
+        known = device.replace("cuda", "gpu", 1) if isinstance(device, str) else None
+        for candidate in (*jax.devices(), *jax.devices("cpu")) if known else ():
+            if known in (name_of(candidate), candidate.platform, f"{candidate.platform}:{candidate.id}"):
                 return candidate
-        if isinstance(device, str) and "Sharding(" in device:
-            raise DeviceError(
-                f"an array over several devices, {device}, isn't taken here: put it on one of {self.devices()}, by "
-                "x.to_device(name), or compute with JAX itself on x.native"
-            )
-        raise DeviceError(f"device {described(device)} is not one of JAX's, which are {self.devices()}")
+        raise DeviceError(
+            f"device {described(device)} is not one of JAX's, which are {self.devices()}, and no jax.sharding.Sharding"
+        )
+
+    def place_beside(self, native: Any) -> Any:
+        """Return where data beside an array go, ``None`` if nobody put it on a device: JAX moves both to others."""
+        if not is_concrete(native) or not getattr(native, "committed", True):
+            return None
+        sharding = spread(native)
+        # Its axes needn't be those of the array.
+        return self.device(native) if sharding is None else whole(sharding)
+
+    def may_meet(self, first: Any, second: Any) -> bool:
+        """Return whether JAX computes with two arrays together."""
+        return may_meet(first, second)
+
+    def meeting(self, devices: Iterable[Any]) -> Any:
+        """Return the device of what is computed from arrays on several ones, ``None`` where they can't meet."""
+        return meeting(devices, self.devices()[0])
+
+    def sharding(self, native: Any) -> jax.sharding.Sharding:
+        """Return JAX's own sharding of an array."""
+        known = native if is_concrete(native) else known_value(native)
+        if known is None:
+            raise BackendFeatureError("JAX chooses where the arrays of a trace lie when it compiles: ask outside of it")
+        return known.sharding
 
     def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:
         """Return whether arrays of ``dtype`` exist on ``device``: those of 64 bits only where JAX has them enabled."""
@@ -235,6 +274,10 @@ class Backend(base.Backend[Any]):
         """Return the NumPy array for a compiled function: JAX takes it in a fifth of the time of a conversion."""
         return aligned(array)
 
+    def elementwise_operand(self, array: np.ndarray) -> Any:
+        """Return a copy of a small array as it is: compiled functions take it in less time than a conversion."""
+        return array.copy(order="C") if array.nbytes < SMALLEST else self.from_numpy(array)
+
     def release_to_numpy(self, native: jax.Array) -> np.ndarray:
         """Return the values as a writable NumPy array; nothing else refers, or will refer, to the native."""
         return adopted(native)
@@ -248,7 +291,7 @@ class Backend(base.Backend[Any]):
         native = self.read(native)
         if is_concrete(native) and (device == native.device or device == native.sharding):
             return native
-        return jax.device_put(native, device)
+        return jax.device_put(native, fitting(device, native.shape))
 
     def from_dlpack(self, x: Any, *, device: Any = None, copy: bool | None = None) -> jax.Array:
         """Return a native array from an object with ``__dlpack__``: a copy, unless that is an array of JAX."""
@@ -325,10 +368,23 @@ class Backend(base.Backend[Any]):
             # No two references have elements in common, and what is traced has no memory yet that a write could show.
             return False
         try:
-            (start, end), (other_start, other_end) = _extent(first), _extent(second)
+            extents_of_both = extents(first), extents(second)
         except (AttributeError, TypeError, ValueError, RuntimeError):
             return True
-        return start < other_end and other_start < end
+        return any(
+            start < other_end and other_start < end
+            for (start, end), (other_start, other_end) in product(*extents_of_both)
+        )
+
+    def as_stored(self, old: Any, new: Any) -> Any:
+        """Return an array spread over the devices as the one that it replaces was, which XLA may not have chosen."""
+        if type(new) is not ARRAYS[0] or type(old) is not ARRAYS[0] or new.sharding is old.sharding:
+            return new
+        return (
+            new
+            if spread(old) is None or old.sharding.is_equivalent_to(new.sharding, new.ndim)
+            else jax.device_put(new, old.sharding)
+        )
 
     def compiled(
         self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
@@ -340,7 +396,7 @@ class Backend(base.Backend[Any]):
         their memory first, in the order of the arguments.
         """
         if not donate:
-            return jax.jit(function)
+            return _told_of_spread(jax.jit(function))
         taking = [donate[place] for place in sorted(donate)]
 
         # JAX pairs donated buffers with results of the same type in order. Any other order of the results costs copies.
@@ -348,7 +404,7 @@ class Backend(base.Backend[Any]):
             found = list(function(*natives))
             return [found[number] for number in taking] + [x for number, x in enumerate(found) if number not in taking]
 
-        whole = Donating(ordered, sorted(donate), several=True)
+        whole = _told_of_spread(Donating(ordered, sorted(donate), several=True))
 
         def run(*natives: Any, results: list[Any]) -> list[Any]:
             whole(*natives, results=results)
@@ -363,6 +419,10 @@ class Backend(base.Backend[Any]):
         """Return the shapes and dtypes of the arrays that a function returns: nothing is computed or compiled."""
         given = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in types]
         return [(each.shape, each.dtype) for each in jax.eval_shape(function, *given)]
+
+    def traced_once(self, function: Callable[..., Sequence[Any]]) -> Callable[..., Sequence[Any]]:
+        """Return the function as one that JAX traces once for arrays of the same types."""
+        return jax.jit(function)
 
     def held_bytes(self, function: Callable[..., Any], types: Sequence[Any]) -> int | None:
         """Return how much memory a function of arrays of given types, compiled as a whole, holds beside its inputs."""
@@ -409,9 +469,12 @@ class Backend(base.Backend[Any]):
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 
+    no_trace = NO_TRACE
+    trace_state = staticmethod(trace_state)
+
     def trace(self) -> object | None:
         """Return a token of the trace that is running in this thread, ``None`` if none is."""
-        trace = find_top_trace(())
+        trace = trace_state()
         # Weak references without callbacks to one object are one object; a strong one would keep the trace alive.
         return None if trace is NO_TRACE else weakref.ref(trace)
 
@@ -475,8 +538,3 @@ class Backend(base.Backend[Any]):
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
         """Return whether ``kernel(..., out=native)`` writes into ``native``: arrays are immutable, so none does."""
         return False
-
-
-def _extent(native: Any) -> tuple[int, int]:
-    start = native.unsafe_buffer_pointer()
-    return start, start + native.nbytes

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from ._compiled import INDEX, is_concrete
+from ._private import ARRAYS
 
 _UNSIGNED = np.dtype(f"u{INDEX.name}")
 # The least and the greatest index of arrays that were looked at, by the identity of the array: it never changes.
@@ -33,7 +34,7 @@ def _extent(indices: Any) -> tuple[int, int]:
 
 def check_bounds(indices: Any, size: int, axis: int) -> None:
     """Raise what NumPy raises; JAX clamps reads and drops writes that are out of bounds."""
-    if not is_concrete(indices):
+    if type(indices) not in ARRAYS and not is_concrete(indices):
         return
     low, high = _extent(indices)
     if (low < -size or high >= size) and indices.size:

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jax import lax
 
+from ..kernels import bound_by, known_by
 from ._donating import Donating
 from ._private import ARRAYS
 
@@ -62,7 +63,56 @@ def compiled(function: Kernel, *, destructive: bool = False) -> Kernel:
 
     if destructive:
         return Donating(kernel, (0,), static=static)
-    return jax.jit(kernel, static_argnames=static, inline=True)
+    if not static:
+        return jax.jit(kernel, inline=True)
+
+    # One function of all combinations of static arguments would compare them at each call, which takes an eighth of it.
+    def bind(**arguments: Any) -> Kernel:
+        def bound(*arrays: Any) -> Any:
+            return kernel(*arrays, **arguments)
+
+        bound.__name__ = bound.__qualname__ = kernel.__name__
+        return jax.jit(bound, inline=True)
+
+    return bindable(bind, function)
+
+
+def bindable(bind: Callable[..., Kernel], function: Kernel) -> Kernel:
+    """Return a kernel, by the name of a function, that keeps what ``bind`` makes for each combination of arguments."""
+    bind = functools.lru_cache(maxsize=4096, typed=True)(bind)
+
+    @bound_by(bind)
+    @functools.wraps(function)
+    def kernel(*arrays: Any, **arguments: Any) -> Any:
+        return bind(**arguments)(*arrays)
+
+    return kernel
+
+
+def with_operands(kernel: Kernel) -> Callable[[Callable[..., Any]], Kernel]:
+    """Compile nothing anew for other numbers: what is decorated makes operands of them, which the kernel takes first.
+
+    It gets the natives and the static arguments, and returns the operands and the static arguments that are left; or
+    ``None`` if the kernel declines.
+    """
+
+    def decorate(prepare: Callable[..., Any]) -> Kernel:
+        def know(*natives: Any, **static: Any) -> Kernel | None:
+            prepared = prepare(*natives, **static)
+            if prepared is None:
+                return None
+            operands, rest = prepared
+            return functools.partial(kernel.bind(**rest) if rest else kernel, *operands)  # type: ignore[attr-defined]
+
+        @known_by(know)
+        @functools.wraps(prepare)
+        def call(*natives: Any, **static: Any) -> Any:
+            known = know(*natives, **static)
+            return NotImplemented if known is None else known(*natives)
+
+        return call
+
+    return decorate
 
 
 def casting(kernel: Kernel, inputs: Callable[..., Sequence[np.dtype[Any]]]) -> Kernel:
@@ -100,11 +150,11 @@ def is_reference(native: Any) -> bool:
 
 
 def in_single(function: Kernel) -> Kernel:
-    """Compute in float32 what would otherwise be rounded to half precision after each step."""
+    """Compute in float32 what would otherwise be rounded to half precision, that of the last array, at each step."""
 
     @functools.wraps(function)
     def kernel(*arrays: Any, **arguments: Any) -> Any:
-        dtype = arrays[0].dtype
+        dtype = arrays[-1].dtype
         if dtype not in HALF:
             return function(*arrays, **arguments)
         return function(*(x.astype(np.float32) for x in arrays), **arguments).astype(dtype)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..memory import ALIGNMENT, SMALLEST, aligned_part, is_aligned
 from ..references import COUNTED
+from ._devices import fitting
 from ._private import NO_TRACE, eval_context, find_top_trace
 
 # Pieces of at most so many bytes are kept for later calls, and so many at all: of larger ones NumPy's own come in huge
@@ -90,7 +91,7 @@ def number(value: float, dtype: Any) -> jax.Array:
 
 def _put(array: np.ndarray, device: Any) -> jax.Array:
     if device is not None:
-        return jax.device_put(array, device)
+        return jax.device_put(array, fitting(device, array.shape))
     # ``jnp.asarray`` takes half the time of ``jax.device_put``, but compiles a program for each shape.
     kind = array.shape, array.dtype
     count = _entered.get(kind, 0)

@@ -11,56 +11,66 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ._compiled import INDEX, compiled
+from ._compiled import INDEX, compiled, is_concrete, with_operands
+from ._devices import made_on, wanted
 from ._memory import number
 
 
-@functools.lru_cache
-def _filler(device: Any) -> Callable[..., jax.Array]:
+def _filler(device: Any, shape: tuple[int, ...]) -> Callable[..., jax.Array]:
     """Return a compiled function that spreads one value over a new array on ``device``."""
+    return _filler_on(made_on(device, shape), shape)
+
+
+@functools.lru_cache(maxsize=4096)
+def _filler_on(device: Any, shape: tuple[int, ...]) -> Callable[..., jax.Array]:
     sharding = device
     if isinstance(device, jax.Device):
         sharding = jax.sharding.SingleDeviceSharding(device)
-    return jax.jit(
-        lambda value, *, shape: lax.broadcast(value, shape),
-        static_argnames="shape",
-        inline=True,
-        out_shardings=sharding,
-    )
+    return jax.jit(lambda value: lax.broadcast(value, shape), inline=True, out_shardings=sharding)
 
 
 def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: object) -> jax.Array:
     # The value is an operand: it's cast as NumPy casts it, and another value compiles nothing anew.
-    return _filler(device)(np.full((), fill_value, dtype), shape=shape)
+    return _filler(device, shape)(np.full((), fill_value, dtype))
 
 
 def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> jax.Array:
-    return _filler(device)(np.zeros((), dtype), shape=shape)
+    return _filler(device, shape)(np.zeros((), dtype))
 
 
 def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> jax.Array:
-    return _filler(device)(np.ones((), dtype), shape=shape)
+    return _filler(device, shape)(np.ones((), dtype))
 
 
 # JAX has no uninitialised memory.
 empty = zeros
 
 
+Prepared = tuple[list[Any], dict[str, Any]]
+
+
 @compiled
-def _tril(x: jax.Array, k: Any, /) -> jax.Array:
+def _tril(k: Any, x: jax.Array, /) -> jax.Array:
     row, column = (lax.broadcasted_iota(INDEX, x.shape[-2:], axis) for axis in (0, 1))
     return jnp.where(column - row <= k, x, np.zeros((), x.dtype))
 
 
 @compiled
-def _triu(x: jax.Array, k: Any, /) -> jax.Array:
+def _triu(k: Any, x: jax.Array, /) -> jax.Array:
     row, column = (lax.broadcasted_iota(INDEX, x.shape[-2:], axis) for axis in (0, 1))
     return jnp.where(column - row >= k, x, np.zeros((), x.dtype))
 
 
-def tril(x: jax.Array, /, *, k: int) -> jax.Array:
-    return _tril(x, number(k, INDEX))
+@with_operands(_tril)
+def tril(x: jax.Array, /, *, k: int) -> Prepared:
+    return [number(k, INDEX)], {}
 
 
-def triu(x: jax.Array, /, *, k: int) -> jax.Array:
-    return _triu(x, number(k, INDEX))
+@with_operands(_triu)
+def triu(x: jax.Array, /, *, k: int) -> Prepared:
+    return [number(k, INDEX)], {}
+
+
+def shard(x: jax.Array, /, *, sharding: Any, spec: Any) -> jax.Array:
+    there = wanted(x.shape, sharding, spec)
+    return jax.device_put(x, there) if is_concrete(x) else lax.with_sharding_constraint(x, there)

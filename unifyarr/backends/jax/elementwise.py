@@ -11,7 +11,7 @@ from jax import lax
 
 from ..kernels import worked_around
 from . import _complex
-from ._compiled import COMPLEX, INEXACT_REAL, INTEGER, Kernel, compiled, engine, in_single, is_concrete
+from ._compiled import COMPLEX, INEXACT_REAL, INTEGER, Kernel, compiled, engine, in_single, is_concrete, with_operands
 from ._complex import differentiated_as
 from ._memory import number
 
@@ -135,15 +135,16 @@ minimum = _extreme(jnp.minimum, less_equal)
 
 
 @compiled
-def _clip(x: jax.Array, low: jax.Array, high: jax.Array, /) -> jax.Array:
+def _clip(low: jax.Array, high: jax.Array, x: jax.Array, /) -> jax.Array:
     return jnp.minimum(jnp.maximum(x, low), high)
 
 
+@with_operands(_clip)
 def clip(x: jax.Array, /, *, min: float, max: float) -> Any:
     """Limit an array to a range of Python numbers, in its own dtype; any other call declines."""
     if not (_holds(x.dtype, min) and _holds(x.dtype, max)):
-        return NotImplemented
-    return _clip(x, number(min, x.dtype), number(max, x.dtype))
+        return None
+    return [number(min, x.dtype), number(max, x.dtype)], {}
 
 
 def _holds(dtype: np.dtype[Any], value: float) -> bool:

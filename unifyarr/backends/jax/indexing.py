@@ -11,13 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import bound_by
+from ..kernels import bound_by, known_by
+from . import _spread
 from ._bounds import check_all_bounds, check_bounds
 from ._compiled import compiled
+from ._spread import Window, split_of
 from ._writing import with_twin
 
-# Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
-Window = tuple[tuple[int, int, int], ...]
+# A window is of each axis: start, step (not 0) and length, in bounds. One of length 0 may start anywhere.
 
 
 # -- windows ----------------------------------------------------------------------------------------------------------
@@ -44,7 +45,9 @@ def _dynamic_slice(x: jax.Array, starts: Any, sizes: list[int]) -> jax.Array:
 
 
 @compiled
-def _get_window(x: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: tuple[int, ...]) -> jax.Array:
+def _get_window(*arrays: Any, steps: tuple[int, ...], lengths: tuple[int, ...]) -> jax.Array:
+    # The array comes after the starts, one for each axis.
+    *starts, x = arrays
     block = _dynamic_slice(x, starts, _spans(steps, lengths))
     strided = lax.slice(block, [0] * block.ndim, block.shape, [abs(step) for step in steps])
     return lax.rev(strided, _reversed_axes(steps))
@@ -78,28 +81,39 @@ def _kept_start(start: int) -> Any:
 def _reading(*, window: Window) -> Callable[[jax.Array], jax.Array]:
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
     starts = tuple(map(_kept_start, _block_starts(window)))
+    read = functools.partial(_get_window.bind(steps=steps, lengths=lengths), *starts)  # type: ignore[attr-defined]
 
     def reading(x: jax.Array, /) -> jax.Array:
-        return _get_window(x, *starts, steps=steps, lengths=lengths)
+        if (split := split_of(x)) is not None and (found := _spread.get_window(x, window, split)) is not None:
+            return found
+        return read(x)
 
     return reading
 
 
 @bound_by(_reading)
 def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
+    if (split := split_of(x)) is not None and (found := _spread.get_window(x, window, split)) is not None:
+        return found
     _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-    return _get_window(x, *_block_starts(window), steps=steps, lengths=lengths)
+    return _get_window(*_block_starts(window), x, steps=steps, lengths=lengths)
 
 
-def _window_writer(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+def _window_writer(write: Callable[..., jax.Array], write_spread: Callable[..., Any]) -> Callable[..., jax.Array]:
     def set_window(x: jax.Array, value: jax.Array, /, *, window: Window, **results: list[Any]) -> jax.Array:
+        if (split := split_of(x)) is not None:
+            found: jax.Array | None = write_spread(x, value, window, split, **results)
+            if found is not None:
+                return found
         _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
         return write(x, value, *_block_starts(window), steps=steps, lengths=lengths, **results)
 
     return set_window
 
 
-set_window = with_twin(_window_writer(_set_window), _window_writer(_destroy_window))
+set_window = with_twin(
+    _window_writer(_set_window, _spread.set_window), _window_writer(_destroy_window, _spread.destroy_window)
+)
 
 
 def _arranged(x: jax.Array, order: tuple[int | None, ...], lengths: tuple[int, ...]) -> jax.Array:
@@ -121,7 +135,7 @@ def _updating(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.lru_cache(maxsize=1024)
     def compiled_for(steps: tuple[int, ...], lengths: tuple[int, ...], order: tuple[int | None, ...]) -> Any:
         def update(x: jax.Array, other: jax.Array, /, *starts: Any) -> jax.Array:
-            before = _arranged(_get_window(x, *starts, steps=steps, lengths=lengths), order, lengths)
+            before = _arranged(_get_window(*starts, x, steps=steps, lengths=lengths), order, lengths)
             value = kernel(before, other)
             if value.shape != before.shape:
                 raise ValueError(f"a result of shape {value.shape} doesn't fit a window of shape {before.shape}")
@@ -157,6 +171,8 @@ def _gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
 
 def gather(x: jax.Array, /, *indices: jax.Array) -> jax.Array:
     check_all_bounds(x, indices)
+    if (split := split_of(x)) is not None:
+        return _spread.gather(x, indices, split)
     return _gather(x, *indices)
 
 
@@ -164,16 +180,19 @@ def _write_elements(x: jax.Array, value: jax.Array, /, *indices: jax.Array) -> j
     return x.at[indices].set(value)
 
 
-def _within_bounds(write: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+def _within_bounds(write: Callable[..., jax.Array], write_spread: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     def scatter(x: jax.Array, value: jax.Array, /, *indices: jax.Array, **results: list[Any]) -> jax.Array:
         check_all_bounds(x, indices)
+        if (split := split_of(x)) is not None:
+            return write_spread(x, value, indices, split, **results)
         return write(x, value, *indices, **results)
 
     return scatter
 
 
 scatter = with_twin(
-    _within_bounds(compiled(_write_elements)), _within_bounds(compiled(_write_elements, destructive=True))
+    _within_bounds(compiled(_write_elements), _spread.scatter),
+    _within_bounds(compiled(_write_elements, destructive=True), _spread.destroy_elements),
 )
 
 
@@ -189,9 +208,21 @@ def _take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array
     return jnp.take(x, indices, axis)
 
 
+def _taking(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> Callable[..., jax.Array]:
+    size, call = x.size if axis is None else x.shape[axis], _take.bind(axis=axis)  # type: ignore[attr-defined]
+
+    def known(x: jax.Array, indices: jax.Array) -> jax.Array:
+        check_bounds(indices, size, axis or 0)
+        if (split := split_of(x)) is not None:
+            return _spread.take(x, indices, axis, split)
+        return call(x, indices)
+
+    return known
+
+
+@known_by(_taking)
 def take(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> jax.Array:
-    check_bounds(indices, x.size if axis is None else x.shape[axis], axis or 0)
-    return _take(x, indices, axis=axis)
+    return _taking(x, indices, axis=axis)(x, indices)
 
 
 @compiled
@@ -201,4 +232,6 @@ def _take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int) -> jax.A
 
 def take_along_axis(x: jax.Array, indices: jax.Array, /, *, axis: int) -> jax.Array:
     check_bounds(indices, x.shape[axis], axis)
+    if (split := split_of(x)) is not None:
+        return _spread.take_along_axis(x, indices, axis, split)
     return _take_along_axis(x, indices, axis=axis)

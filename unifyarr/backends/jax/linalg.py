@@ -16,8 +16,9 @@ import numpy as np
 from jax import lax
 
 from ..kernels import bound_by, worked_around
-from ._compiled import INDEX, Kernel, compiled, is_concrete
+from ._compiled import INDEX, Kernel, bindable, compiled, is_concrete, with_operands
 from ._memory import number
+from ._private import ARRAYS
 from .elementwise import abs as _absolute
 
 RAISES = "JAX answers NaN where NumPy raises LinAlgError"
@@ -31,8 +32,19 @@ def _check_matrices(*matrices: Any, square: bool) -> None:
             raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
 
 
+def _is_set(flag: Any) -> bool:
+    """Return whether a flag is set: not where its value isn't known, nor ``None``, of what can't fail."""
+    if type(flag) not in ARRAYS:
+        return False
+    try:
+        # Python reads what is on the host in less time than NumPy, and JAX takes five times as long.
+        return bool(memoryview(flag)[()])
+    except BufferError:
+        return bool(np.asarray(flag))
+
+
 def _raises(message: str, *, square: bool = True) -> Kernel:
-    """Compile a kernel that returns its result and whether it failed, and raise where it did."""
+    """Compile a kernel that returns its result and whether it failed, ``None`` if it can't, and raise where it did."""
 
     def decorate(function: Kernel) -> Kernel:
         @compiled
@@ -41,25 +53,19 @@ def _raises(message: str, *, square: bool = True) -> Kernel:
             _check_matrices(x, square=square)
             return function(x, *arrays, **arguments)
 
-        def bind(**arguments: Any) -> Kernel:
-            call = functools.partial(inner, **arguments) if arguments else inner
-
-            def bound(*arrays: Any) -> Any:
+        def checked(call: Kernel) -> Kernel:
+            @functools.wraps(function)
+            def kernel(*arrays: Any) -> Any:
                 result, failed = call(*arrays)
-                # NumPy reads what is on the host in a fifth of the time that JAX takes.
-                if is_concrete(failed) and np.asarray(failed):
+                if _is_set(failed):
                     raise np.linalg.LinAlgError(message)
                 return result
 
-            return bound
+            return kernel
 
-        @bound_by(bind)
-        @worked_around(RAISES)
-        @functools.wraps(function)
-        def kernel(*arrays: Any, **arguments: Any) -> Any:
-            return bind(**arguments)(*arrays)
-
-        return kernel
+        if not hasattr(inner, "bind"):
+            return worked_around(RAISES)(checked(inner))
+        return worked_around(RAISES)(bindable(lambda **arguments: checked(inner.bind(**arguments)), function))  # type: ignore[attr-defined]
 
     return decorate
 
@@ -112,16 +118,17 @@ def matrix_power(x: jax.Array, /, *, n: int) -> jax.Array:
 
 
 @compiled
-def _diagonal(x: jax.Array, offset: jax.Array, /, *, length: int) -> jax.Array:
+def _diagonal(offset: jax.Array, x: jax.Array, /, *, length: int) -> jax.Array:
     places = lax.iota(INDEX, length)
     rows, columns = places + jnp.maximum(-offset, 0), places + jnp.maximum(offset, 0)
     return x.at[..., rows, columns].get(mode="promise_in_bounds", unique_indices=True)
 
 
-def diagonal(x: jax.Array, /, *, offset: int) -> jax.Array:
+@with_operands(_diagonal)
+def diagonal(x: jax.Array, /, *, offset: int) -> tuple[list[Any], dict[str, Any]]:
     rows, columns = x.shape[-2:]
     length = max(0, min(rows, columns, rows + offset, columns - offset))
-    return _diagonal(x, number(offset if length else 0, INDEX), length=length)
+    return [number(offset if length else 0, INDEX)], {"length": length}
 
 
 # -- decompositions ---------------------------------------------------------------------------------------------------
@@ -152,7 +159,7 @@ def svdvals(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
 
 def _not_converged(values: jax.Array) -> Any:
     # LAPACK solves one and two equations without iterations.
-    return _has_nan(values) if values.shape[-1] > 2 else np.zeros((), bool)
+    return _has_nan(values) if values.shape[-1] > 2 else None
 
 
 @_raises("Eigenvalues did not converge")
@@ -210,7 +217,7 @@ def solve_triangular(x1: jax.Array, x2: jax.Array, /, *, lower: bool, unit_diago
     batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     left, right = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (x1, x2))
     found = lax.linalg.triangular_solve(left, right, left_side=True, lower=lower, unit_diagonal=unit_diagonal)
-    singular = np.zeros((), bool) if unit_diagonal else jnp.any(jnp.linalg.diagonal(lax.stop_gradient(x1)) == 0)
+    singular = None if unit_diagonal else jnp.any(jnp.linalg.diagonal(lax.stop_gradient(x1)) == 0)
     return found, singular
 
 
@@ -288,12 +295,12 @@ def _rtol(x: jax.Array, rtol: Any) -> Any:
 
 
 @_raises("SVD did not converge", square=False)
-def matrix_norm(x: jax.Array, /, *, keepdims: bool, ord: Any) -> tuple[jax.Array, jax.Array]:
+def matrix_norm(x: jax.Array, /, *, keepdims: bool, ord: Any) -> tuple[jax.Array, jax.Array | None]:
     by_svd = ord in ("nuc", 2, -2)
     result = jnp.linalg.matrix_norm(
         _absolute(x) if not by_svd else x, keepdims=keepdims, ord="fro" if ord is None else ord
     )
-    return result, _has_nan(x) if by_svd else np.zeros((), bool)
+    return result, _has_nan(x) if by_svd else None
 
 
 # These have a reduction of their own; of others the order is an operand.
@@ -301,16 +308,22 @@ _OWN_NORMS = frozenset({0, 1, 2, math.inf, -math.inf, None})
 
 
 @compiled
-def _general_norm(x: jax.Array, ord: jax.Array, /, *, axis: tuple[int, ...], keepdims: bool) -> jax.Array:
+def _general_norm(ord: jax.Array, x: jax.Array, /, *, axis: tuple[int, ...], keepdims: bool) -> jax.Array:
     size = _absolute(x)
     ord = ord.astype(size.dtype)
     return jnp.sum(size**ord, axis, keepdims=keepdims) ** (1 / ord)
 
 
-def vector_norm(x: jax.Array, /, *, axis: tuple[int, ...], keepdims: bool, ord: Any) -> jax.Array:
+def _norm(*, axis: tuple[int, ...], keepdims: bool, ord: Any) -> Kernel:
     if not axis or ord in _OWN_NORMS:
-        return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-    return _general_norm(x, number(ord, np.float64), axis=axis, keepdims=keepdims)
+        return _vector_norm.bind(axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[attr-defined]
+    kernel = _general_norm.bind(axis=axis, keepdims=keepdims)  # type: ignore[attr-defined]
+    return functools.partial(kernel, number(ord, np.float64))
+
+
+@bound_by(_norm)
+def vector_norm(x: jax.Array, /, **static: Any) -> jax.Array:
+    return _norm(**static)(x)
 
 
 @compiled

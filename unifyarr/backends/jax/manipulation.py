@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,9 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import bits
-from ._compiled import INDEX, compiled, engine
+from ..kernels import bits, known_by
+from ._compiled import INDEX, compiled, engine, with_operands
 from ._memory import number
+from ._spread import split_of
 from ._writing import writes
 from .indexing import take
 
@@ -71,14 +73,30 @@ def stack(*arrays: jax.Array, axis: int) -> jax.Array:
 
 
 def repeat(x: jax.Array, /, *repeats: jax.Array, count: int | None, axis: int | None) -> jax.Array:
+    if count is not None and axis is not None and split_of(x) is not None:
+        return _repeat_each(x, count=count, axis=axis)
     # How long the result is depends on values: NumPy repeats the indices, and checks them.
     size = x.size if axis is None else x.shape[axis]
     indices = np.repeat(np.arange(size), np.asarray(repeats[0]) if count is None else count)
     return take(x, indices, axis=axis)
 
 
+# XLA gathers an array over devices on each for indices, and for slices whose starts are operands.
+
+
 @compiled
-def _roll(x: jax.Array, /, *starts: jax.Array, axis: tuple[int, ...]) -> jax.Array:
+def _repeat_each(x: jax.Array, /, *, count: int, axis: int) -> jax.Array:
+    return jnp.repeat(x, count, axis)
+
+
+@compiled
+def _roll_known(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> jax.Array:
+    return jnp.roll(x, shift, axis)
+
+
+@compiled
+def _roll(*arrays: jax.Array, axis: tuple[int, ...]) -> jax.Array:
+    *starts, x = arrays
     for start, each in zip(starts, axis, strict=True):
         x = lax.dynamic_slice_in_dim(
             lax.concatenate([x, x], each), start, x.shape[each], each, allow_negative_indices=False
@@ -86,7 +104,22 @@ def _roll(x: jax.Array, /, *starts: jax.Array, axis: tuple[int, ...]) -> jax.Arr
     return x
 
 
-def roll(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> jax.Array:
+@with_operands(_roll)
+def _rolled(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> tuple[list[Any], dict[str, Any]]:
     # Where the result begins in two copies of the array, one after the other.
     starts = [number(-count % (x.shape[each] or 1), INDEX) for count, each in zip(shift, axis, strict=True)]
-    return _roll(x, *starts, axis=axis)
+    return starts, {"axis": axis}
+
+
+def _rolling(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[jax.Array], jax.Array]:
+    move = _rolled.known(x, shift=shift, axis=axis)  # type: ignore[attr-defined]
+
+    def known(x: jax.Array, /) -> jax.Array:
+        return move(x) if split_of(x) is None else _roll_known(x, shift=shift, axis=axis)
+
+    return known
+
+
+@known_by(_rolling)
+def roll(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> jax.Array:
+    return _rolling(x, shift=shift, axis=axis)(x)

@@ -10,11 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._compiled import INDEX, compiled
+from ._devices import fitting
 from ._memory import number
 
 
 def random_state(seed: np.ndarray, device: Any) -> jax.Array:
-    return jax.device_put(seed.astype(np.uint32), device)
+    state = seed.astype(np.uint32)
+    return jax.device_put(state, fitting(device, state.shape))
 
 
 def _split(state: jax.Array) -> tuple[jax.Array, Any]:

@@ -13,7 +13,7 @@ from jax import lax
 
 from ..kernels import worked_around
 from . import _ordering
-from ._compiled import COMPLEX, Kernel, compiled, in_single
+from ._compiled import COMPLEX, Kernel, compiled, in_single, with_operands
 from ._memory import number
 from .data_type import astype
 
@@ -86,7 +86,7 @@ def _divisor(x: jax.Array, axis: Axis, correction: float) -> jax.Array:
 
 
 @in_single
-def _var_of(x: jax.Array, divisor: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
+def _var_of(divisor: jax.Array, x: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
     deviation = x - _mean(x, axis=axis, keepdims=True)
     if x.dtype in COMPLEX:
         deviation = jnp.stack([lax.real(deviation), lax.imag(deviation)])
@@ -102,23 +102,25 @@ def mean(x: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
 
 
 @compiled
-def _var(x: jax.Array, divisor: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
-    return _var_of(x, divisor, axis=axis, keepdims=keepdims)
+def _var(divisor: jax.Array, x: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
+    return _var_of(divisor, x, axis=axis, keepdims=keepdims)
 
 
 @compiled
 @in_single
-def _std(x: jax.Array, divisor: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
-    return jnp.sqrt(_var_of(x, divisor, axis=axis, keepdims=keepdims))
+def _std(divisor: jax.Array, x: jax.Array, /, *, axis: Axis, keepdims: bool) -> jax.Array:
+    return jnp.sqrt(_var_of(divisor, x, axis=axis, keepdims=keepdims))
 
 
 # What is divided by is an operand, so that another correction compiles nothing anew.
-def var(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
-    return _var(x, _divisor(x, axis, correction), axis=axis, keepdims=keepdims)
+@with_operands(_var)
+def var(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    return [_divisor(x, axis, correction)], {"axis": axis, "keepdims": keepdims}
 
 
-def std(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> jax.Array:
-    return _std(x, _divisor(x, axis, correction), axis=axis, keepdims=keepdims)
+@with_operands(_std)
+def std(x: jax.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    return [_divisor(x, axis, correction)], {"axis": axis, "keepdims": keepdims}
 
 
 def _cumulative(scan: Kernel, start: int, x: jax.Array, axis: int, include_initial: bool) -> jax.Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, final
 
@@ -232,6 +232,13 @@ class Backend(base.Backend[np.ndarray]):
             return native
         return base if type(base) is np.ndarray and base.base is None else None
 
+    def writable_block(self, native: np.ndarray) -> np.ndarray | None:
+        """Return the ``block`` of an array; raise if it's read-only."""
+        if native.base is None and native.flags.writeable:
+            return native
+        self.check_writable(native)
+        return self.block(native)
+
     def layout(self, native: np.ndarray) -> np.ndarray:
         """Return an array of NumPy's that lies where a native array does; it's never read."""
         return native
@@ -243,6 +250,11 @@ class Backend(base.Backend[np.ndarray]):
     def assign(self, native: np.ndarray, value: np.ndarray) -> None:
         """Overwrite a native array in place by a value of its shape and dtype that it may overlap."""
         native[...] = value
+
+    def assign_all(self, natives: Sequence[np.ndarray], values: Sequence[np.ndarray]) -> None:
+        """Overwrite several native arrays in place, which have no memory in common, as ``assign`` does."""
+        for place, native in enumerate(natives):
+            native[...] = values[place]
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 # From so many elements on, looking at all of them costs less than it saves.
-_MANY = 4096
+MANY = 4096
 _WIDE = frozenset("fd")
 
 
 def is_root(x: np.ndarray, exponent: Any) -> bool:
     """Return whether the powers are square roots: those of -0.0, -inf and NaN may not be, and of few nobody asks."""
-    return x.size >= _MANY and bool(exponent == 0.5) and x.dtype.char in _WIDE and bool(x.min() > 0)
+    return x.size >= MANY and bool(exponent == 0.5) and x.dtype.char in _WIDE and bool(x.min() > 0)
 
 
 def power(x: np.ndarray, exponent: float) -> Any:
@@ -25,6 +25,6 @@ def power(x: np.ndarray, exponent: float) -> Any:
     elif exponent == -1:
         if x.dtype.kind == "f":
             return np.reciprocal(x)
-    elif x.size >= _MANY and is_root(x, exponent):
+    elif x.size >= MANY and is_root(x, exponent):
         return np.sqrt(x)
     return np.pow(x, exponent)

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..kernels import support_native_out, worked_around
+from ..kernels import known_by, support_native_out, worked_around
 
 
+def _know_sigmoid(x: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
+    if not x.ndim or x.dtype.kind == "V":
+        return None
+    # An array is added sooner than a number.
+    one = np.ones((), x.dtype)
+
+    def known(x: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            result = np.exp(np.negative(x))
+        np.add(result, one, result)
+        found: np.ndarray = np.reciprocal(result, result)
+        return found
+
+    return known
+
+
+@known_by(_know_sigmoid)
 @worked_around("NumPy has none")
 @support_native_out
 def sigmoid(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:

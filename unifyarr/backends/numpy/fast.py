@@ -16,7 +16,7 @@ import numpy as np
 from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
 from ._items import get_copy, get_item, set_item
-from ._powers import power
+from ._powers import MANY, power
 
 
 def _ufunc_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -127,6 +127,24 @@ def floor_divide(x1: np.ndarray, x2: np.ndarray) -> Any:
     return elementwise.floor_divide(x1, x2)
 
 
+_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+# The codes of the dtypes that are NumPy's own; C has two types of 64 bits, one of which engines don't know.
+_OWN = frozenset(np.dtype(name).char for name in _NAMES.split())
+_NUMBERS = frozenset({bool, int, float, complex})
+# A list of more numbers goes to memory that other engines can share.
+_FEW = 64
+
+
+def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
+    if dtype is None is device is copy:
+        if type(obj) is np.ndarray:
+            return obj if obj.dtype.char in _OWN and obj.dtype.isnative else NotImplemented
+        if type(obj) is list and len(obj) < _FEW and _NUMBERS.issuperset(map(type, obj)):
+            made = np.asarray(obj)
+            return made if made.dtype.char in _OWN else NotImplemented
+    return NotImplemented
+
+
 def scalar_floor_divide(x: np.ndarray, value: float) -> Any:
     kind = x.dtype.kind
     if kind in "iu" and type(value) is int:
@@ -134,13 +152,20 @@ def scalar_floor_divide(x: np.ndarray, value: float) -> Any:
     return NotImplemented if kind == "V" else elementwise.floor_divide(x, value)
 
 
+_pow = np.pow
+
+
 def scalar_pow(x: np.ndarray, value: float) -> Any:
-    return NotImplemented if x.dtype.kind == "V" else power(x, value)
+    if x.dtype.kind == "V":
+        return NotImplemented
+    if value == 2 or value == -1 or x.size >= MANY:
+        return power(x, value)
+    return _pow(x, value)
 
 
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
-    for path in (get_item, get_copy, set_item, mean, matmul, floor_divide, scalar_floor_divide, scalar_pow)
+    for path in (asarray, get_item, get_copy, set_item, mean, matmul, floor_divide, scalar_floor_divide, scalar_pow)
 } | {
     "get_pair": operator.getitem,
     "get_transpose": operator.attrgetter("T"),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..kernels import worked_around
+from ..kernels import scaled_root_mean_square, worked_around
 
 
 @worked_around("NumPy's own functions of squares keep all of them")
@@ -23,8 +23,7 @@ def root_mean_square(x: np.ndarray, /, *, axis: tuple[int, ...], eps: float) -> 
     with np.errstate(all="ignore"):
         found = mean_square(x)
         if np.isinf(found).any():
-            scale = np.maximum(np.abs(x).max(axis, keepdims=True), 1)
-            found = scale * np.sqrt(mean_square(x / scale) + eps / scale / scale)
+            found = scaled_root_mean_square(np, x, axis, eps)
         else:
             found = np.sqrt(found + eps)
         return np.asarray(found).astype(x.dtype)

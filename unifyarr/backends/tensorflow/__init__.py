@@ -56,7 +56,7 @@ from ._engine import (
     tf,
 )
 from ._items import get_copy
-from ._private import shape_of_eager
+from ._private import shape_of_eager, type_of_eager
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -87,7 +87,7 @@ def _device_name(device: str) -> str:
     if not device:
         return _device_names()[0]
     if (match := _DEVICE.fullmatch(device)) is None:
-        raise DeviceError(f"{device!r} is no name of a device")
+        raise DeviceError(f"device {device!r} is not one of TensorFlow's, which are {list(_device_names())}")
     kind, index = match[1].lower(), 0 if match[2] in (None, "*") else int(match[2])
     return kind if (kind, index) == ("cpu", 0) else f"{kind}:{index}"
 
@@ -120,11 +120,26 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
             return kernel(*arrays, **arguments)
 
     placed.unplaced = kernel  # type: ignore[attr-defined]
-    if hasattr(kernel, "bind"):
-        placed.bind = lambda **static: _placed(kernel.bind(**static), elementwise)  # type: ignore[attr-defined]
-    if hasattr(kernel, "native"):
-        placed.native = _placed(kernel.native, elementwise)  # type: ignore[attr-defined]
+    # What stands for it in some calls runs there too.
+    for name in _STANDING:
+        if hasattr(kernel, name):
+            setattr(placed, name, _placed(getattr(kernel, name), elementwise))
+    for name in _MAKING:
+        if hasattr(kernel, name):
+            setattr(placed, name, _making_placed(getattr(kernel, name), elementwise))
     return placed
+
+
+# Attributes of kernels, as ``backends/kernels.py`` has them.
+_STANDING, _MAKING = ("native", "outside_gaps"), ("bind", "known")
+
+
+def _making_placed(make: Callable[..., Any], elementwise: bool) -> Callable[..., Any]:
+    def made(*natives: Any, **static: Any) -> Any:
+        kernel = make(*natives, **static)
+        return None if kernel is None else _placed(kernel, elementwise)
+
+    return made
 
 
 def _get_copy(x: Any, key: Any) -> Any:
@@ -233,6 +248,11 @@ class Backend(base.Backend[Any]):
         # Without the instance check of variables, which runs through Python.
         return native if type(native) is EagerTensor or not isinstance(native, _VARIABLE) else native.value()
 
+    no_trace = True
+    trace_state = staticmethod(tf.executing_eagerly)
+    type_key = type_of_eager
+    has_fixed_dtypes = True
+
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 
     def devices(self) -> list[str]:
@@ -245,8 +265,11 @@ class Backend(base.Backend[Any]):
 
     def as_device(self, device: object) -> str:
         """Return TensorFlow's spelling of a device for a name or for any of its own spellings."""
-        if not isinstance(device, str) or not device or (name := _device_name(device)) not in _device_names():
-            raise DeviceError(f"device {described(device)} is not one of TensorFlow's, which are {_device_names()}")
+        # torch's and JAX's name of a GPU too.
+        known = device.replace("cuda", "gpu", 1) if isinstance(device, str) else ""
+        if not known or (name := _device_name(known)) not in _device_names():
+            given = described(device)
+            raise DeviceError(f"device {given} is not one of TensorFlow's, which are {list(_device_names())}")
         return f"/device:{name.upper()}" if ":" in name else f"/device:{name.upper()}:0"
 
     def supports_dtype(self, dtype: np.dtype[Any], device: object = None) -> bool:

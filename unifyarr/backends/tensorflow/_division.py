@@ -17,6 +17,7 @@ from ._engine import (
     UNSIGNED,
     binary,
     cast,
+    from_host,
     is_traced,
     on_host,
     plain_on_host,
@@ -68,6 +69,11 @@ def _has_signs(result: Any, sign_of: Callable[..., Any], *arrays: Any) -> bool:
 _FEW = 1024
 
 
+def _are_finite(values: np.ndarray) -> bool:
+    # In half the time of ``all``, where there are few.
+    return np.count_nonzero(np.isfinite(values)) == values.size
+
+
 def _float_floor_divide(x1: Any, x2: Any) -> Any:
     first = plain_on_host(x1)
     second = None if first is None or first.size > _FEW else plain_on_host(x2)
@@ -75,8 +81,8 @@ def _float_floor_divide(x1: Any, x2: Any) -> Any:
         with np.errstate(all="ignore"):
             found = np.floor_divide(first, second)
         # Beside infinities, and by zero, the standard wants another result than NumPy gives.
-        if np.isfinite(found).all() and np.isfinite(second).all():
-            return tf.constant(found)
+        if _are_finite(found) and _are_finite(second):
+            return from_host(found)
     quotient = _quotient(x1, x2)
     values = on_host(quotient)
     if values is not None and np.isfinite(values).all() and _has_signs(quotient, np.not_equal, x1, x2):

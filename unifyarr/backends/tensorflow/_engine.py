@@ -25,7 +25,7 @@ from ..kernels import has_subnormals
 from ._autograph import leave_alone
 from ._private import EagerTensor as EagerTensor
 from ._private import ResourceVariable as ResourceVariable
-from ._private import could_possibly_record, pack_tangents, should_record_backprop
+from ._private import could_possibly_record, eager_constant, pack_tangents, should_record_backprop
 
 tf: Any = tensorflow
 
@@ -132,6 +132,11 @@ def may_record() -> bool:
     return not tf.executing_eagerly() or could_possibly_record()
 
 
+def is_variable(x: Any) -> bool:
+    """Return whether a native is a variable, which TensorFlow finds out in Python."""
+    return type(x) is not EagerTensor and isinstance(x, tf.Variable)
+
+
 def is_traced(x: Any) -> bool:
     """Return whether a tensor is a node of a graph, whose values aren't known."""
     return type(x) is not EagerTensor and isinstance(x, tf.Tensor)
@@ -184,7 +189,7 @@ def from_host(array: np.ndarray) -> Any:
     if not array.ndim and array.dtype.char in _TAKEN and (number := array.item()):
         # Of the two zeros the engine keeps one.
         return tf.constant(number, array.dtype)
-    return tf.constant(array)
+    return eager_constant(array)
 
 
 def plain_on_host(x: Any) -> Any:
@@ -242,24 +247,19 @@ def _check_shapes(x1: Any, x2: Any) -> None:
         raise ShapeError(f"arrays of the shapes {shapes[0]} and {shapes[1]} don't broadcast") from None
 
 
-def binary(op: str, first: str = "x", second: str = "y") -> Callable[[Any, Any], Any]:
+def binary(op: str) -> Callable[[Any, Any], Any]:
     """Return the raw op as a kernel of two arrays whose shapes broadcast, of any rank."""
     function = getattr(raw, op)
-    if (first, second) != ("x", "y"):
-        renamed = function
-
-        def function(x: Any, y: Any) -> Any:
-            return renamed(**{first: x, second: y})
 
     def kernel(x1: Any, x2: Any, /) -> Any:
         # A graph fails only when it runs.
         if not type(x1) is type(x2) is EagerTensor and max(x1.ndim, x2.ndim) > MAX_BROADCAST:
             x1, x2 = broadcast_arrays(x1, x2)
         try:
-            return function(x=x1, y=x2)
+            return function(x1, x2)
         except tf.errors.UnimplementedError:
             x1, x2 = broadcast_arrays(x1, x2)
-            return function(x=x1, y=x2)
+            return function(x1, x2)
         except tf.errors.InvalidArgumentError:
             _check_shapes(x1, x2)
             raise
@@ -268,17 +268,12 @@ def binary(op: str, first: str = "x", second: str = "y") -> Callable[[Any, Any],
     return kernel
 
 
-def unary(op: str, name: str = "x") -> Callable[[Any], Any]:
+def unary(op: str) -> Callable[[Any], Any]:
     """Return the raw op as a kernel of one array."""
     function = getattr(raw, op)
-    if name == "x":
 
-        def kernel(x: Any, /) -> Any:
-            return function(x=x)
-    else:
-
-        def kernel(x: Any, /) -> Any:
-            return function(**{name: x})
+    def kernel(x: Any, /) -> Any:
+        return function(x)
 
     kernel.__name__ = kernel.__qualname__ = op
     return kernel

@@ -57,7 +57,7 @@ atan = unary("Atan")
 atanh = unary("Atanh")
 cos = unary("Cos")
 cosh = unary("Cosh")
-positive = unary("Identity", "input")
+positive = unary("Identity")
 sin = unary("Sin")
 sinh = unary("Sinh")
 tan = unary("Tan")
@@ -96,7 +96,7 @@ def abs(x: Any, /) -> Any:
     return raw.ComplexAbs(x=x, Tout=REAL[x.dtype]) if x.dtype in COMPLEX else x
 
 
-conj = fills_gaps(unary("Conj", "input"), BOOL | INTEGER | FLOAT, "the op takes only complex")(_identity)
+conj = fills_gaps(unary("Conj"), BOOL | INTEGER | FLOAT, "the op takes only complex")(_identity)
 
 
 def _classify(op: str, joined: str, of_integers: str) -> Kernel:
@@ -192,7 +192,7 @@ _equal, _not_equal = binary("Equal"), binary("NotEqual")
 
 
 subtract = _subtract
-atan2 = binary("Atan2", "y", "x")
+atan2 = binary("Atan2")
 add = fills_gaps(_add, BOOL, "no kernel for bool")(_or)
 
 
@@ -232,7 +232,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     return select(raw.IsNan(x=difference), raw.AddV2(x=x1, y=x2), result)
 
 
-@fills_gaps(binary("NextAfter", "x1", "x2"), HALF, "no kernel for 16 bits")
+@fills_gaps(binary("NextAfter"), HALF, "no kernel for 16 bits")
 def nextafter(x1: Any, x2: Any, /) -> Any:
     x1, x2 = broadcast_arrays(x1, x2)
     dtype = x1.dtype

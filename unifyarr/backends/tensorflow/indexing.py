@@ -19,6 +19,7 @@ from ._engine import (
     broadcast_to,
     integer,
     integers,
+    is_variable,
     may_record,
     raw,
     reshape,
@@ -94,7 +95,7 @@ def set_window(x: Any, value: Any, /, *, window: Window) -> Any:
     """Write ``value``, of the window's shape and of ``x``'s dtype."""
     if len(window) > MAX_SLICE:
         return _write_flat(x, value, tf.constant(_positions(window, tuple(x.shape)).ravel()))
-    if isinstance(x, tf.Variable):
+    if is_variable(x):
         raw.ResourceStridedSliceAssign(ref=x.handle, value=value, **_bounds(window))
         return x
     return raw.TensorStridedSliceUpdate(input=x, value=value, **_bounds(window))
@@ -102,14 +103,14 @@ def set_window(x: Any, value: Any, /, *, window: Window) -> Any:
 
 def _write_flat(x: Any, value: Any, positions: Any) -> Any:
     """Write elements at positions in the flat array, of any rank."""
-    old = x.value() if isinstance(x, tf.Variable) else x
+    old = x.value() if is_variable(x) else x
     new = raw.TensorScatterUpdate(
         tensor=reshape(old, shape=(-1,)),
         indices=reshape(positions, shape=(-1, 1)),
         updates=reshape(value, shape=(-1,)),
     )
     new = reshape(new, shape=tuple(x.shape))
-    if isinstance(x, tf.Variable):
+    if is_variable(x):
         x.assign(new, read_value=False)
         return x
     return new
@@ -132,7 +133,7 @@ def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
         for index, length in zip(indices, shape, strict=False):
             normalised(index, length)
         return x
-    if isinstance(x, tf.Variable):
+    if is_variable(x):
         if depth > _MAX_DEPTH:
             x.assign(scatter(x.value(), value, *indices), read_value=False)
             return x
@@ -154,7 +155,7 @@ def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
 
 def put_mask(x: Any, value: Any, mask: Any, /) -> Any:
     """Write ``value``, broadcastable to ``x`` and of ``x``'s dtype, where ``mask``, of the shape of ``x``, is true."""
-    if isinstance(x, tf.Variable):
+    if is_variable(x):
         x.assign(select(mask, value, x.value()), read_value=False)
         return x
     return select(mask, value, x)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import fills_gaps, worked_around
+from ..kernels import fills_gaps, known_by, worked_around
 from . import elementwise, statistical
 from ._engine import (
     COMPLEX,
@@ -69,12 +69,18 @@ def _checked(kernel: Kernel) -> Kernel:
     return raising
 
 
+def _are_finite(x: Any) -> bool:
+    values = np.asarray(x)
+    # The host counts in less time than it reduces.
+    return np.count_nonzero(np.isfinite(values)) == values.size
+
+
 def _finite_only(kernel: Kernel) -> Kernel:
     """Raise NumPy's error for NaN and infinities, of which the engine makes something."""
 
     @functools.wraps(kernel)
     def raising(x: Any, /, **arguments: Any) -> Any:
-        if not is_traced(x) and not np.isfinite(np.asarray(x)).all():
+        if not is_traced(x) and not _are_finite(x):
             raise np.linalg.LinAlgError("the decomposition did not converge: the array has NaN or infinity")
         return kernel(x, **arguments)
 
@@ -101,15 +107,27 @@ def _nan_passes(kernel: Kernel) -> Kernel:
     return _checked(passing)
 
 
+def _lower(x: Any) -> Any:
+    # The engine reads the lower triangle, and says by a diagonal that isn't positive that the matrix isn't.
+    result = raw.Cholesky(x)
+    if is_traced(result):
+        return result
+    diagonal = np.asarray(result).diagonal(0, -2, -1).real
+    # Python compares a few numbers in less time than NumPy.
+    if all(map(_IS_BELOW, diagonal.ravel().tolist())):
+        return result
+    if not ((diagonal > 0).all(-1) | np.isnan(np.asarray(x)).any((-2, -1))).all():
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return result
+
+
+_IS_BELOW = (0.0).__lt__
+
+
+@known_by(lambda x, *, upper: None if upper else _lower)
 @_checked
 def cholesky(x: Any, /, *, upper: bool) -> Any:
-    # The engine reads the lower triangle, and says by a diagonal that isn't positive that the matrix isn't.
-    result = raw.Cholesky(input=_adjoint(x) if upper else x)
-    if not is_traced(result):
-        positive = np.asarray(result).diagonal(0, -2, -1).real > 0
-        if not positive.all() and not (positive.all(-1) | np.isnan(np.asarray(x)).any((-2, -1))).all():
-            raise np.linalg.LinAlgError("the matrix is not positive definite")
-    return _adjoint(result) if upper else result
+    return _adjoint(_lower(_adjoint(x))) if upper else _lower(x)
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
@@ -123,7 +141,18 @@ def _complex_det(x: Any) -> Any:
     return result, gradient
 
 
-@fills_gaps(_checked(lambda x: raw.MatrixDeterminant(input=x)), COMPLEX, "the engine's complex gradient is wrong")
+def _known(op: str) -> Callable[[Kernel], Kernel]:
+    """Declare that the op itself does the calls that it has an answer to; of others the kernel says what is wrong."""
+    return known_by(lambda x: getattr(raw, op))
+
+
+@_known("MatrixDeterminant")
+@_checked
+def _real_det(x: Any, /) -> Any:
+    return raw.MatrixDeterminant(x)
+
+
+@fills_gaps(_real_det, COMPLEX, "the engine's complex gradient is wrong")
 @_checked
 def det(x: Any, /) -> Any:
     return _complex_det(x)
@@ -135,11 +164,13 @@ def slogdet(x: Any, /) -> tuple[Any, Any]:
     return sign, _real(logarithm)
 
 
+@_known("MatrixInverse")
 @_nan_passes
 def inv(x: Any, /) -> Any:
     return raw.MatrixInverse(input=x)
 
 
+@known_by(lambda x1, x2: raw.MatrixSolve if x1.ndim == x2.ndim == 2 else None)
 @_checked
 def solve(x1: Any, x2: Any, /) -> Any:
     """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
@@ -181,6 +212,7 @@ def eigvalsh(x: Any, /) -> Any:
     return _real(raw.SelfAdjointEigV2(input=x, compute_v=False)[0])
 
 
+@known_by(lambda x, *, mode: functools.partial(raw.Qr, full_matrices=mode == "complete"))
 @_checked
 def qr(x: Any, /, *, mode: str) -> tuple[Any, Any]:
     q, r = raw.Qr(input=x, full_matrices=mode == "complete")
@@ -192,6 +224,21 @@ def _svd(x: Any, /, *, full_matrices: bool) -> tuple[Any, Any, Any]:
     return tuple(raw.Svd(input=x, compute_uv=True, full_matrices=full_matrices))
 
 
+def _known_svd(x: Any, /, *, full_matrices: bool) -> Kernel | None:
+    if x.dtype in COMPLEX:
+        return None
+    order = integers(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+
+    def known(x: Any) -> tuple[Any, Any, Any]:
+        if not _are_finite(x):
+            raise np.linalg.LinAlgError
+        values, u, v = raw.Svd(x, True, full_matrices)
+        return u, values, raw.Transpose(v, order)
+
+    return known
+
+
+@known_by(_known_svd)
 def svd(x: Any, /, *, full_matrices: bool) -> tuple[Any, Any, Any]:
     values, u, v = _svd(x, full_matrices=full_matrices)
     return u, _real(values), _adjoint(v)

@@ -14,6 +14,7 @@ from ._engine import (
     integer,
     integers,
     is_traced,
+    is_variable,
     join,
     parts,
     raw,
@@ -54,14 +55,14 @@ def bitcast(x: Any, /, *, dtype: np.dtype[Any]) -> Any:
 
 def set_real(x: Any, value: Any, /) -> Any:
     """Return ``x`` with another real part; into a variable it is written."""
-    if isinstance(x, tf.Variable):
+    if is_variable(x):
         return x.assign(join(value, parts(x.value())[1]), read_value=False) or x
     return join(value, parts(x)[1])
 
 
 def set_imag(x: Any, value: Any, /) -> Any:
     """Return ``x`` with another imaginary part; into a variable it is written."""
-    if isinstance(x, tf.Variable):
+    if is_variable(x):
         return x.assign(join(parts(x.value())[0], value), read_value=False) or x
     return join(parts(x)[0], value)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import kernels
 from ..kernels import worked_around
-from ._engine import cast, constant, integer, integers, part, plain_on_host, raw, reshape, tf, truth
+from ._engine import cast, constant, from_host, integer, integers, part, plain_on_host, raw, reshape, tf, truth
 from ._order import argsort_last, begins, ranks, take_last, unsort
 
 _REASON = "tf.unique keeps the order of the input, joins NaNs and knows no complex"
@@ -30,7 +30,7 @@ def unique_all(x: Any, /) -> tuple[Any, Any, Any, Any]:
     """Return values, first indices, inverse (of the shape of ``x``) and counts."""
     host = plain_on_host(x)
     if host is not None:
-        return tuple([tf.constant(each) for each in np.unique_all(host)])
+        return tuple([from_host(each) for each in np.unique_all(host)])
     flat = reshape(x, shape=(-1,))
     placed, order, new = _runs(flat)
     starts = _where(new)
@@ -46,20 +46,25 @@ def unique_all(x: Any, /) -> tuple[Any, Any, Any, Any]:
 @worked_around(_REASON)
 def unique_counts(x: Any, /) -> Any:
     host = plain_on_host(x)
-    return NotImplemented if host is None else tuple(map(tf.constant, np.unique_counts(host)))
+    return NotImplemented if host is None else tuple(map(from_host, np.unique_counts(host)))
 
 
 @worked_around(_REASON)
 def unique_inverse(x: Any, /) -> Any:
     host = plain_on_host(x)
-    return NotImplemented if host is None else tuple(map(tf.constant, kernels.unique_inverse(host)))
+    return NotImplemented if host is None else tuple(map(from_host, kernels.unique_inverse(host)))
 
 
 @worked_around(_REASON)
 def unique_values(x: Any, /) -> Any:
     host = plain_on_host(x)
     if host is not None:
-        return tf.constant(np.unique(host, equal_nan=False))
+        # As ``np.unique`` does, in two thirds of its time: few values are the usual case.
+        values = np.sort(host, axis=None)
+        is_new = np.empty(values.shape, np.bool_)
+        is_new[:1] = True
+        np.not_equal(values[1:], values[:-1], out=is_new[1:])
+        return from_host(values[is_new])
     placed, _, new = _runs(reshape(x, shape=(-1,)))
     return raw.GatherV2(params=placed, indices=_where(new), axis=integer(0))
 

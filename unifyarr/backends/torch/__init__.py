@@ -30,6 +30,7 @@ from . import (
     fft,
     gradients,
     histograms,
+    host,
     indexing,
     linalg,
     linalg_solvers,
@@ -53,6 +54,7 @@ from ._shared import (
     COMPLEX,
     DTYPES,
     NUMPY_DTYPES,
+    as_method,
     check_writable,
     derivatives,
     extent,
@@ -197,9 +199,9 @@ class Backend(base.Backend[Tensor]):
 
     def devices(self) -> list[str]:
         """Return the names of all devices, the default one first."""
-        names = ["cpu", *(f"gpu:{index}" for index in range(torch.cuda.device_count()))]
-        default = _name(torch.get_default_device())
-        return [default, *(name for name in names if name != default)]
+        kind = _accelerator()
+        found = [torch.device(kind, index) for index in range(torch.accelerator.device_count())] if kind else []
+        return list(dict.fromkeys(map(_name, (torch.get_default_device(), torch.device("cpu"), *found))))
 
     def device(self, native: Tensor) -> str:
         """Return the name of the device that a tensor lives on."""
@@ -210,14 +212,12 @@ class Backend(base.Backend[Tensor]):
         try:
             if not isinstance(device, str | torch.device):
                 raise TypeError(f"a {type(device).__name__} names no device")
-            found = torch.device(re.sub("^gpu", "cuda", device)) if isinstance(device, str) else device
-            if found.type != "cuda":
-                return found
-            index = torch.cuda.current_device() if found.index is None else found.index
-            if index >= torch.cuda.device_count():
-                raise ValueError("there is no such GPU")
-            return torch.device("cuda", index)
-        # Without CUDA, asking for the current device is an AssertionError in some builds.
+            if isinstance(device, str):
+                device = re.sub("^gpu", _accelerator() or "cuda", device)
+            found = torch.device(device)
+            # Only an array tells whether there is such an accelerator, and which one is meant without an index.
+            return found if found.type == "cpu" else torch.empty(0, device=found).device
+        # Without CUDA, asking for it is an AssertionError.
         except (RuntimeError, TypeError, ValueError, AssertionError) as error:
             known = self.devices()
             given = described(device)
@@ -225,28 +225,37 @@ class Backend(base.Backend[Tensor]):
 
     def supports_dtype(self, dtype: np.dtype[Any], device: Any = None) -> bool:
         """Return whether arrays of ``dtype`` exist on ``device``."""
+        if device is None:
+            return dtype in DTYPES
         # Apple's GPUs have no double precision.
         wide = DTYPES.get(dtype) in (torch.float64, torch.complex128)
-        return dtype in DTYPES and not (wide and device is not None and torch.device(device).type == "mps")
+        return dtype in DTYPES and not (wide and torch.device(device).type == "mps")
 
     # -- values in and out ------------------------------------------------------------------------------------------
 
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Tensor:
         """Return a tensor with the values of ``array``; ``copy=False`` shares memory that torch can describe."""
-        if not array.dtype.isnative:
-            array = np.array(array, array.dtype.newbyteorder("="), order="C")
-        elif copy or not _is_shareable(array):
+        if copy or (array.dtype.isnative and not _is_shareable(array)):
             array = np.array(array, order="C")
-        # The characters are compared sooner.
-        if array.dtype.char == BFLOAT16.char and array.dtype == BFLOAT16:
-            native = torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
-        else:
+        try:
             native = torch.from_numpy(array)
+        except (TypeError, ValueError):
+            # The engine knows no other order of bytes, and no bfloat16 of NumPy's.
+            array = np.array(array, array.dtype.newbyteorder("="), order="C")
+            bits = array.dtype == BFLOAT16
+            native = torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16) if bits else torch.from_numpy(array)
         return native if device is None else native.to(device)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
         """Return a tensor of an ``array`` that nothing else refers to, in its memory on the CPU."""
         return self.from_numpy(array, device=device, copy=False)
+
+    def adopting(self, dtype: np.dtype[Any], device: Any = None) -> Callable[[np.ndarray], Tensor]:
+        """Return a function that does what ``adopt`` does with arrays of one dtype, new and writable."""
+        if dtype.kind in "biufc" and dtype.isnative and (device is None or torch.device(device).type == "cpu"):
+            known: Callable[[np.ndarray], Tensor] = torch.from_numpy
+            return known
+        return super().adopting(dtype, device)
 
     def host_memory(self, native: Tensor) -> np.ndarray | None:
         """Return the memory of a tensor that is about to be written, ``None`` where NumPy can't write it."""
@@ -367,6 +376,15 @@ class Backend(base.Backend[Tensor]):
         """Overwrite a tensor in place by a value of its shape and dtype that it may overlap."""
         _assign(native, value)
 
+    def writable_block(self, native: Tensor) -> None:
+        """Return ``None``, since the storage of a tensor isn't told quickly; raise if it may not be written."""
+        check_writable(native)
+
+    def assign_all(self, natives: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+        """Overwrite several tensors in place, which have no memory in common, as ``assign`` does."""
+        for place, native in enumerate(natives):
+            native.copy_(values[place])
+
     def register_node(
         self,
         cls: type,
@@ -386,6 +404,10 @@ class Backend(base.Backend[Tensor]):
                 flatten(x)[1],
             ),
         )
+
+    def host_loops(self) -> base.HostLoops:
+        """Return how operations on tensors on the CPU are computed together."""
+        return host.LOOPS
 
     # -- tracing and gradients --------------------------------------------------------------------------------------
 
@@ -416,12 +438,19 @@ class Backend(base.Backend[Tensor]):
         """Return whether torch records gradients through this tensor."""
         return bool(native.requires_grad and torch.is_grad_enabled())
 
-    def is_watched(self, native: Tensor) -> bool:
-        """Return whether a tensor's values are unknown, or a derivative may be taken through it."""
-        # Most are plain, which takes one look; what isn't known has no address, or isn't plain.
-        if native.is_cpu and is_plain(native):
-            return False
-        return native.is_meta or (not is_plain(native) and super().is_watched(native)) or not has_address(native)
+    def is_watched(self, *natives: Tensor) -> bool:
+        """Return whether values are unknown, or a derivative may be taken through one of some tensors."""
+        if not is_transforming():
+            # Most are plain.
+            for x in natives:
+                if x.requires_grad or not x.is_cpu:
+                    break
+            else:
+                return False
+        # What isn't known has no address, or isn't plain.
+        return any(
+            x.is_meta or (not is_plain(x) and super(Backend, self).is_watched(x)) or not has_address(x) for x in natives
+        )
 
     def carries_derivative(self, native: Tensor) -> bool:
         """Return whether a derivative is being taken through this tensor, by autograd or by a transformation."""
@@ -441,6 +470,12 @@ class Backend(base.Backend[Tensor]):
         """Return the class of error to raise for one of torch's own, ``None`` for any other."""
         return own_error(error, ("torch",), "allocate memory|out of memory")
 
+    # -- calling kernels sooner ------------------------------------------------------------------------------------
+
+    def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
+        """Return the method of tensors that a function of torch's is, which torch finds the arguments of sooner."""
+        return as_method(kernel, in_place=in_place)
+
     # -- kernels ----------------------------------------------------------------------------------------------------
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:
@@ -451,10 +486,17 @@ class Backend(base.Backend[Tensor]):
         return isinstance(native, type(torch.add)) and _takes_out(native)
 
 
+def _accelerator() -> str | None:
+    """Return torch's name of the kind of accelerators that it sees: "cuda", "mps", "xpu"; ``None`` without any."""
+    # A build for one kind names it on machines that have none, too.
+    found = torch.accelerator.current_accelerator() if torch.accelerator.device_count() else None
+    return None if found is None else found.type
+
+
 def _name(device: torch.device) -> str:
-    if device.type != "cuda":
-        return str(device)
-    return f"gpu:{torch.cuda.current_device() if device.index is None else device.index}"
+    if device.type in ("cpu", "meta"):
+        return device.type
+    return f"{'gpu' if device.type == 'cuda' else device.type}:{device.index or 0}"
 
 
 @functools.cache

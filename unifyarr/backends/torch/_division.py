@@ -12,7 +12,7 @@ def floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     """Return ``floor(x1 / x2)`` of numbers of one dtype, which the engine gets wrong beside infinities."""
     # The one that the engine takes sooner has no derivative.
     if is_plain(x1) and not x2.requires_grad:
-        quotient = torch.floor_divide(x1, x2)
+        quotient = x1.floor_divide(x2)
     else:
         quotient = torch.div(x1, x2, rounding_mode="floor")
     # Of an infinite dividend the quotient isn't finite.

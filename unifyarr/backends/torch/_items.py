@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
-from ._shared import FEW, is_plain, overlap
+from ._private import peek_interpreter_stack
+from ._shared import FEW, overlap
 
 # As many axes as NumPy's arrays have at most; the engine has no limit.
 _MOST_AXES = 64
@@ -34,6 +36,9 @@ _TAKEN_BY: dict[type, frozenset[torch.dtype]] = {
     np.int64: frozenset({torch.float64, torch.int64}),
 }
 _CASTS = frozenset({(torch.int64, torch.float64), (torch.int32, torch.float64), (torch.float32, torch.float64)})
+_SELECTING = frozenset({torch.bool, torch.int64})
+# Up to how many numbers a list of them is made sooner than one tensor.
+_FEW = 24
 # torch counts in 64 bits, and where a step takes it beyond them it goes wrong.
 _FARTHEST = 1 << 31
 
@@ -68,11 +73,17 @@ def _count_of_window(key: tuple[Any, ...]) -> int:
     return count if ellipses < 2 and len(key) <= _MOST_AXES else -1
 
 
-def _element(x: Tensor, key: Any) -> Any:
-    # The number at integers for all axes; where a derivative may be taken of it, and of other dtypes, a tensor.
-    if x.dtype not in _EXACT or not x.is_cpu or not is_plain(x):
-        return NotImplemented
-    return x.item() if key == () else x[key].item()
+def _has_numbers(x: Tensor) -> bool:
+    # Whether numbers stand for the elements: no derivative may be taken of them, and another dtype has no such number.
+    if x.dtype not in _EXACT or not x.is_cpu or x.requires_grad:
+        return False
+    # As ``is_plain`` does, without the call.
+    return peek_interpreter_stack() is None and forward_ad._current_level < 0
+
+
+def _at(x: Tensor, place: int) -> Any:
+    # Of a few numbers the engine gives a list sooner than one of them.
+    return x.tolist()[place] if x.numel() <= _FEW else x[place].item()
 
 
 def get_item(x: Tensor, key: Any) -> Any:
@@ -88,14 +99,20 @@ def get_item(x: Tensor, key: Any) -> Any:
         if kind is int:
             if not -_FARTHEST <= key <= _FARTHEST:
                 return NotImplemented
-            return x[key] if x.dim() > 1 else _element(x, key)
+            if x.dim() > 1:
+                return x[key]
+            return _at(x, key) if _has_numbers(x) else NotImplemented
         if kind is tuple:
+            if not key and not x.dim():
+                return x.item() if _has_numbers(x) else NotImplemented
             if (count := _count_of_window(key)) < 0:
                 return NotImplemented
             # torch gives a view where integers leave no axis.
             if count < x.dim():
                 return x[key]
-            return _element(x, key) if count == len(key) else NotImplemented
+            if count != len(key) or not _has_numbers(x):
+                return NotImplemented
+            return x[key].item()
         return x[key] if key is None or key is Ellipsis else NotImplemented
     except Exception:
         # The general path says what is wrong.
@@ -106,7 +123,8 @@ def get_pair(x: Tensor, key: tuple[int, int]) -> Any:
     """Return what two integers leave: the number of a matrix."""
     first, second = key
     if x.dim() == 2 and -_FARTHEST <= first <= _FARTHEST and -_FARTHEST <= second <= _FARTHEST:
-        return _element(x, key)
+        # One integer at a time is taken sooner than a tuple.
+        return _at(x[first], second) if _has_numbers(x) else NotImplemented
     return get_item(x, key)
 
 
@@ -131,9 +149,7 @@ def _as_selection(x: Tensor, key: Any) -> Any:
     """Return a key of one mask, or of integer tensors side by side among slices; ``None`` for any other."""
     if type(key) is not tuple:
         index = _as_index(key)
-        if index is None or index.dtype is torch.bool:
-            return index if index is not None and index.dim() else None
-        return index if index.dtype is torch.int64 and index.dim() else None
+        return index if index is not None and index.dtype in _SELECTING and index.dim() else None
     items: list[Any] = []
     places = []
     for place, item in enumerate(key):
@@ -155,7 +171,12 @@ def _as_selection(x: Tensor, key: Any) -> Any:
 
 def get_copy(x: Tensor, key: Any) -> Any:
     """Return what an index with arrays selects, or the element at integers for all axes, in memory of its own."""
+    # Of what has no elements torch takes any index.
+    if not x.numel():
+        return NotImplemented
     try:
+        if type(key) is Tensor:
+            return x[key] if key.dtype in _SELECTING and key.dim() else NotImplemented
         integers = key if type(key) is tuple else (key,)
         if _INT.issuperset(map(type, integers)):
             return x[key].clone() if len(integers) == x.dim() == _count_of_window(integers) else NotImplemented
@@ -165,37 +186,47 @@ def get_copy(x: Tensor, key: Any) -> Any:
         return NotImplemented
 
 
-def _takes(x: Tensor, value: Any) -> bool:
-    # Whether a value is of a dtype that the tensor takes without a loss.
-    kind, dtype = type(value), x.dtype
-    if kind is not Tensor:
-        return dtype in _TAKEN_BY.get(kind, ())
-    if value.requires_grad or value.is_cpu is not x.is_cpu:
-        return False
-    return value.dtype is dtype or (value.dtype, dtype) in _CASTS
-
-
 def set_item(x: Tensor, key: Any, value: Any) -> bool:
     """Write a value that the dtype takes without a loss; torch checks basic keys and masks before it writes."""
-    kind = type(key)
-    if kind not in _KEYS or not _takes(x, value) or x.requires_grad or x.is_inference():
+    kind, is_tensor, dtype, given = type(key), type(value) is Tensor, x.dtype, None
+    if is_tensor:
+        given = value.dtype
+        fits = given is dtype or (given, dtype) in _CASTS
+        if not fits or value.requires_grad or value.is_cpu is not x.is_cpu:
+            return False
+    elif dtype not in _TAKEN_BY.get(type(value), ()):
+        return False
+    if kind not in _KEYS or x.requires_grad or x.is_inference():
         return False
     try:
-        if kind in _INTEGERS:
-            kind, key = int, int(key)
-        basic = _count_of_window(key) >= 0 if kind is tuple else kind in _BASIC and _is_window(key)
-        if type(value) is Tensor:
+        if kind is slice:
+            step = key.step
+            basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
+        else:
+            if kind in _INTEGERS:
+                kind, key = int, int(key)
+            basic = _count_of_window(key) >= 0 if kind is tuple else kind in _BASIC and _is_window(key)
+        if is_tensor:
             if overlap(x, value):
                 # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
-                return basic and value.dtype is x.dtype and bool(value.dim()) and x[key].is_set_to(value)
+                return basic and given is dtype and bool(value.dim()) and x[key].is_set_to(value)
             if kind is not slice and value.dim() and _count(key) == x.dim():
                 # An element takes a 0-d value only.
                 return False
-        if not basic:
-            key = _as_target(x, key, value)
-            if key is None:
-                return False
-        x[key] = value.item() if isinstance(value, np.generic) else value
+        elif isinstance(value, np.generic):
+            value = value.item()
+        if basic:
+            x[key] = value
+            return True
+        key = _as_target(x, key, value)
+        if key is None:
+            return False
+        if type(key) is not Tensor or is_tensor:
+            x[key] = value
+        elif key.dtype is torch.bool:
+            x.masked_fill_(key, value)
+        else:
+            x.index_fill_(0, key, value)
     except Exception:
         # The general path says what is wrong.
         return False

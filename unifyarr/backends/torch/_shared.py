@@ -64,6 +64,27 @@ FEW = 64
 _GREATEST = {torch.float32: 3e38, torch.float64: math.inf, torch.int64: 2**31, torch.int32: 2**30}
 
 
+# Methods of these names take their arguments in another order.
+_OTHERWISE = frozenset({"where", "polygamma"})
+
+
+def as_method(function: Kernel, *, in_place: bool = False) -> Any:
+    """Return the method of tensors that a function of torch's is, the function itself if it's none.
+
+    torch parses the arguments of a method sooner. With ``in_place``, the method that writes to its tensor, or ``None``.
+    """
+    otherwise = None if in_place else function
+    name = getattr(function, "__name__", "")
+    if getattr(torch, name, None) is not function or name in _OTHERWISE:
+        return otherwise
+    method = getattr(Tensor, name, None)
+    written = getattr(Tensor, f"{name}_", None) if in_place else method
+    return written if type(method) is type(written) is _METHOD else otherwise
+
+
+_METHOD = type(Tensor.add)
+
+
 def takes_number(dtype: torch.dtype, value: float) -> bool:
     """Return whether the engine takes a Python number beside an array of a dtype, in that dtype, as NumPy does."""
     kind, greatest = type(value), _GREATEST.get(dtype)
@@ -264,8 +285,11 @@ def layout(x: Tensor) -> np.ndarray:
 
 def overlap(first: Tensor, second: Tensor) -> bool:
     """Return whether the ranges of memory of two tensors overlap; one without an address raises ``RuntimeError``."""
-    distance = second.data_ptr() - first.data_ptr()
-    return distance < span(first) if distance >= 0 else -distance < span(second)
+    start, other = first.data_ptr(), second.data_ptr()
+    # ``span`` is as much as ``nbytes``, of any tensor, and takes longer.
+    if start <= other:
+        return other < start + (first.nbytes if first.is_contiguous() else span(first))
+    return start < other + (second.nbytes if second.is_contiguous() else span(second))
 
 
 def may_share_memory(first: Tensor, second: Tensor) -> bool:

@@ -6,10 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
-from ..kernels import bound_by, known_by
+from ..kernels import Applied, bound_by, known_by
 from ._shared import DTYPES, cast
+
+_METHODS: dict[torch.dtype, Callable[[Tensor], Tensor]] = {
+    torch.bool: Tensor.bool,
+    torch.int8: Tensor.char,
+    torch.int16: Tensor.short,
+    torch.int32: Tensor.int,
+    torch.int64: Tensor.long,
+    torch.uint8: Tensor.byte,
+    torch.float16: Tensor.half,
+    torch.bfloat16: Tensor.bfloat16,
+    torch.float32: Tensor.float,
+    torch.float64: Tensor.double,
+    torch.complex64: Tensor.cfloat,
+    torch.complex128: Tensor.cdouble,
+}
 
 
 def _casting(*, dtype: np.dtype[Any]) -> Callable[[Tensor], Tensor]:
@@ -23,7 +39,10 @@ def _casting(*, dtype: np.dtype[Any]) -> Callable[[Tensor], Tensor]:
 
 def _know(x: Tensor, *, dtype: np.dtype[Any]) -> Callable[[Tensor], Tensor] | None:
     native = DTYPES[dtype]
-    return None if x.is_complex() else lambda x, /: x.to(native, copy=True)
+    if x.is_complex():
+        return None
+    # The engine has a method for each dtype, which gives the tensor itself if it's of that already.
+    return _METHODS.get(native, Applied(Tensor.to, native)) if x.dtype is not native else Tensor.clone
 
 
 @known_by(_know)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, declines, fills_gaps, support_native_out, worked_around
+from ..kernels import bound_by, declines, fills_gaps, known_by, support_native_out, worked_around
 from . import _complex, _integers
 from ._division import floor_divide_floats
 from ._shared import (
@@ -50,7 +50,7 @@ bitwise_or = torch.bitwise_or
 bitwise_xor = torch.bitwise_xor
 copysign = torch.copysign
 cos = torch.cos
-divide = torch.divide
+divide = torch.div
 exp = torch.exp
 hypot = torch.hypot
 isfinite = torch.isfinite
@@ -60,7 +60,7 @@ log = torch.log
 log2 = torch.log2
 log10 = torch.log10
 logaddexp = torch.logaddexp
-multiply = torch.multiply
+multiply = torch.mul
 nextafter = torch.nextafter
 signbit = torch.signbit
 sin = torch.sin
@@ -116,7 +116,7 @@ conj = _mended(torch.conj_physical, (INTEGER | BOOL | FLOAT, torch.clone, "retur
 ceil, floor, trunc = (
     _mended(function, (BOOL, torch.clone, "no kernel for bool")) for function in (torch.ceil, torch.floor, torch.trunc)
 )
-negative = _mended(torch.negative, _modular(torch.negative), _componentwise(torch.negative, "loses -0.0"))
+negative = _mended(torch.neg, _modular(torch.neg), _componentwise(torch.neg, "loses -0.0"))
 round = _mended(torch.round, _componentwise(torch.round, "no kernel for complex numbers"))
 
 
@@ -131,7 +131,7 @@ sign = _mended(
 
 add, subtract = (
     _mended(function, _modular(function), _componentwise(function, "an infinite part makes the other one NaN"))
-    for function in (torch.add, torch.subtract)
+    for function in (torch.add, torch.sub)
 )
 square = _mended(torch.square, (UNSIGNED, lambda x: torch.mul(x, x), _NO_UNSIGNED))
 
@@ -219,6 +219,13 @@ def _clipping(*, min: float, max: float) -> Callable[..., Any]:
     return clipping
 
 
+def _know_clipping(x: Tensor, *, min: float, max: float) -> Callable[..., Any] | None:
+    if not takes_number(x.dtype, min) or not takes_number(x.dtype, max):
+        return None
+    return lambda x, /: x.clamp(min, max) if is_plain(x) else NotImplemented
+
+
+@known_by(_know_clipping)
 @declines(lambda x, **ends: not all(takes_number(DTYPES[x.dtype], end) for end in ends.values()), transformed=True)
 @bound_by(_clipping)
 @support_native_out

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, declines, known_by, support_native_out
+from ..kernels import Applied, bound_by, declines, known_by, support_native_out
 from ._shared import DTYPES
 
 _HALF = (torch.float16, torch.bfloat16)
@@ -27,7 +27,7 @@ def _along(native: Callable[..., Tensor]) -> Callable[..., Callable[..., Any]]:
 
 
 def _known_along(native: Callable[..., Tensor]) -> Callable[..., Any]:
-    return lambda x, *, axis: None if x.dtype in _HALF else lambda x, /: native(x, axis)
+    return lambda x, *, axis: None if x.dtype in _HALF else Applied(native, axis)
 
 
 @known_by(_known_along(torch.log_softmax))

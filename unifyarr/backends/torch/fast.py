@@ -22,8 +22,9 @@ from ._shared import (
     SIGNED_INTEGER,
     WIDE,
     Kernel,
+    as_method,
     is_plain,
-    span,
+    overlap,
     takes_number,
 )
 
@@ -42,30 +43,26 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
     What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
     tensor only afterwards.
     """
-    return _fit_at_once(out, out.dtype, x1, x2)
-
-
-def _fit_at_once(out: Tensor, dtype: torch.dtype, x1: Tensor, x2: Tensor) -> bool:
-    shape, other = out.shape, x2.shape
-    if out.is_inference() or (x1 is not out and (x1.dtype is not dtype or x1.shape != shape)):
+    if out.is_inference():
         return False
+    # Inside a transformation there's no address, which raises.
+    out.data_ptr()
+    dtype, shape = out.dtype, out.shape
+    if x1 is not out and (x1.dtype is not dtype or x1.shape != shape or overlap(out, x1)):
+        return False
+    if x2 is out or x2 is x1:
+        return True
     # An integer beside float64 becomes one here and there.
     if x2.dtype is not dtype and not (dtype is torch.float64 and x2.dtype in _INTEGERS):
         return False
-    if other != shape and (len(other) > len(shape) or not _broadcasts(other, shape)):
-        return False
-    if not other and not x1.device == out.device == x2.device:
-        # Beside 0-d tensors torch takes those of other devices.
-        return False
-    # Inside a transformation there's no address, which raises.
-    start = out.data_ptr()
-    return (x1 is out or _is_apart(x1, start, out)) and (x2 is out or x2 is x1 or _is_apart(x2, start, out))
-
-
-def _is_apart(x: Tensor, start: int, out: Tensor) -> bool:
-    # What ``overlap`` denies, for an address that is known.
-    distance = x.data_ptr() - start
-    return distance >= span(out) if distance >= 0 else -distance >= span(x)
+    other = x2.shape
+    if other != shape:
+        if len(other) > len(shape) or not _broadcasts(other, shape):
+            return False
+        if not other and not x1.device == out.device == x2.device:
+            # Beside 0-d tensors torch takes those of other devices.
+            return False
+    return not overlap(out, x2)
 
 
 def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
@@ -81,7 +78,7 @@ def sum(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
     if dtype is not None or x.dtype not in _SUMMED:
         return NotImplemented
     if axis is None:
-        return NotImplemented if keepdims else torch.sum(x)
+        return NotImplemented if keepdims else x.sum()
     # An empty tuple is all axes to the engine.
     several = type(axis) is tuple and axis and _INT.issuperset(map(type, axis))
     return torch.sum(x, axis, keepdims) if several or _is_one(axis, x) else NotImplemented
@@ -91,7 +88,7 @@ def prod(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
     if dtype is not None or x.dtype not in _SUMMED:
         return NotImplemented
     if axis is None:
-        return NotImplemented if keepdims else torch.prod(x)
+        return NotImplemented if keepdims else x.prod()
     return torch.prod(x, axis, keepdims) if _is_one(axis, x) else NotImplemented
 
 
@@ -99,7 +96,7 @@ def mean(x: Tensor, axis: Any, keepdims: Any) -> Any:
     if x.dtype not in _FLOATING:
         return NotImplemented
     if axis is None:
-        return NotImplemented if keepdims else torch.mean(x)
+        return NotImplemented if keepdims else x.mean()
     return torch.mean(x, axis, keepdims) if _is_one(axis, x) else NotImplemented
 
 
@@ -137,6 +134,12 @@ def _spread(native: Callable[..., Tensor]) -> Callable[..., Any]:
         # The engine warns where the divisor is 0; and the root of a variance of zero has another derivative.
         if not count or not count > correction or not is_plain(x):
             return NotImplemented
+        if correction in (0, 1):
+            # The engine takes these as a bool, sooner than as a number.
+            unbiased = correction == 1
+            if axis is None:
+                return NotImplemented if keepdims else native(x, unbiased)
+            return native(x, axis, unbiased, keepdims)
         if axis is None:
             return NotImplemented if keepdims else native(x, correction=correction)
         return native(x, axis, correction=correction, keepdim=keepdims)
@@ -160,16 +163,16 @@ def _with_number(native: Callable[..., Tensor], *, to_floats: bool = False) -> C
 
 
 _NUMBERS = {
-    "add": _with_number(torch.add),
-    "subtract": _with_number(torch.sub),
-    "multiply": _with_number(torch.mul),
-    "divide": _with_number(torch.div, to_floats=True),
-    "equal": _with_number(torch.eq),
-    "not_equal": _with_number(torch.ne),
-    "less": _with_number(torch.lt),
-    "less_equal": _with_number(torch.le),
-    "greater": _with_number(torch.gt),
-    "greater_equal": _with_number(torch.ge),
+    "add": _with_number(Tensor.add),
+    "subtract": _with_number(Tensor.sub),
+    "multiply": _with_number(Tensor.mul),
+    "divide": _with_number(Tensor.div, to_floats=True),
+    "equal": _with_number(Tensor.eq),
+    "not_equal": _with_number(Tensor.ne),
+    "less": _with_number(Tensor.lt),
+    "less_equal": _with_number(Tensor.le),
+    "greater": _with_number(Tensor.gt),
+    "greater_equal": _with_number(Tensor.ge),
 }
 
 # What the engine casts as the standard does, beside each other: 0-d arrays aside, which count less there.
@@ -177,7 +180,8 @@ _NARROWER = torch.float32, torch.int64, torch.int32
 _PROMOTED = frozenset(pair for other in _NARROWER for pair in ((torch.float64, other), (other, torch.float64)))
 
 
-def _into(native: Callable[..., Tensor], *others: torch.dtype) -> Callable[..., Any]:
+def _into(name: str, *others: torch.dtype) -> Callable[..., Any]:
+    native, in_place = getattr(torch, name), getattr(Tensor, f"{name}_")
     dtypes = frozenset((*WIDE, *others))
 
     def fast(x1: Tensor, x2: Any, target: Any) -> bool:
@@ -185,27 +189,40 @@ def _into(native: Callable[..., Tensor], *others: torch.dtype) -> Callable[..., 
         dtype = out.dtype
         if dtype not in dtypes:
             return False
-        if type(x2) is Tensor:
-            if not _fit_at_once(out, dtype, x1, x2):
+        if type(x2) is not Tensor:
+            if not takes_number(dtype, x2) or not writes_at_once(out, x1, x1):
                 return False
-        elif not takes_number(dtype, x2) or not _fit_at_once(out, dtype, x1, x1):
-            return False
-        native(x1, x2, out=out)
+            # Beside floats the engine is slower with an integer.
+            x2 = float(x2) if dtype in WIDE else x2
+        elif x1 is not out:
+            if not writes_at_once(out, x1, x2):
+                return False
+        else:
+            # torch looks at the shapes itself, before it writes. Inside a transformation there are no addresses.
+            fits = x2.dtype is dtype or (dtype is torch.float64 and x2.dtype in _INTEGERS)
+            if not fits or out.is_inference() or (x2 is not out and overlap(out, x2)):
+                return False
+            if not x2.dim() and x2.device != out.device:
+                return False
+        if x1 is out:
+            # Of gradients this records the same as the assignment of a sum does.
+            in_place(out, x2)
+        else:
+            native(x1, x2, out=out)
         return True
 
     return fast
 
 
 def _arithmetic(kernel: Kernel, *others: torch.dtype) -> Callable[..., Any]:
-    native = getattr(kernel, "native", kernel)
+    native = as_method(getattr(kernel, "native", kernel))
     gaps = getattr(kernel, "gaps", ())
     ways = {dtype: kernel if dtype in gaps else native for dtype in (*FLOAT, *COMPLEX, *others)}
 
     def fast(x1: Tensor, x2: Tensor) -> Any:
         dtype = x1.dtype
         if x2.dtype is dtype:
-            way = ways.get(dtype)
-            return NotImplemented if way is None else way(x1, x2)
+            return ways[dtype](x1, x2)
         if (dtype, x2.dtype) not in _PROMOTED or not x1.dim() or not x2.dim():
             return NotImplemented
         return native(x1, x2)
@@ -220,48 +237,58 @@ def floor_divide(x1: Tensor, x2: Tensor) -> Any:
 def matmul(x1: Tensor, x2: Tensor) -> Any:
     # The engine refuses shapes that don't fit, and the general path says why.
     dtype = x1.dtype
-    return torch.matmul(x1, x2) if x2.dtype is dtype and dtype in _FLOATING else NotImplemented
+    return x1.matmul(x2) if x2.dtype is dtype and dtype in _FLOATING else NotImplemented
 
 
 def scalar_pow(x: Tensor, value: float) -> Any:
     if x.dtype is torch.int64:
-        return torch.pow(x, value) if type(value) is int and 0 <= value < 1 << 31 else NotImplemented
-    return torch.pow(x, value) if x.dtype in WIDE and value not in ODD_POWERS else NotImplemented
+        return x.pow(value) if type(value) is int and 0 <= value < 1 << 31 else NotImplemented
+    return x.pow(value) if x.dtype in WIDE and value not in ODD_POWERS else NotImplemented
 
 
-def scalar_maximum(x: Tensor, value: float) -> Any:
-    # Where both are equal, the engine's derivative is another one than that of the maximum of arrays.
-    return torch.clamp_min(x, value) if takes_number(x.dtype, value) and is_plain(x) else NotImplemented
+def scalar_floor_divide(x: Tensor, value: int) -> Any:
+    # One that isn't positive has errors of its own.
+    fits = x.dtype in SIGNED_INTEGER and type(value) is int and 0 < value <= 127
+    return x.floor_divide(value) if fits else NotImplemented
 
 
-def scalar_minimum(x: Tensor, value: float) -> Any:
-    return torch.clamp_max(x, value) if takes_number(x.dtype, value) and is_plain(x) else NotImplemented
+def _limited(native: Callable[..., Tensor]) -> Callable[..., Any]:
+    def fast(x: Tensor, value: float) -> Any:
+        dtype = x.dtype
+        fits = -128 <= value <= 127 if dtype in _FLOATING else takes_number(dtype, value)
+        # Where both are equal, the engine's derivative is another one than that of the maximum of arrays.
+        return native(x, value) if fits and is_plain(x) else NotImplemented
+
+    return fast
+
+
+scalar_maximum, scalar_minimum = _limited(Tensor.clamp_min), _limited(Tensor.clamp_max)
 
 
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
         *(get_item, get_pair, get_copy, get_transpose, set_item, sum, prod, mean, floor_divide, matmul),
-        *(scalar_pow, scalar_maximum, scalar_minimum),
+        *(scalar_pow, scalar_floor_divide),
     )
 } | {
     **{f"scalar_{name}": path for name, path in _NUMBERS.items()},
     "reflected_add": _NUMBERS["add"],
     "reflected_multiply": _NUMBERS["multiply"],
-    "out_add": _into(torch.add, torch.int64),
-    "out_subtract": _into(torch.sub, torch.int64),
-    "out_multiply": _into(torch.mul, torch.int64, *COMPLEX),
-    "out_divide": _into(torch.div),
+    "out_add": _into("add", torch.int64),
+    "out_subtract": _into("sub", torch.int64),
+    "out_multiply": _into("mul", torch.int64, *COMPLEX),
+    "out_divide": _into("div"),
     "add": _arithmetic(elementwise.add, torch.bool, *INTEGER),
     "subtract": _arithmetic(elementwise.subtract, *INTEGER),
     "multiply": _arithmetic(elementwise.multiply, torch.bool, *INTEGER),
     "divide": _arithmetic(elementwise.divide),
-    "reflected_maximum": scalar_maximum,
-    "reflected_minimum": scalar_minimum,
+    **dict.fromkeys(("scalar_maximum", "reflected_maximum"), scalar_maximum),
+    **dict.fromkeys(("scalar_minimum", "reflected_minimum"), scalar_minimum),
     "max": _extremum(torch.max, torch.amax),
     "min": _extremum(torch.min, torch.amin),
-    "all": _truth(torch.all),
-    "any": _truth(torch.any),
-    "std": _spread(torch.std),
-    "var": _spread(torch.var),
+    "all": _truth(Tensor.all),
+    "any": _truth(Tensor.any),
+    "std": _spread(Tensor.std),
+    "var": _spread(Tensor.var),
 }

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch import fft as engine
 
 from ...errors import AxisError, ShapeError
-from ..kernels import bound_by, known_by, worked_around
+from ..kernels import Applied, bound_by, known_by, worked_around
 from ._shared import Kernel
 
 
@@ -33,6 +33,10 @@ _NATIVE = frozenset({torch.float32, torch.float64, torch.complex64, torch.comple
 _REASON = "other kinds of error, no kernel for half precision, none for arrays without elements"
 
 
+# Transforms of as many points as there are.
+_OF_EQUAL_LENGTH = frozenset({engine.fft, engine.ifft, engine.rfft})
+
+
 def _transform(native: Kernel) -> Kernel:
     def transforming(*, n: int, axis: int, norm: Any) -> Callable[[Tensor], Tensor]:
         # To the engine ``None`` is "backward", which it takes sooner.
@@ -49,8 +53,10 @@ def _transform(native: Kernel) -> Kernel:
     def know(x: Tensor, *, n: int, axis: int, norm: Any) -> Callable[[Tensor], Tensor] | None:
         if n < 1 or x.dtype not in _NATIVE or not x.numel() or native is engine.ihfft:
             return None
+        # The engine finds the usual arguments sooner by itself.
+        length = None if n == x.shape[axis] and native in _OF_EQUAL_LENGTH else n
         scaled = None if norm == "backward" else norm
-        return lambda x, /: native(x, n, axis, scaled)
+        return native if length is scaled is None and axis == x.dim() - 1 else Applied(native, length, axis, scaled)
 
     @known_by(know)
     @bound_by(transforming)

@@ -9,7 +9,7 @@ from operator import itemgetter
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, worked_around
+from ..kernels import bound_by, known_by, worked_around
 from ._indices import Window, check_bounds, check_device_bounds, forward, last_writes
 from ._shared import UNSIGNED, as_dtype, as_signed, independent, is_plain, writes
 
@@ -23,7 +23,10 @@ def _flip(x: Tensor, axes: list[int]) -> Tensor:
 
 def _reading(*, window: Window) -> Callable[[Tensor], Tensor]:
     slices, backward = forward(window)
-    return partial(get_window, window=window) if backward else itemgetter((*slices, ...))
+    if backward:
+        return partial(get_window, window=window)
+    # One slice is taken sooner than a tuple, and a tuple sooner without an ellipsis.
+    return itemgetter(slices[0] if len(slices) == 1 else tuple(slices) or ...)
 
 
 @bound_by(_reading)
@@ -83,6 +86,23 @@ def put_mask(x: Tensor, value: Tensor, mask: Tensor, /) -> Tensor:
     return x
 
 
+def _know_take(x: Tensor, indices: Tensor, *, axis: int | None) -> Callable[[Tensor, Tensor], Tensor] | None:
+    if indices.dim() != 1 or not x.numel() or x.dtype in UNSIGNED or (axis is None and x.dim() != 1):
+        return None
+    place = axis or 0
+
+    def taking(x: Tensor, indices: Tensor, /) -> Tensor:
+        if x.is_cpu and is_plain(x):
+            try:
+                return x.index_select(place, indices)
+            except (IndexError, RuntimeError):
+                pass
+        return _pick(x, (indices,), place)
+
+    return taking
+
+
+@known_by(_know_take)
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None) -> Tensor:
     # torch.index_select takes neither negative indices nor several axes of them: it raises.
     if indices.dim() == 1 and x.numel() and x.dtype not in UNSIGNED and x.is_cpu and is_plain(x):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, linalg
 
 from ...errors import AxisError, DtypeError, ShapeError
-from ..kernels import bound_by, known_by, support_native_out, worked_around
+from ..kernels import Applied, bound_by, known_by, support_native_out, worked_around
 from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, as_dtype, as_signed, is_finite
 
 
@@ -272,7 +272,10 @@ def _measuring(*, axis: tuple[int, ...], keepdims: bool, ord: float) -> Callable
 def _know_norm(x: Tensor, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> Any:
     if not axis or not x.numel() or x.dtype not in WIDE:
         return None
-    return lambda x, /: linalg.vector_norm(x, ord, axis, keepdims)
+    if ord == 2 and len(axis) == x.dim() and not keepdims:
+        # What the engine computes without arguments.
+        return linalg.vector_norm
+    return Applied(linalg.vector_norm, ord, axis, keepdims)
 
 
 @known_by(_know_norm)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,21 +10,30 @@ import torch
 from torch import Tensor
 
 from ...errors import ShapeError
-from ..kernels import bound_by, support_native_out, worked_around
+from ..kernels import Applied, Packed, bound_by, known_by, support_native_out, worked_around
 from ._shared import DTYPES, UNSIGNED, as_dtype, as_signed, independent, writes
 
 
-@bound_by(lambda *, shape: partial(Tensor.expand, size=shape))
+def _shaped(method: Callable[..., Tensor]) -> Callable[..., Callable[[Tensor], Tensor]]:
+    # Lengths one by one are taken sooner than a tuple of them, but there has to be one.
+    return lambda *, shape: Applied(method, *(shape or [shape]))
+
+
+@bound_by(_shaped(Tensor.expand))
 def broadcast_to(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
     return x.expand(shape)
 
 
-@bound_by(lambda *, axes: partial(torch.permute, dims=axes))
+def _permuting(*, axes: tuple[int, ...]) -> Callable[[Tensor], Tensor]:
+    return Tensor.t if axes == (1, 0) else Applied(Tensor.permute, *(axes or [axes]))
+
+
+@bound_by(_permuting)
 def permute_dims(x: Tensor, /, *, axes: tuple[int, ...]) -> Tensor:
     return torch.permute(x, axes)
 
 
-@bound_by(lambda *, shape: partial(torch.reshape, shape=shape))
+@bound_by(_shaped(Tensor.reshape))
 def reshape(x: Tensor, /, *, shape: tuple[int, ...]) -> Tensor:
     return torch.reshape(x, shape)
 
@@ -59,13 +67,8 @@ def set_imag(x: Tensor, value: Tensor, /) -> Tensor:
 
 
 def _joining(native: Callable[..., Tensor]) -> Callable[..., Callable[..., Tensor]]:
-    def bind(*, axis: int) -> Callable[..., Tensor]:
-        def joining(*arrays: Tensor, out: Tensor | None = None) -> Tensor:
-            return native(arrays, axis) if out is None else native(arrays, axis, out=out)
-
-        return joining
-
-    return bind
+    # The engine takes the first axis sooner by itself.
+    return lambda *, axis: Packed(native, axis) if axis else Packed(native)
 
 
 @bound_by(_joining(torch.cat))
@@ -89,6 +92,13 @@ def _repeating(*, count: int | None, axis: int | None) -> Callable[..., Tensor]:
     return repeating
 
 
+def _know_repeating(x: Tensor, *repeats: Tensor, count: int | None, axis: int | None) -> Any:
+    if repeats or axis is None or count is None or count < 0 or x.dtype in UNSIGNED:
+        return None
+    return Applied(Tensor.repeat_interleave, count, axis)
+
+
+@known_by(_know_repeating)
 @bound_by(_repeating)
 @worked_around("torch.repeat_interleave has no kernel for uint16, uint32, uint64, and other errors")
 def repeat(x: Tensor, /, *repeats: Tensor, count: int | None, axis: int | None) -> Tensor:
@@ -108,7 +118,9 @@ def repeat(x: Tensor, /, *repeats: Tensor, count: int | None, axis: int | None) 
 
 
 def _rolling(*, shift: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[Tensor], Tensor]:
-    return partial(torch.roll, shifts=shift, dims=axis) if axis else torch.clone
+    if len(axis) == 1:
+        return Applied(Tensor.roll, *shift, *axis)
+    return Applied(Tensor.roll, shift, axis) if axis else torch.clone
 
 
 @bound_by(_rolling)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import declines, worked_around
+from ..kernels import declines, scaled_root_mean_square, worked_around
 from ._shared import has_address
 
 
@@ -23,16 +23,7 @@ def root_mean_square(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Any:
         if not norm.isinf().any():
             root = norm / math.sqrt(math.prod(x.shape[each] for each in axis) or math.nan)
             return torch.hypot(root, root.new_tensor(math.sqrt(eps))).to(x.dtype)
-    return _scaled(x, axis, eps)
-
-
-def _scaled(x: Tensor, axis: tuple[int, ...], eps: float) -> Tensor:
-    """Return the same, of numbers that are divided by the greatest one, so that no square overflows."""
-    if not x.numel():
-        return x.square().mean(axis, keepdim=True).add(eps).sqrt()
-    scale = x.abs().amax(axis, keepdim=True).clamp_min(1)
-    squares = (x / scale).square().mean(axis, keepdim=True)
-    return scale * (squares + eps / scale / scale).sqrt()
+    return scaled_root_mean_square(torch, x, axis, eps)
 
 
 def detach(x: Tensor, /) -> Tensor:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..kernels import known_by, worked_around
+from ..kernels import Applied, known_by, worked_around
 from ._order import ranks
 from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, holds, is_plain
 
@@ -29,7 +30,7 @@ def _argument(native: Any, name: str, nan: int) -> Any:
     def know(x: Tensor, *, axis: int | None, keepdims: bool) -> Any:
         if x.dtype not in _ORDERED or keepdims or not x.numel():
             return None
-        return native if axis is None else lambda x, /: native(x, axis)
+        return native if axis is None else Applied(native, axis)
 
     @known_by(know)
     @worked_around("no kernel for bool, uint16, uint32, uint64 and complex numbers")
@@ -50,7 +51,7 @@ argmin = _argument(torch.argmin, "argmin", -1)
 
 
 def _know_nonzero(x: Tensor) -> Any:
-    return None if x.dtype in UNSIGNED else lambda x, /: torch.nonzero(x, as_tuple=True)
+    return None if x.dtype in UNSIGNED else partial(torch.nonzero, as_tuple=True)
 
 
 @known_by(_know_nonzero)
@@ -65,6 +66,21 @@ def _ends_finite(x: Tensor) -> bool:
     return not size or math.isfinite(x.tolist()[-1] if size <= FEW else x[-1].item())
 
 
+def _know_search(x1: Tensor, x2: Tensor, *sorter: Tensor, side: Any) -> Any:
+    if sorter or x1.dtype not in WIDE or not 0 < x1.numel() <= FEW:
+        return None
+    # The side that the engine takes by itself.
+    arguments = {} if side == "left" else {"side": side}
+
+    def searching(x1: Tensor, x2: Tensor, /) -> Tensor:
+        if x1.is_cpu and x1.is_contiguous() and x2.is_contiguous() and math.isfinite(x1.tolist()[-1]):
+            return torch.searchsorted(x1, x2, **arguments)
+        return searchsorted(x1, x2, side=side)
+
+    return searching
+
+
+@known_by(_know_search)
 @worked_around("no kernel for bool, uint16, uint32, uint64 and complex numbers; NaN is not above all numbers")
 def searchsorted(x1: Tensor, x2: Tensor, /, *sorter: Tensor, side: Any) -> Tensor:
     if x1.dtype in WIDE and not sorter and x1.is_cpu and _ends_finite(x1):

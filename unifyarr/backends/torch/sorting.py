@@ -39,7 +39,7 @@ def _ordering(*, axis: int, descending: bool, stable: bool) -> Callable[[Tensor]
 def _know_sorting(x: Tensor, *, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor] | None:
     if x.dtype not in _ORDERED:
         return None
-    return lambda x, /: torch.sort(x, dim=axis, descending=descending, stable=True)[0]
+    return lambda x, /: x.sort(dim=axis, descending=descending, stable=True)[0]
 
 
 def _know_ordering(x: Tensor, *, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor] | None:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, known_by, support_native_out, worked_around
+from ..kernels import Applied, bound_by, known_by, support_native_out, worked_around
 from ._shared import (
     DTYPES,
     FEW,
@@ -72,7 +72,7 @@ def _summing(*, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Callable[..
 
 def _know_sum(x: Tensor, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     native = DTYPES[dtype]
-    return (lambda x, /: torch.sum(x, axis, keepdims)) if x.dtype is native and native in _KEEPS and axis else None
+    return Applied(torch.sum, axis, keepdims) if x.dtype is native and native in _KEEPS and axis else None
 
 
 @known_by(_know_sum)
@@ -207,6 +207,15 @@ def _cumulative(function: Kernel, initial: int) -> Kernel:
 
         return accumulate
 
+    def know(x: Tensor, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Any:
+        if function is not _cumsum or include_initial or x.dim() != 1 or not 0 < x.numel() <= FEW:
+            return None
+        if x.dtype is not DTYPES[dtype] or x.dtype not in WIDE:
+            return None
+        # As ``_cumsum`` does. What it can't look at, inside ``vmap``, the general path computes.
+        return lambda x, /: x.cumsum(0) if x.tolist()[0] else _cumsum(x, 0)
+
+    @known_by(know)
     @bound_by(accumulating)
     @worked_around("no kernel for uint16, uint32, uint64, other first elements")
     def kernel(x: Tensor, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Tensor:

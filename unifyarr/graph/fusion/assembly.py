@@ -11,11 +11,13 @@ import numpy as np
 from .buffers import Buffers, Place, is_in_place
 from .loops import REDUCTIONS, WHOLE_EXPONENT, Operation, Task, find_loop, first_value, is_exact
 from .region import CAST, WHERE, Operand, Region, Step
-from .tasks import COPY, alone, grouped
+from .tasks import COPY, MOST_OPERANDS, alone, grouped
 
 # The bytes that a chunk touches, as measured (larger than the first cache is no fault), and how many elements it has.
 TOUCHED = 48 << 10
 SHORTEST, LONGEST = 1024, 4096
+# The elements of a chunk where one loop does it all, and nothing that a buffer holds is read again.
+ALONE = 16384
 # The longest row that is reduced chunk by chunk: all of it is in buffers.
 LONGEST_ROW = 32768
 
@@ -26,7 +28,7 @@ READ, COPIED, COMPUTED, COMPUTED_ROWS = range(4)
 
 
 class Instruction(NamedTuple):
-    """A task on places: of its inputs, then of its outputs, and of what a reduction begins with.
+    """A task on places: of its inputs, its outputs, and of what it saves or what a reduction begins with.
 
     ``checks`` are the instructions of a generated loop's operations: they find out which of them raised a flag.
     """
@@ -136,11 +138,15 @@ class _Assembler:
         late = self._place_writes(tasks, copies, places)
         buffers = Buffers(self.dtypes, self.by_row)
         buffers.place(tasks, {value for value, _ in late}, places)
+        self.saved = {(time, each): buffers.fresh(each) for time, task in enumerate(tasks) for each in task.saved}
         n_slots = len(buffers.slots)
         self.starts: list[np.ndarray] = []
-        instructions = [self._instruction(task, places, buffers) for task in tasks]
+        instructions = [
+            self._instruction(task, places, buffers, {each: self.saved[time, each] for each in task.saved})
+            for time, task in enumerate(tasks)
+        ]
         instructions += [
-            self._instruction(alone(self._copy(value, -1)), {**places, -1: at}, buffers) for value, at in late
+            self._instruction(alone(self._copy(value, -1)), {**places, -1: at}, buffers, {}) for value, at in late
         ]
         constants = (*map(np.asarray, region.constants), *self.starts)
         windows = (*region.reads, *(operand for _, operand in region.writes))
@@ -148,7 +154,7 @@ class _Assembler:
         sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
         return Assembly(
             *(region, windows, constants, tuple(buffers.slots), tuple(instructions), tuple(self.dtypes), self._still()),
-            *(self._capacity(buffers.slots[:n_slots]), roles, forward, self.reduces, sums),
+            *(self._capacity(buffers.slots[:n_slots], len(instructions)), roles, forward, self.reduces, sums),
         )
 
     def _copy(self, value: int, copied: int) -> Operation:
@@ -173,18 +179,33 @@ class _Assembler:
             value = copies.get(position, slot)
             window = Place("window", self.n_reads + position)
             time, until = made[value], last_read.get(operand.argument, -1)
-            if value not in places and (until < time or (until == time and is_in_place(tasks[time]))):
-                places[value] = window
-            else:
+            saved = self._overwritten(tasks[time], operand.argument)
+            if value in places or until > time or (until == time and saved is None):
                 late.append((value, window))
+                continue
+            places[value] = window
+            if until == time and saved is not None:
+                tasks[time] = tasks[time]._replace(saved=(*tasks[time].saved, *saved))
         return late
 
-    def _instruction(self, task: Task, places: dict[int, Place], buffers: Buffers) -> Instruction:
-        at = tuple(places[each] for each in (*task.inputs, *task.outputs))
+    def _overwritten(self, task: Task, argument: int) -> tuple[int, ...] | None:
+        """Return what a task has to save that writes to an argument which it reads; ``None`` if it can't do that."""
+        if len(task.operations) == 1:
+            return () if is_in_place(task) else None
+        found = tuple(each for each in task.inputs if each < self.n_reads and self._argument(each) == argument)
+        return found if len((*task.inputs, *task.outputs, *task.saved, *found)) <= MOST_OPERANDS else None
+
+    def _argument(self, read: int) -> int:
+        return self.region.reads[read].argument
+
+    def _instruction(
+        self, task: Task, places: dict[int, Place], buffers: Buffers, saved: dict[int, Place]
+    ) -> Instruction:
+        at = (*(places[each] for each in (*task.inputs, *task.outputs)), *(saved[each] for each in task.saved))
         step, value = task.operations[0].step, task.operations[0].inputs[0]
         if len(task.operations) > 1:
-            checked = buffers.place_checks(task, places)
-            checks = (self._instruction(alone(each), checked, buffers) for each in task.operations)
+            checked = buffers.place_checks(task, places | saved)
+            checks = (self._instruction(alone(each), checked, buffers, {}) for each in task.operations)
             return Instruction(task, ELEMENTWISE, at, tuple(checks))
         if not step.reduces:
             value = task.outputs[0] if task.outputs[0] >= 0 else value
@@ -207,8 +228,10 @@ class _Assembler:
                     roles[place.number] = COMPUTED if each.kind == ELEMENTWISE else COMPUTED_ROWS
         return tuple(roles), frozenset(forward)
 
-    def _capacity(self, slots: Sequence[tuple[int, bool]]) -> int:
+    def _capacity(self, slots: Sequence[tuple[int, bool]], count: int) -> int:
         region = self.region
+        if count == 1:
+            return max(ALONE, region.shape[-1]) if self.reduces else ALONE
         windows = (*region.reads, *(operand for _, operand in region.writes))
         width = sum(itemsize for itemsize, by_row in slots if not by_row)
         width += sum(region.arguments[each.argument][1].itemsize for each in windows)

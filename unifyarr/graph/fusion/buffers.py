@@ -20,7 +20,7 @@ class Place(NamedTuple):
 def is_in_place(task: Task) -> bool:
     """Return whether a task's result may be in the memory of one of its inputs.
 
-    A generated loop's isn't: its operations may have to run on the inputs again.
+    A generated loop saves them: its operations may have to run on the inputs again.
     """
     return len(task.operations) == 1 and runs_in_place(task.operations[0].step)
 
@@ -49,6 +49,11 @@ class Buffers:
                     places[each] = self._take(each)
             self._drop({*(() if in_place else dead), *(each for each in task.outputs if each not in last)}, places)
 
+    def fresh(self, value: int) -> Place:
+        """Return a buffer for values of this kind that nothing else uses."""
+        self.slots.append((self._dtypes[value].itemsize, bool(self._by_row[value])))
+        return Place("slot", len(self.slots) - 1)
+
     def place_checks(self, task: Task, places: dict[int, Place]) -> dict[int, Place]:
         """Return places for a task's operations one by one: all results in buffers that aren't used otherwise."""
         if self._n_values < 0:
@@ -70,8 +75,7 @@ class Buffers:
         buffer = self._dtypes[value].itemsize, bool(self._by_row[value])
         if self._free.get(buffer):
             return self._free[buffer].pop()
-        self.slots.append(buffer)
-        return Place("slot", len(self.slots) - 1)
+        return self.fresh(value)
 
     def _drop(self, values: set[int], places: dict[int, Place]) -> None:
         for each in values:

@@ -92,7 +92,10 @@ def _expression(step: Step) -> str | None:
     if step.name == CAST:
         if result.kind == "b":
             return "{0} != 0"
-        return None if first.kind == "f" and result.kind != "f" else "{0}"
+        if first.kind == "f" and result.kind != "f":
+            return None
+        # Compilers have no vectors that go from narrow integers to floats in one step.
+        return "(int32_t){0}" if first.itemsize < 4 and result.kind == "f" else "{0}"
     if len(set(step.dtypes[:-1])) > 1 or result not in (first, np.dtype("?")):
         return None
     kinds = {"f": _FLOAT, "i": _INTEGER, "u": _INTEGER, "b": _BOOL}[first.kind]
@@ -111,6 +114,8 @@ def type_of(dtype: np.dtype[Any]) -> str:
 
 def source(tasks: Sequence[Task], dtypes: Sequence[np.dtype[Any]], still: Sequence[bool]) -> str:
     """Return C with a function for each task, ``kernel_0`` and so on, of the signature of NumPy's loops.
+
+    Its second dimension is a number of rows, whose steps follow those of the elements.
 
     ``still`` are the values that are the same along a loop, where that's known.
     """
@@ -145,40 +150,54 @@ static inline {real} select_real_{size}(uint8_t c, {real} a, {real} b)
 
 def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Sequence[bool]) -> str:
     """Return a loop for dense memory, which the compiler vectorises, another for any, and the choice of one."""
-    places = list(enumerate((*task.inputs, *task.outputs)))
+    places = list(enumerate((*task.inputs, *task.outputs, *task.saved)))
     names = {value: f"v{i}" for i, value in enumerate((*task.inputs, *(each.value for each in task.operations)))}
     types = {value: type_of(dtypes[value]) for value in names}
     body = [f"{types[each.value]} {names[each.value]} = {_text(each, names)};" for each in task.operations]
     inputs, outputs = places[: len(task.inputs)], places[len(task.inputs) :]
     stills = [i for i, value in inputs if still[value]]
+    # What is overwritten is read and written at the same index.
+    shared = {i for i, value in places if value in {*task.saved, *task.outputs}} if task.saved else set()
 
-    pointers = [f"{types[value]} v{i}" if i in stills else f"{types[value]} *restrict p{i}" for i, value in places]
+    pointers = [
+        f"{types[value]} v{i}" if i in stills else f"{types[value]} *{'' if i in shared else 'restrict '}p{i}"
+        for i, value in places
+    ]
     dense = [f"{types[value]} v{i} = p{i}[i];" for i, value in inputs if i not in stills]
     dense += [*body, *(f"p{i}[i] = {names[value]};" for i, value in outputs)]
     at = {i: f"*({types[value]} *)(args[{i}] + i * steps[{i}])" for i, value in places}
     strided = [f"{types[value]} v{i} = {at[i]};" for i, value in inputs]
     strided += [*body, *(f"{at[i]} = {names[value]};" for i, value in outputs)]
-    given = [f"*({types[value]} *)args[{i}]" if i in stills else f"({types[value]} *)args[{i}]" for i, value in places]
+    given = [f"*({types[value]} *)at[{i}]" if i in stills else f"({types[value]} *)at[{i}]" for i, value in places]
+    count = len(places)
     is_dense = [f"steps[{i}] == {0 if i in stills else dtypes[value].itemsize}" for i, value in places]
     return f"""
-{_loop(f"dense_{number}", ", ".join(pointers), dense)}
-{_loop(f"strided_{number}", "char **args, ptrdiff_t const *steps", strided)}
+{_loop(f"dense_{number}", ", ".join(pointers), dense, bool(shared))}
+{_loop(f"strided_{number}", "char **args, ptrdiff_t const *steps", strided, False)}
 void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *steps, void *data)
 {{
-    if ({" && ".join(is_dense)})
-        dense_{number}(dimensions[0], {", ".join(given)});
-    else
-        strided_{number}(dimensions[0], args, steps);
+    int is_dense = {" && ".join(is_dense)};
+    char *at[{count}];
+    memcpy(at, args, sizeof at);
+    for (ptrdiff_t row = 0; row < dimensions[1]; row++) {{
+        if (is_dense)
+            dense_{number}(dimensions[0], {", ".join(given)});
+        else
+            strided_{number}(dimensions[0], at, steps);
+        for (int i = 0; i < {count}; i++)
+            at[i] += steps[{count} + i];
+    }}
 }}
 """
 
 
-def _loop(name: str, parameters: str, body: Sequence[str]) -> str:
+def _loop(name: str, parameters: str, body: Sequence[str], independent: bool) -> str:
+    pragma = "#pragma GCC ivdep\n" if independent else ""
     lines = "\n".join(f"        {each}" for each in body)
     return f"""
 static __attribute__((noinline)) void {name}(ptrdiff_t n, {parameters})
 {{
-    for (ptrdiff_t i = 0; i < n; i++) {{
+{pragma}    for (ptrdiff_t i = 0; i < n; i++) {{
 {lines}
     }}
 }}"""

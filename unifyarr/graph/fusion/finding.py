@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ..._core.declaring.types import ArrayType
+from ..._core.engines.handle import Handle
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.nodes import copy_nodes
@@ -21,18 +23,37 @@ from .views import is_index_map, shape_of
 
 # How many operations are worth a region. One operation and a write to a window are one call of NumPy's anyway.
 FEWEST = 2
+# How long rows are at least that are worth a region on engines that compute in several threads, where rows of parts of
+# arrays can't be joined to longer ones.
+ROW = 64
 
 
 def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> int:
     """Make one node of each region, and return how many there are.
 
-    Nothing is overwritten yet: it's a rewrite of values. ``strides`` has those of the graph's inputs.
+    Nothing is overwritten yet: it's a rewrite of values. ``strides`` has those of the graph's inputs and of
+    constants.
     """
     grouping = Grouping(fgraph, strides)
     regions = [_without_conflicts(fgraph, grouping, members) for members in grouping.regions()]
-    worth = [members for members in regions if sum(each.recipe is not None for each in members) >= FEWEST]
+    worth = [members for members in regions if _is_worth_it(members)]
     with fgraph.history.of("fuse"):
         return sum(_replace(fgraph, members) for members in worth)
+
+
+def _is_worth_it(members: Sequence[Member]) -> bool:
+    computing = [member for member in members if member.recipe is not None]
+    if len(computing) < FEWEST:
+        return False
+    op, shape = computing[0].node.op, computing[0].shape
+    if not isinstance(op, KernelOp) or op.backend.name == "numpy":
+        return True
+    # One row, long rows, or arrays as a whole, which are one row too.
+    if math.prod(shape[:-1]) == 1 or shape[-1] >= ROW:
+        return True
+    seen = [placed(v, each.shape) for each in members for v in operands(each.node) if not is_number(v)]
+    size = math.prod(shape)
+    return len(computing) == len(members) and all(math.prod(shape_of(each.base)) == size for each in seen)
 
 
 def _without_conflicts(fgraph: FunctionGraph, grouping: Grouping, members: list[Member]) -> list[Member]:
@@ -94,7 +115,7 @@ def _replace(fgraph: FunctionGraph, members: Sequence[Member]) -> bool:
     old = [member.node.outputs[0] for member in wanted]
     copies = copy_nodes(building.arguments, old)
     composed = FunctionGraph([copies[v] for v in building.arguments], [copies[v] for v in old], clone=False)
-    op = FusedOp(plan, composed)
+    op = FusedOp(building.backend, plan, composed)
     if assemble(op.as_region()) is None:
         return False
     node = Apply(op, building.arguments, [each.type for each in old])
@@ -110,6 +131,7 @@ class _Building:
 
     def __init__(self, fgraph: FunctionGraph, members: Sequence[Member]) -> None:
         self.fgraph, self.members = fgraph, members
+        self.backend: Handle = members[0].node.op.backend  # type: ignore[attr-defined]
         self.inside = {member.node for member in members}
         self.arguments: dict[Variable, int] = {}
         self.reads: dict[Operand, Slot] = {}
@@ -138,7 +160,7 @@ class _Building:
     def _read(self, variable: Variable, member: Member) -> Slot:
         if is_number(variable):
             assert isinstance(variable, Constant)
-            return self._number(np.reshape(variable.data, ()))
+            return self._number(np.reshape(self.backend.to_numpy(variable.data), ()))
         base, start, axes = placed(variable, member.shape)
         if base.owner in self.inside:
             return self._slots[base]

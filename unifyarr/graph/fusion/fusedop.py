@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from math import inf, prod
+from math import prod
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ..._core.declaring.types import ArrayType
+from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..core.basic import Apply, Op
 from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_writable
+from . import elsewhere
 from .grouping import whole
-from .machine import bind
+from .machine import bind, compile_now
 from .region import Axis, Operand, Region, Step
 
 # The most operations that a fused one is named after.
 NAMED = 3
+# From how many bytes on results come from the pool of NumPy's backend.
+POOLED = 1 << 16
+
+
+# What runs the regions of operations, as long as something needs it.
+_RUNS: WeakValueDictionary[Hashable, Callable[..., None]] = WeakValueDictionary()
 
 
 class Output(NamedTuple):
@@ -78,15 +87,17 @@ class FusedOp(Op):
     ``composed`` is the graph of the single operations.
     """
 
-    def __init__(self, plan: Plan, composed: FunctionGraph, host: Mapping[int, int] | None = None) -> None:
-        self.plan, self.composed, self.host = plan, composed, dict(host or {})
+    def __init__(
+        self, backend: Handle, plan: Plan, composed: FunctionGraph, host: Mapping[int, int] | None = None
+    ) -> None:
+        self.backend, self.plan, self.composed, self.host = backend, plan, composed, dict(host or {})
         names = list(dict.fromkeys(node.op.name for node in composed.toposort() if not node.op.views(node)))
         more = ["…"] if len(names) > NAMED else []
         super().__init__(
             f"fused[{', '.join([*names[:NAMED], *more])}]",
             destroy_map={key: (place,) for key, place in self.host.items()},
             out=[key for key, each in enumerate(plan.outputs) if each.base is None and key not in self.host],
-            parameters=(plan.key(), tuple(sorted(self.host.items()))),
+            parameters=(backend.name, plan.key(), tuple(sorted(self.host.items()))),
             nout=len(plan.outputs),
         )
 
@@ -99,7 +110,7 @@ class FusedOp(Op):
         """Return the operations that have one more output in the memory of an input."""
         taken = {*self.host.values()}
         return [
-            FusedOp(self.plan, self.composed, {**self.host, key: place})
+            FusedOp(self.backend, self.plan, self.composed, {**self.host, key: place})
             for key in range(self.nout)
             if key not in self.host
             for place in self.plan.hosts(key)
@@ -121,10 +132,24 @@ class FusedOp(Op):
         """Return the result for natives, or the tuple of results."""
         return self.bound(node)(*inputs, out=out)
 
-    def bound(self, node: Apply) -> Callable[..., Any]:
-        """Return a function of natives, and of ``out=``."""
-        run = bind(self.as_region())
+    def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
+        """Return a function of natives, and of ``out=``; wait until it's compiled, if it can be."""
+        if self.backend.name != "numpy":
+            outputs = tuple((each.type, each.base) for each in self.plan.outputs)
+            fused = elsewhere.Fused(self.backend, self.as_region(), self.composed, outputs, self.host)
+            return elsewhere.bound(node, fused, wait)
+        run = self._run(wait)
+        if wait:
+            compile_now(run)
         return self._bound_to_one(run) if self.nout == 1 else self._bound_to_several(run)
+
+    def _run(self, wait: bool) -> Callable[..., None]:
+        """Return what runs the region; equal ones, as of many parameters of a model, are run by one."""
+        key = (self.plan.key(), tuple(sorted(self.host.items())), wait)
+        run = _RUNS.get(key)
+        if run is None:
+            run = _RUNS[key] = bind(self.as_region())
+        return run
 
     def _bound_to_one(self, run: Callable[..., None]) -> Callable[..., Any]:
         make = _maker(self.plan.outputs[0])
@@ -165,5 +190,6 @@ def _maker(output: Output) -> Callable[[Sequence[np.ndarray]], np.ndarray]:
     numpy: Any = load("numpy").engine
     if base is not None:
         return lambda natives: numpy.copy(natives[base])
-    take = numpy._large_buffer if prod(shape) * dtype.itemsize >= (numpy.large or inf) else np.empty
+    # Fresh pages cost more than what a region does with them, and the allocator may give them back to the system.
+    take = numpy._large_buffer if numpy.large and prod(shape) * dtype.itemsize >= POOLED else np.empty
     return lambda natives: take(shape, dtype)

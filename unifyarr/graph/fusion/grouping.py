@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_kernel
-from .recipes import Recipe, recipe_of
+from .recipes import Recipe, are_loops, recipe_of
 from .region import Axis
 from .views import DENSE, ORDERED, SPREAD, Seen, is_index_map, long_axes, orders, seen, shape_of
 
@@ -103,7 +103,7 @@ class Read(NamedTuple):
 
 
 class Grouping:
-    """The regions of a graph; ``strides`` has those of its inputs."""
+    """The regions of a graph; ``strides`` has those of its inputs and constants."""
 
     def __init__(self, fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> None:
         self.fgraph, self.nodes = fgraph, fgraph.toposort()
@@ -243,7 +243,7 @@ def _is_backward(variable: Variable) -> bool:
 
 
 def _writes(node: Apply) -> bool:
-    if not is_kernel(node, "set_window") or node.op.backend.name != "numpy":  # type: ignore[attr-defined]
+    if not is_kernel(node, "set_window") or not are_loops(node.op.backend):  # type: ignore[attr-defined]
         return False
     x, value = node.inputs
     return x.type is not None and value.type is not None and x.type.dtype == value.type.dtype

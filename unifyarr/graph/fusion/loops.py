@@ -50,11 +50,16 @@ class Operation(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Operations that run as one loop, the values that it reads, and those that it makes for others."""
+    """Operations that run as one loop, the values that it reads, and those that it makes for others.
+
+    ``saved`` are the inputs that a generated loop overwrites, and stores elsewhere before: its operations may have to
+    run again.
+    """
 
     operations: tuple[Operation, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    saved: tuple[int, ...] = ()
 
 
 def find_loop(step: Step) -> Loop | None:

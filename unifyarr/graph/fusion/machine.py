@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.base import HostLoops
 from . import background, cache, warn
 from .assembly import Assembly, assemble, cost, number_places, own_name
 from .emit import source
 from .loops import Loop, find_loop
 from .region import Region, Step, run_by_steps
-from .threads import LONG, Parallel
+from .threads import LONG, Parallel, get_num_threads
 
 try:
     from . import _machine as _native  # type: ignore[attr-defined]
@@ -42,22 +43,45 @@ def can_run(step: Step) -> bool:
     return find_loop(step) is not None
 
 
-def bind(region: Region) -> Callable[..., None]:
+def bind(region: Region, host: HostLoops | None = None) -> Callable[..., Any]:
     """Return a function that runs a region: of NumPy arrays, one for each of ``region.arguments``, in their order.
 
-    Where a C compiler is there, the function is compiled in the background once its calls have taken some time.
+    With ``host`` it's a function of another engine's arrays, without warnings. It returns ``NotImplemented``, and does
+    nothing, if one of them isn't an array in the host's memory. Where a C compiler is there, the function is compiled
+    in the background once its calls have taken some time.
     """
 
     def by_steps(*arrays: np.ndarray) -> None:
         run_by_steps(region, arrays)
 
+    def quietly(*arrays: np.ndarray) -> None:
+        with np.errstate(all="ignore"):
+            run_by_steps(region, arrays)
+
     assembly = assemble(region) if native else None
-    if assembly is None:
-        return by_steps
-    program = _program(assembly, by_steps, iter(()))
-    program.hot = _Hot(weakref.ref(program), region, by_steps)
-    program.calls = max(int(HOT / (cost(assembly) + 1000)), 2)
-    return program  # type: ignore[no-any-return]
+    run = quietly if host else by_steps
+    if assembly is not None:
+        program = _program(assembly, run, iter(()), host)
+        program.hot = _Hot(weakref.ref(program), region, run, host)
+        program.calls = max(int(HOT / (cost(assembly) + 1000)), 2)
+        if host is None or host.exchange is not None:
+            return program  # type: ignore[no-any-return]
+        run = program
+    return run if host is None else _through_numpy(run, host)
+
+
+def _through_numpy(run: Callable[..., None], host: HostLoops) -> Callable[..., Any]:
+    """Return a function of an engine's arrays that don't tell C where they lie."""
+
+    def through_numpy(*natives: Any) -> Any:
+        try:
+            arrays = [host.to_numpy(each) for each in natives]
+        except Exception:
+            # An engine raises an error of some class for what has no memory.
+            return NotImplemented
+        return run(*arrays)
+
+    return through_numpy
 
 
 def compile_now(function: Callable[..., None]) -> bool:
@@ -68,15 +92,17 @@ def compile_now(function: Callable[..., None]) -> bool:
     if native is None or not isinstance(function, native.Program):
         return False
     if function.better is None and function.hot is not None:
-        function.better = _compiled(function.hot.region, function.hot.by_steps)
+        function.better = _compiled(function.hot.region, function.hot.by_steps, function.hot.host)
     return function.better is not None
 
 
 class _Hot:
     """Has a program compiled which is called often."""
 
-    def __init__(self, program: weakref.ref[Any], region: Region, by_steps: Callable[..., None]):
-        self._program, self.region, self.by_steps = program, region, by_steps
+    def __init__(
+        self, program: weakref.ref[Any], region: Region, by_steps: Callable[..., None], host: HostLoops | None
+    ):
+        self._program, self.region, self.by_steps, self.host = program, region, by_steps, host
 
     def __call__(self) -> None:
         """Compile in the background, or load from the cache."""
@@ -88,17 +114,17 @@ class _Hot:
             compile_now(program)
 
 
-def _compiled(region: Region, by_steps: Callable[..., None]) -> Any:
+def _compiled(region: Region, by_steps: Callable[..., None], host: HostLoops | None) -> Any:
     """Return a program with generated loops; ``None`` if there are none."""
     assembly = assemble(region, generated=True)
     tasks = [each.task for each in assembly.instructions if each.checks] if assembly else []
     if assembly is None or not tasks:
         return None
     kernels = cache.functions(source(tasks, assembly.dtypes, assembly.still), len(tasks))
-    return None if kernels is None else _program(assembly, by_steps, iter(kernels))
+    return None if kernels is None else _program(assembly, by_steps, iter(kernels), host)
 
 
-def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterator[int]) -> Any:
+def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterator[int], host: HostLoops | None) -> Any:
     region = assembly.region
     windows = tuple(
         (
@@ -126,9 +152,12 @@ def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterato
         n_steps=len(region.steps),
         fallback=by_steps,
         report=report,
+        exchange=host and host.exchange,
+        watches=host is None,
     )
     if cost(assembly) > LONG:
-        program.parallel = Parallel(program, by_steps, report)
+        threads = get_num_threads if host is None else host.num_threads
+        program.parallel = Parallel(program, by_steps, report, threads)
     return program
 
 

@@ -1,4 +1,7 @@
-"""What a kernel of NumPy's backend computes, in steps of a region: the loops that run when it's called by itself."""
+"""What a kernel computes, in steps of a region: the loops that run when NumPy's is called by itself.
+
+Kernels of other backends compute the same, where these say that they give the same bits.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
@@ -39,14 +43,16 @@ class Recipe(NamedTuple):
 def recipe_of(node: Apply) -> Recipe | None:
     """Return the steps of a node, or ``None`` if it isn't known to run such steps."""
     op = node.op
-    if not isinstance(op, KernelOp) or op.target is not None or op.backend.name != "numpy" or len(node.outputs) != 1:
+    if not isinstance(op, KernelOp) or op.target is not None or len(node.outputs) != 1 or not are_loops(op.backend):
         return None
-    if op.backend.kernels.get(op.name) is not _kernels().get(op.name, ...):
+    if op.backend.kernels.get(op.name) is not _kernels(op.backend.name).get(op.name, ...):
         # Another one was put in its place.
         return None
     if not node.inputs or any(each.type is None or None in each.type.shape for each in (*node.inputs, *node.outputs)):
         return None
     dtypes = tuple(each.type.dtype for each in node.inputs)  # type: ignore[union-attr]
+    if op.backend.name != "numpy":
+        return _recipe_elsewhere(node, dtypes)
     if op.name in _REDUCTIONS:
         shape = shape_of(node.inputs[0])
         if op.static["axis"] != (len(shape) - 1,):
@@ -57,11 +63,53 @@ def recipe_of(node: Apply) -> Recipe | None:
     return _checked(op, dtypes, node.outputs[0].type.dtype, 0)  # type: ignore[union-attr]
 
 
+def are_loops(backend: Handle) -> bool:
+    """Return whether kernels of a backend are described here."""
+    return backend.name == "numpy" or backend.host_loops() is not None
+
+
+def _recipe_elsewhere(node: Apply, dtypes: tuple[DType, ...]) -> Recipe | None:
+    """Return the steps of a kernel that gives the same bits as NumPy's."""
+    op, result = node.op, node.outputs[0].type.dtype  # type: ignore[union-attr]
+    assert isinstance(op, KernelOp)
+    loops = op.backend.host_loops()
+    assert loops is not None
+    if op.name == "pow":
+        exponent = node.inputs[1]
+        if not isinstance(exponent, Constant) or shape_of(exponent) or dtypes[0].char not in _WIDE:
+            return None
+        number = float(op.backend.to_numpy(exponent.data))
+        return _product(dtypes, int(number)) if number in loops.products else None
+    values = dtypes[1:] if op.name == "where" else (*dtypes, result) if op.name == "astype" else dtypes
+    if not {each.name for each in values} <= loops.same_bits.get(op.name, frozenset()):
+        return None
+    if op.name != "astype" and len(set(values)) > 1:
+        return None
+    return _checked(_op_on_numpy(op), dtypes, result, 0)
+
+
+@lru_cache(maxsize=1024)
+def _op_on_numpy(op: KernelOp) -> KernelOp:
+    return KernelOp(load("numpy"), op.name, op.static, 1)
+
+
+def _product(dtypes: tuple[DType, ...], exponent: int) -> Recipe:
+    steps = _Steps(dtypes)
+    x = product = steps.inputs[0]
+    for _ in range(exponent - 1):
+        product = steps.add("multiply", [product, x], [dtypes[0]] * 3)
+    return steps.made()
+
+
 @cache
-def _kernels() -> dict[str, Any]:
-    """Return the kernels that are described here."""
+def _kernels(backend: str) -> dict[str, Any]:
+    """Return the kernels of a backend that are described here."""
+    modules = [vars(module) for module in load(backend).engine.modules]
+    if backend != "numpy":
+        loops = load(backend).host_loops()
+        described = () if loops is None else (*loops.same_bits, *(["pow"] if loops.products else []))
+        return {name: module[name] for name in described for module in modules if name in module}
     names = (*_REDUCTIONS, *_SPECIAL, *_PLAIN)
-    modules = [vars(module) for module in load("numpy").engine.modules]
     plain = {name: each for module in modules for name, each in module.items() if hasattr(each, "with_axes")}
     return plain | {name: module[name] for name in names for module in modules if name in module}
 

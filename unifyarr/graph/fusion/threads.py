@@ -25,7 +25,7 @@ def set_num_threads(n: int) -> None:
 
     Results don't depend on the number, to the last bit. Short loops run in one thread, and so do calls from a thread
     other than the main one, where a pool of the program's is at work already. The engines' own threads are set with
-    the engine.
+    the engine; on torch, the loops of a compiled function run in as many.
 
     Parameters
     ----------
@@ -83,12 +83,18 @@ def _default() -> int:
 class Parallel:
     """Runs the parts of a program in threads."""
 
-    def __init__(self, program: Any, fallback: Callable[..., None], report: Callable[[bytes], None]):
-        self._program, self._fallback, self._report = program, fallback, report
+    def __init__(
+        self,
+        program: Any,
+        fallback: Callable[..., None],
+        report: Callable[[bytes], None],
+        threads: Callable[[], int] = get_num_threads,
+    ):
+        self._program, self._fallback, self._report, self._threads = program, fallback, report, threads
 
     def __call__(self, arrays: tuple[np.ndarray, ...], watched: int) -> None:
         """Run on arrays that suit the program; ``watched`` are the flags to report."""
-        n = get_num_threads() if threading.current_thread() is threading.main_thread() else 1
+        n = self._threads() if threading.current_thread() is threading.main_thread() else 1
         # Each thread takes the next part when it's done with one: none waits for a thread that starts late.
         parts = 1 if n == 1 else PARTS * n
         numbers, lock = iter(range(parts)), threading.Lock()

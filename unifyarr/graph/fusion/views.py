@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..._core.declaring.declare import DECLARATIONS
 from ..._core.values.shapes import c_strides
-from ..core.basic import Apply, Constant, Variable
+from ..core.basic import Apply, Variable
 from ..kernels.kernelop import COPY, WRITES, KernelOp
 from .region import Axis
 
@@ -23,6 +23,13 @@ _KEEP_ORDER = frozenset(
     (
         *("clip", "round", "sigmoid", "where"),
         *("all", "any", "max", "mean", "min", "prod", "std", "sum", "var", "cumulative_prod", "cumulative_sum"),
+    )
+)
+# Kernels whose results are in C order without gaps, if their arguments are.
+_STAY_DENSE = frozenset(
+    (
+        *("argsort", "concat", "erf", "erfc", "repeat", "roll", "sort", "stack", "take", "take_along_axis"),
+        *("tril", "triu"),
     )
 )
 
@@ -117,15 +124,13 @@ def _static(node: Apply) -> Mapping[str, Any]:
 def orders(nodes: Sequence[Apply], strides: Mapping[Variable, Sequence[int]]) -> dict[Variable, int]:
     """Return how surely the axes of each variable are in C order when the function runs by itself.
 
-    ``strides`` has those of the graph's inputs. Ufuncs give results in the order of their arguments, and sums add up in
-    the order of memory.
+    ``strides`` has those of the graph's inputs and constants. Ufuncs give results in the order of their arguments, and
+    sums add up in the order of memory.
     """
     found = {variable: _order(variable, given) for variable, given in strides.items()}
     for node in nodes:
         for variable in node.inputs:
-            if variable not in found:
-                known = isinstance(variable, Constant) and hasattr(variable.data, "strides")
-                found[variable] = _order(variable, variable.data.strides) if known else UNKNOWN  # type: ignore[attr-defined]
+            found.setdefault(variable, UNKNOWN)
         result = _order_after(node, [found[variable] for variable in node.inputs])
         for variable in node.outputs:
             known = variable.type is not None and None not in variable.type.shape
@@ -171,6 +176,8 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
     if op.name == "astype":
         # Its result is in the order of memory, in which an axis whose elements repeat comes last.
         return DENSE if inputs[0] >= ORDERED else UNKNOWN
+    if op.name in _STAY_DENSE and min(inputs) == DENSE:
+        return DENSE
     declaration = DECLARATIONS.get(op.name)
     if op.name in _KEEP_ORDER or (declaration is not None and declaration.ufunc is not None):
         return DENSE if all(inputs) else UNKNOWN

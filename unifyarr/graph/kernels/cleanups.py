@@ -14,10 +14,12 @@ from ..._core.engines.handle import Handle
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
-from .kernelop import COPY, KernelOp, is_kernel
+from .kernelop import COPY, KernelOp, is_kernel, kernel_op
 
 # A folded constant has at most this many elements. A larger one is computed at each call, so that it holds no memory.
 SMALL = 4096
+# How many writes a read is followed through at most.
+MOST_WRITES = 256
 
 
 def no_copy(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
@@ -61,6 +63,30 @@ def read_what_was_written(fgraph: FunctionGraph, node: Apply) -> Sequence[Variab
     return [inner.inputs[1]] if inner.inputs[1].type == node.outputs[0].type else None
 
 
+def read_behind_writes(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Replace the read of a window by the value that was written to it, before windows apart from it were written."""
+    if not is_kernel(node, "get_window"):
+        return None
+    window, x = _static(node)["window"], node.inputs[0]
+    for _ in range(MOST_WRITES):
+        writer = x.owner
+        if writer is None or not is_kernel(writer, "set_window"):
+            return None
+        written = _static(writer)["window"]
+        if written == window:
+            return [writer.inputs[1]] if writer.inputs[1].type == node.outputs[0].type else None
+        if not any(_are_apart(one, other) for one, other in zip(written, window, strict=True)):
+            return None
+        x = writer.inputs[0]
+    return None
+
+
+def _are_apart(one: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
+    """Return whether two windows of an axis lie behind one another; each has a start, a step and a length."""
+    first, second = (sorted((start, start + step * (length - 1))) for start, step, length in (one, other))
+    return first[1] < second[0] or second[1] < first[0]
+
+
 def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Drop a write to a window that the next write overwrites."""
     inner = _inner(node, "set_window", "set_window")
@@ -68,7 +94,24 @@ def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     return _applied(node, [inner.inputs[0], node.inputs[1]]) if inner is not None and same else None
 
 
-RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once)
+def no_power(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Replace squares and reciprocals that are written as powers, as NumPy's backend does with numbers."""
+    if not is_kernel(node, "pow") or _backend(node).name != "numpy":
+        return None
+    x, exponent = node.inputs
+    if x.type != node.outputs[0].type or x.type is None or not isinstance(exponent, Constant) or exponent.data.ndim:
+        return None
+    kind = x.type.dtype.kind
+    name = {2.0: "square", -1.0: "reciprocal"}.get(float(exponent.data)) if kind in "fiu" else None
+    if name is None or (kind != "f" and name == "reciprocal"):
+        return None
+    return Apply(kernel_op(_backend(node), name, {}), [x], [x.type]).outputs
+
+
+RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once, no_power)
+# Where the engine compiles the graph as a whole. XLA copies an array that is read between two writes to it, though the
+# windows are apart. Elsewhere the value would be held for longer than its window.
+WHOLE_RULES: tuple[Rule, ...] = (*RULES, read_behind_writes)
 
 
 def folded(node: Apply) -> Sequence[Any] | None:

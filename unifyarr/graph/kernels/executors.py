@@ -33,7 +33,8 @@ class Instruction(NamedTuple):
 class Schedule:
     """The nodes of a graph in a fixed order, compiled to one Python function. Each variable has a place, a number.
 
-    With ``borrow`` the next call uses the memory of the results again. ``bound`` returns the function that runs a node.
+    With ``borrow`` the next call uses the memory of the results again. ``bound`` returns the function that runs a node,
+    by default the operation's own.
     ``constant``, if given, returns what each run uses of a constant.
     """
 
@@ -43,7 +44,7 @@ class Schedule:
         plan: Mapping[Variable, Variable],
         *,
         borrow: bool = False,
-        bound: Callable[[Apply], Callable[..., Any]] = lambda node: node.op.bound(node),
+        bound: Callable[[Apply], Callable[..., Any]] | None = None,
         constant: Callable[[Any], Any] | None = None,
     ) -> None:
         self._constant = constant
@@ -84,7 +85,7 @@ class Schedule:
         ]
 
         # Called itself where calls have to cost little.
-        self.run = self._compiled(bound)
+        self.run = self._compiled(bound or (lambda node: node.op.bound(node)))
 
     def __call__(self, *natives: Any) -> list[Any]:
         """Return the natives of the outputs."""
@@ -160,15 +161,16 @@ def executor(
     borrow: bool = False,
     donate: Mapping[int, int] | None = None,
     exact: bool = False,
+    bound: Callable[[Apply], Callable[..., Any]] | None = None,
 ) -> Executor:
     """Return a function that runs a graph on a backend.
 
     With ``borrow`` the next call uses the memory of the results again. The other two are for engines that compile the
     whole graph: ``donate`` maps each input that may be used up to the output that takes its memory, and ``exact`` asks
-    for the same results as those of the kernels called one by one.
+    for the same results as those of the kernels called one by one. ``bound``, for the others, returns what runs a node.
     """
     if not backend.can_compile:
-        return Schedule(fgraph, memory_plan(fgraph), borrow=borrow)
+        return Schedule(fgraph, memory_plan(fgraph), borrow=borrow, bound=bound)
     schedule = Schedule(fgraph, {}, constant=backend.as_constant)
     whole: Executor = backend.compiled(schedule, donate=donate, exact=exact)
     return whole

@@ -13,7 +13,9 @@ from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
 
 # The only kernels whose result may share memory with their first array.
-VIEWS = frozenset({"get_window", "permute_dims", "reshape", "broadcast_to", "real", "imag", "diagonal", "bitcast"})
+VIEWS = frozenset(
+    {"get_window", "permute_dims", "reshape", "broadcast_to", "real", "imag", "diagonal", "bitcast", "detach"}
+)
 # Those of them whose views may be read-only, or have elements that share memory.
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 # Kernels that write to their first array if the engine can. The pure operations work on a copy.

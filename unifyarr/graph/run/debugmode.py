@@ -21,6 +21,7 @@ from ..core.memory import memory_plan
 from ..core.nodes import sorted_nodes
 from ..fusion.fusedop import FusedOp
 from ..kernels.executors import Schedule
+from ..kernels.into import innermost
 from ..kernels.operations import UserOp
 from .noderun import NodeRun, check_types, results_of
 from .recorded import Storage
@@ -138,10 +139,15 @@ class DebugProgram:
 
     def _reference_of(self, node: Apply) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """Return what computes the results of a destructive twin, or of a fused operation, in the other way."""
-        if isinstance(node.op, FusedOp):
-            # Its parts are checked in their turn.
-            places = Places.of(Schedule(node.op.composed, {}), node.op.composed)
-            return lambda inputs: self._run_checked(places, inputs)
+        op = innermost(node.op)
+        if isinstance(op, FusedOp):
+            # Its parts are checked in their turn. What it's written into isn't read.
+            composed = op.composed
+            places = Places.of(Schedule(composed, {}), composed)
+            return lambda inputs: self._run_checked(places, inputs[: len(composed.inputs)])
+        if op is not node.op:
+            pure = Apply(op, node.inputs[:-1], [each.type for each in node.outputs])
+            return lambda inputs: results_of(pure, inputs[:-1])
         origin = self._origins.get(node)
         if origin is None or node.op not in origin.op.inplace:
             return None

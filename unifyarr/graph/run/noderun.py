@@ -14,6 +14,7 @@ from ...errors import BadDestroyMap, BadInplace, BadOptimization, BadThunkOutput
 from ..core.basic import Apply, Type
 from ..fusion.fusedop import FusedOp
 from ..kernels.executors import Instruction
+from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from .recorded import Storage, spoilt
 
@@ -159,7 +160,7 @@ class NodeRun:
         """Raise if a destructive twin computed other values than the pure operation, or a fused one than its parts."""
         for key, values in enumerate(expected):
             found = self.storage.values[self.instruction.outputs[key]]
-            if isinstance(self.node.op, FusedOp):
+            if isinstance(innermost(self.node.op), FusedOp):
                 if not same_bits(values, found):
                     raise BadOptimization(
                         self._says(
@@ -232,7 +233,7 @@ def results_of(node: Apply, inputs: Sequence[Any], out: Any = None) -> Sequence[
         # Uninitialized elements get the same garbage each time, so that a read of them is found.
         backend = node.op.backend
         values = spoilt(np.zeros(backend.shape(result), backend.dtype(result)))
-        result = backend.from_numpy(values, device=backend.device_named(backend.device(result)))
+        result = backend.from_numpy(values, device=backend.own_device(backend.device(result)))
     return tuple(result) if len(node.outputs) != 1 and isinstance(result, (tuple, list)) else (result,)
 
 
@@ -248,7 +249,7 @@ def check_types(backend: Handle, node: Apply, inputs: Sequence[Any], results: Se
             raise InvalidValueError(says(node, backend, f"returned {named(node, key)} {what}"))
 
 
-def _contradicts(backend: Handle, native: Any, wanted: Type | None, devices: set[str]) -> str | None:
+def _contradicts(backend: Handle, native: Any, wanted: Type | None, devices: set[Any]) -> str | None:
     if not isinstance(native, tuple(backend.native_types)):
         which = "NotImplemented" if native is NotImplemented else f"a {type(native).__name__}"
         return f"as {which}: return an array of that backend"
@@ -258,8 +259,8 @@ def _contradicts(backend: Handle, native: Any, wanted: Type | None, devices: set
             f"of shape {shape} and dtype {dtype}, but its variable is of shape {tuple(wanted.shape)} and dtype "
             f"{wanted.dtype}: correct output_types, or the result"
         )
-    if devices and device not in devices:
-        return f"on device {device!r}, but its inputs are on {', '.join(sorted(devices))}: compute it there"
+    if devices and device not in devices and backend.meeting([*devices, device]) is None:
+        return f"on device {device!r}, but its inputs are on {', '.join(sorted(map(str, devices)))}: compute it there"
     return None
 
 

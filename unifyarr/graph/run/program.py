@@ -1,9 +1,9 @@
-"""A function compiled for one cache key: its graph, rewritten to work in place, and where its results go."""
+"""A function compiled for one cache key: its graph, what runs that, and where its results go."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,24 +13,16 @@ from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
 from ..._core.arrays.views import Window
 from ..._core.writing.inplace import assign, check_target, finish_all
-from ...errors import CompileWarning, InconsistencyError
-from ..core.allornothing import AllOrNothing
-from ..core.basic import Apply, Variable, same_type
-from ..core.destroyhandler import DestroyHandler
-from ..core.feature import Client
+from ...errors import CompileWarning
+from ..core.basic import Apply, same_type
 from ..core.fgraph import FunctionGraph
-from ..core.rewriting import canonicalize, fold_constants, inplace, keep_in, merge
-from ..core.scheduling import settle_order
-from ..core.supervisor import Supervisor
-from ..fusion.finding import fuse
 from ..fusion.fusedop import FusedOp
-from ..fusion.machine import is_compiled
-from ..kernels.cleanups import RULES, folded
-from ..kernels.executors import Executor, executor, shared
-from ..kernels.kernelop import KernelOp, copied, is_writable, may_fail, stored
-from ..kernels.windows import compute_in_window
+from ..kernels.executors import Executor, executor
+from ..kernels.into import innermost
+from ..kernels.kernelop import KernelOp, may_fail
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
+from .rewriting import Rewriting
 
 
 class Options(NamedTuple):
@@ -38,6 +30,7 @@ class Options(NamedTuple):
 
     mode: str
     borrow: bool
+    wait: bool
 
 
 class Handling(NamedTuple):
@@ -86,12 +79,22 @@ class Program:
         self.arrays = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
         targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
         # Those of the graph's inputs: what follows from floats is 0-d.
-        self._strides = [geometry(x).strides for x in targets] + [()] * (len(self.made.inputs) - len(targets))
+        strides = [geometry(x).strides for x in targets] + [()] * (len(self.made.inputs) - len(targets))
+        is_on_host = all(x.device == "cpu" for x in targets)
         # The inputs that are written. The graph doesn't write to those that are ``deferred``: their new values are
         # assigned when all results are there.
         self.written = list(self.made.updates)
         self.deferred = {place for place, x in enumerate(targets) if self._is_deferred(x)}
         self.mutable = [place for place in mutable if place not in self.written and place not in self.deferred]
+        stored = {number: place for number, place in enumerate(self.written) if place not in self.deferred}
+        free = frozenset((*stored.values(), *self.mutable))
+        in_parts = crossing.two_engines and options.mode != "debug"
+        self.stores = [
+            store
+            for place, new in self.made.updates.items()
+            for store in (stores_of(place, self.made.inputs[place], new) if in_parts else [Store(place, new)])
+        ]
+        self._rewriting = Rewriting(self.backend, options.mode, strides, is_on_host, len(self.stores), stored, free)
         self._build()
         # Whether it was said that the engine doesn't compile it.
         self._told = False
@@ -102,13 +105,6 @@ class Program:
         return is_recipe(x) or self.crossing.two_engines or variable
 
     def _build(self) -> None:
-        made = self.made
-        in_parts = self.crossing.two_engines and self.options.mode != "debug"
-        self.stores = [
-            store
-            for place, new in made.updates.items()
-            for store in (stores_of(place, made.inputs[place], new) if in_parts else [Store(place, new)])
-        ]
         traced = self._traced()
         self.destroyed = frozenset((*self.written, *self.mutable))
         whole = self.crossing.to_compiled if self.options.mode != "debug" else self.crossing.to_engine
@@ -117,10 +113,10 @@ class Program:
         if self.options.mode == "debug":
             from .debugmode import DebugProgram
 
-            checked = DebugProgram(traced, self._rewrite, self.backend)
+            checked = DebugProgram(traced, self._rewriting, self.backend)
             self.fgraph, self._executors[()] = checked.fgraph, checked
         else:
-            self._rewrite(traced)
+            self._rewriting(traced)
             self.fgraph = traced
         # A graph that the engine compiles as a whole returns natives that nothing else refers to.
         self.returns_new = self.backend.destroys and not self.crossing.two_engines and self.options.mode != "debug"
@@ -135,10 +131,10 @@ class Program:
 
     def by_single_steps(self) -> FunctionGraph:
         """Return the graph that would run if nothing were fused."""
-        if not any(isinstance(node.op, FusedOp) for node in self.fgraph.apply_nodes):
+        if not any(isinstance(innermost(node.op), FusedOp) for node in self.fgraph.apply_nodes):
             return self.fgraph
         fgraph = self._traced()
-        self._rewrite(fgraph, fuses=False)
+        self._rewriting(fgraph, fuses=False)
         return fgraph
 
     def _handling(self, donated: set[int]) -> Handling:
@@ -154,60 +150,6 @@ class Program:
                 if each[1] not in donated and (each[1] in self.deferred or not self.backend.mutable)
             ),
         )
-
-    def _rewrite(self, fgraph: FunctionGraph, *, fuses: bool = True) -> None:
-        """Turn the traced graph into the one that runs."""
-        if self.options.mode != "pure":
-            self._simplify(fgraph, fuses=fuses)
-        if self.backend.mutable:
-            self._write(fgraph)
-            if self.options.mode != "pure":
-                self._work_in_place(fgraph)
-
-    def _simplify(self, fgraph: FunctionGraph, *, fuses: bool) -> None:
-        canonicalize(fgraph, RULES)
-        if self.backend.mutable:
-            # The compilers of the other engines fold constants themselves.
-            fold_constants(fgraph, folded)
-        merge(fgraph)
-        if fuses and self.backend.name == "numpy" and is_compiled():
-            fuse(fgraph, dict(zip(fgraph.inputs, self._strides, strict=True)))
-        canonicalize(fgraph, [compute_in_window])
-
-    def _write(self, fgraph: FunctionGraph) -> None:
-        """Add the stores to written arguments, and copies so that each other result has memory of its own."""
-        taken: set[Variable] = set()
-        for number, (variable, memory) in enumerate(zip(list(fgraph.outputs), shared(fgraph), strict=True)):
-            new = variable
-            is_stored = number < len(self.written) and self.written[number] not in self.deferred
-            # Callers may write to what is returned. A broadcast is read-only, though a rewrite may have put it there.
-            is_fit = is_stored or is_writable(variable)
-            if any(each.owner is None for each in memory) or memory & taken or not is_fit:
-                new = copied(self.backend, variable)
-            if is_stored:
-                new = stored(self.backend, fgraph.inputs[self.written[number]], new)
-            with fgraph.history.of("the storing of results"):
-                fgraph.change_input(Client(None, number), new)
-            taken |= memory
-        fgraph.attach(DestroyHandler())
-        fgraph.attach(AllOrNothing(may_fail))
-
-    def _work_in_place(self, fgraph: FunctionGraph) -> None:
-        free = {place for place in (*self.written, *self.mutable) if place not in self.deferred}
-        fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in free))
-        stores = {
-            number: fgraph.inputs[place] for number, place in enumerate(self.written) if place not in self.deferred
-        }
-        # One operation may compute several of them in their targets' memory, but only together (a swap of two, say).
-        groups: dict[Apply | None, dict[int, Variable]] = {}
-        for number, target in stores.items():
-            groups.setdefault(_stored(fgraph, number).owner, {})[number] = target
-        for group in groups.values():
-            if len(group) == 1 or not _store_nothing(fgraph, group):
-                for number, target in group.items():
-                    _store_nothing(fgraph, {number: target})
-        inplace(fgraph)
-        settle_order(fgraph)
 
     def _results_reusing(self) -> dict[int, int]:
         """Map each argument that may be donated to a result of the same type that can use its memory."""
@@ -236,7 +178,10 @@ class Program:
         if found is None:
             exact = not all(map(_is_plain, self.fgraph.apply_nodes))
             donate = {place: self._result_in[place] for place in donated}
-            found = executor(self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact)
+            bound = _bound_and_compiled if self.options.wait else None
+            found = executor(
+                self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact, bound=bound
+            )
             self._executors[donated] = found
         return found
 
@@ -340,28 +285,13 @@ class Program:
         return [*rebound, *assigned, *reusing]
 
 
+def _bound_and_compiled(node: Apply) -> Callable[..., Any]:
+    op: Any = node.op
+    run: Callable[..., Any] = op.bound(node, wait=True) if isinstance(innermost(op), FusedOp) else op.bound(node)
+    return run
+
+
 def _is_plain(node: Apply) -> bool:
     # A compiler may drop errors and draw other random numbers. What a user's kernel does isn't known.
     parts = list(node.op.parts())
     return not may_fail(node) and all(isinstance(op, KernelOp) and not op.name.startswith("draw_") for op in parts)
-
-
-def _stored(fgraph: FunctionGraph, number: int) -> Variable:
-    store = fgraph.outputs[number].owner
-    assert store is not None
-    return store.inputs[1]
-
-
-def _store_nothing(fgraph: FunctionGraph, targets: Mapping[int, Variable]) -> bool:
-    """Try to compute values in the memory of their targets, so that they needn't be stored there."""
-    try:
-        with fgraph.history.of("inplace"), fgraph.transaction():
-            values = {number: _stored(fgraph, number) for number in targets}
-            for number, value in values.items():
-                fgraph.replace(fgraph.outputs[number], value)
-            for number, target in targets.items():
-                if keep_in(fgraph, values[number], target) is None:
-                    raise InconsistencyError(f"{values[number]} can't be computed in the memory of {target}")
-    except InconsistencyError:
-        return False
-    return True

@@ -38,7 +38,7 @@ def of_constants(trace: Recorder, name: str, natives: Sequence[Traced]) -> Any:
         raise TraceError(f"{where()} {what}, but its values aren't known when a compiled function is traced: {advice}")
     with np.errstate(all="ignore"):
         result = load("numpy").kernel(name)(*values)
-    device = trace.backend.device_named(natives[0].device)
+    device = trace.backend.own_device(natives[0].device)
     made = [trace.handle.from_numpy(each, device=device) for each in (result if type(result) is tuple else (result,))]
     return tuple(made) if type(result) is tuple else made[0]
 

@@ -25,16 +25,19 @@ class Scalar(NamedTuple):
         if backend.native_type is np.ndarray:
             return partial(np.asarray, dtype=self.dtype.dtype)
         dtype = self.dtype.dtype
-        as_native = (
-            backend.compiled_argument if compiled else partial(backend.from_numpy, device=self.device, copy=False)
-        )
-        if self.dtype.itemsize >= 8:
-            return lambda value: as_native(np.asarray(value, dtype))
+        as_native = backend.compiled_argument if compiled else backend.adopting(dtype, self.device)
+        asarray = np.asarray
+        if self.dtype.itemsize >= 8 and dtype.kind == "f":
+            return lambda value: as_native(asarray(value, dtype))
+        # Short of the greatest number, which the nearest ones are rounded to.
+        greatest = 0.9 * float(np.finfo(dtype).max) if dtype.kind in "fc" else 0.0
 
         def make(value: float) -> Any:
+            if -greatest < value < greatest:
+                return as_native(asarray(value, dtype))
             # Only NumPy's own backend warns of what a dtype can't hold.
             with np.errstate(all="ignore"):
-                return as_native(np.asarray(value, dtype))
+                return as_native(asarray(value, dtype))
 
         return make
 

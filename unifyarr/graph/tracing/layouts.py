@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,9 +14,9 @@ from ..._core.engines.registry import load
 from ..._core.values.shapes import c_strides, shadow
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp, kernel_op
+from ..kernels.laidout import LaidOut, Strides, is_alike
 from .traced import Recorder, Traced, evaluate, known_type
 
-Strides = tuple[int, ...]
 # Kernels that take arrays of any lengths with the same static arguments, beside the elementwise ones. The order of the
 # axes in the memory of their results is that for two elements along each axis.
 ANY_LENGTH = frozenset(
@@ -31,6 +32,10 @@ MOST_AXES = 10
 
 def strides_of(trace: Recorder, native: Traced) -> Strides | None:
     """Return the strides of what a native of a trace stands for, ``None`` if it's C-contiguous on any engine."""
+    return _strides_of(trace, native, trace.examples.of)
+
+
+def _strides_of(trace: Recorder, native: Traced, example: Callable[[Variable], Any]) -> Strides | None:
     while isinstance(native.layout, Traced):
         native = native.layout
     found = native.layout
@@ -38,42 +43,73 @@ def strides_of(trace: Recorder, native: Traced) -> Strides | None:
         found = native.layout = evaluate(
             native.variable,
             trace.layouts,
-            lambda variable: _strides_of_source(trace, variable),
-            lambda node, inputs: _strides_of_node(trace, node, inputs),
+            lambda variable: _strides_of_source(trace, variable, example),
+            lambda node, inputs: _strides_of_node(trace, node, inputs, example),
         )
     return found
 
 
-def _strides_of_source(trace: Recorder, variable: Variable) -> Strides:
-    value = variable.data if isinstance(variable, Constant) else trace.examples.of(variable)
+def laid_out(trace: Recorder, native: Traced, old: Traced) -> Traced:
+    """Return a native that lies in memory as ``old``, to which all of it is written."""
+    strides = known = None
+    if trace.backend.name == "numpy" and len(native.shape) > 1:
+        with contextlib.suppress(_Unknown):
+            strides, known = (_strides_of(trace, each, _unknown) for each in (old, native))
+    if strides is None or known is None or is_alike(native.shape, native.dtype.itemsize, strides, known):
+        return native
+    return Traced(Apply(LaidOut(strides), [native.variable], [native.type]).outputs[0], native.device)
+
+
+class _Unknown(Exception):
+    """Only a run would tell the strides."""
+
+
+def _unknown(variable: Variable) -> Any:
+    raise _Unknown
+
+
+def _strides_of_source(trace: Recorder, variable: Variable, example: Callable[[Variable], Any]) -> Strides:
+    value = variable.data if isinstance(variable, Constant) else example(variable)
     found = trace.backend.strides(value)
     assert found is not None
     return found
 
 
-def _strides_of_node(trace: Recorder, node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides]:
+def _strides_of_node(
+    trace: Recorder, node: Apply, inputs: Sequence[Strides], example: Callable[[Variable], Any]
+) -> Sequence[Strides]:
     """Return the strides of a node's outputs by those of its inputs, as the engine lays results out."""
+    found = known_strides(node, inputs)
+    if found is None:
+        found = [trace.backend.strides(example(variable)) for variable in node.outputs]  # type: ignore[misc]
+    return found
+
+
+def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] | None:
+    """Return the strides of a node's outputs; ``None`` if only a run of the node would tell them."""
     op, types = node.op, [known_type(variable) for variable in node.inputs]
     results = [known_type(variable) for variable in node.outputs]
+    if isinstance(op, LaidOut):
+        return [op.strides]
+    if not isinstance(op, KernelOp):
+        return None
     contiguous = [c_strides(each.shape, each.dtype.itemsize) for each in results]
-    if isinstance(op, KernelOp):
-        if op.name in VIEWS:
-            strides = _of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), contiguous[0])
-            if op.name == "get_window" and not op.backend.window_is_view(op.static["window"]):
-                # A copy, with the axes in the same order.
-                strides = _dense(results[0].shape, results[0].dtype.itemsize, _order(strides))
-            return [strides]
-        if op.name in WRITES:
-            # They work on a copy.
-            op, inputs, types = kernel_op(op.backend, COPY, {}), inputs[:1], types[:1]
-        pairs = list(zip(types, inputs, strict=True))
-        if all(strides == c_strides(each.shape, each.dtype.itemsize) for each, strides in pairs):
-            return contiguous
-        if len(results) == 1 and max(len(each.shape) for each in types) <= MOST_AXES and _takes_any(op.name):
-            dummies = tuple([(each.dtype, *_reduced(each.shape, strides)) for each, strides in pairs])
-            return [_dense(results[0].shape, results[0].dtype.itemsize, _axis_order(op, dummies))]
-    values = [trace.examples.of(variable) for variable in node.outputs]
-    return [trace.backend.strides(value) for value in values]  # type: ignore[misc]
+    if op.name in VIEWS:
+        strides = _of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), contiguous[0])
+        if op.name == "get_window" and not op.backend.window_is_view(op.static["window"]):
+            # A copy, with the axes in the same order.
+            strides = _dense(results[0].shape, results[0].dtype.itemsize, _order(strides))
+        return [strides]
+    if op.name in WRITES:
+        # They work on a copy.
+        op, inputs, types = kernel_op(op.backend, COPY, {}), inputs[:1], types[:1]
+    pairs = list(zip(types, inputs, strict=True))
+    if all(strides == c_strides(each.shape, each.dtype.itemsize) for each, strides in pairs):
+        return contiguous
+    if len(results) == 1 and max(len(each.shape) for each in types) <= MOST_AXES and _takes_any(op.name):
+        dummies = tuple([(each.dtype, *_reduced(each.shape, strides)) for each, strides in pairs])
+        return [_dense(results[0].shape, results[0].dtype.itemsize, _axis_order(op, dummies))]
+    return None
 
 
 def _takes_any(name: str) -> bool:
@@ -87,6 +123,8 @@ def _of_view(op: KernelOp, memory: np.ndarray, copied: Strides) -> Strides:
             return memory.reshape(op.static["shape"], copy=False).strides
         except ValueError:
             return copied
+    if op.name == "detach":
+        return memory.strides
     seen: np.ndarray = load("numpy").kernel(op.name)(memory, **op.static)
     return seen.strides
 

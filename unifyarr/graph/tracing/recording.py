@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from ..._core.calling.applications import Application
 
 
+# For how many calls a kernel of a user's operation remembers what it gave.
+MOST_LEARNED = 1024
+
+
 class Declines(Exception):
     """A kernel, asked for types, returned ``NotImplemented``."""
 
@@ -42,7 +46,8 @@ def record(
         # It says why.
         kernel(*natives, **static)
     found: Any = None
-    if len({native.device for native in natives}) < 2:
+    device = _device(backend, natives, static)
+    if device is not None:
         types = [native.type for native in natives]
         found = _declared(backend, name, types, static, result)
         if offered or found is None:
@@ -54,9 +59,18 @@ def record(
         return _run(trace, name, natives, static)
     several = type(found) is not ArrayType
     op = kernel_op(backend, name, static, len(found) if several else 1)
-    device = natives[0].device if natives else device_of(backend, static.get("device"))
     outputs = node_of(op, natives, found if several else (found,), device)
     return outputs if several else outputs[0]
+
+
+def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
+    """Return the device of what a kernel gives, ``None`` if its operands are on several that can't meet."""
+    if not natives:
+        return device_of(backend, static.get("device"))
+    first = natives[0].device
+    if all(native.device == first for native in natives):
+        return first
+    return backend.meeting([native.device for native in natives])
 
 
 def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> Any:
@@ -114,22 +128,27 @@ def _run(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str
 def record_operation(backend: Handle, application: Application, natives: Sequence[Traced]) -> Any:
     """Make the call of a user's operation a node of the graph.
 
-    What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example.
+    What it gives an engine tells, or the trace of its body; else its kernel runs on the values of the example, once for
+    equal types and other arguments.
     """
     trace = check_running(backend)
-    found = _told(trace, application, [native.type for native in natives])
+    kernel, types = application.operation.kernels[backend.name], tuple([native.type for native in natives])
+    device = _device(backend, natives, {})
+    found = _told(trace, application, types)
     if found is None and not trace.checks:
         # Where a kernel is held against the body, it's the kernel that says.
-        found = _of_body(trace, application, natives)
+        found = kernel.learned.get((application, types)) or _of_body(trace, application, natives)
     if found is NotImplemented:
         return found
-    if found is not None and len({native.device for native in natives}) == 1:
-        return node_of(UserOp(backend, application, len(found)), natives, found, natives[0].device)
+    if found is not None and device is not None:
+        return node_of(UserOp(backend, application, len(found)), natives, found, device)
     with trace.suspended():
         values = [trace.examples.of(native.variable) for native in natives]
-        results = application.perform(application.operation.kernels[backend.name], backend, values)
+        results = application.perform(kernel, backend, values)
     if results is NotImplemented:
         return results
+    if device is not None and len(kernel.learned) < MOST_LEARNED:
+        kernel.learned[application, types] = [type_of(backend, each) for each in results]
     return node_of_values(trace, UserOp(backend, application, len(results)), natives, results)
 
 
@@ -178,7 +197,7 @@ def check_running(backend: Handle) -> Recorder:
     return trace  # type: ignore[return-value]
 
 
-def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: str) -> tuple[Traced, ...]:
+def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: Any) -> tuple[Traced, ...]:
     """Return the outputs of a new node."""
     node = Apply(op, [native.variable for native in natives], types)
     return tuple([Traced(variable, device) for variable in node.outputs])

@@ -72,7 +72,7 @@ class Trace(Capturing):
         found.layout = self.layouts[found.variable] = geometry(x).strides
         return found
 
-    def unknown(self, type: ArrayType, name: str, device: str | None = None) -> Traced:
+    def unknown(self, type: ArrayType, name: str, device: Any = None) -> Traced:
         """Return a new input of the graph of which the type is known, and no example."""
         return Traced(Variable(type, name), device_of(self.backend, None) if device is None else device)
 

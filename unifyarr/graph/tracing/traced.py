@@ -21,7 +21,7 @@ PACKAGE = str(Path(errors.__file__).parent)
 
 
 class Traced:
-    """The native of an array inside a trace: a variable, which has a type, and the name of the device it will be on.
+    """The native of an array inside a trace: a variable, which has a type, and the device it will be on.
 
     ``layout`` has the strides, or what has the same ones: views of an array are the same after a write as before. With
     ``None`` they follow from how the variable is computed, once somebody asks.
@@ -29,7 +29,7 @@ class Traced:
 
     __slots__ = ("__weakref__", "device", "layout", "variable")
 
-    def __init__(self, variable: Variable, device: str, layout: tuple[int, ...] | Traced | None = None) -> None:
+    def __init__(self, variable: Variable, device: Any, layout: tuple[int, ...] | Traced | None = None) -> None:
         self.variable, self.device, self.layout = variable, device, layout
 
     @property
@@ -156,13 +156,13 @@ def type_of(backend: Handle, native: Any) -> ArrayType:
     return ArrayType(tuple(backend.shape(native)), backend.dtype(native))
 
 
-def device_of(backend: Handle, device: Any) -> str:
-    """Return the name of an engine's own device, or of the default one for ``None``."""
+def device_of(backend: Handle, device: Any) -> Any:
+    """Return what users get for an engine's own device, or for the default one, ``None``."""
     return backend.devices()[0] if device is None else _device_of(backend, device)
 
 
 @cache
-def _device_of(backend: Handle, device: Any) -> str:
+def _device_of(backend: Handle, device: Any) -> Any:
     return backend.device(backend.from_numpy(np.zeros((), np.int32), device=device))
 
 

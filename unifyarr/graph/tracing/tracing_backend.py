@@ -19,7 +19,7 @@ from ...backends import Backend
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Constant
 from ..kernels.kernelop import COPY
-from .layouts import strides_of
+from .layouts import laid_out, strides_of
 from .recording import check_running, record, record_operation
 from .traced import Traced, type_of, where
 
@@ -53,6 +53,7 @@ class TracingBackend(Backend[Traced]):
         return strides_of(check_running(self._backend), native)
 
     def as_stored(self, old: Traced, new: Traced) -> Traced:
+        new = laid_out(check_running(self._backend), new, old)
         return Traced(new.variable, new.device, old if old.layout is None else old.layout)
 
     def device(self, native: Traced) -> Any:
@@ -63,6 +64,18 @@ class TracingBackend(Backend[Traced]):
 
     def as_device(self, device: object) -> Any:
         return self._backend.as_device(device)
+
+    def place_beside(self, native: Traced) -> Any:
+        return native.device
+
+    def may_meet(self, first: Traced, second: Traced) -> bool:
+        return self.meeting([first.device, second.device]) is not None
+
+    def meeting(self, devices: Any) -> Any:
+        return self._backend.meeting(devices)
+
+    def sharding(self, native: Traced) -> Any:
+        raise TraceError(f"{where()} asks where an array lies, which isn't known when a compiled function is traced")
 
     def as_dtype(self, dtype: object) -> Any:
         return self._backend.as_dtype(dtype)
@@ -121,7 +134,7 @@ class TracingBackend(Backend[Traced]):
         )
 
     def to_device(self, native: Traced, device: object) -> Traced:
-        if self._backend.device_named(native.device) == device:
+        if self._backend.own_device(native.device) == device:
             return native
         raise BackendFeatureError("a compiled function moves nothing between devices: do it outside")
 

@@ -168,8 +168,8 @@ class TransformedOp(Op):
     the last outputs are.
     """
 
-    def __init__(self, name: str, call: TransformedCall, nout: int) -> None:
-        self.backend, self.fgraph, self._call = call.backend, call.replay.fgraph, call
+    def __init__(self, name: str, call: TransformedCall, run: Callable[..., Sequence[Any]], nout: int) -> None:
+        self.backend, self.fgraph, self._run = call.backend, call.replay.fgraph, run
         super().__init__(name, parameters=call, nout=nout)
 
     def parts(self) -> Iterator[Op]:
@@ -179,7 +179,7 @@ class TransformedOp(Op):
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them."""
-        _, _, results = self._call(inputs)
+        results = self._run(*inputs)
         return tuple(results) if self.nout > 1 else results[0]
 
 
@@ -187,19 +187,23 @@ class TransformedCall:
     """What a call of a transformed function does with natives, by the graph of the function.
 
     ``written`` is which of these that writes, and ``updates`` whether the caller wants to know what they are then.
+    ``leaves`` and ``spec`` have the result, with ``ARRAY`` in place of the arrays, once it was called.
     """
 
     def __init__(self, backend: Handle, run: Runner, replay: Replay, written: Sequence[int], updates: bool) -> None:
         self.backend, self.replay, self._run, self._written, self._updates = backend, replay, run, written, updates
+        self.leaves: list[Any] = []
+        self.spec: Any = None
 
-    def __call__(self, natives: Sequence[Any]) -> tuple[list[Any], Any, list[Any]]:
-        """Return the leaves of the result, their structure, and all natives that come of it."""
+    def __call__(self, *natives: Any) -> list[Any]:
+        """Return all natives that come of a call: those of the result, and then what was written."""
         backend, copies = self.backend, self._written if self.backend.mutable else ()
         arrays = [wrap(backend.copy(x) if place in copies else x, backend) for place, x in enumerate(natives)]
         count = len(arrays) - self.replay.met
-        leaves, spec = self._run(functools.partial(self.replay, arrays[count:]), arrays[:count])
+        leaves, self.spec = self._run(functools.partial(self.replay, arrays[count:]), arrays[:count])
+        self.leaves = [ARRAY if isinstance(x, Array) else x for x in leaves]
         updated = [arrays[place] for place in self._written] if self._updates else []
-        return leaves, spec, [read(x) for x in (*leaves, *updated) if isinstance(x, Array)]
+        return [read(x) for x in (*leaves, *updated) if isinstance(x, Array)]
 
 
 class Recording:
@@ -230,20 +234,12 @@ class Recording:
         written = [places.index(place) for place in replay.written if place in places]
         written += [len(places) + place for place in replay.rebound]
         call = TransformedCall(trace.backend, run, replay, written, is_first)
-        found: list[Any] = []
-        found_spec = None
-
-        def values_of(*natives: Any) -> list[Any]:
-            nonlocal found, found_spec
-            found, found_spec, values = call(natives)
-            return values
-
-        outputs = iter(self._node(trace, name, call, values_of, inputs))
-        result = [wrap(next(outputs), trace.handle) if isinstance(x, Array) else x for x in found]
+        outputs = iter(self._node(trace, name, call, inputs))
+        result = [wrap(next(outputs), trace.handle) if x is ARRAY else x for x in call.leaves]
         if is_first:
             self._met = [wrap(native, trace.handle) for native in inputs[len(places) :]]
             write([arrays[place] for place in written], list(outputs), arrays)
-        return unflatten(found_spec, result)
+        return unflatten(call.spec, result)
 
     def _traced(self, trace: Trace, run: Runner, inputs: Sequence[Traced]) -> Replay:
         """Trace the function where the transformation calls it."""
@@ -272,19 +268,18 @@ class Recording:
                 return found.replay
         raise AssertionError(f"{self._function!r} wasn't called")
 
-    def _node(
-        self, trace: Trace, name: str, call: TransformedCall, values_of: Callable[..., list[Any]], inputs: list[Traced]
-    ) -> tuple[Traced, ...]:
+    def _node(self, trace: Trace, name: str, call: TransformedCall, inputs: list[Traced]) -> tuple[Traced, ...]:
         """Return the outputs of a new node of a call, by the types that the engine tells, or by the example."""
         backend = trace.backend
+        run = backend.traced_once(call)
         with trace.suspended():
-            types = backend.of_types(values_of, [native.type for native in inputs])
+            types = backend.of_types(run, [native.type for native in inputs])
             if types is None:
-                values = values_of(*(trace.examples.of(native.variable) for native in inputs))
-                return node_of_values(trace, TransformedOp(name, call, len(values)), inputs, values)
+                values = run(*(trace.examples.of(native.variable) for native in inputs))
+                return node_of_values(trace, TransformedOp(name, call, run, len(values)), inputs, values)
         made = [ArrayType(tuple(shape), dtype) for shape, dtype in types]
         device = inputs[0].device if inputs else device_of(backend, None)
-        return node_of(TransformedOp(name, call, len(made)), inputs, made, device)
+        return node_of(TransformedOp(name, call, run, len(made)), inputs, made, device)
 
     def _trace_for(self, name: str) -> Trace:
         trace = each = running()

@@ -41,7 +41,7 @@ def nested(leaves: Sequence[Any]) -> ua.Container:
 
 
 def overlap_among(arrays: Sequence[np.ndarray]) -> bool:
-    """Say whether two of some arrays have elements in common."""
+    """Return whether two of some arrays have elements in common."""
     return any(np.shares_memory(x, y) for place, x in enumerate(arrays) for y in arrays[:place])
 
 

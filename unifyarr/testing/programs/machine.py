@@ -76,7 +76,7 @@ def peek(x: ua.Array) -> np.ndarray:
 
 
 def equal(values: np.ndarray, expected: np.ndarray) -> bool:
-    """Say whether two arrays have the same dtype, shape and elements, NaN equal to itself."""
+    """Return whether two arrays have the same dtype, shape and elements, NaN equal to itself."""
     if values.dtype != expected.dtype or values.shape != expected.shape:
         return False
     return values.tobytes() == expected.tobytes() or np.array_equal(
@@ -85,7 +85,7 @@ def equal(values: np.ndarray, expected: np.ndarray) -> bool:
 
 
 def casts(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Say whether a value may be written to an array of that dtype."""
+    """Return whether a value may be written to an array of that dtype."""
     if isinstance(value, np.ndarray):
         return np.can_cast(value.dtype, dtype, "same_kind")
     # A Python number has a kind, but no width.
@@ -93,7 +93,7 @@ def casts(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def is_defined(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Say whether an array's cast has a value that all engines agree on: an integer has no place for infinity."""
+    """Return whether an array's cast has a value that all engines agree on: an integer has no place for infinity."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc" or dtype.kind not in "iu":
         return True
     limits = np.iinfo(dtype)
@@ -102,7 +102,7 @@ def is_defined(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Say whether an array of a shape can be written to one of another."""
+    """Return whether an array of a shape can be written to one of another."""
     joint, _ = outcome(lambda: np.broadcast_shapes(shape, to))
     return bool(joint == to)
 
@@ -129,6 +129,8 @@ class Programs(RuleBasedStateMachine):
     """A program over pairs of an array of NumPy's and its twin of ours."""
 
     backend: str
+    # Where new arrays are, the default device if it's ``None``.
+    device: Any = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -245,7 +247,7 @@ class Programs(RuleBasedStateMachine):
         """Make the first array.
 
         A watchful program looks at everything after each step. Others leave runs of writes without a read between,
-        which may go on in memory that nobody else has.
+        which may go on in memory that nothing else refers to.
         """
         self.watchful = watchful
         self.has_variables = ua.inplace_variables_supported(self.backend)
@@ -261,7 +263,11 @@ class Programs(RuleBasedStateMachine):
         values = np.asarray(numbers + 1j * numbers[..., ::-1] if dtype == "complex64" and shape else numbers)
         values = values.astype(dtype)
         in_variable = in_variable and self.has_variables
-        self.add(values, ua.variable(values) if in_variable else ua.asarray(values, copy=True), True)
+        if in_variable:
+            x = ua.variable(values, device=self.device)
+        else:
+            x = ua.asarray(values, copy=True, device=self.device)
+        self.add(values, x, True)
 
     @rule(number=numbers)
     def drop(self, number: int) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import hypothesis
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
@@ -11,16 +14,14 @@ from .containers import ContainerPrograms
 
 
 def forget(backend: str) -> None:
-    """Let JAX forget what it has compiled, all of which it keeps."""
-    if backend == "jax":
-        import jax
-
-        jax.clear_caches()
+    """Drop what JAX has compiled, all of which it keeps."""
+    if backend == "jax" and "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
 
 
-def run(backend: str, count: int, steps: int, *, seed: int, shrinks: bool = True) -> None:
+def run(backend: str, count: int, steps: int, *, seed: int, shrinks: bool = True, device: Any = None) -> None:
     """Run so many programs of so many steps on a backend, and raise the first difference with a short program."""
-    machine = hypothesis.seed(seed)(type("Programs", (ContainerPrograms,), {"backend": backend}))
+    machine = hypothesis.seed(seed)(type("Programs", (ContainerPrograms,), {"backend": backend, "device": device}))
     options = settings(
         max_examples=count,
         stateful_step_count=steps,

@@ -185,14 +185,20 @@ static int read_program(Program *p, PyObject *shape, PyObject *arguments, PyObje
 static PyObject *new_program(PyTypeObject *type, PyObject *args, PyObject *names)
 {
     static char *keywords[] = {"shape", "arguments", "windows", "constants", "slots", "instructions", "capacity",
-                               "reduces", "ordered", "n_steps", "fallback", "report", NULL};
-    PyObject *shape, *arguments, *windows, *constants, *slots, *instructions, *fallback, *report;
+                               "reduces", "ordered", "n_steps", "fallback", "report", "exchange",
+                               "watches", NULL};
+    PyObject *shape, *arguments, *windows, *constants, *slots, *instructions, *fallback, *report, *exchange;
     Py_ssize_t capacity;
-    int reduces, ordered, n_steps;
-    if (!PyArg_ParseTupleAndKeywords(args, names, "O!O!O!O!O!O!nppiOO", keywords, &PyTuple_Type, &shape, &PyTuple_Type,
+    int reduces, ordered, n_steps, watches;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "O!O!O!O!O!O!nppiOOOp", keywords, &PyTuple_Type, &shape, &PyTuple_Type,
                                      &arguments, &PyTuple_Type, &windows, &PyTuple_Type, &constants, &PyTuple_Type,
                                      &slots, &PyTuple_Type, &instructions, &capacity, &reduces, &ordered, &n_steps,
-                                     &fallback, &report)) {
+                                     &fallback, &report, &exchange, &watches)) {
+        return NULL;
+    }
+    const Exchange *table = exchange_in(exchange);
+    if (!table && exchange != Py_None) {
+        PyErr_SetString(PyExc_ValueError, "not a table that gives the addresses of arrays");
         return NULL;
     }
     Program *p = (Program *)type->tp_alloc(type, 0);
@@ -203,6 +209,8 @@ static PyObject *new_program(PyTypeObject *type, PyObject *args, PyObject *names
     p->fallback = Py_NewRef(fallback);
     p->report = Py_NewRef(report);
     p->constants = Py_NewRef(constants);
+    p->exchange = table;
+    p->watches = watches;
     p->capacity = capacity;
     p->reduces = reduces;
     p->ordered = ordered;

@@ -16,6 +16,7 @@ arrays of a call are checked, and where they don't suit, the program's `fallback
 #include <string.h>
 
 #include "loops.h"
+#include "tensors.h"
 #include "program.h"
 #include "plan.h"
 #include "run.h"
@@ -169,15 +170,14 @@ static PyObject *call_parallel(const Program *p, PyObject *const *arrays, int wa
     return tuple ? PyObject_CallFunction(p->parallel, "Ni", tuple, watched) : NULL;
 }
 
-static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t nargsf, PyObject *names)
+static PyTypeObject ProgramType;
+
+static PyObject *call_on_arrays(Program *p, PyObject *const *arrays)
 {
-    Program *p = (Program *)self;
-    Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-    if (n != p->n_arguments || (names && PyTuple_GET_SIZE(names))) {
-        return PyErr_Format(PyExc_TypeError, "a region of %d arrays got %zd; pass them by position", p->n_arguments, n);
-    }
+    Py_ssize_t n = p->n_arguments;
     if (is_set(p->better)) {
-        return PyObject_Vectorcall(p->better, arrays, n, NULL);
+        return Py_TYPE(p->better) == &ProgramType ? call_on_arrays((Program *)p->better, arrays)
+                                                  : PyObject_Vectorcall(p->better, arrays, n, NULL);
     }
     if (p->calls && --p->calls == 0 && is_set(p->hot)) {
         PyObject *done = PyObject_CallNoArgs(p->hot);
@@ -186,7 +186,7 @@ static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t na
         }
         Py_DECREF(done);
     }
-    int watched = flags_to_watch();
+    int watched = p->watches ? flags_to_watch() : 0;
     if (watched == -2) {
         return NULL;
     }
@@ -216,6 +216,45 @@ static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t na
         PyMem_Free(flags);
     }
     return result;
+}
+
+/* Call on arrays of another engine; return NotImplemented if one of them isn't what the program is for. */
+static PyObject *call_on_others(Program *p, PyObject *const *others)
+{
+    PyObject *few[16], **arrays = p->n_arguments <= 16 ? few : PyMem_Malloc(p->n_arguments * sizeof(PyObject *));
+    PyObject *result = NULL;
+    int n = 0;
+    if (!arrays) {
+        return PyErr_NoMemory();
+    }
+    while (n < p->n_arguments && (arrays[n] = array_at(p->exchange, others[n], p->dtypes[n], p->ndims[n],
+                                                       p->shapes + n * NPY_MAXDIMS))) {
+        n++;
+    }
+    if (n == p->n_arguments) {
+        result = call_on_arrays(p, arrays);
+    } else if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_Exception)) {
+        /* An engine raises an error of some class for what has no memory. */
+        PyErr_Clear();
+        result = Py_NewRef(Py_NotImplemented);
+    }
+    while (n--) {
+        Py_DECREF(arrays[n]);
+    }
+    if (arrays != few) {
+        PyMem_Free(arrays);
+    }
+    return result;
+}
+
+static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t nargsf, PyObject *names)
+{
+    Program *p = (Program *)self;
+    Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+    if (n != p->n_arguments || (names && PyTuple_GET_SIZE(names))) {
+        return PyErr_Format(PyExc_TypeError, "a region of %d arrays got %zd; pass them by position", p->n_arguments, n);
+    }
+    return p->exchange ? call_on_others(p, arrays) : call_on_arrays(p, arrays);
 }
 
 /* program.part(arrays, part, parts, watched): for threads, whose settings aren't those of the call. */

@@ -51,9 +51,11 @@ typedef struct {
     PyObject *hot;       /* called once, after `calls` calls; or NULL */
     PyObject *better;    /* called instead; or NULL */
     PyObject *constants; /* holds their memory */
+    const Exchange *exchange; /* of the engine whose arrays it's called with; or NULL */
     PyObject *references; /* weak ones to this */
     Py_ssize_t calls;
     int ndim, reduces, ordered;
+    int watches;         /* whether flags become warnings */
     int n_arguments, n_windows, n_constants, n_slots, n_instructions, n_operands, n_steps;
     npy_intp shape[NPY_MAXDIMS];
     npy_intp size, capacity;

@@ -51,7 +51,7 @@ static void copy_staged(npy_intp itemsize, const Place *from, const Place *to, n
 static void run_elementwise(const Program *p, const Instruction *it, const Place *places, npy_intp rows, npy_intp length)
 {
     char *data[MOST_OPERANDS], *given[MOST_OPERANDS];
-    npy_intp steps[MOST_OPERANDS], jumps[MOST_OPERANDS], all = rows * length;
+    npy_intp steps[2 * MOST_OPERANDS], *jumps = steps + it->count, all[2] = {rows * length, 1};
     int even = 1;
     for (int i = 0; i < it->count; i++) {
         const Place *place = &places[p->operands[it->first + i]];
@@ -61,7 +61,13 @@ static void run_elementwise(const Program *p, const Instruction *it, const Place
         even &= place->row == place->inner * length;
     }
     if (even || rows == 1) {
-        it->run(data, &all, steps, it->data);
+        it->run(data, all, steps, it->data);
+        return;
+    }
+    if (it->checks) {
+        /* Generated loops go through rows by themselves. */
+        npy_intp both[2] = {length, rows};
+        it->run(data, both, steps, it->data);
         return;
     }
     for (npy_intp r = 0; r < rows; r++) {

@@ -1,0 +1,210 @@
+"""What torch does sooner by methods of tensors, by lists of numbers and without a look at everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr._core.calling.shortcuts import Shortcuts
+from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr._core.engines.registry import load
+
+from ..natives import skip_unless
+from ..oracle import as_numpy, assert_same
+
+
+@pytest.fixture(autouse=True)
+def _on_torch(backend: str) -> None:
+    skip_unless(backend, "torch", why="these are torch's")
+
+
+def test_functions_are_methods_where_these_take_the_same() -> None:
+    import torch
+
+    method = load("torch").method
+    assert method(torch.sin) is torch.Tensor.sin
+    assert method(torch.erfc, in_place=True) is torch.Tensor.erfc_
+    # Its arguments have another order, and the others have no method.
+    assert method(torch.where) is torch.where
+    assert method(torch.where, in_place=True) is None
+    assert method(torch.stack) is torch.stack
+    assert method(len) is len
+    assert method(len, in_place=True) is None
+    assert method(torch.isnan, in_place=True) is None
+
+
+@pytest.mark.parametrize("name", sorted(name for name, each in DECLARATIONS.items() if each.ufunc is not None))
+def test_methods_give_what_functions_give(name: str) -> None:
+    import torch
+
+    backend, declaration = load("torch"), DECLARATIONS[name]
+    assert declaration.ufunc is not None
+    kernel = backend.kernels[name]
+    function = getattr(kernel, "native", kernel)
+    method = backend.method(function)
+    if method is function:
+        pytest.skip("the kernel is no function of torch's that has a method")
+    operands = [torch.tensor([3, 1, 2]), torch.tensor([1, 2, 2])][: declaration.ufunc.nin]
+    dtype = next(d for d in (torch.float64, torch.bool, torch.int64) if _takes(function, operands, d))
+    values = [each.to(dtype) / (4 if dtype is torch.float64 else 1) for each in operands]
+    values = [each.to(dtype) for each in values]
+    wanted, found = function(*values), method(*values)
+    assert found.dtype is wanted.dtype
+    np.testing.assert_array_equal(found.numpy(), wanted.numpy(), strict=True)
+
+
+def _takes(function: Any, operands: list[Any], dtype: Any) -> bool:
+    try:
+        function(*[each.to(dtype) for each in operands])
+    except (RuntimeError, TypeError):
+        return False
+    return True
+
+
+def test_updates_record_gradients_of_both_operands() -> None:
+    import torch
+
+    weights = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    x = ua.asarray(torch.full((3,), 2.0, dtype=torch.float64))
+    x *= ua.asarray(weights)
+    x[1:] += ua.asarray(weights)[1:]
+    (found,) = torch.autograd.grad(x.native.sum(), weights)
+    assert found.tolist() == [2.0, 3.0, 3.0]
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
+def test_updates_have_forward_derivatives() -> None:
+    import torch
+    from torch.autograd import forward_ad
+
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(torch.ones(2, dtype=torch.float64), torch.tensor([1.0, 2.0], dtype=torch.float64))
+        x = ua.zeros(2)
+        x += ua.asarray(dual)
+        x *= ua.asarray(dual)
+        assert forward_ad.unpack_dual(x.native).tangent.tolist() == [2.0, 4.0]
+
+
+def test_updates_see_memory_of_several_storages() -> None:
+    import torch
+
+    memory = np.arange(5.0)
+    x, y = ua.asarray(torch.from_numpy(memory[1:])), ua.asarray(torch.from_numpy(memory[:-1]))
+    x += y
+    assert_same(x, np.array([1.0, 3.0, 5.0, 7.0]))
+    ua.add(x, y, out=y)
+    np.testing.assert_array_equal(memory, np.array([1.0, 4.0, 8.0, 12.0, 7.0]))
+
+
+def test_updates_by_strided_and_broadcast_operands() -> None:
+    x = ua.asarray(np.arange(12.0).reshape(3, 4))
+    x += x[0]
+    assert_same(x[2], np.array([8.0, 10.0, 12.0, 14.0]))
+    x[:, ::2] += x[:, 1::2]
+    assert_same(x[0], np.array([2.0, 2.0, 10.0, 6.0]))
+    with pytest.raises(ua.errors.ShapeError):
+        x += ua.ones((2, 3, 4))
+    assert x.shape == (3, 4)
+
+
+def test_what_torch_refuses_to_update_stays() -> None:
+    import torch
+
+    with torch.inference_mode():
+        native = torch.ones(3, dtype=torch.float64)
+    x = ua.asarray(native)
+    for value in (1.0, ua.ones(3)):
+        with pytest.raises(ua.errors.InplaceUpdateError, match="inference"):
+            x += value
+        with pytest.raises(ua.errors.InplaceUpdateError, match="inference"):
+            x[:] = value
+    assert native.tolist() == [1.0, 1.0, 1.0]
+    meta = torch.ones((), dtype=torch.float64, device="meta")
+    y = ua.ones(3)
+    with pytest.raises(ua.errors.DeviceError):
+        y += ua.asarray(meta)
+    assert_same(y, np.ones(3))
+
+
+@pytest.mark.parametrize("length", [3, 100])
+def test_elements_of_few_and_of_many(length: int) -> None:
+    host = np.arange(2.0 * length).reshape(2, length)
+    x = ua.asarray(host)
+    for place in (0, 2, -1, -length):
+        assert float(x[0][place]) == host[0, place]
+        assert float(x[1, place]) == host[1, place]
+    for place in (length, -length - 1):
+        with pytest.raises(IndexError):
+            x[0][place]
+        with pytest.raises(IndexError):
+            x[1, place]
+    with pytest.raises(IndexError):
+        x[2, 0]
+
+
+def test_elements_carry_gradients() -> None:
+    import torch
+
+    x = ua.asarray(torch.ones((2, 2), dtype=torch.float64, requires_grad=True))
+    assert x[0, 1].native.requires_grad
+    assert x[0][1].native.requires_grad
+    assert ua.grad(lambda x: x[0, 1] * x[1][0])(ua.asarray([[1.0, 2.0], [3.0, 4.0]])).tolist() == [[0, 3], [2, 0]]
+
+
+def test_numbers_at_masks_and_indices() -> None:
+    for dtype in ("float64", "float32", "int64", "bool"):
+        host = np.zeros((4, 2), dtype)
+        x = ua.asarray(host, copy=True)
+        for key, value in ((np.array([0, -1]), 1), (np.array([], np.int64), 1), (host == 0, 0), (np.array([1, 1]), 1)):
+            number = bool(value) if dtype == "bool" else value
+            x[ua.asarray(key)] = number
+            host[key] = number
+            assert_same(x, host)
+        with pytest.raises(IndexError):
+            x[ua.asarray([0, 4])] = True
+        assert_same(x, host)
+
+
+def test_ndarrays_of_what_is_read_only_or_lazy() -> None:
+    import torch
+
+    x = ua.ones(3)
+    np.asarray(x)[0] = 5
+    assert float(x[0]) == 5
+    assert not np.asarray(ua.broadcast_to(x, (2, 3))).flags.writeable
+    conjugate = torch.tensor([1 + 2j]).conj()
+    np.testing.assert_array_equal(np.asarray(ua.asarray(conjugate)), np.array([1 - 2j], np.complex64))
+    with pytest.raises(ua.errors.LostDerivativeError):
+        np.asarray(ua.asarray(torch.ones(2, requires_grad=True)))
+
+
+def test_running_sums_of_negative_zeros() -> None:
+    for host in ([-0.0, -0.0, 1.0], [0.0, -0.0], [2.0, -2.0, -0.0]):
+        for _ in range(4):
+            found = ua.cumulative_sum(ua.asarray(host))
+            assert_same(found, np.cumsum(np.array(host)))
+
+
+def test_places_among_what_ends_with_a_nan() -> None:
+    values = np.array([0.5, np.nan, np.inf, 2.0])
+    for host in ([1.0, 2.0], [1.0, np.nan], [1.0, np.inf]):
+        for side in ("left", "right"):
+            for _ in range(4):
+                found = ua.searchsorted(ua.asarray(host), ua.asarray(values), side=side)
+                assert_same(found, np.searchsorted(np.array(host), values, side=side))
+
+
+def test_views_have_one_shortcut_for_all_strides() -> None:
+    x = ua.asarray(np.arange(12.0).reshape(3, 4))
+    square = x[:, :3]
+    for _ in range(4):
+        for each in (square, square.T, ua.ones((3, 3))):
+            found = ua.permute_dims(each, (1, 0))
+            assert_same(found, as_numpy(each).T)
+            assert found.base is (each if each.base is None else each.base)
+    public = DECLARATIONS["permute_dims"].public
+    (table,) = (each for each in public.__globals__.values() if isinstance(each, Shortcuts))
+    assert len([key for key in table if (3, 3) in key]) == 1  # type: ignore[operator]

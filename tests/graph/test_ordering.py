@@ -1,0 +1,82 @@
+"""What is added up in a compiled function is added up in the order of eager calls, wherever it's computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr.graph.kernels.laidout import LaidOut
+
+Result = tuple[ua.Array, ...]
+
+
+@pytest.fixture(autouse=True)
+def numpy_alone() -> Any:
+    """Make arrays of NumPy's backend: it adds up in the order of memory."""
+    with ua.use_backend("numpy"):
+        yield
+
+
+def buffers_used_again(x: ua.Array, y: ua.Array) -> Result:
+    turned = ua.cumulative_sum(x.T * 2, axis=0)
+    return ua.sum(turned), ua.sum(ua.cumulative_sum(y, axis=1))
+
+
+def products(x: ua.Array, y: ua.Array) -> Result:
+    turned = ua.sin(x.T)
+    return turned @ turned.T, ua.sum(ua.sin(y))
+
+
+def overwritten_operands(x: ua.Array, y: ua.Array) -> Result:
+    turned = ua.sin(x.T)
+    product = turned @ turned.T
+    return product, ua.sum(y + turned)
+
+
+def whole_writes(x: ua.Array, y: ua.Array) -> Result:
+    y[...] = ua.sin(x.T)
+    z = y * 2
+    return ua.sum(y), ua.mean(z, axis=-1), ua.sum(y[1:, 1:]), ua.mean(z.T)
+
+
+def writes_to_new_arrays(x: ua.Array, y: ua.Array) -> Result:
+    z = ua.zeros(y.shape)
+    z[1:] = x.T[1:]
+    w = ua.zeros(y.shape)
+    w[...] = x.T
+    return ua.sum(z[1:]), ua.sum(z), ua.std(ua.exp(w)), ua.std(w, axis=-1)
+
+
+def copies(x: ua.Array, y: ua.Array) -> Result:
+    window = ua.asarray(x[1:, 1:], copy=True)
+    y[1:-1, 1:-1] = y[1:-1, 1:-1] * 2.0
+    return ua.sum(window), ua.sum(ua.asarray(x.T, copy=True)), ua.sum(y[1:-1, 1:-1]), ua.sum(x[:, ::-1] + 1)
+
+
+FUNCTIONS = [buffers_used_again, products, overwritten_operands, whole_writes, writes_to_new_arrays, copies]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_sums_have_the_bits_of_eager_calls(function: Callable[..., Result], order: Any) -> None:
+    rng, compiled = np.random.default_rng(0), ua.compile(function)
+    for _ in range(5):
+        x, y = rng.normal(size=(40, 50)), rng.normal(size=(50, 40))
+        mine, theirs = ([ua.asarray(x.copy()), ua.asarray(y.copy(order=order))] for _ in range(2))
+        for result, expected in zip(compiled(*mine), function(*theirs), strict=True):
+            np.testing.assert_array_equal(np.asarray(result), np.asarray(expected))
+
+
+def test_what_lies_as_in_an_eager_call_is_read_as_it_is() -> None:
+    """So is what is a view of an argument, and what nothing else can be in the memory of."""
+
+    def means(x: ua.Array, y: ua.Array) -> Result:
+        center = x - ua.mean(x, axis=-1, keepdims=True)
+        return ua.sum(center @ y.T), ua.mean(y.T, axis=0), ua.sum(x[1:, 1:])
+
+    graph = ua.compile(means).graph(ua.ones((4, 6)), ua.ones((5, 6)))
+    assert not any(isinstance(node.op, LaidOut) for node in graph.apply_nodes)

@@ -1,0 +1,109 @@
+"""Results that are computed already go to their targets, where nothing can fail: anything in doubt is left alone.
+
+The general path (``inplace.py``) says what fails, and casts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+from ..arrays.array import Array
+from ..arrays.ownership import LOCK, rebind
+from ..engines.handle import Handle, has_one_device
+from .inplace import finish_all
+
+# How many elements a target has at most for which a result is computed first and copied: of more, memory counts.
+SMALL = 1 << 12
+
+
+def takes_small(out: Any, backend: Handle) -> bool:
+    """Return whether ``out`` is a plain array of few elements, or a tuple of such, that may be written now."""
+    if type(out) is tuple:
+        return all(type(each) is Array and takes_small(each, backend) for each in out)
+    if type(out) is not Array or out._backend is not backend or not has_one_device(backend):
+        return False
+    native = out._native
+    if type(native) is not backend.native_type or prod(backend.shape(native)) > SMALL:
+        return False
+    try:
+        backend.writable_block(native)
+    except Exception:
+        # The general path says why.
+        return False
+    return backend.mutable or backend.trace() is None
+
+
+def put_small(out: Any, result: Any) -> bool:
+    """Write results, arrays or a native, to what ``takes_small``; return ``False`` where the general path has to."""
+    if type(out) is tuple:
+        several = isinstance(result, tuple) and len(result) == len(out)
+        return several and assign_at_once(out, [x._native for x in result])
+    native = result._native if type(result) is Array else result
+    backend, target = out._backend, out._native
+    if type(native) is not backend.native_type or native.shape != target.shape or native.dtype != target.dtype:
+        return False
+    if backend.mutable:
+        backend.assign(target, native)
+        return True
+    with LOCK:
+        return rebind(out, native, instead_of=target)
+
+
+def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bool = False) -> bool:
+    """Write natives of an engine to plain arrays, if no write can fail; return whether all of them are written.
+
+    Nothing else refers to the values, which have memory of their own if they lie ``apart``. Raises what a target raises
+    that can't be written.
+    """
+    backend = targets[0]._backend if targets else None
+    if backend is None or not has_one_device(backend):
+        return False
+    plain, block_of = backend.native_type, backend.writable_block
+    natives, blocks = [], []
+    for place, value in enumerate(values):
+        native, dtype = targets[place]._native, value.dtype
+        if not type(native) is type(value) is plain or native.shape != value.shape:
+            return False
+        # Most dtypes are one object, and some are slow to compare.
+        if native.dtype is not dtype and native.dtype != dtype:
+            return False
+        natives.append(native)
+        blocks.append(id(block_of(native)))
+    if not backend.mutable:
+        return _rebound_at_once(targets, natives, values)
+    is_apart = apart and len({*blocks}) == len(natives) and id(None) not in blocks
+    if not is_apart and not _lie_apart(natives if apart else [*natives, *values], backend):
+        return False
+    try:
+        backend.assign_all(natives, values)
+    except Exception:
+        raise
+    except BaseException:
+        # An interrupt: all are written, before it's raised.
+        finish_all([partial(backend.assign_all, natives, values)])
+        raise
+    return True
+
+
+def _rebound_at_once(targets: Sequence[Array], natives: Sequence[Any], values: Sequence[Any]) -> bool:
+    # Give arrays of an engine that can't write its own new natives, unless a finalizer has written meanwhile.
+    if len({*map(id, targets)}) < len(targets) or targets[0]._backend.trace() is not None:
+        return False
+    with LOCK:
+        for x, native in zip(targets, natives, strict=True):
+            if x._native is not native:
+                return False
+        finish_all([partial(rebind, x, value) for x, value in zip(targets, values, strict=True)])
+    return True
+
+
+def _lie_apart(natives: Sequence[Any], backend: Handle) -> bool:
+    # Whether natives surely have no memory in common. Most lie in blocks of their own.
+    blocks = {*map(id, map(backend.block, natives))}
+    if len(blocks) == len(natives) and id(None) not in blocks:
+        return True
+    return all(end <= start for (_, end), (start, _) in pairwise(sorted(map(backend.extent, natives))))

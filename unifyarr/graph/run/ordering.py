@@ -1,0 +1,133 @@
+"""Sums in the order of eager calls, in which NumPy goes through memory.
+
+A compiled function may compute a result in memory that is used again, or leave out a copy. Where its axes could then
+lie in another way than in an eager call, what adds it up reads it through a ``LaidOut``, which copies it if they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._core.values.shapes import c_strides
+from ..core.basic import Apply, Constant, Variable
+from ..core.feature import Client
+from ..core.fgraph import FunctionGraph
+from ..core.rewriting import attempt
+from ..kernels.kernelop import COPY, VIEWS, WRITES, is_kernel
+from ..kernels.laidout import LaidOut, Strides, is_alike
+from ..tracing.layouts import known_strides
+from ..tracing.traced import known_type
+
+# Kernels of NumPy's backend whose last bits depend on how their arguments lie in memory.
+ADDING = frozenset(
+    {
+        *("sum", "prod", "mean", "var", "std", "vecdot", "matmul", "vector_norm", "matrix_norm", "matrix_power"),
+        *("root_mean_square", "convolve", "convolution"),
+    }
+)
+
+
+def mark(fgraph: FunctionGraph, given: Sequence[Strides], stores: int) -> None:
+    """Write down how what is added up lies in memory when the function runs by itself, where that isn't certain.
+
+    ``given`` are the strides of the graph's inputs. The first outputs, ``stores`` of them, are written to arguments,
+    however they lie in memory.
+    """
+    for number, variable in enumerate(fgraph.outputs[:stores]):
+        if variable.owner is not None and isinstance(variable.owner.op, LaidOut):
+            with fgraph.history.of("the storing of results"):
+                fgraph.change_input(Client(None, number), variable.owner.inputs[0])
+    adding = [node for node in fgraph.toposort() if is_kernel(node, *ADDING) and _is_of_floats(node)]
+    if not adding:
+        return
+    layouts = _Layouts(fgraph, given)
+    if not layouts.vary:
+        return
+    with fgraph.history.of("the order of sums"):
+        for node in adding:
+            for index, variable in enumerate(node.inputs):
+                strides = layouts.strides[variable]
+                if strides and not (layouts.is_certain(variable) and _is_left(variable)):
+                    laid_out = Apply(LaidOut(strides), [variable], [variable.type]).outputs[0]
+                    fgraph.change_input(Client(node, index), laid_out)
+
+
+def unmark(fgraph: FunctionGraph, given: Sequence[Strides]) -> None:
+    """Remove what is certain, now that copies and what was overwritten are gone."""
+    marked = [node for node in fgraph.toposort() if isinstance(node.op, LaidOut)]
+    if not marked:
+        return
+    layouts = _Layouts(fgraph, given)
+    for node in marked:
+        (variable,) = node.inputs
+        (shape, dtype), strides = known_type(variable), layouts.strides[variable]
+        assert isinstance(node.op, LaidOut)
+        same = strides is not None and is_alike(shape, dtype.itemsize, strides, node.op.strides)
+        if same and layouts.is_certain(variable):
+            with fgraph.history.of("the order of sums"):
+                attempt(fgraph, [(node.outputs[0], variable)])
+
+
+class _Layouts:
+    """How the variables of a graph lie in memory where each result has memory of its own.
+
+    ``strides`` has ``None`` where that isn't known. ``vary`` says whether anything isn't in C order without gaps.
+    """
+
+    def __init__(self, fgraph: FunctionGraph, given: Sequence[Strides]) -> None:
+        self.strides: dict[Variable, Strides | None] = dict(zip(fgraph.inputs, given, strict=True))
+        self._inputs = {*fgraph.inputs}
+        for node in fgraph.toposort():
+            for variable in node.inputs:
+                if isinstance(variable, Constant):
+                    self.strides[variable] = getattr(variable.data, "strides", None)
+            after = _after(node, [self.strides[variable] for variable in node.inputs])
+            self.strides |= zip(node.outputs, after, strict=True)
+        self.vary = not all(_is_plain(*each) for each in self.strides.items())
+        # Of all memory that a result of this type may be computed in.
+        self._kinds: dict[Any, set[Strides | None]] = {}
+        for variable, strides in self.strides.items():
+            if _root(variable) is variable:
+                self._kinds.setdefault(known_type(variable), set()).add(strides)
+
+    def is_certain(self, variable: Variable) -> bool:
+        """Return whether a variable can't lie otherwise, whatever memory is used again."""
+        root = _root(variable)
+        return root in self._inputs or isinstance(root, Constant) or len(self._kinds[known_type(root)]) == 1
+
+
+def _after(node: Apply, inputs: Sequence[Strides | None]) -> Sequence[Strides | None]:
+    if is_kernel(node, *WRITES):
+        # An eager write is made in the memory of the array.
+        return inputs[:1]
+    strides = [each for each in inputs if each is not None]
+    known = known_strides(node, strides) if len(strides) == len(inputs) else None
+    return [None] * len(node.outputs) if known is None else known
+
+
+def _root(variable: Variable) -> Variable:
+    """Return what a variable is in the memory of."""
+    while (node := variable.owner) is not None and (isinstance(node.op, LaidOut) or is_kernel(node, *VIEWS)):
+        variable = node.inputs[0]
+    return variable
+
+
+def _is_left(variable: Variable) -> bool:
+    """Return whether no copy is left out between a variable and its memory, and nothing that is overwritten."""
+    while (node := variable.owner) is not None and is_kernel(node, *VIEWS):
+        variable = node.inputs[0]
+        if is_kernel(node, "get_window") and is_kernel(variable.owner, *WRITES):
+            return False
+    return not is_kernel(node, COPY)
+
+
+def _is_of_floats(node: Apply) -> bool:
+    return any(each.type is not None and each.type.dtype.kind in "fc" for each in node.inputs)
+
+
+def _is_plain(variable: Variable, strides: Strides | None) -> bool:
+    if strides is None:
+        return False
+    shape, dtype = known_type(variable)
+    return is_alike(shape, dtype.itemsize, strides, c_strides(shape, dtype.itemsize))
