@@ -9,7 +9,6 @@ import dask.array as da
 import numpy as np
 
 from ...errors import DeviceError, InplaceUpdateError
-from .. import base
 from ..kernels import described
 from ..memory import export
 from . import (
@@ -30,11 +29,12 @@ from . import (
     statistical,
     utility,
 )
+from ._computing import Computing
 from ._layout import chunks
 
 
 @final
-class Backend(base.Backend[da.Array]):
+class Backend(Computing):
     """dask, as the frontend sees an engine."""
 
     name = "dask"
