@@ -14,7 +14,12 @@ real, imag = elementwise("manipulation", "real"), elementwise("manipulation", "i
 
 
 def broadcast_to(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
-    return da.broadcast_to(x, shape)
+    # Axes that come from one element are divided as dask divides new arrays: a chunk may be sent to a worker whole.
+    kept = zip(x.shape, shape[len(shape) - x.ndim :], x.chunks, strict=True)
+    own: list[Any] = ["auto"] * (len(shape) - x.ndim)
+    own += [lengths if before == after else "auto" for before, after, lengths in kept]
+    divided = da.core.normalize_chunks(tuple(own), shape, dtype=x.dtype) if "auto" in own and 0 not in shape else None
+    return da.broadcast_to(x, shape, chunks=divided)
 
 
 def permute_dims(x: da.Array, /, *, axes: tuple[int, ...]) -> da.Array:
