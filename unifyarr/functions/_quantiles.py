@@ -81,6 +81,15 @@ def known_values(x: Array) -> list[Any] | None:
     return x._backend.to_numpy(read(x)).ravel().tolist() if knows_values(x) else None
 
 
+def known_bounds(x: Array) -> tuple[Any, Any] | None:
+    """Return the least and the greatest element, ``None`` inside a trace and on a lazy engine."""
+    if not x._backend.has_values and knows_values(x):
+        values = x._values()
+        return values.min(), values.max()
+    least, most = known_values(min(x)), known_values(max(x))
+    return None if least is None or most is None else (least[0], most[0])
+
+
 def _as_quantiles(q: Array | Scalar, x: Array, name: str) -> tuple[Array, list[float] | None]:
     # In the widest floating-point dtype, and as Python numbers if the values are known.
     wide = dtypes.float64 if has_dtype(x._backend, dtypes.float64) else dtypes.float32
