@@ -25,6 +25,9 @@ def using_chunks(wanted: Any) -> Iterator[None]:
 
 def chunks(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], ...]:
     """Return the lengths of the chunks along each axis of a new array."""
+    if 0 in shape:
+        # dask divides by the size.
+        return tuple((length,) for length in shape)
     wanted = _chunks.get()
     if isinstance(wanted, tuple) and len(wanted) != len(shape):
         # For arrays of other ranks, such as a column of weights beside a matrix.

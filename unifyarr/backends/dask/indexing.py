@@ -9,6 +9,7 @@ import dask.array as da
 import numpy as np
 
 from ._chunks import Chunk, Task, from_host, joining
+from ._writing import set_window as set_window
 from .manipulation import reshape
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
@@ -25,72 +26,6 @@ def get_window(x: da.Array, /, *, window: Window) -> da.Array:
             stop = None
         slices.append(slice(start, stop, step))
     return x[tuple(slices)]
-
-
-def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
-    """Return ``x`` with ``value``, of the window's shape or broadcast to it, in place of the window."""
-    if any(length == 0 for _, _, length in window):
-        return x
-    flips = tuple(slice(None, None, -1) if step < 0 else slice(None) for _, step, _ in window)
-    ascending = tuple(
-        (start, step, length) if step > 0 else (start + step * (length - 1), -step, length)
-        for start, step, length in window
-    )
-    if any(each.step for each in flips):
-        value = value[flips]
-    value = da.broadcast_to(value, tuple(length for _, _, length in window))
-    pieces = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, ascending, strict=True)]
-    value = value.rechunk(tuple(tuple(count for _, count in axis if count) for axis in pieces))
-    # A chunk of no elements stands for each chunk of ``x`` that the window doesn't meet.
-    value = _spread(value, tuple(tuple(count for _, count in axis) for axis in pieces))
-    write = Write(tuple([first for first, _ in axis] for axis in pieces), tuple(step for _, step, _ in window))
-    return da.map_blocks(write, x, value, dtype=x.dtype, meta=x._meta)
-
-
-def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int) -> list[tuple[int, int]]:
-    """Return for each chunk of an axis where in it the window begins, and how many of its elements are there."""
-    found, begin = [], 0
-    for chunk in lengths:
-        end = begin + chunk
-        first = max(0, -(-(begin - start) // step))
-        last = min(length, max(0, -(-(end - start) // step)))
-        found.append((start + first * step - begin, max(0, last - first)))
-        begin = end
-    return found
-
-
-def _spread(value: da.Array, chunks: tuple[tuple[int, ...], ...]) -> da.Array:
-    """Return an array with chunks of length 0 in some places among its own."""
-    for axis, lengths in enumerate(chunks):
-        if 0 not in lengths:
-            continue
-        parts, begin = [], 0
-        for length in lengths:
-            key = (slice(None),) * axis + (slice(begin, begin + length),)
-            parts.append(value[key])
-            begin += length
-        value = da.concatenate(parts, axis)
-    return value
-
-
-class Write(Task):
-    """Writes into a copy of a chunk, from where the window begins in it."""
-
-    def __init__(self, starts: tuple[list[int], ...], steps: tuple[int, ...]) -> None:
-        self.starts, self.steps = starts, steps
-
-    def __call__(self, x: Any, value: Any, block_id: tuple[int, ...] = ()) -> Any:
-        """Return the new chunk: the old one where the window doesn't meet it."""
-        if not value.size:
-            return x
-        result = np.array(x)
-        axes = zip(self.starts, self.steps, block_id, value.shape, strict=True)
-        key = tuple(
-            slice(starts[place], starts[place] + (length - 1) * abs(step) + 1, abs(step))
-            for starts, step, place, length in axes
-        )
-        result[key] = value
-        return result
 
 
 def put_mask(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:

@@ -26,7 +26,7 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
     if x.shape == shape:
         return x
     if not x.size:
-        return da.empty(shape, dtype=x.dtype)
+        return da.empty(shape, dtype=x.dtype, chunks=shape)
     if x.size == 1:
         # dask has no rule for axes that come from none.
         flat = x[(0,) * x.ndim]
@@ -88,7 +88,7 @@ def repeat(x: da.Array, /, *repeats: da.Array, count: int | None, axis: int | No
         return da.take(x, indices, axis)
     if not x.size or not count:
         shape = (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :])
-        return da.empty(shape, dtype=x.dtype)
+        return da.empty(shape, dtype=x.dtype, chunks=shape)
     return da.repeat(x, count, axis)
 
 
