@@ -90,7 +90,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
         low, high = known_values(min(ids)), known_values(max(ids))
         if low is None or high is None:
             raise ShapeError(
-                "the length of bincount() depends on values, which inside a trace aren't known: give it, "
+                "the length of bincount() depends on values, which aren't known before they are computed: give it, "
                 "with segment_sum(ones_like(x), x, num_segments=...)"
             )
         if low[0] < 0:

@@ -10,10 +10,10 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ...errors import AxisError, ShapeError, TooLargeError, UnknownShapeError
+from ...errors import AxisError, ShapeError, TooLargeError
 from ...typing import Shape
 from .arguments import MOST_AXES, as_integer, as_integers
-from .lengths import PartialShape
+from .lengths import PartialShape, broadcast_as_known
 
 
 def _most_bytes() -> int:
@@ -69,15 +69,10 @@ def as_offset(offset: SupportsIndex, shape: Shape) -> int:
 def broadcast(*shapes: Shape, name: str = "") -> Shape:
     """Return the shape that shapes broadcast to together."""
     first = shapes[0] if shapes else ()
-    try:
-        if shapes.count(first) == len(shapes):
-            return first
-    except UnknownShapeError:
-        # Numbers alone fit beside lengths that aren't known.
-        others = [shape for shape in shapes if len(shape)]
-        if len(others) == 1:
-            return others[0]
-        raise
+    if PartialShape in map(type, shapes):
+        return broadcast_as_known(shapes)
+    if shapes.count(first) == len(shapes):
+        return first
     result = [1] * max(map(len, shapes))
     for shape in shapes:
         for axis, length in enumerate(reversed(shape), 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import dask.array as da
@@ -14,6 +15,19 @@ from dask.highlevelgraph import HighLevelGraph
 Window = tuple[tuple[int, int, int], ...]
 
 
+def repeated(x: da.Array, shape: tuple[int, ...]) -> da.Array:
+    """Return an array repeated along axes, which knows the one that it repeats."""
+    result = da.broadcast_to(x, shape)
+    if result is not x:
+        result.unifyarr_repeats = x
+    return result
+
+
+def repeated_by(x: da.Array) -> da.Array:
+    """Return the array that an array repeats, or itself."""
+    return getattr(x, "unifyarr_repeats", x)
+
+
 def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
     """Return ``x`` with ``value``, of the window's shape or broadcast to it, in place of the window.
 
@@ -21,25 +35,23 @@ def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
     """
     if any(length == 0 for _, _, length in window):
         return x
+    value = repeated_by(value)
     value = value[(None,) * (x.ndim - value.ndim)]
-    value = value[tuple(slice(None, None, -1 if step < 0 else 1) for _, step, _ in window)]
+    if any(step < 0 for _, step, _ in window):
+        value = value[tuple(slice(None, None, -1 if step < 0 else 1) for _, step, _ in window)]
     axes = [_pieces(lengths, *_ascending(*each)) for lengths, each in zip(x.chunks, window, strict=True)]
     # An axis of length 1 is broadcast in each task: its chunk is that of all chunks of ``x``.
     wide = [length > 1 for length in value.shape]
     value = value.rechunk(
-        {axis: tuple(count for _, count in pieces if count) for axis, pieces in enumerate(axes) if wide[axis]}
+        {axis: tuple([count for _, count in pieces if count]) for axis, pieces in enumerate(axes) if wide[axis]}
     )
-    steps = tuple(abs(step) for _, step, _ in window)
     name = f"write-{tokenize(x, value, window)}"
-    graph: dict[Any, Any] = {}
-    for places in itertools.product(*map(_numbered, axes)):
-        block, of_value, starts, counts = zip(*places, strict=True) if places else ((), (), (), ())
-        key = (x.name, *block)
-        if all(counts):
-            chunk = (value.name, *(each if broad else 0 for each, broad in zip(of_value, wide, strict=True)))
-            graph[name, *block] = (write, key, chunk, starts, steps, counts)
-        else:
-            graph[name, *block] = key
+    chunks = itertools.product(*(range(len(lengths)) for lengths in x.chunks))
+    graph: dict[Any, Any] = {(name, *block): (x.name, *block) for block in chunks}
+    met = [list(_met(pieces, abs(step), broad)) for pieces, (_, step, _), broad in zip(axes, window, wide, strict=True)]
+    for places in itertools.product(*met):
+        block, of_value, slices = zip(*places, strict=True) if places else ((), (), ())
+        graph[name, *block] = (write, (x.name, *block), (value.name, *of_value), slices)
     layers = HighLevelGraph.from_collections(name, graph, dependencies=[x, value])
     return da.Array(layers, name, x.chunks, meta=x._meta)
 
@@ -60,20 +72,17 @@ def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int) -> lis
     return found
 
 
-def _numbered(pieces: list[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
-    """Return for each chunk of an axis its number, that of the value's chunk, and where and how much is written."""
-    found, count = [], 0
+def _met(pieces: list[tuple[int, int]], step: int, broad: bool) -> Iterator[tuple[int, int, slice]]:
+    """Yield for each chunk of an axis that the window meets its number, that of the value's chunk, and where."""
+    count = 0
     for number, (start, length) in enumerate(pieces):
-        found.append((number, count, start, length))
-        count += length > 0
-    return found
+        if length:
+            yield number, count, slice(start, start + (length - 1) * step + 1, step)
+            count += broad
 
 
-def write(x: Any, value: Any, starts: tuple[int, ...], steps: tuple[int, ...], counts: tuple[int, ...]) -> Any:
+def write(x: Any, value: Any, window: tuple[slice, ...]) -> Any:
     """Return a copy of a chunk with values where the window meets it."""
     result = np.array(x)
-    axes = zip(starts, steps, counts, strict=True)
-    result[tuple(slice(start, start + (count - 1) * step + 1, step) for start, step, count in axes)] = value
+    result[window] = value
     return result
-
-

@@ -8,6 +8,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
+from ...errors import ShapeError
 from ._chunks import Chunk, Task, from_host, joining
 from ._writing import set_window as set_window
 from .manipulation import reshape
@@ -34,14 +35,18 @@ def put_mask(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
 
 
 def select(x: da.Array, mask: da.Array, /) -> da.Array:
-    """Return ``x[mask]``, for a mask of the leading axes: of a length that isn't known."""
+    """Return ``x[mask]``, for a mask of the leading axes: of a length that isn't known, unless the mask is the host's."""
+    known = from_host(mask)
     x, mask = _led(x, mask)
-    return x[mask]
+    return x[mask] if known is None else x[np.flatnonzero(known)]
 
 
 def put_selected(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
     """Return ``x`` with ``value`` where ``mask`` is true, in C order: each chunk takes its part of all values."""
     shape = x.shape
+    known = from_host(mask)
+    if known is not None:
+        _check_number(int(np.count_nonzero(known)), value.shape[0])
     x, mask = _led(x, mask)
     mask = mask.rechunk((x.chunks[0],))
     counts = mask.map_blocks(_counted, dtype=np.int64, chunks=((1,) * mask.numblocks[0],))
@@ -77,13 +82,18 @@ def _led(x: da.Array, mask: da.Array) -> tuple[da.Array, da.Array]:
     return reshape(x, shape=(count, *x.shape[mask.ndim :])), reshape(mask, shape=(count,))
 
 
+def _check_number(selected: int, given: float) -> None:
+    # A number that isn't known is NaN.
+    if given == given and given not in (1, selected):
+        raise ShapeError(f"the mask selects {selected} elements, but {given} values are assigned")
+
+
 def _counted(mask: Any) -> Any:
     return np.asarray([np.count_nonzero(mask)])
 
 
 def _put_part(x: Any, mask: Any, value: Any, counts: Any, place: Any) -> Any:
-    if len(value) not in (1, int(counts.sum())):
-        raise ValueError(f"the mask selects {int(counts.sum())} elements, but {len(value)} values are assigned")
+    _check_number(int(counts.sum()), len(value))
     start = int(counts[: int(place[0])].sum())
     result = np.array(x)
     result[mask] = value if len(value) == 1 else value[start : start + int(counts[int(place[0])])]

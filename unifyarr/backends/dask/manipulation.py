@@ -8,16 +8,21 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import elementwise
+from ._chunks import elementwise, from_host
+from ._writing import repeated, repeated_by
 
 real, imag = elementwise("manipulation", "real"), elementwise("manipulation", "imag")
 
 
 def broadcast_to(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
-    return da.broadcast_to(x, shape)
+    """Return ``x`` repeated; a write of the result goes on with ``x``, which is small."""
+    return repeated(x, shape)
 
 
 def permute_dims(x: da.Array, /, *, axes: tuple[int, ...]) -> da.Array:
+    source = repeated_by(x)
+    if source.size == 1 != x.size:
+        return repeated(source, tuple([x.shape[axis] for axis in axes]))
     return da.transpose(x, axes)
 
 
@@ -27,7 +32,13 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
         return x
     if not x.size:
         return da.empty(shape, dtype=x.dtype, chunks=shape)
+    source = repeated_by(x)
+    if source.size == 1 != x.size:
+        return repeated(reshape(source, shape=()), shape)
     if x.size == 1:
+        known = from_host(x)
+        if known is not None:
+            return da.from_array(known.reshape(shape))
         # dask has no rule for axes that come from none.
         flat = x[(0,) * x.ndim]
         return flat[(None,) * len(shape)]
