@@ -108,10 +108,20 @@ def as_axes(axis: SupportsIndex | Iterable[SupportsIndex] | None, ndim: int) -> 
 
 def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
     """Return the shape after a reduction over ``axes``."""
-    # The lengths of axes that go may be unknown.
+    lengths = enumerate(tuple.__iter__(shape))
     if keepdims:
-        return tuple([1 if axis in axes else shape[axis] for axis in range(len(shape))])
-    return tuple([shape[axis] for axis in range(len(shape)) if axis not in axes])
+        left = [1 if axis in axes else length for axis, length in lengths]
+    else:
+        left = [length for axis, length in lengths if axis not in axes]
+    return PartialShape(left) if None in left else tuple(left)
+
+
+def joined(shapes: Sequence[Shape], axis: int) -> Shape:
+    """Return the shape of arrays in a row along an axis, of which no length may be known."""
+    lengths = [tuple.__getitem__(shape, axis) for shape in shapes]
+    shape = list(tuple.__iter__(shapes[0]))
+    shape[axis] = None if None in lengths else sum(lengths)
+    return PartialShape(shape) if None in shape else tuple(shape)
 
 
 def resolve_unknown(shape: Any, count: int) -> Shape:

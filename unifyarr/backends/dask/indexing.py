@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 
 from ...errors import ShapeError
-from ._chunks import Chunk, Task, from_host, joining
+from ._chunks import Chunk, Task, from_host, joining, whole
 from ._writing import set_window as set_window
 from .manipulation import reshape
 
@@ -138,7 +138,7 @@ def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array,
     # The axes that are indexed come into one chunk, since any index may name any of their elements.
     if any(blocks > 1 for blocks in x.numblocks[:count]):
         joining("gather", x)
-    x = x.rechunk(dict.fromkeys(range(count), -1))
+    x = whole(x, range(count))
     places, found = _labels(x, value, indices)
     operands: list[Any] = [x, tuple(places)]
     for index in indices:
@@ -204,7 +204,7 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
         return x[(slice(None),) * axis + (values,)]
     if any(blocks > 1 for blocks in x.numblocks[axis : axis + 1]):
         joining("take", x)
-    x = x.rechunk({axis: -1})
+    x = whole(x, (axis,))
     places = list(range(x.ndim))
     found = list(range(x.ndim, x.ndim + indices.ndim))
     out = (*places[:axis], *found, *places[axis + 1 :])
@@ -228,7 +228,7 @@ def take_along_axis(x: da.Array, indices: da.Array, /, *, axis: int) -> da.Array
     shape = tuple(
         max(pair) if place != axis else pair[0] for place, pair in enumerate(zip(x.shape, indices.shape, strict=True))
     )
-    x = da.broadcast_to(x.rechunk({axis: -1}), shape)
+    x = da.broadcast_to(whole(x, (axis,)), shape)
     wanted = tuple(length if place != axis else indices.shape[axis] for place, length in enumerate(shape))
     indices = da.broadcast_to(indices, wanted).rechunk({place: x.chunks[place] for place in places if place != axis})
     inner = (*places[:axis], x.ndim, *places[axis + 1 :])
