@@ -90,8 +90,8 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
         bounds = known_bounds(ids)
         if bounds is None:
             raise ShapeError(
-                "the length of bincount() depends on values, which aren't known inside a trace and on a lazy engine: "
-                "give it, with segment_sum(ones_like(x), x, num_segments=...), or compute x first, x.compute()"
+                "the length of bincount() depends on values, which aren't known before they are computed: give it, "
+                "with segment_sum(ones_like(x), x, num_segments=...), or call x.compute() first"
             )
         low, high = bounds
         if low < 0:

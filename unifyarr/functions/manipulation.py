@@ -15,7 +15,18 @@ from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
-from .._core.values.shapes import ADDRESSES, as_axes, as_axis, as_shape, broadcast, check_memory, resolve_unknown, size
+from .._core.values.shapes import (
+    ADDRESSES,
+    as_axes,
+    as_axis,
+    as_shape,
+    broadcast,
+    check_memory,
+    joined,
+    reduced,
+    resolve_unknown,
+    size,
+)
 from ..errors import AxisError, ShapeError
 from ..typing import Shape
 
@@ -163,13 +174,12 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | Non
     shapes = [x.shape for x in arrays]
     first = shapes[0]
     axis = as_axis(axis, len(first))
-    length = 0
+    beside = reduced(first, (axis,), keepdims=False)
     for shape in shapes:
-        if len(shape) != len(first) or (*shape[:axis], first[axis], *shape[axis + 1 :]) != first:
+        if len(shape) != len(first) or reduced(shape, (axis,), keepdims=False) != beside:
             listed = ", ".join(map(str, shapes))
             raise ShapeError(f"concat() joins shapes that differ along axis {axis} only, unlike {listed}")
-        length += shape[axis]
-    shape = (*first[:axis], length, *first[axis + 1 :])
+    shape = joined(shapes, axis)
     return invoke("concat", *arrays, axis=axis, out=out, result=(shape, arrays[0].dtype))
 
 

@@ -42,8 +42,7 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
     if bounds is None:
         if count is None:
             raise ShapeError(
-                f"how many segments {name}() has isn't known before values are, inside a trace and on a lazy engine: "
-                "say it, with num_segments="
+                f"how many segments {name}() has isn't known before values are computed: say it, with num_segments="
             )
         return ids, count
     low, high = bounds

@@ -62,6 +62,28 @@ def equal_as_known(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
     return len(first) == len(second) and all(None in pair or pair[0] == pair[1] for pair in pairs)
 
 
+def broadcast_as_known(shapes: tuple[tuple[Any, ...], ...]) -> PartialShape:
+    """Return the shape that shapes broadcast to: lengths that aren't known are taken for equal, which shows later.
+
+    Beside one of them a known length other than 1 raises.
+    """
+    result: list[Any] = []
+    for axis in range(1, max(map(len, shapes)) + 1):
+        lengths = {tuple.__getitem__(shape, -axis) for shape in shapes if len(shape) >= axis} - {1}
+        if len(lengths) > 1:
+            # Reading any of them says why not.
+            for shape in shapes:
+                tuple(iter(shape))
+        result.insert(0, lengths.pop() if lengths else 1)
+    return PartialShape(result)
+
+
+def leading(shape: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """Return the first lengths of a shape, known or not."""
+    first = tuple.__getitem__(shape, slice(count))
+    return PartialShape(first) if None in first else first
+
+
 def partly_known(shape: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
     """Return an engine's function of shapes as one whose ``None`` is no length that anything goes on with."""
 

@@ -24,6 +24,7 @@ from ..engines.refusals import explains
 from ..engines.tracing import checking, mode, running
 from ..modes.debugging import check_get_item, check_write
 from ..values.arguments import MOST_AXES
+from ..values.lengths import equal_as_known
 from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
@@ -195,7 +196,7 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
         shape = broadcast(*(each.shape for each in indices))
     except ValueError as error:
         raise IndexError(f"arrays that index don't broadcast: {error}") from None
-    spread = tuple(each if each.shape == shape else _spread(each, shape) for each in indices)
+    spread = tuple(each if equal_as_known(each.shape, shape) else _spread(each, shape) for each in indices)
     together = runs == list(range(runs[0], runs[0] + len(runs)))
     # A 0-d array of an integer is an integer.
     is_element = not shape and not rest and not had_ellipsis

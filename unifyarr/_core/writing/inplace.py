@@ -28,6 +28,7 @@ from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
 from ..modes.debugging import check_write
+from ..values.lengths import equal_as_known
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 
@@ -139,7 +140,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
             native = backend.kernel("astype")(read(array), dtype=dtype.dtype)
         else:
             native = read(array)
-    if given != shape:
+    if not equal_as_known(given, shape):
         # As NumPy, leading axes of length one fall away.
         while not exact and len(given) > len(shape) and given[0] == 1:
             given = given[1:]

@@ -17,6 +17,7 @@ from ..arrays.weak import kind_of
 from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
+from ..values.lengths import equal_as_known, leading
 from .inplace import MANY, assign, check_target, fit, fit_dtype
 
 _WHAT = "the masked part"
@@ -59,8 +60,8 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
 
 def _fitting(x: Array, key: Any) -> Array:
     mask = convert.as_array(key, x._backend)
-    lengths = x.shape[: mask.ndim]
-    if mask.shape != lengths:
+    lengths = leading(x.shape, mask.ndim)
+    if not equal_as_known(mask.shape, lengths):
         raise IndexError(f"a mask of shape {mask.shape} can't index axes of lengths {lengths}")
     return mask
 
@@ -74,7 +75,7 @@ def put_mask(x: Array, key: Any, value: object) -> bool:
     # A trace couldn't know how many positions there are.
     mask = convert.as_array(key, x._backend)
     one_value = kind_of(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
-    if mask.shape != x.shape or not one_value:
+    if not one_value or not equal_as_known(mask.shape, x.shape):
         return False
     check_target(x)
     native = fit(value, x, (), exact=True, what=_WHAT, assigned=True)

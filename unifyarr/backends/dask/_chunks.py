@@ -98,6 +98,22 @@ def _joined(signature: str, arrays: Iterable[da.Array]) -> Iterator[da.Array]:
             yield x
 
 
+def whole(x: da.Array, axes: Iterable[int]) -> da.Array:
+    """Return an array with each of some axes in one chunk, also where their lengths aren't known."""
+    several = [axis for axis in axes if x.numblocks[axis] > 1]
+    unknown = [axis for axis in several if x.shape[axis] != x.shape[axis]]
+    if len(several) > len(unknown):
+        x = x.rechunk({axis: -1 for axis in several if axis not in unknown})
+    if not unknown:
+        return x
+    places = tuple(range(x.ndim))
+    # A task joins the chunks along an axis that it doesn't give; the axis of the result is a new one.
+    joined = {axis: x.ndim + axis for axis in unknown}
+    out = tuple(joined.get(axis, axis) for axis in places)
+    lengths = dict.fromkeys(joined.values(), np.nan)
+    return da.blockwise(np.asarray, out, x, places, new_axes=lengths, concatenate=True, dtype=x.dtype, meta=x._meta)
+
+
 def from_host(x: da.Array) -> np.ndarray | None:
     """Return the values of an array that came from the host as it is, ``None`` for one that has to be computed."""
     # dask names the one layer of such an array so.

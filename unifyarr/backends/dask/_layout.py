@@ -15,6 +15,9 @@ using_chunks = wanting_chunks
 
 def chunks(shape: tuple[int, ...], dtype: np.dtype[Any], previous: Chunks | None = None) -> Chunks:
     """Return the lengths of the chunks along each axis of a new array; ``previous`` are those of a file."""
+    if 0 in shape:
+        # dask divides by the size.
+        return tuple((length,) for length in shape)
     wanted = wanted_chunks()
     if isinstance(wanted, tuple) and len(wanted) != len(shape):
         # For arrays of other ranks, such as a column of weights beside a matrix.

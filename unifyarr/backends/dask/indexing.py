@@ -8,7 +8,9 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task, from_host, joining
+from ...errors import ShapeError
+from ._chunks import Chunk, Task, from_host, joining, whole
+from ._writing import set_window as set_window
 from .manipulation import reshape
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
@@ -27,86 +29,24 @@ def get_window(x: da.Array, /, *, window: Window) -> da.Array:
     return x[tuple(slices)]
 
 
-def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
-    """Return ``x`` with ``value``, of the window's shape or broadcast to it, in place of the window."""
-    if any(length == 0 for _, _, length in window):
-        return x
-    flips = tuple(slice(None, None, -1) if step < 0 else slice(None) for _, step, _ in window)
-    ascending = tuple(
-        (start, step, length) if step > 0 else (start + step * (length - 1), -step, length)
-        for start, step, length in window
-    )
-    if any(each.step for each in flips):
-        value = value[flips]
-    value = da.broadcast_to(value, tuple(length for _, _, length in window))
-    pieces = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, ascending, strict=True)]
-    value = value.rechunk(tuple(tuple(count for _, count in axis if count) for axis in pieces))
-    # A chunk of no elements stands for each chunk of ``x`` that the window doesn't meet.
-    value = _spread(value, tuple(tuple(count for _, count in axis) for axis in pieces))
-    write = Write(tuple([first for first, _ in axis] for axis in pieces), tuple(step for _, step, _ in window))
-    return da.map_blocks(write, x, value, dtype=x.dtype, meta=x._meta)
-
-
-def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int) -> list[tuple[int, int]]:
-    """Return for each chunk of an axis where in it the window begins, and how many of its elements are there."""
-    found, begin = [], 0
-    for chunk in lengths:
-        end = begin + chunk
-        first = max(0, -(-(begin - start) // step))
-        last = min(length, max(0, -(-(end - start) // step)))
-        found.append((start + first * step - begin, max(0, last - first)))
-        begin = end
-    return found
-
-
-def _spread(value: da.Array, chunks: tuple[tuple[int, ...], ...]) -> da.Array:
-    """Return an array with chunks of length 0 in some places among its own."""
-    for axis, lengths in enumerate(chunks):
-        if 0 not in lengths:
-            continue
-        parts, begin = [], 0
-        for length in lengths:
-            key = (slice(None),) * axis + (slice(begin, begin + length),)
-            parts.append(value[key])
-            begin += length
-        value = da.concatenate(parts, axis)
-    return value
-
-
-class Write(Task):
-    """Writes into a copy of a chunk, from where the window begins in it."""
-
-    def __init__(self, starts: tuple[list[int], ...], steps: tuple[int, ...]) -> None:
-        self.starts, self.steps = starts, steps
-
-    def __call__(self, x: Any, value: Any, block_id: tuple[int, ...] = ()) -> Any:
-        """Return the new chunk: the old one where the window doesn't meet it."""
-        if not value.size:
-            return x
-        result = np.array(x)
-        axes = zip(self.starts, self.steps, block_id, value.shape, strict=True)
-        key = tuple(
-            slice(starts[place], starts[place] + (length - 1) * abs(step) + 1, abs(step))
-            for starts, step, place, length in axes
-        )
-        result[key] = value
-        return result
-
-
 def put_mask(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
     """Return ``x`` with ``value``, broadcastable to ``x`` and of its dtype, where ``mask``, of its shape, is true."""
     return da.core.elemwise(Chunk("searching", "where"), mask, value, x, dtype=x.dtype)
 
 
 def select(x: da.Array, mask: da.Array, /) -> da.Array:
-    """Return ``x[mask]``, for a mask of the leading axes: of a length that isn't known."""
+    """Return ``x[mask]``, for a mask of the leading axes: of a length that isn't known, unless the mask is the host's."""
+    known = from_host(mask)
     x, mask = _led(x, mask)
-    return x[mask]
+    return x[mask] if known is None else x[np.flatnonzero(known)]
 
 
 def put_selected(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
     """Return ``x`` with ``value`` where ``mask`` is true, in C order: each chunk takes its part of all values."""
     shape = x.shape
+    known = from_host(mask)
+    if known is not None:
+        _check_number(int(np.count_nonzero(known)), value.shape[0])
     x, mask = _led(x, mask)
     mask = mask.rechunk((x.chunks[0],))
     counts = mask.map_blocks(_counted, dtype=np.int64, chunks=((1,) * mask.numblocks[0],))
@@ -142,13 +82,18 @@ def _led(x: da.Array, mask: da.Array) -> tuple[da.Array, da.Array]:
     return reshape(x, shape=(count, *x.shape[mask.ndim :])), reshape(mask, shape=(count,))
 
 
+def _check_number(selected: int, given: float) -> None:
+    # A number that isn't known is NaN.
+    if given == given and given not in (1, selected):
+        raise ShapeError(f"the mask selects {selected} elements, but {given} values are assigned")
+
+
 def _counted(mask: Any) -> Any:
     return np.asarray([np.count_nonzero(mask)])
 
 
 def _put_part(x: Any, mask: Any, value: Any, counts: Any, place: Any) -> Any:
-    if len(value) not in (1, int(counts.sum())):
-        raise ValueError(f"the mask selects {int(counts.sum())} elements, but {len(value)} values are assigned")
+    _check_number(int(counts.sum()), len(value))
     start = int(counts[: int(place[0])].sum())
     result = np.array(x)
     result[mask] = value if len(value) == 1 else value[start : start + int(counts[int(place[0])])]
@@ -193,7 +138,7 @@ def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array,
     # The axes that are indexed come into one chunk, since any index may name any of their elements.
     if any(blocks > 1 for blocks in x.numblocks[:count]):
         joining("gather", x)
-    x = x.rechunk(dict.fromkeys(range(count), -1))
+    x = whole(x, range(count))
     places, found = _labels(x, value, indices)
     operands: list[Any] = [x, tuple(places)]
     for index in indices:
@@ -259,7 +204,7 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
         return x[(slice(None),) * axis + (values,)]
     if any(blocks > 1 for blocks in x.numblocks[axis : axis + 1]):
         joining("take", x)
-    x = x.rechunk({axis: -1})
+    x = whole(x, (axis,))
     places = list(range(x.ndim))
     found = list(range(x.ndim, x.ndim + indices.ndim))
     out = (*places[:axis], *found, *places[axis + 1 :])
@@ -283,7 +228,7 @@ def take_along_axis(x: da.Array, indices: da.Array, /, *, axis: int) -> da.Array
     shape = tuple(
         max(pair) if place != axis else pair[0] for place, pair in enumerate(zip(x.shape, indices.shape, strict=True))
     )
-    x = da.broadcast_to(x.rechunk({axis: -1}), shape)
+    x = da.broadcast_to(whole(x, (axis,)), shape)
     wanted = tuple(length if place != axis else indices.shape[axis] for place, length in enumerate(shape))
     indices = da.broadcast_to(indices, wanted).rechunk({place: x.chunks[place] for place in places if place != axis})
     inner = (*places[:axis], x.ndim, *places[axis + 1 :])

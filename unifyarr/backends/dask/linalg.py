@@ -8,6 +8,7 @@ import dask.array as da
 import numpy as np
 
 from ._chunks import Chunk, core, dtype_of
+from ._layout import chunks
 from ._reducing import reduced
 from .statistical import sum as _total
 
@@ -16,7 +17,7 @@ def matmul(x1: da.Array, x2: da.Array, /) -> da.Array:
     wide = np.dtype(np.float32) if x1.dtype.name in ("float16", "bfloat16") else x1.dtype
     if not x1.size or not x2.size or not x1.shape[-1]:
         shape = np.matmul(np.empty((1,) * 0 + x1.shape, bool), np.empty(x2.shape, bool)).shape
-        return da.zeros(shape, dtype=x1.dtype)
+        return da.zeros(shape, dtype=x1.dtype, chunks=chunks(shape, x1.dtype))
     if wide.kind in "biu":
         found = _by_blocks(x1, x2)
     else:
@@ -95,7 +96,8 @@ def diagonal(x: da.Array, /, *, offset: int) -> da.Array:
 def cross(x1: da.Array, x2: da.Array, /, *, axis: int) -> da.Array:
     """Return the cross product along ``axis`` (negative: it counts from the end), where both have 3 elements."""
     x1, x2 = (da.moveaxis(x, axis, -1) for x in (x1, x2))
-    return da.moveaxis(core(Chunk("linalg", "cross", axis=-1), "(k),(k)->(k)", x1, x2), -1, axis)
+    found = core(Chunk("linalg", "cross", axis=-1), "(k),(k)->(k)", x1, x2, output_dtypes=[x1.dtype])
+    return da.moveaxis(found, -1, axis)
 
 
 def vector_norm(x: da.Array, /, *, axis: tuple[int, ...], keepdims: bool, ord: float) -> da.Array:

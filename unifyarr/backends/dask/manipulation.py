@@ -8,21 +8,21 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import elementwise
+from ._chunks import elementwise, from_host
+from ._writing import repeated, repeated_by
 
 real, imag = elementwise("manipulation", "real"), elementwise("manipulation", "imag")
 
 
 def broadcast_to(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
-    # Axes that come from one element are divided as dask divides new arrays: a chunk may be sent to a worker whole.
-    kept = zip(x.shape, shape[len(shape) - x.ndim :], x.chunks, strict=True)
-    own: list[Any] = ["auto"] * (len(shape) - x.ndim)
-    own += [lengths if before == after else "auto" for before, after, lengths in kept]
-    divided = da.core.normalize_chunks(tuple(own), shape, dtype=x.dtype) if "auto" in own and 0 not in shape else None
-    return da.broadcast_to(x, shape, chunks=divided)
+    """Return ``x`` repeated; a write of the result goes on with ``x``, which is small."""
+    return repeated(x, shape)
 
 
 def permute_dims(x: da.Array, /, *, axes: tuple[int, ...]) -> da.Array:
+    source = repeated_by(x)
+    if source.size == 1 != x.size:
+        return repeated(source, tuple([x.shape[axis] for axis in axes]))
     return da.transpose(x, axes)
 
 
@@ -31,8 +31,14 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
     if x.shape == shape:
         return x
     if not x.size:
-        return da.empty(shape, dtype=x.dtype)
+        return da.empty(shape, dtype=x.dtype, chunks=shape)
+    source = repeated_by(x)
+    if source.size == 1 != x.size:
+        return repeated(reshape(source, shape=()), shape)
     if x.size == 1:
+        known = from_host(x)
+        if known is not None:
+            return da.from_array(known.reshape(shape))
         # dask has no rule for axes that come from none.
         flat = x[(0,) * x.ndim]
         return flat[(None,) * len(shape)]
@@ -93,7 +99,7 @@ def repeat(x: da.Array, /, *repeats: da.Array, count: int | None, axis: int | No
         return da.take(x, indices, axis)
     if not x.size or not count:
         shape = (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :])
-        return da.empty(shape, dtype=x.dtype)
+        return da.empty(shape, dtype=x.dtype, chunks=shape)
     return da.repeat(x, count, axis)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, elementwise, from_host
+from ._chunks import Chunk, elementwise, from_host, whole
 from .manipulation import reshape
 from .statistical import sum as _total
 
@@ -44,9 +44,9 @@ def nonzero(x: da.Array, /) -> tuple[da.Array, ...]:
 def searchsorted(x1: da.Array, x2: da.Array, /, *sorter: da.Array, side: Any) -> da.Array:
     """Return where to insert ``x2``, of any shape, into the 1-d ``x1`` (sorted by ``sorter``, if given), as int64."""
     places = tuple(range(x2.ndim))
-    operands: list[Any] = [x1.rechunk(-1), (x2.ndim,), x2, places]
+    operands: list[Any] = [whole(x1, (0,)), (x2.ndim,), x2, places]
     for each in sorter:
-        operands += [each.rechunk(-1), (x2.ndim,)]
+        operands += [whole(each, (0,)), (x2.ndim,)]
     return da.blockwise(
         Chunk("searching", "searchsorted", side=side),
         places,

@@ -8,7 +8,7 @@ import dask
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk
+from ._chunks import Chunk, whole
 
 
 def isin(x1: da.Array, x2: da.Array, /, *, invert: bool) -> da.Array:
@@ -18,7 +18,7 @@ def isin(x1: da.Array, x2: da.Array, /, *, invert: bool) -> da.Array:
         places,
         x1,
         places,
-        x2.rechunk(-1),
+        whole(x2, range(x2.ndim)),
         other,
         dtype=bool,
         concatenate=True,

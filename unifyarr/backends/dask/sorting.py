@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, joining
+from ._chunks import Chunk, joining, whole
 
 
 def _along(name: str, dtype: Any) -> Any:
@@ -15,7 +15,7 @@ def _along(name: str, dtype: Any) -> Any:
         if x.numblocks[axis] > 1:
             joining(name, x)
         chunk = Chunk("sorting", name, axis=axis, descending=descending, stable=stable)
-        return x.rechunk({axis: -1}).map_blocks(chunk, dtype=dtype or x.dtype)
+        return whole(x, (axis,)).map_blocks(chunk, dtype=dtype or x.dtype)
 
     kernel.__name__ = kernel.__qualname__ = name
     return kernel

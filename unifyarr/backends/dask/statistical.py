@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from . import elementwise
 from ._chunks import Chunk, Task
-from ._reducing import reduced
+from ._reducing import merged_moments, reduced
 from .data_type import astype
 
 Axis = tuple[int, ...]
@@ -45,8 +44,13 @@ def min(x: da.Array, /, *, axis: Axis, keepdims: bool) -> da.Array:
     return reduced(x, "statistical", "min", axis, keepdims, x.dtype)
 
 
-def _count(x: da.Array, axis: Axis) -> int:
-    return math.prod(x.shape[each] for each in axis)
+def _count(x: da.Array, axis: Axis) -> Any:
+    """Return how many elements there are over ``axis``: an array of dask's where a length isn't known."""
+    count = math.prod(x.shape[each] for each in axis)
+    if count == count:
+        return count
+    flat = x[tuple(slice(None) if each in axis else slice(1) for each in range(x.ndim))]
+    return da.ones_like(flat, dtype=np.float64).sum().astype(_wider(x.dtype))
 
 
 def mean(x: da.Array, /, *, axis: Axis, keepdims: bool) -> da.Array:
@@ -54,6 +58,8 @@ def mean(x: da.Array, /, *, axis: Axis, keepdims: bool) -> da.Array:
     wide = _wider(x.dtype)
     count = _count(x, axis)
     total = sum(x.astype(wide), axis=axis, dtype=wide, keepdims=keepdims)
+    if isinstance(count, da.Array):
+        return elementwise.divide(total, count.astype(wide)).astype(x.dtype)  # type: ignore[attr-defined]
     with np.errstate(all="ignore"):
         factor = np.asarray(count if count else np.nan, wide)
     return (total / factor).astype(x.dtype)
@@ -64,17 +70,12 @@ def var(x: da.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> da.
     if x.dtype.kind == "c":
         parts = (var(part, axis=axis, correction=correction, keepdims=keepdims) for part in (x.real, x.imag))
         return elementwise.add(*parts)  # type: ignore[attr-defined]
-    wide, count = _wider(x.dtype), _count(x, axis)
-    divisor = builtins.max(count - correction, 0)
-    with np.errstate(all="ignore"):
-        if count == 0 or not axis:
-            # Each element is its own mean: zero, or NaN where it isn't finite, over the divisor.
-            spread = sum(x.astype(wide) * np.asarray(0, wide), axis=axis, dtype=wide, keepdims=keepdims)
-            return astype(abs(spread) / np.asarray(divisor, wide), dtype=x.dtype)
-        factor = np.asarray(np.float64(count) / divisor, wide)
+    if not axis:
+        chunk = Chunk("statistical", "var", axis=(), correction=correction, keepdims=keepdims)
+        return da.core.elemwise(chunk, x, dtype=x.dtype)
     # In one pass over the chunks, whose moments are merged: a second one would keep all of them in memory.
-    found = da.var(x.astype(wide), axis=axis, dtype=wide, keepdims=keepdims, ddof=0)
-    return (found * factor).astype(x.dtype)
+    found = merged_moments(x.astype(_wider(x.dtype)), axis, keepdims, correction)
+    return found.astype(x.dtype)
 
 
 def std(x: da.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> da.Array:
