@@ -25,6 +25,8 @@ from .indexing import take, take_along_axis
 from .manipulation import moveaxis, permute_dims, reshape
 from .searching import where
 from .sorting import sort
+from .statistical import max as greatest
+from .statistical import min as least
 from .statistical import sum
 
 if TYPE_CHECKING:
@@ -86,8 +88,8 @@ def known_bounds(x: Array) -> tuple[Any, Any] | None:
     if not x._backend.has_values and knows_values(x):
         values = x._values()
         return values.min(), values.max()
-    least, most = known_values(min(x)), known_values(max(x))
-    return None if least is None or most is None else (least[0], most[0])
+    low, high = known_values(least(x)), known_values(greatest(x))
+    return None if low is None or high is None else (low[0], high[0])
 
 
 def _as_quantiles(q: Array | Scalar, x: Array, name: str) -> tuple[Array, list[float] | None]:
