@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...backends.base.deferring import wanting_chunks
-from ...errors import CopyError
+from ...errors import CopyError, ShapeError
 from ..arrays import convert
 from ..arrays.array import Array
 from ..arrays.numbers import as_known_number
@@ -258,10 +258,16 @@ def handle_chunks(declaration: Declaration, call_next: Handler) -> Handler:
         return call_next
 
     def handler(call: Call) -> Any:
-        if call.arguments["chunks"] is None:
+        chunks = call.arguments["chunks"]
+        if chunks is None:
             return call_next(call)
-        with wanting_chunks(call.arguments["chunks"]):
-            return call_next(call)
+        with wanting_chunks(chunks):
+            made = call_next(call)
+        if isinstance(chunks, tuple) and len(chunks) != made.ndim:
+            raise ShapeError(
+                f"chunks={chunks!r} divides {len(chunks)} axes, but {declaration.name}() makes {made.ndim}"
+            )
+        return made
 
     return handler
 
