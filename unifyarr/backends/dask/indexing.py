@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask import base
+from dask._task_spec import Alias, DataNode
+from dask.highlevelgraph import HighLevelGraph
+from dask.layers import ArrayBlockIdDep
 
 from ._chunks import Chunk, Task, from_host, joining
 from .manipulation import reshape
@@ -16,35 +22,63 @@ Window = tuple[tuple[int, int, int], ...]
 
 
 def get_window(x: da.Array, /, *, window: Window) -> da.Array:
-    slices = []
-    for start, step, length in window:
-        stop: int | None = start + step * length
-        if length == 0:
-            start, stop, step = 0, 0, 1
-        elif stop is not None and stop < 0:
-            stop = None
-        slices.append(slice(start, stop, step))
-    return x[tuple(slices)]
+    slices = tuple(_slice(*each) for each in window)
+    if all(
+        blocks == 1 or each == (0, 1, length) for blocks, each, length in zip(x.numblocks, window, x.shape, strict=True)
+    ):
+        # Each chunk comes from one: unlike dask's own slices this is a layer that can be joined with others.
+        labels = tuple(range(x.ndim))
+        lengths = {axis: (window[axis][2],) for axis in labels if x.numblocks[axis] == 1}
+        return da.blockwise(Cut(slices), labels, x, labels, adjust_chunks=lengths, dtype=x.dtype, meta=x._meta)
+    return x[slices]
+
+
+def _slice(start: int, step: int, length: int) -> slice:
+    stop = start + step * length
+    return slice(0, 0) if length == 0 else slice(start, None if stop < 0 else stop, step)
+
+
+class Cut(Task):
+    """A window of each chunk, the same in all."""
+
+    def __init__(self, slices: tuple[slice, ...]) -> None:
+        self.slices = slices
+
+    def __call__(self, x: Any) -> Any:
+        """Return a view of the chunk."""
+        return x[self.slices]
 
 
 def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
     """Return ``x`` with ``value``, of the window's shape or broadcast to it, in place of the window."""
     if any(length == 0 for _, _, length in window):
         return x
-    flips = tuple(slice(None, None, -1) if step < 0 else slice(None) for _, step, _ in window)
     ascending = tuple(
         (start, step, length) if step > 0 else (start + step * (length - 1), -step, length)
         for start, step, length in window
     )
-    if any(each.step for each in flips):
-        value = value[flips]
-    value = da.broadcast_to(value, tuple(length for _, _, length in window))
+    missing = x.ndim - value.ndim
+    flips = tuple(
+        (length - 1, -1, length) if step < 0 and length > 1 else (0, 1, length)
+        for (_, step, _), length in zip(window[missing:], value.shape, strict=True)
+    )
+    if any(step < 0 for _, step, _ in flips):
+        value = get_window(value, window=flips)
     pieces = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, ascending, strict=True)]
-    value = value.rechunk(tuple(tuple(count for _, count in axis if count) for axis in pieces))
-    # A chunk of no elements stands for each chunk of ``x`` that the window doesn't meet.
-    value = _spread(value, tuple(tuple(count for _, count in axis) for axis in pieces))
-    write = Write(tuple([first for first, _ in axis] for axis in pieces), tuple(step for _, step, _ in window))
-    return da.map_blocks(write, x, value, dtype=x.dtype, meta=x._meta)
+    # An axis of one element is written to all chunks as it is. Others get a chunk of no elements for each of ``x``
+    # that the window doesn't meet.
+    counts = [
+        tuple(count for _, count in axis) if length > 1 else (length,)
+        for axis, length in zip(pieces[missing:], value.shape, strict=True)
+    ]
+    value = _spread(value.rechunk(tuple(tuple(filter(None, axis)) for axis in counts)), counts)
+    labels = tuple(range(x.ndim))
+    operands: list[Any] = [x, labels, value, labels[missing:]]
+    same = [axis[:1] if len(set(axis)) == 1 else axis for axis in pieces]
+    if any(len(axis) > 1 for axis in same):
+        operands += [ArrayBlockIdDep(x.chunks), labels]
+    write = Write(same, tuple(step for _, step, _ in ascending))
+    return da.blockwise(write, labels, *operands, dtype=x.dtype, meta=x._meta, align_arrays=False)
 
 
 def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int) -> list[tuple[int, int]]:
@@ -59,37 +93,44 @@ def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int) -> lis
     return found
 
 
-def _spread(value: da.Array, chunks: tuple[tuple[int, ...], ...]) -> da.Array:
+def _spread(value: da.Array, counts: Sequence[tuple[int, ...]]) -> da.Array:
     """Return an array with chunks of length 0 in some places among its own."""
-    for axis, lengths in enumerate(chunks):
-        if 0 not in lengths:
-            continue
-        parts, begin = [], 0
-        for length in lengths:
-            key = (slice(None),) * axis + (slice(begin, begin + length),)
-            parts.append(value[key])
-            begin += length
-        value = da.concatenate(parts, axis)
-    return value
+    if all(0 not in axis for axis in counts):
+        return value
+    name = f"spread-{base.tokenize(value.name, counts)}"
+    found = [np.cumsum(np.asarray(axis) > 0) - 1 for axis in counts]
+    graph: dict[Any, Any] = {}
+    for place in itertools.product(*(range(len(axis)) for axis in counts)):
+        lengths = [axis[each] for axis, each in zip(counts, place, strict=True)]
+        if all(lengths):
+            origin = (value.name, *(int(axis[each]) for axis, each in zip(found, place, strict=True)))
+            graph[name, *place] = Alias((name, *place), origin)
+        else:
+            graph[name, *place] = DataNode((name, *place), np.empty(lengths, value.dtype))
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=[value])
+    return da.Array(layers, name, tuple(counts), dtype=value.dtype, meta=value._meta)
 
 
 class Write(Task):
-    """Writes into a copy of a chunk, from where the window begins in it."""
+    """Writes into a copy of a chunk: for each axis, where the window begins in a chunk, and its length there."""
 
-    def __init__(self, starts: tuple[list[int], ...], steps: tuple[int, ...]) -> None:
-        self.starts, self.steps = starts, steps
+    def __init__(self, pieces: list[list[tuple[int, int]]], steps: tuple[int, ...]) -> None:
+        self.pieces, self.steps = pieces, steps
 
-    def __call__(self, x: Any, value: Any, block_id: tuple[int, ...] = ()) -> Any:
+    def __call__(self, x: Any, value: Any, place: tuple[int, ...] | None = None) -> Any:
         """Return the new chunk: the old one where the window doesn't meet it."""
-        if not value.size:
+        met = [axis[place[each] if place and len(axis) > 1 else 0] for each, axis in enumerate(self.pieces)]
+        if not all(count for _, count in met):
             return x
+        if all(count == length for (_, count), length in zip(met, x.shape, strict=True)):
+            return np.array(np.broadcast_to(value, x.shape))
         result = np.array(x)
-        axes = zip(self.starts, self.steps, block_id, value.shape, strict=True)
-        key = tuple(
-            slice(starts[place], starts[place] + (length - 1) * abs(step) + 1, abs(step))
-            for starts, step, place, length in axes
-        )
-        result[key] = value
+        result[
+            tuple(
+                slice(first, first + (count - 1) * step + 1, step)
+                for (first, count), step in zip(met, self.steps, strict=True)
+            )
+        ] = value
         return result
 
 
