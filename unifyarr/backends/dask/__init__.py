@@ -10,7 +10,6 @@ import dask.array as da
 import numpy as np
 
 from ...errors import DeviceError, InplaceUpdateError
-from .. import base
 from ..kernels import described
 from ..memory import export
 from . import (
@@ -31,12 +30,13 @@ from . import (
     statistical,
     utility,
 )
+from ._computing import Computing
 from ._fusing import fused
 from ._layout import chunks
 
 
 @final
-class Backend(base.Backend[da.Array]):
+class Backend(Computing):
     """dask, as the frontend sees an engine."""
 
     name = "dask"
