@@ -41,7 +41,9 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
     low, high = known_values(min(ids)), known_values(max(ids))
     if low is None or high is None:
         if count is None:
-            raise ShapeError(f"how many segments {name}() has isn't known before values are computed: say it, with num_segments=")
+            raise ShapeError(
+                f"how many segments {name}() has isn't known before values are computed: say it, with num_segments="
+            )
         return ids, count
     if low[0] < 0 or (count is not None and high[0] >= count):
         wanted = "not negative" if count is None else f"in range({count})"

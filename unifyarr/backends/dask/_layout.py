@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
+import dask.array as da
 import numpy as np
 from dask.array.core import normalize_chunks
 
-_chunks: ContextVar[Any] = ContextVar("unifyarr_dask_chunks", default="auto")
+from ..base.deferring import Chunks, wanted_chunks, wanting_chunks
+
+using_chunks = wanting_chunks
 
 
-@contextmanager
-def using_chunks(wanted: Any) -> Iterator[None]:
-    """Divide the arrays that are made in this block into chunks as dask's ``chunks=`` says."""
-    token = _chunks.set(wanted)
-    try:
-        yield
-    finally:
-        _chunks.reset(token)
-
-
-def chunks(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], ...]:
-    """Return the lengths of the chunks along each axis of a new array."""
+def chunks(shape: tuple[int, ...], dtype: np.dtype[Any], previous: Chunks | None = None) -> Chunks:
+    """Return the lengths of the chunks along each axis of a new array; ``previous`` are those of a file."""
     if 0 in shape:
         # dask divides by the size.
         return tuple((length,) for length in shape)
-    wanted = _chunks.get()
+    wanted = wanted_chunks()
     if isinstance(wanted, tuple) and len(wanted) != len(shape):
         # For arrays of other ranks, such as a column of weights beside a matrix.
         wanted = "auto"
-    return normalize_chunks(wanted, shape=shape, dtype=dtype)  # type: ignore[no-any-return]
+    return normalize_chunks(wanted, shape=shape, dtype=dtype, previous_chunks=previous)  # type: ignore[no-any-return]
+
+
+def lengths(native: da.Array) -> Chunks:
+    """Return the lengths of an array's chunks, with ``None`` for those that aren't known."""
+    return tuple(tuple(None if each != each else int(each) for each in axis) for axis in native.chunks)  # type: ignore[misc]

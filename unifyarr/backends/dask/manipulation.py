@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 
 from ._chunks import elementwise, from_host
-from ._writing import repeated, repeated_by
+from ._repeating import repeated, repeated_by
 
 real, imag = elementwise("manipulation", "real"), elementwise("manipulation", "imag")
 
