@@ -117,12 +117,17 @@ def assert_raises(error: type[BaseException], function: Callable[..., Any], *arg
         given.extend(x for x in (each if isinstance(each, (list, tuple)) else [each]) if isinstance(x, ua.Array))
     before = [(x.dtype, x.shape, as_numpy(x)) for x in given]
     late = False
-    with pytest.raises(error):
+
+    def computed() -> None:
+        nonlocal late
         result = function(*arguments, **options)
         late = any(not load(x.backend).has_values for x in given)
         if late:
             for each in result if isinstance(result, tuple) else [result]:
                 as_numpy(each)
+
+    with pytest.raises(error):
+        computed()
     for x, (dtype, shape, values) in zip(given, before, strict=True):
         assert (x.dtype, x.shape) == (dtype, shape)
         # What a late error has been written to has no values any more.

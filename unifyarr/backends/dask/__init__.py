@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, final
 
 import dask
@@ -30,6 +31,7 @@ from . import (
     utility,
 )
 from ._computing import Computing
+from ._fusing import fused
 from ._layout import chunks
 
 
@@ -163,6 +165,17 @@ class Backend(Computing):
     # -- traces -----------------------------------------------------------------------------------------------------
 
     computes_later = True
+    can_compile = True
+
+    def compiled(
+        self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
+    ) -> Callable[..., Any]:
+        """Return a function that adds one graph, in which a chunk's steps are one task where one chunk is enough."""
+
+        def run(*natives: da.Array) -> list[da.Array]:
+            return fused(function(*natives), natives)
+
+        return run
 
     def wait(self, natives: Any) -> None:
         """Compute what is given, and drop it."""

@@ -70,10 +70,26 @@ def elementwise(file: str, name: str) -> Kernel:
 
     def kernel(*arrays: da.Array, **static: Any) -> da.Array:
         chunk = Chunk(file, name, **static)
-        return da.core.elemwise(chunk, *arrays, dtype=dtype_of(chunk, *arrays))
+        dtype = dtype_of(chunk, *arrays)
+        # A number is a part of each task and no task of its own, unless there is nothing else.
+        numbers = [_number(x) for x in arrays]
+        operands = arrays if all(each is not None for each in numbers) else map(_first, numbers, arrays)
+        return da.core.elemwise(chunk, *operands, dtype=dtype)
 
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
+
+
+def _number(x: da.Array) -> Any:
+    # The value of a 0-d array that came from the host as it is; None for any other.
+    if x.ndim or not x.name.startswith("array-"):
+        return None
+    value = x.dask.layers[x.name].get((x.name,))
+    return value if isinstance(value, np.ndarray) else None
+
+
+def _first(number: Any, x: da.Array) -> Any:
+    return x if number is None else number
 
 
 def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask import base
+from dask._task_spec import Alias, DataNode
+from dask.highlevelgraph import HighLevelGraph
+from dask.layers import ArrayBlockIdDep
 
-from ...errors import ShapeError
 from ._chunks import Chunk, Task, from_host, joining, whole
-from ._writing import set_window as set_window
+from ._repeating import repeated_by
+from ._selecting import put_selected as put_selected
+from ._selecting import select as select
 from .manipulation import reshape
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
@@ -18,86 +25,122 @@ Window = tuple[tuple[int, int, int], ...]
 
 
 def get_window(x: da.Array, /, *, window: Window) -> da.Array:
-    slices = []
-    for start, step, length in window:
-        stop: int | None = start + step * length
-        if length == 0:
-            start, stop, step = 0, 0, 1
-        elif stop is not None and stop < 0:
-            stop = None
-        slices.append(slice(start, stop, step))
-    return x[tuple(slices)]
+    slices = tuple(_slice(*each) for each in window)
+    if all(
+        blocks == 1 or each == (0, 1, length) for blocks, each, length in zip(x.numblocks, window, x.shape, strict=True)
+    ):
+        # Each chunk comes from one: unlike dask's own slices this is a layer that can be joined with others.
+        labels = tuple(range(x.ndim))
+        lengths = {axis: (window[axis][2],) for axis in labels if x.numblocks[axis] == 1}
+        return da.blockwise(Cut(slices), labels, x, labels, adjust_chunks=lengths, dtype=x.dtype, meta=x._meta)
+    return x[slices]
+
+
+def _slice(start: int, step: int, length: int) -> slice:
+    stop = start + step * length
+    return slice(0, 0) if length == 0 else slice(start, None if stop < 0 else stop, step)
+
+
+class Cut(Task):
+    """A window of each chunk, the same in all."""
+
+    def __init__(self, slices: tuple[slice, ...]) -> None:
+        self.slices = slices
+
+    def __call__(self, x: Any) -> Any:
+        """Return a view of the chunk."""
+        return x[self.slices]
+
+
+def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
+    """Return ``x`` with ``value``, of the window's shape or broadcast to it, in place of the window."""
+    if any(length == 0 for _, _, length in window):
+        return x
+    value = repeated_by(value)
+    ascending = tuple(
+        (start, step, length) if step > 0 else (start + step * (length - 1), -step, length)
+        for start, step, length in window
+    )
+    missing = x.ndim - value.ndim
+    flips = tuple(
+        (length - 1, -1, length) if step < 0 and length > 1 else (0, 1, length)
+        for (_, step, _), length in zip(window[missing:], value.shape, strict=True)
+    )
+    if any(step < 0 for _, step, _ in flips):
+        value = get_window(value, window=flips)
+    pieces = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, ascending, strict=True)]
+    # An axis of one element is written to all chunks as it is. Others get a chunk of no elements for each of ``x``
+    # that the window doesn't meet.
+    counts = [
+        tuple(count for _, count in axis) if length > 1 else (length,)
+        for axis, length in zip(pieces[missing:], value.shape, strict=True)
+    ]
+    value = _spread(value.rechunk(tuple(tuple(filter(None, axis)) for axis in counts)), counts)
+    labels = tuple(range(x.ndim))
+    operands: list[Any] = [x, labels, value, labels[missing:]]
+    same = [axis[:1] if len(set(axis)) == 1 else axis for axis in pieces]
+    if any(len(axis) > 1 for axis in same):
+        operands += [ArrayBlockIdDep(x.chunks), labels]
+    write = Write(same, tuple(step for _, step, _ in ascending))
+    return da.blockwise(write, labels, *operands, dtype=x.dtype, meta=x._meta, align_arrays=False)
+
+
+def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int) -> list[tuple[int, int]]:
+    """Return for each chunk of an axis where in it the window begins, and how many of its elements are there."""
+    found, begin = [], 0
+    for chunk in lengths:
+        end = begin + chunk
+        first = max(0, -(-(begin - start) // step))
+        last = min(length, max(0, -(-(end - start) // step)))
+        found.append((start + first * step - begin, max(0, last - first)))
+        begin = end
+    return found
+
+
+def _spread(value: da.Array, counts: Sequence[tuple[int, ...]]) -> da.Array:
+    """Return an array with chunks of length 0 in some places among its own."""
+    if all(0 not in axis for axis in counts):
+        return value
+    name = f"spread-{base.tokenize(value.name, counts)}"
+    found = [np.cumsum(np.asarray(axis) > 0) - 1 for axis in counts]
+    graph: dict[Any, Any] = {}
+    for place in itertools.product(*(range(len(axis)) for axis in counts)):
+        lengths = [axis[each] for axis, each in zip(counts, place, strict=True)]
+        if all(lengths):
+            origin = (value.name, *(int(axis[each]) for axis, each in zip(found, place, strict=True)))
+            graph[name, *place] = Alias((name, *place), origin)
+        else:
+            graph[name, *place] = DataNode((name, *place), np.empty(lengths, value.dtype))
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=[value])
+    return da.Array(layers, name, tuple(counts), dtype=value.dtype, meta=value._meta)
+
+
+class Write(Task):
+    """Writes into a copy of a chunk: for each axis, where the window begins in a chunk, and its length there."""
+
+    def __init__(self, pieces: list[list[tuple[int, int]]], steps: tuple[int, ...]) -> None:
+        self.pieces, self.steps = pieces, steps
+
+    def __call__(self, x: Any, value: Any, place: tuple[int, ...] | None = None) -> Any:
+        """Return the new chunk: the old one where the window doesn't meet it."""
+        met = [axis[place[each] if place and len(axis) > 1 else 0] for each, axis in enumerate(self.pieces)]
+        if not all(count for _, count in met):
+            return x
+        if all(count == length for (_, count), length in zip(met, x.shape, strict=True)):
+            return np.array(np.broadcast_to(value, x.shape))
+        result = np.array(x)
+        result[
+            tuple(
+                slice(first, first + (count - 1) * step + 1, step)
+                for (first, count), step in zip(met, self.steps, strict=True)
+            )
+        ] = value
+        return result
 
 
 def put_mask(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
     """Return ``x`` with ``value``, broadcastable to ``x`` and of its dtype, where ``mask``, of its shape, is true."""
     return da.core.elemwise(Chunk("searching", "where"), mask, value, x, dtype=x.dtype)
-
-
-def select(x: da.Array, mask: da.Array, /) -> da.Array:
-    """Return ``x[mask]``, for a mask of the leading axes: of a length that isn't known, unless the mask is the host's."""
-    known = from_host(mask)
-    x, mask = _led(x, mask)
-    return x[mask] if known is None else x[np.flatnonzero(known)]
-
-
-def put_selected(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
-    """Return ``x`` with ``value`` where ``mask`` is true, in C order: each chunk takes its part of all values."""
-    shape = x.shape
-    known = from_host(mask)
-    if known is not None:
-        _check_number(int(np.count_nonzero(known)), value.shape[0])
-    x, mask = _led(x, mask)
-    mask = mask.rechunk((x.chunks[0],))
-    counts = mask.map_blocks(_counted, dtype=np.int64, chunks=((1,) * mask.numblocks[0],))
-    if value.npartitions > 1:
-        joining("x[mask] = values", x)
-    places = tuple(range(x.ndim))
-    found = da.blockwise(
-        _put_part,
-        places,
-        x,
-        places,
-        mask,
-        (0,),
-        value.rechunk(dict(enumerate(x.chunks[1:], 1))) if x.ndim > 1 else value,
-        (x.ndim, *places[1:]),
-        counts.rechunk(-1),
-        (x.ndim + 1,),
-        da.from_array(np.arange(mask.numblocks[0]), chunks=1),
-        (0,),
-        dtype=x.dtype,
-        concatenate=True,
-        align_arrays=False,
-        meta=x._meta,
-    )
-    return reshape(found, shape=shape)
-
-
-def _led(x: da.Array, mask: da.Array) -> tuple[da.Array, da.Array]:
-    # The axes of the mask as one, which C order goes through.
-    if mask.ndim == 1:
-        return x, mask
-    count = math.prod(mask.shape)
-    return reshape(x, shape=(count, *x.shape[mask.ndim :])), reshape(mask, shape=(count,))
-
-
-def _check_number(selected: int, given: float) -> None:
-    # A number that isn't known is NaN.
-    if given == given and given not in (1, selected):
-        raise ShapeError(f"the mask selects {selected} elements, but {given} values are assigned")
-
-
-def _counted(mask: Any) -> Any:
-    return np.asarray([np.count_nonzero(mask)])
-
-
-def _put_part(x: Any, mask: Any, value: Any, counts: Any, place: Any) -> Any:
-    _check_number(int(counts.sum()), len(value))
-    start = int(counts[: int(place[0])].sum())
-    result = np.array(x)
-    result[mask] = value if len(value) == 1 else value[start : start + int(counts[int(place[0])])]
-    return result
 
 
 def gather(x: da.Array, /, *indices: da.Array) -> da.Array:
