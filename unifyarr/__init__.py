@@ -45,6 +45,7 @@ from .container.container import Container
 from .functions import *  # noqa: F403
 from .functions.backends import array_namespace, current_backend, shard, to_backend
 from .functions.constants import e, inf, nan, newaxis, pi
+from .functions.deferring import compute, from_zarr, persist, using_chunks
 from .functions.inplace import (
     assert_supports_inplace,
     inplace_arrays_supported,
@@ -86,6 +87,7 @@ __all__ = [
     "compile",
     "complex64",
     "complex128",
+    "compute",
     "current_backend",
     "debug",
     "e",
@@ -94,6 +96,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_zarr",
     "get_num_threads",
     "get_printoptions",
     "grad",
@@ -117,6 +120,7 @@ __all__ = [
     "nn",
     "on",
     "op",
+    "persist",
     "pi",
     "portable",
     "printoptions",
@@ -136,6 +140,7 @@ __all__ = [
     "uint32",
     "uint64",
     "use_backend",
+    "using_chunks",
     "value_and_grad",
     "variable",
     "vjp",

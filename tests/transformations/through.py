@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 import unifyarr as ua
+from unifyarr.testing import has
 from unifyarr.transformations.run import ENGINES
 
 Arrays = list[np.ndarray]
 
 
 def engines(backend: str) -> list[str | None]:
-    """Return what ``backend=`` may be: for NumPy each engine that is installed, elsewhere nothing."""
-    return [name for name in ENGINES if name in ua.available_backends()] if backend == "numpy" else [None]
+    """Return what ``backend=`` may be: nothing where the engine transforms, elsewhere each engine that does."""
+    if has(backend, "transformations"):
+        return [None]
+    return [name for name in ENGINES if name in ua.available_backends()]
 
 
 def fresh(*values: Any) -> list[ua.Array]:

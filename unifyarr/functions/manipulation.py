@@ -9,13 +9,25 @@ from collections.abc import Iterable, Sequence, Sized
 from itertools import pairwise
 
 from .._core.arrays.array import Array
+from .._core.arrays.leaving import knows_values
 from .._core.arrays.recipes import geometry, is_contiguous, make_view
 from .._core.arrays.views import Broadcast, Reshape, Window
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
-from .._core.values.shapes import ADDRESSES, as_axes, as_axis, as_shape, broadcast, check_memory, resolve_unknown, size
+from .._core.values.shapes import (
+    ADDRESSES,
+    as_axes,
+    as_axis,
+    as_shape,
+    broadcast,
+    check_memory,
+    joined,
+    reduced,
+    resolve_unknown,
+    size,
+)
 from ..errors import AxisError, ShapeError
 from ..typing import Shape
 
@@ -163,13 +175,12 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | Non
     shapes = [x.shape for x in arrays]
     first = shapes[0]
     axis = as_axis(axis, len(first))
-    length = 0
+    beside = reduced(first, (axis,), keepdims=False)
     for shape in shapes:
-        if len(shape) != len(first) or (*shape[:axis], first[axis], *shape[axis + 1 :]) != first:
+        if len(shape) != len(first) or reduced(shape, (axis,), keepdims=False) != beside:
             listed = ", ".join(map(str, shapes))
             raise ShapeError(f"concat() joins shapes that differ along axis {axis} only, unlike {listed}")
-        length += shape[axis]
-    shape = (*first[:axis], length, *first[axis + 1 :])
+    shape = joined(shapes, axis)
     return invoke("concat", *arrays, axis=axis, out=out, result=(shape, arrays[0].dtype))
 
 
@@ -381,9 +392,9 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
                 f"repeats is an integer or a 1-d array of integers, not {repeats.dtype} of shape {repeats.shape}"
             )
         counts = reshape(repeats.astype(dtypes.int64, copy=False), (-1,))
-        if counts.shape[0] == 1:
+        if counts.shape[0] == 1 and (counts._backend.has_values or knows_values(counts)):
             repeats = int(counts[0])
-        elif counts.shape[0] != x.shape[axis]:
+        elif counts.shape[0] not in (1, x.shape[axis]):
             raise ShapeError(f"repeat() got {counts.shape[0]} repeats for {x.shape[axis]} elements along axis {axis}")
         else:
             return invoke("repeat", x, counts, count=None, axis=axis, out=out)

@@ -23,7 +23,7 @@ from .conversions import Conversions
 from .layout import Layout
 from .methods import Methods
 from .operators import Operators
-from .ownership import hand_out, read
+from .ownership import LOCK, hand_out, read, rebind
 from .protocols import Protocols
 from .views import Window
 
@@ -198,11 +198,24 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayT
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         return self.copy()
 
+    def _keep(self, native: Any, instead_of: Any, /) -> None:
+        with LOCK:
+            rebind(self, native, instead_of=instead_of)
+
     def __reduce__(self) -> tuple[Any, ...]:
+        x = current(self)
+        data = None if mode.get() is not None else x._backend.pickled(read(x))
+        if data is not None:
+            return Array._unpickled, (x.backend, data)
         values = np.array(self._values())
         # The machine that reads the pickle may have other devices: what is spread over several comes back whole.
         device = self.device if isinstance(self.device, str) else None
         return Array._rebuild, (values, self.backend, device)
+
+    @staticmethod
+    def _unpickled(backend: str, data: bytes) -> Array:
+        handle = load(backend)
+        return wrap(handle.unpickled(data), handle)
 
     @staticmethod
     def _rebuild(values: np.ndarray, backend: str, device: str | None) -> Array:
@@ -268,4 +281,5 @@ def _serve(handle: Handle) -> None:
 point_elsewhere(Array)
 # Pickles name it ``unifyarr.Array._rebuild``, those of version 0.1 ``unifyarr.array._rebuild``.
 _rebuild = Array._rebuild
+Array._unpickled.__module__ = "unifyarr"
 _rebuild.__module__ = "unifyarr"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -14,15 +15,24 @@ from ..engines.tracing import current, mode, unrepeatable
 from ..values.arguments import as_integers
 from ..values.declared import numpy
 from ..values.elsewhere import WAYS
+from .deferred import Deferred
 from .ownership import read
 from .printing import printed
-from .slots import Slots
 
 # What engines give for the only element.
 _NUMBERS = frozenset({float, int, np.float64, np.int64})
 
 
-class Conversions(Slots):
+def _divided(chunks: Any) -> str:
+    """Return in words how an array is divided into chunks, nothing of one that isn't."""
+    count = math.prod(map(len, chunks))
+    if count <= 1:
+        return ""
+    lengths = ["?" if None in axis else str(max(axis)) for axis in chunks]
+    return f" in {count} chunks of ({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
+
+
+class Conversions(Deferred):
     """What Python's own functions make of an array, such as ``float``, ``len`` and ``repr``."""
 
     __slots__ = ()
@@ -45,7 +55,14 @@ class Conversions(Slots):
     def _values(self) -> np.ndarray:
         unrepeatable()
         x = current(self)
-        return x._backend.to_numpy(read(x))
+        backend, native = x._backend, read(x)
+        values = backend.to_numpy(native)
+        if not backend.has_values:
+            known = backend.seen(native, values)
+            if known is not None:
+                # The next look at it, and whatever is computed from it, begins here.
+                x._keep(known, native)
+        return values
 
     def _scalar(self, kind: str) -> Any:
         backend = self._backend
@@ -121,9 +138,11 @@ class Conversions(Slots):
 
     def _printable(self) -> Any:
         x = current(self)
-        if not x._backend.knows_values(x._native):
+        # On a lazy engine a view of what is known is known.
+        shown = x if x._base is None or x._backend.has_values else x._base
+        if not x._backend.knows_values(shown._native):
             why = "traced" if x._backend.is_traced(x._native) else "not computed"
-            return f"array(<{self.dtype} of shape {self.shape}, {why}>)"
+            return f"array(<{self.dtype} of shape {self.shape}{_divided(self.chunks)}, {why}>)"
         return self._values()
 
     def __dir__(self) -> list[str]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from ...errors import LostDerivativeError
 from ..engines import dtypes
-from ..engines.tracing import current, watch_gradients
+from ..engines.handle import Handle
+from ..engines.tracing import current, unrepeatable, watch_gradients
 from .array import Array
 from .ownership import read
 
@@ -27,14 +28,21 @@ def carries_derivative(x: Array) -> bool:
 def knows_values(x: Array) -> bool:
     """Return whether a look at an array's values costs nothing: not in a trace, and not on a lazy engine."""
     x = current(x)
-    return bool(x._backend.knows_values(read(x)))
+    return _known(x._backend, read(x))
+
+
+def _known(backend: Handle, native: Any) -> bool:
+    if not backend.has_values:
+        # Of two arrays of one shape and dtype, one may be known.
+        unrepeatable()
+    return backend.knows_values(native)
 
 
 def must_stay(x: Array) -> bool:
     """Return whether an array is computed with on its engine alone: its values aren't known, or carry a derivative."""
     watch_gradients()
     native = read(x)
-    return bool(not x._backend.knows_values(native) or x._backend.carries_derivative(native))
+    return bool(not _known(x._backend, native) or x._backend.carries_derivative(native))
 
 
 def check_leaving(x: Array, what: str) -> None:

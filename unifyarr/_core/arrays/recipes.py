@@ -56,6 +56,12 @@ class View(Array):
             self._value, self._seen = value, token
         return value
 
+    def _keep(self, native: Any, instead_of: Any, /) -> None:
+        # The token before the value: together they may be old, which costs another reading, but never wrong.
+        seen = getattr(self, "_seen", None)
+        if getattr(self, "_value", None) is instead_of:
+            self._value, self._seen = native, seen
+
     # These follow from the recipe: a write needs them, and needn't get the value for them.
 
     @property

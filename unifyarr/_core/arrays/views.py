@@ -282,6 +282,23 @@ class Elements(Record):
         return writing_kernel(backend, self.kernel, results)(native, value, *self.indices)
 
 
+class Selected(Record):
+    """The elements where a mask of the base's leading axes is true, as many as the value has; not a view.
+
+    For engines that know no length before they have computed it.
+    """
+
+    mask: Any
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that writes."""
+        return "put_selected"
+
+    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+        return writing_kernel(backend, self.kernel, results)(native, value, self.mask)
+
+
 class Masked(Record):
     """The elements where a mask of the base's shape is true, all to be written by one value; not a view."""
 
@@ -306,7 +323,7 @@ def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:
 def put_through(
     backend: Handle,
     native: Any,
-    steps: Sequence[Step | Elements | Masked],
+    steps: Sequence[Step | Elements | Masked | Selected],
     value: Any,
     results: list[Any] | None = None,
 ) -> Any:

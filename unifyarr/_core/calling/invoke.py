@@ -22,6 +22,7 @@ from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, casts_itself, declines
 from ..engines.tracing import checking, mode, recording
+from ..values.lengths import equal_as_known
 from ..values.shapes import broadcast, check_memory
 from ..writing.inplace import assign, assign_all, check_backend, check_device, fit, rewrite
 from ..writing.telling import tell_copied
@@ -212,7 +213,7 @@ def attempt_several(name: str, *operands: Array, **static: Any) -> tuple[Array, 
 
 def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
     """Raise unless a result of that shape and dtype can be written to ``out``."""
-    if out.shape != shape:
+    if not equal_as_known(out.shape, shape):
         raise ShapeError(f"out has shape {out.shape}, but {name}() gives {shape} here")
     dtypes.check_cast(dtype, out.dtype, f"out of {name}()")
 
@@ -220,7 +221,7 @@ def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
 def fit_out(name: str, out: Array, result: Array) -> Any:
     """Return a result, whose shape must be that of ``out`` and which must cast to its dtype, as ``assign`` takes it."""
     shape, dtype, wanted = result.shape, result.dtype, out.dtype
-    if shape != out.shape or dtype is not wanted:
+    if not equal_as_known(shape, out.shape) or dtype is not wanted:
         check_result(name, out, shape, dtype)
     if dtype is wanted and result._backend is out._backend:
         check_device(out, result, f"out of {name}()")

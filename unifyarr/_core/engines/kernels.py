@@ -17,6 +17,8 @@ Kernel = Callable[..., Any]
 _INDEXING = "get_window", "set_window", "gather", "scatter", "put_mask"
 _VIEWS = "reshape", "permute_dims", "broadcast_to", "diagonal", "real", "imag", "set_real", "set_imag", "bitcast"
 MACHINERY = frozenset({*_INDEXING, *_VIEWS, "astype", "concat", "stack"})
+# reads and writes by masks where no length is known before its values are,
+SELECTIONS = frozenset({"select", "put_selected"})
 # and the engine's own generator of random numbers, which it need not have.
 _DRAWS = "uniform", "normal", "integers", "permutation", "gamma", "poisson", "binomial"
 RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
@@ -28,7 +30,7 @@ _TYPES = frozenset({"typing", "types", "collections.abc"})
 
 def known_kernels() -> frozenset[str]:
     """Return the names of all kernels that the package calls."""
-    return MACHINERY | RANDOM | PLACES | kernel_names
+    return MACHINERY | SELECTIONS | RANDOM | PLACES | kernel_names
 
 
 def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:

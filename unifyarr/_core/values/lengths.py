@@ -50,8 +50,38 @@ class PartialShape(tuple[Any, ...]):
     def _refuse(self) -> NoReturn:
         raise UnknownShapeError(
             f"an array of shape {self!r} has lengths that aren't known before its values are computed, and this needs "
-            "them: compute them first, for example by ua.asarray(x.to_numpy())"
+            "them: compute them first, x.compute() or x.persist()"
         )
+
+
+def equal_as_known(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+    """Return whether two shapes may be equal: they are, but for lengths that aren't known."""
+    if PartialShape not in (type(first), type(second)):
+        return first == second
+    pairs = zip(tuple.__iter__(first), tuple.__iter__(second), strict=False)
+    return len(first) == len(second) and all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+
+def broadcast_as_known(shapes: tuple[tuple[Any, ...], ...]) -> PartialShape:
+    """Return the shape that shapes broadcast to: lengths that aren't known are taken for equal, which shows later.
+
+    Beside one of them a known length other than 1 raises.
+    """
+    result: list[Any] = []
+    for axis in range(1, max(map(len, shapes)) + 1):
+        lengths = {tuple.__getitem__(shape, -axis) for shape in shapes if len(shape) >= axis} - {1}
+        if len(lengths) > 1:
+            # Reading any of them says why not.
+            for shape in shapes:
+                tuple(iter(shape))
+        result.insert(0, lengths.pop() if lengths else 1)
+    return PartialShape(result)
+
+
+def leading(shape: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """Return the first lengths of a shape, known or not."""
+    first = tuple.__getitem__(shape, slice(count))
+    return PartialShape(first) if None in first else first
 
 
 def partly_known(shape: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:

@@ -10,10 +10,10 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ...errors import AxisError, ShapeError, TooLargeError, UnknownShapeError
+from ...errors import AxisError, ShapeError, TooLargeError
 from ...typing import Shape
 from .arguments import MOST_AXES, as_integer, as_integers
-from .lengths import PartialShape
+from .lengths import PartialShape, broadcast_as_known
 
 
 def _most_bytes() -> int:
@@ -69,15 +69,10 @@ def as_offset(offset: SupportsIndex, shape: Shape) -> int:
 def broadcast(*shapes: Shape, name: str = "") -> Shape:
     """Return the shape that shapes broadcast to together."""
     first = shapes[0] if shapes else ()
-    try:
-        if shapes.count(first) == len(shapes):
-            return first
-    except UnknownShapeError:
-        # Numbers alone fit beside lengths that aren't known.
-        others = [shape for shape in shapes if len(shape)]
-        if len(others) == 1:
-            return others[0]
-        raise
+    if PartialShape in map(type, shapes):
+        return broadcast_as_known(shapes)
+    if shapes.count(first) == len(shapes):
+        return first
     result = [1] * max(map(len, shapes))
     for shape in shapes:
         for axis, length in enumerate(reversed(shape), 1):
@@ -113,10 +108,20 @@ def as_axes(axis: SupportsIndex | Iterable[SupportsIndex] | None, ndim: int) -> 
 
 def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
     """Return the shape after a reduction over ``axes``."""
-    # The lengths of axes that go may be unknown.
+    lengths = enumerate(tuple.__iter__(shape))
     if keepdims:
-        return tuple([1 if axis in axes else shape[axis] for axis in range(len(shape))])
-    return tuple([shape[axis] for axis in range(len(shape)) if axis not in axes])
+        left = [1 if axis in axes else length for axis, length in lengths]
+    else:
+        left = [length for axis, length in lengths if axis not in axes]
+    return PartialShape(left) if None in left else tuple(left)
+
+
+def joined(shapes: Sequence[Shape], axis: int) -> Shape:
+    """Return the shape of arrays in a row along an axis, of which no length may be known."""
+    lengths = [tuple.__getitem__(shape, axis) for shape in shapes]
+    shape = list(tuple.__iter__(shapes[0]))
+    shape[axis] = None if None in lengths else sum(lengths)
+    return PartialShape(shape) if None in shape else tuple(shape)
 
 
 def resolve_unknown(shape: Any, count: int) -> Shape:

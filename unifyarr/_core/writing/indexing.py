@@ -24,11 +24,12 @@ from ..engines.refusals import explains
 from ..engines.tracing import checking, mode, running
 from ..modes.debugging import check_get_item, check_write
 from ..values.arguments import MOST_AXES
+from ..values.lengths import equal_as_known
 from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .inplace import assign, check_target, fit
-from .masking import put_mask
+from .masking import chooses, put_mask, put_selected, select
 
 
 class Key(Record):
@@ -195,7 +196,7 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
         shape = broadcast(*(each.shape for each in indices))
     except ValueError as error:
         raise IndexError(f"arrays that index don't broadcast: {error}") from None
-    spread = tuple(each if each.shape == shape else _spread(each, shape) for each in indices)
+    spread = tuple(each if equal_as_known(each.shape, shape) else _spread(each, shape) for each in indices)
     together = runs == list(range(runs[0], runs[0] + len(runs)))
     # A 0-d array of an integer is an integer.
     is_element = not shape and not rest and not had_ellipsis
@@ -227,8 +228,10 @@ def get_item(x: Array, key: object, /) -> Array:
         x, key = _entered(x), _entered(key)
         if checking():
             return check_get_item(get_item, x, key)
-    window, indices, place, is_element = resolve(x, key)
     backend = x._backend
+    if not backend.has_shapes and chooses(key, x):
+        return select(x, key)
+    window, indices, place, is_element = resolve(x, key)
     if is_element and not indices:
         return wrap(backend.copy(window.get(backend, read(x))), backend)
     view = make_view(x, window)
@@ -263,6 +266,9 @@ def set_item(x: Array, key: object, value: object, /) -> None:
             check_write("x[key] = value", lambda: set_item(x, key, value), x, value, key)
             return
     if put_mask(x, key, value):
+        return
+    if chooses(key, x):
+        put_selected(x, key, value)
         return
     check_target(x)
     window, indices, place, is_element = resolve(x, key)

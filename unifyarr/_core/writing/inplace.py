@@ -20,7 +20,7 @@ from ..arrays.array import Array, wrap
 from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
 from ..arrays.recipes import root_of, steps_with
-from ..arrays.views import Elements, Masked, Step, put_through, store
+from ..arrays.views import Elements, Masked, Selected, Step, put_through, store
 from ..arrays.weak import WeakFloat, kind_of
 from ..engines import dtypes
 from ..engines.dtypes import DType
@@ -28,6 +28,7 @@ from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
 from ..modes.debugging import check_write
+from ..values.lengths import equal_as_known
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .telling import tell_copied
@@ -96,6 +97,15 @@ def _is_read_only(x: Array, root: Array) -> bool:
     return not isinstance(native, Held) and bool(root._backend.is_read_only(native))
 
 
+def fit_dtype(array: Array, target: Array) -> Any:
+    """Return an array that is assigned as a native of the target's dtype, whatever its shape."""
+    check_device(target, array, "the value")
+    array = _without_imaginary(array, target.dtype)
+    if array.dtype is target.dtype:
+        return read(array)
+    return target._backend.kernel("astype")(read(array), dtype=target.dtype.dtype)
+
+
 def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, assigned: bool = False) -> Any:
     """Return a value as a native array of the target's dtype and of ``shape``, checked and cast as a write needs it.
 
@@ -131,7 +141,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
             native = backend.kernel("astype")(read(array), dtype=dtype.dtype)
         else:
             native = read(array)
-    if given != shape:
+    if not equal_as_known(given, shape):
         # As NumPy, leading axes of length one fall away.
         while not exact and len(given) > len(shape) and given[0] == 1:
             given = given[1:]
@@ -181,7 +191,7 @@ def _from_data(value: object, target: Array, assigned: bool) -> Array:
     return wrap(backend.from_numpy(array, device=device, copy=True), backend)
 
 
-def assign(target: Array, native: Any, *last: Step | Elements | Masked) -> None:
+def assign(target: Array, native: Any, *last: Step | Elements | Masked | Selected) -> None:
     """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed.
 
     ``last`` is which elements of the target are written, if not all.

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ShapeError
 from ..arrays import convert
-from ..arrays.array import Array
+from ..arrays.array import Array, wrap
 from ..arrays.ownership import LOCK, read, rebind
-from ..arrays.views import Masked
+from ..arrays.views import Masked, Selected
 from ..arrays.weak import kind_of
 from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
-from .inplace import MANY, assign, check_target, fit
+from ..values.lengths import equal_as_known, leading
+from .inplace import MANY, assign, check_target, fit, fit_dtype
 
 _WHAT = "the masked part"
 _BOOL = np.dtype(bool)
@@ -25,6 +27,43 @@ _BOOL = np.dtype(bool)
 def is_mask(key: object, x: Array) -> bool:
     """Return whether a key is an array of as many truth values as an array has elements, as far as its rank says."""
     return isinstance(key, (Array, np.ndarray)) and key.dtype == dtypes.bool and key.ndim == x.ndim > 0
+
+
+def chooses(key: object, x: Array) -> bool:
+    """Return whether a key is a mask of leading axes, on an engine that knows no number of positions beforehand."""
+    if x._backend.has_shapes or not isinstance(key, (Array, np.ndarray)) or key.dtype != dtypes.bool:
+        return False
+    return 0 < key.ndim <= x.ndim and 0 not in key.shape
+
+
+def select(x: Array, key: Any) -> Array:
+    """Return ``x[mask]``, of a length that isn't known before it's computed."""
+    mask = _fitting(x, key)
+    return wrap(x._backend.kernel("select")(read(x), read(mask)), x._backend)
+
+
+def put_selected(x: Array, key: Any, value: Any) -> None:
+    """Write ``x[mask] = value``: one value, or as many as the mask selects, which shows when they are computed."""
+    mask = _fitting(x, key)
+    check_target(x)
+    shape = x.shape[mask.ndim :]
+    array = None if type(value) in dtypes.SCALARS else convert.as_array(value, x._backend)
+    if array is None or array.ndim <= len(shape):
+        native, rest = fit(value, x, shape, exact=False, what=_WHAT, assigned=True), (1,) * len(shape)
+        spread = x._backend.kernel("reshape")(read(mask), shape=(*mask.shape, *rest))
+        assign(x, native, Masked(x._backend.kernel("broadcast_to")(spread, shape=x.shape)))
+        return
+    if array.ndim > len(shape) + 1 or (shape and tuple(array.shape[axis + 1] for axis in range(len(shape))) != shape):
+        raise ShapeError(f"{_WHAT} has one axis of elements and {shape} beside it, but the value has {array.shape!r}")
+    assign(x, fit_dtype(array, x), Selected(read(mask)))
+
+
+def _fitting(x: Array, key: Any) -> Array:
+    mask = convert.as_array(key, x._backend)
+    lengths = leading(x.shape, mask.ndim)
+    if not equal_as_known(mask.shape, lengths):
+        raise IndexError(f"a mask of shape {mask.shape} can't index axes of lengths {lengths}")
+    return mask
 
 
 def put_mask(x: Array, key: Any, value: object) -> bool:
@@ -36,7 +75,7 @@ def put_mask(x: Array, key: Any, value: object) -> bool:
     # A trace couldn't know how many positions there are.
     mask = convert.as_array(key, x._backend)
     one_value = kind_of(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
-    if mask.shape != x.shape or not one_value:
+    if not one_value or not equal_as_known(mask.shape, x.shape):
         return False
     check_target(x)
     native = fit(value, x, (), exact=True, what=_WHAT, assigned=True)

@@ -13,6 +13,7 @@ from typing import Any
 from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
 from ..engines.handle import Handle, has_one_device
+from ..values.lengths import PartialShape
 from .inplace import finish_all
 
 # How many elements a target has at most for which a result is computed first and copied: of more, memory counts.
@@ -27,7 +28,10 @@ def takes_small(out: Any, backend: Handle) -> bool:
     if type(out) is not Array or out._backend is not backend or not has_one_device(backend):
         return False
     native = out._native
-    if type(native) is not backend.native_type or prod(backend.shape(native)) > SMALL:
+    if type(native) is not backend.native_type:
+        return False
+    shape = backend.shape(native)
+    if type(shape) is PartialShape or prod(shape) > SMALL:
         return False
     try:
         backend.writable_block(native)

@@ -1,0 +1,1 @@
+"""What the dask backend does beside the functions: laziness, chunks, files, clusters."""

@@ -1,0 +1,171 @@
+"""Compiled functions of lazy arrays are one graph, with one task for a chunk where one chunk is enough."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr.errors import BackendFeatureError
+
+pytestmark = pytest.mark.skipif("dask" not in ua.available_backends(), reason="these are tests of the dask backend")
+
+CHUNKS = 5
+
+
+def values(*shape: int) -> np.ndarray:
+    return np.random.Generator(np.random.Philox(3)).standard_normal(shape)
+
+
+def later(array: np.ndarray, chunks: Any) -> ua.Array:
+    """Return an array with one task for each chunk."""
+    import dask.array as da
+
+    return ua.asarray(da.from_array(array, chunks=chunks).map_blocks(np.copy, dtype=array.dtype))
+
+
+def tasks(*arrays: ua.Array) -> int:
+    """Return how many tasks are left for arrays when dask has optimised their graphs, but for those of their input."""
+    import dask
+
+    found = dask.optimize(*(x.native for x in arrays))
+    keys = {key for x in found for key in x.__dask_graph__()}
+    return len([key for key in keys if not str(key[0] if isinstance(key, tuple) else key).startswith("array-")])
+
+
+def chain(x: Any) -> Any:
+    y = ua.sin(x) * 2.0 + x
+    z = ua.exp(y) - ua.sqrt(ua.abs(y))
+    return ua.where(z > y, z * z + 1.0, y) / (y * y + 3.0)
+
+
+def transposed(x: Any) -> Any:
+    y = ua.exp(x)
+    return y.T * 2 + ua.cos(y).T
+
+
+def stencil(x: Any) -> Any:
+    inner = x[:, 1:-1, 1:-1]
+    inner += 0.25 * (x[:, :-2, 1:-1] + x[:, 2:, 1:-1] + x[:, 1:-1, :-2] + x[:, 1:-1, 2:] - 4.0 * inner)
+    x[x < -1.0] = -1.0
+    x[:, ::-2, 0] *= 2.0
+    x[:, :, -1] = 0.5
+    return x
+
+
+def weighted(x: Any) -> Any:
+    # What is small is computed once, and not for each chunk.
+    weights = ua.exp(ua.asarray(np.linspace(0.0, 1.0, x.shape[-1]), backend=x.backend))
+    return x * weights - weights
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "chunks", "expected"),
+    [
+        (chain, (4 * CHUNKS, 3), (4, 3), CHUNKS),
+        (transposed, (4 * CHUNKS, 3), (4, 2), 2 * CHUNKS),
+        (stencil, (2 * CHUNKS, 6, 5), (2, 6, 5), CHUNKS),
+        (weighted, (4 * CHUNKS, 3), (4, 3), CHUNKS + 1),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_what_one_chunk_needs_is_one_task(
+    function: Callable[..., Any], shape: tuple[int, ...], chunks: tuple[int, ...], expected: int
+) -> None:
+    array = values(*shape)
+    x = later(array, chunks)
+    result = ua.compile(function)(x)
+    # One task makes each chunk of the input, and is joined with the one that needs it where no other does.
+    assert tasks(result) <= expected
+    wanted = function(ua.asarray(array.copy(), backend="numpy"))
+    np.testing.assert_array_equal(result.to_numpy(), wanted.to_numpy())
+
+
+def test_several_results_have_their_steps_once() -> None:
+    @ua.compile
+    def several(x: Any) -> Any:
+        y = ua.exp(x) + 1.0
+        return y, y * 2.0, ua.sum(y * y, axis=1)
+
+    array = values(4 * CHUNKS, 3)
+    found = several(later(array, (4, 3)))
+    y = np.exp(array) + 1.0
+    for each, wanted in zip(found, (y, y * 2.0, np.sum(y * y, axis=1)), strict=True):
+        np.testing.assert_allclose(each.to_numpy(), wanted, rtol=1e-14)
+    assert tasks(*found) <= 4 * CHUNKS
+
+
+def test_what_other_arrays_need_stays() -> None:
+    # dask gives equal computations one name: here a step of the compiled function is a part of its argument.
+    array = values(4 * CHUNKS, 3)
+    x = later(array, (4, 3))
+    y = (x + 1.0) * 2.0
+    found = ua.compile(lambda x, y: ((x + 1.0) * 3.0 - y) * ((x + 1.0) * 5.0))(x, y)
+    wanted = ((array + 1.0) * 3.0 - (array + 1.0) * 2.0) * ((array + 1.0) * 5.0)
+    np.testing.assert_array_equal(found.to_numpy(), wanted)
+
+
+def test_an_array_beside_its_transpose() -> None:
+    array = values(4, 4)
+    found = ua.compile(lambda x: ua.exp(x) * 2 + ua.exp(x).T)(later(array, (2, 2)))
+    np.testing.assert_array_equal(found.to_numpy(), np.exp(array) * 2 + np.exp(array).T)
+
+
+def test_arguments_are_written_and_nothing_is_computed() -> None:
+    import dask
+
+    array = values(2 * CHUNKS, 6, 5)
+    x = later(array, (2, 6, 5))
+    view = x[1]
+    with dask.config.set(scheduler=_refuses):
+        step = ua.compile(stencil)
+        for _ in range(3):
+            step(x)
+    wanted = ua.asarray(array.copy(), backend="numpy")
+    for _ in range(3):
+        stencil(wanted)
+    np.testing.assert_array_equal(x.to_numpy(), wanted.to_numpy())
+    np.testing.assert_array_equal(view.to_numpy(), wanted.to_numpy()[1])
+
+
+def _refuses(*arguments: object, **options: object) -> Any:
+    raise AssertionError("something was computed")
+
+
+def test_floats_and_captured_arrays_are_read_at_each_call() -> None:
+    total = later(np.zeros(6), 2)
+
+    @ua.compile
+    def step(x: Any, rate: float) -> Any:
+        total[...] += x * (1 - rate)
+        return total[1:3] * 2
+
+    array = values(6)
+    found = [step(later(array, 2), rate).to_numpy() for rate in (0.5, 0.25)]
+    np.testing.assert_array_equal(found[1], (array * 0.5 + array * 0.75)[1:3] * 2)
+
+
+def test_a_graph_is_pickled() -> None:
+    import cloudpickle
+
+    array = values(4 * CHUNKS, 3)
+    native = ua.compile(chain)(later(array, (4, 3))).native
+    found = pickle.loads(cloudpickle.dumps(native)).compute(scheduler="synchronous")
+    np.testing.assert_array_equal(found, chain(ua.asarray(array, backend="numpy")).to_numpy())
+
+
+def test_derivatives_go_to_another_engine_only_if_it_is_asked_for() -> None:
+    x = later(values(6), 2)
+    for function in (ua.grad(_energy), ua.vmap(ua.sin), ua.compile(lambda x: ua.grad(_energy)(x))):
+        with pytest.raises(BackendFeatureError, match="compute each array as a whole: pass backend="):
+            function(x)
+    for engine in {"torch", "jax"} & {*ua.available_backends()}:
+        np.testing.assert_allclose(ua.grad(_energy, backend=engine)(x).to_numpy(), 2 * values(6), rtol=1e-14)
+
+
+def _energy(x: Any) -> Any:
+    return ua.sum(x * x)

@@ -1,0 +1,41 @@
+"""An array whose values may come later, and its chunks."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from ..engines.tracing import current
+from ..values.supplying import NotSupplied
+from .slots import Slots
+
+
+class Deferred(Slots):
+    """What a program says of when values are computed, which changes none of them."""
+
+    __slots__ = ()
+
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of the chunks along each axis: one that is all of it, on engines without chunks."""
+        x = current(self)
+        return x._backend.chunks(x._native)
+
+    def rechunk(self, chunks: Any, /) -> Self:
+        """Divide the array into other chunks, and return it; on engines without chunks it's returned as it is."""
+        raise NotSupplied
+
+    def compute(self) -> Self:
+        """Compute the values into the memory of this process, where the array has them then, and return it."""
+        raise NotSupplied
+
+    def persist(self) -> Self:
+        """Compute the values and keep them where that is done, such as on a cluster, and return the array."""
+        raise NotSupplied
+
+    def to_zarr(self, store: Any, /, *, path: str | None = None, overwrite: bool = False) -> None:
+        """Write the values to an array of Zarr, a chunk at a time: see ``from_zarr``."""
+        raise NotSupplied
+
+    def _keep(self, native: Any, instead_of: Any, /) -> None:
+        """Have a native of the same values in place of another one, unless a write has changed that meanwhile."""
+        raise NotSupplied

@@ -1,0 +1,153 @@
+"""How a kernel of dask's is made of NumPy's for the chunks: by tasks that are small when they are sent away."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+Kernel = Callable[..., Any]
+
+
+class Task:
+    """What runs on chunks, made of what it holds: told from others by that, and small when it's sent to a process."""
+
+    @property
+    def __name__(self) -> str:
+        """The name that dask gives to what it computes."""
+        return type(self).__name__.lower()
+
+    def __dask_tokenize__(self) -> Any:
+        """Return what tells this one from others."""
+        return type(self).__qualname__, vars(self)
+
+
+class Chunk(Task):
+    """NumPy's kernel for one chunk: a name and static arguments, looked up where it runs."""
+
+    def __init__(self, file: str, name: str, **static: Any) -> None:
+        self.file, self.name, self.static = file, name, static
+
+    @property
+    def __name__(self) -> str:
+        """The name of the kernel."""
+        return self.name
+
+    def __call__(self, *chunks: Any) -> Any:
+        """Return the kernel's result for chunks."""
+        with np.errstate(all="ignore"):
+            result = _kernel(self.file, self.name)(*chunks, **self.static)
+        return tuple(map(np.asarray, result)) if isinstance(result, tuple) else np.asarray(result)
+
+
+@functools.cache
+def _kernel(file: str, name: str) -> Kernel:
+    found: Kernel = getattr(importlib.import_module(f"unifyarr.backends.numpy.{file}"), name)
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _dtypes(file: str, name: str, static: Any, operands: tuple[tuple[np.dtype[Any], int], ...]) -> Any:
+    # What the kernel gives for one element is of the dtype that it gives for all.
+    chunks = [np.ones((1,) * ndim, dtype) for dtype, ndim in operands]
+    result = Chunk(file, name, **dict(static))(*chunks)
+    return tuple(each.dtype for each in result) if isinstance(result, tuple) else result.dtype
+
+
+def dtype_of(chunk: Chunk, *arrays: da.Array) -> Any:
+    """Return the dtype that a kernel gives for arrays, by a run of it on one element."""
+    operands = tuple((x.dtype, x.ndim) for x in arrays)
+    return _dtypes(chunk.file, chunk.name, tuple(sorted(chunk.static.items())), operands)
+
+
+def elementwise(file: str, name: str) -> Kernel:
+    """Return the kernel that computes each element of its result from those of its operands in the same place."""
+
+    def kernel(*arrays: da.Array, **static: Any) -> da.Array:
+        chunk = Chunk(file, name, **static)
+        dtype = dtype_of(chunk, *arrays)
+        # A number is a part of each task and no task of its own, unless there is nothing else.
+        numbers = [_number(x) for x in arrays]
+        operands = arrays if all(each is not None for each in numbers) else map(_first, numbers, arrays)
+        return da.core.elemwise(chunk, *operands, dtype=dtype)
+
+    kernel.__name__ = kernel.__qualname__ = name
+    return kernel
+
+
+def _number(x: da.Array) -> Any:
+    # The value of a 0-d array that came from the host as it is; None for any other.
+    if x.ndim or not x.name.startswith("array-"):
+        return None
+    value = x.dask.layers[x.name].get((x.name,))
+    return value if isinstance(value, np.ndarray) else None
+
+
+def _first(number: Any, x: da.Array) -> Any:
+    return x if number is None else number
+
+
+def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
+    """Return what a kernel gives on whole axes, those of the signature; all other axes stay in chunks."""
+    for x in _joined(signature, arrays):
+        joining(chunk.name, x)
+    dtypes = options.pop("output_dtypes", None) or dtype_of(chunk, *arrays)
+    dtypes = list(dtypes) if isinstance(dtypes, tuple) else dtypes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return da.apply_gufunc(
+            chunk, signature, *arrays, output_dtypes=dtypes, output_sizes=sizes or {}, allow_rechunk=True, **options
+        )
+
+
+def _joined(signature: str, arrays: Iterable[da.Array]) -> Iterator[da.Array]:
+    # The arrays whose core axes lie in several chunks.
+    groups = [group.strip("()") for group in signature.split("->")[0].split("),(")]
+    for group, x in zip(groups, arrays, strict=True):
+        count = len([each for each in group.split(",") if each])
+        if count and any(blocks > 1 for blocks in x.numblocks[x.ndim - count :]):
+            yield x
+
+
+def whole(x: da.Array, axes: Iterable[int]) -> da.Array:
+    """Return an array with each of some axes in one chunk, also where their lengths aren't known."""
+    several = [axis for axis in axes if x.numblocks[axis] > 1]
+    unknown = [axis for axis in several if x.shape[axis] != x.shape[axis]]
+    if len(several) > len(unknown):
+        x = x.rechunk({axis: -1 for axis in several if axis not in unknown})
+    if not unknown:
+        return x
+    places = tuple(range(x.ndim))
+    # A task joins the chunks along an axis that it doesn't give; the axis of the result is a new one.
+    joined = {axis: x.ndim + axis for axis in unknown}
+    out = tuple(joined.get(axis, axis) for axis in places)
+    lengths = dict.fromkeys(joined.values(), np.nan)
+    return da.blockwise(np.asarray, out, x, places, new_axes=lengths, concatenate=True, dtype=x.dtype, meta=x._meta)
+
+
+def from_host(x: da.Array) -> np.ndarray | None:
+    """Return the values of an array that came from the host as it is, ``None`` for one that has to be computed."""
+    # dask names the one layer of such an array so.
+    if not x.name.startswith("array-") or len(x.dask.layers) > 1:
+        return None
+    return np.asarray(x.compute(scheduler="synchronous"))
+
+
+# Below so many bytes joining chunks costs nothing that anybody would see.
+_LARGE = 1 << 26
+
+
+def joining(name: str, x: da.Array) -> None:
+    """Warn that a function has to join chunks of a large array."""
+    if x.nbytes >= _LARGE:
+        warnings.warn(
+            f"{name}() joins the chunks of an array of {int(x.nbytes):,} bytes along an axis: each has to fit into "
+            "memory. Rechunk first, x.rechunk({axis: -1}), with smaller chunks along the other axes",
+            da.PerformanceWarning,
+            stacklevel=2,
+        )

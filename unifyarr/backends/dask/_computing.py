@@ -1,0 +1,115 @@
+"""When values are computed, and what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+import cloudpickle
+import dask
+import dask.array as da
+import numpy as np
+from dask.highlevelgraph import HighLevelGraph
+
+from .. import base
+from ..base.deferring import Box, Chunks, boxes
+from . import _storing
+from ._layout import chunks, lengths
+
+# Values of so many bytes are kept after a look: they are mostly numbers.
+_SMALL = 1 << 20
+# Arrays from the host of so many bytes are shown.
+_SHOWN = 1 << 26
+
+
+class Computing(base.Backend[da.Array]):
+    """What the backend says of computing."""
+
+    def knows_values(self, native: da.Array) -> bool:
+        """Return whether the array came from this process as it is, and isn't large."""
+        return is_here(native) and native.nbytes <= _SHOWN
+
+    def compute(self, natives: Sequence[da.Array]) -> Sequence[da.Array]:
+        """Return arrays whose chunks are in the memory of this process."""
+        later = [native for native in natives if not is_here(native)]
+        made = iter([_kept(native, values) for native, values in zip(later, dask.compute(*later), strict=True)])
+        return [native if is_here(native) else next(made) for native in natives]
+
+    def persist(self, natives: Sequence[da.Array]) -> Sequence[da.Array]:
+        """Return arrays whose chunks are computed: in this process, or where the cluster has them."""
+        later = [native for native in natives if not is_here(native)]
+        made = iter(dask.persist(*later))
+        return [native if is_here(native) else _measured(next(made)) for native in natives]
+
+    def seen(self, native: da.Array, values: np.ndarray) -> da.Array | None:
+        """Return an array of values that were computed, if it's small."""
+        return None if values.nbytes > _SMALL or is_here(native) else _kept(native, values)
+
+    def chunks(self, native: da.Array) -> Chunks:
+        """Return the lengths of the chunks."""
+        return lengths(native)
+
+    def rechunk(self, native: da.Array, chunks: Any) -> da.Array:
+        """Return the array in other chunks."""
+        return native.rechunk(chunks)
+
+    def deferred(
+        self,
+        make: Callable[..., np.ndarray],
+        shape: Box,
+        dtype: np.dtype[Any],
+        *,
+        device: Any = None,
+        parts: Chunks | None = None,
+        notes: Sequence[Any] | None = None,
+    ) -> da.Array:
+        """Return an array each chunk of which is made where it's needed."""
+        wanted = chunks(shape, dtype)
+        own = wanted if parts is None else parts
+        name = f"{getattr(make, '__name__', 'made')}-{dask.base.tokenize(make, shape, dtype, own, notes)}"
+        keys = product([name], *(range(len(axis)) for axis in own))
+        graph = {}
+        for place, (key, box) in enumerate(zip(keys, boxes(own), strict=True)):
+            # All in one callable: dask would look for tasks among arguments.
+            graph[key] = (partial(make, *box, *([] if notes is None else [notes[place]])),)
+        made = da.Array(HighLevelGraph.from_collections(name, graph), name, own, dtype=dtype)
+        return made if own == wanted else made.rechunk(wanted)
+
+    def from_source(self, source: Any, *, device: Any = None) -> da.Array:
+        """Return an array that reads a file when it's computed."""
+        return _storing.opened(source)
+
+    def store(self, natives: Sequence[da.Array], targets: Sequence[Any]) -> None:
+        """Compute arrays and write them, a chunk at a time."""
+        _storing.store(natives, targets)
+
+    def pickled(self, native: da.Array) -> bytes:
+        """Return the graph: a few names for each chunk, and the values of what came from the host."""
+        # Some of dask's own tasks are functions that the ordinary pickle doesn't take.
+        return cloudpickle.dumps(native)  # type: ignore[no-any-return]
+
+    def unpickled(self, data: bytes) -> da.Array:
+        """Return the array of a graph."""
+        return cloudpickle.loads(data)  # type: ignore[no-any-return]
+
+
+def is_here(native: da.Array) -> bool:
+    """Return whether an array's values came from this process as they are."""
+    # dask names the one layer of such an array so.
+    return native.name.startswith("array-") and len(native.dask.layers) == 1
+
+
+def _kept(native: da.Array, values: Any) -> da.Array:
+    values = np.asarray(values)
+    # In the chunks that it had: what it meets has them too.
+    own = native.chunks if native.shape == values.shape else chunks(values.shape, values.dtype)
+    return da.from_array(values, chunks=own, asarray=True)
+
+
+def _measured(native: da.Array) -> da.Array:
+    if any(length != length for length in native.shape):
+        # The chunks are computed: only their lengths are asked for.
+        native.compute_chunk_sizes()
+    return native

@@ -1,0 +1,181 @@
+"""Joining the steps of a compiled function: what one chunk needs of one chunk is one task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import dask.array as da
+from dask._task_spec import GraphNode, Task, TaskRef
+from dask.blockwise import Blockwise, blockwise_token
+from dask.highlevelgraph import HighLevelGraph
+
+from . import _chunks
+
+# The names of a layer's axes: equal names in operands and result are the same axis, as in an einsum.
+Labels = tuple[str, ...]
+
+
+class Step(NamedTuple):
+    """One call in a chain: its operands are constants and places of values, some of which are dead after it."""
+
+    function: Callable[..., Any]
+    operands: tuple[tuple[bool, Any], ...]
+    keywords: dict[str, Any]
+    result: int
+    dead: tuple[int, ...]
+
+
+class Chain(_chunks.Task):
+    """Several steps on one chunk of each operand, without a task or a chunk in memory between them."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = tuple(steps)
+
+    def __call__(self, *chunks: Any) -> Any:
+        """Return the last step's result."""
+        values = dict(enumerate(chunks))
+        del chunks
+        result = None
+        for step in self.steps:
+            operands = [values[each] if is_place else each for is_place, each in step.operands]
+            for place in step.dead:
+                del values[place]
+            values[step.result] = result = step.function(*operands, **step.keywords)
+            del operands
+        return result
+
+
+def fused(results: Sequence[da.Array], inputs: Sequence[da.Array]) -> list[da.Array]:
+    """Return arrays in whose graphs all that was added to those of ``inputs`` has one task a chunk, where it can.
+
+    A layer joins those that read it if they are joined with each other. dask joins layers too when it computes, but
+    none that several read: each window that a stencil reads, and what it reads them from, would be tasks.
+    """
+    layers, needs = _added(results, {x.name for x in inputs})
+    places = _grouped(layers, needs, {x.name for x in results})
+    groups: dict[str, list[str]] = {}
+    for name, (root, _) in places.items():
+        groups.setdefault(root, []).append(name)
+    made = {
+        root: _joined([layers[name] for name in names], {name: places[name][1] for name in names})
+        for root, names in groups.items()
+        if len(names) > 1
+    }
+    # A layer of the same name may be a part of what was there before.
+    inner = {name for name, (root, _) in places.items() if name != root}
+    inner -= {name for name in inner if any(name in x.dask.layers for x in inputs)}
+    return [_with(x, made, inner) for x in results] if made else list(results)
+
+
+def _added(results: Sequence[da.Array], known: set[str]) -> tuple[dict[str, Any], dict[str, set[str]]]:
+    """Return by name the layers that lead from known ones to arrays, and what each needs; each follows its needs."""
+    layers: dict[str, Any] = {}
+    needs: dict[str, set[str]] = {}
+    for x in results:
+        stack = [(x.name, False)]
+        while stack:
+            name, is_done = stack.pop()
+            if is_done:
+                layers[name] = x.dask.layers[name]
+            elif name not in needs and name not in known:
+                needs[name] = set(x.dask.dependencies[name])
+                stack.append((name, True))
+                stack += [(each, False) for each in needs[name]]
+    return layers, needs
+
+
+def _grouped(layers: dict[str, Any], needs: dict[str, set[str]], kept: set[str]) -> dict[str, tuple[str, Labels]]:
+    """Map each layer to the one that it's joined to, and to the labels that its axes have there."""
+    readers: dict[str, list[str]] = {name: [] for name in layers}
+    for name, operands in needs.items():
+        for each in operands & layers.keys():
+            readers[each].append(name)
+    plain = {name for name, layer in layers.items() if _is_plain(layer)}
+    places: dict[str, tuple[str, Labels]] = {}
+    for name in reversed(layers):
+        layer = layers[name]
+        places[name] = (name, layer.output_indices if name in plain else ())
+        if name in kept or name not in plain or not plain.issuperset(readers[name]):
+            continue
+        found = {
+            (places[reader][0], _relabelled(labels, layers[reader].output_indices, places[reader][1]))
+            for reader in readers[name]
+            for operand, labels in layers[reader].indices
+            if operand == name and labels is not None
+        }
+        if len(found) == 1:
+            ((root, labels),) = found
+            # Of the same number of chunks: one that several chunks of the result read isn't computed for each.
+            whole = layers[root].dims
+            same = [whole[each] for each in labels] == [layer.dims[each] for each in layer.output_indices]
+            if same and math.prod(layer.dims.values()) == math.prod(whole.values()):
+                places[name] = (root, labels)
+    return dict(reversed(places.items()))
+
+
+def _relabelled(labels: Labels, before: Labels, after: Labels) -> Labels:
+    names = dict(zip(before, after, strict=True))
+    return tuple(names[each] for each in labels)
+
+
+def _is_plain(layer: Any) -> bool:
+    """Return whether each chunk of a layer comes from one chunk of each operand, by one call."""
+    if not isinstance(layer, Blockwise) or layer.new_axes or layer.annotations or layer.output_blocks:
+        return False
+    task = layer.task
+    if list(task.args) != [TaskRef(blockwise_token(number)) for number in range(len(layer.indices))]:
+        return False
+    constants = [*task.kwargs.values(), *(operand for operand, labels in layer.indices if labels is None)]
+    if any(isinstance(each, GraphNode | TaskRef) for each in constants):
+        return False
+    return all(set(labels) <= set(layer.output_indices) for _, labels in layer.indices if labels is not None)
+
+
+def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise:
+    """Return one layer for several, the last of which is read from outside."""
+    root = layers[-1]
+    names = {layer.output for layer in layers}
+    outside: dict[tuple[str, Labels], int] = {}
+    for layer in layers:
+        for operand, each in layer.indices:
+            if each is not None and operand not in names:
+                key = (operand, _relabelled(each, layer.output_indices, labels[layer.output]))
+                outside.setdefault(key, len(outside))
+    results = {layer.output: number for number, layer in enumerate(layers, len(outside))}
+    steps: list[Step] = []
+    last: dict[int, int] = {}
+    for layer in layers:
+        operands: list[tuple[bool, Any]] = []
+        for operand, each in layer.indices:
+            if each is None:
+                operands.append((False, operand))
+                continue
+            inside = results.get(operand)
+            if inside is None:
+                inside = outside[operand, _relabelled(each, layer.output_indices, labels[layer.output])]
+            operands.append((True, inside))
+            last[inside] = len(steps)
+        steps.append(Step(layer.task.func, tuple(operands), dict(layer.task.kwargs), results[layer.output], ()))
+    for number, step in enumerate(steps):
+        dead = tuple(place for place, end in last.items() if end == number)
+        steps[number] = step._replace(dead=dead)
+    tokens = (TaskRef(blockwise_token(number)) for number in range(len(outside)))
+    return Blockwise(
+        root.output,
+        root.output_indices,
+        Task(root.output, Chain(steps), *tokens),
+        list(outside),
+        numblocks={name: blocks for layer in layers for name, blocks in layer.numblocks.items() if name not in names},
+        io_deps={name: each for layer in layers for name, each in layer.io_deps.items()},
+    )
+
+
+def _with(x: da.Array, made: dict[str, Blockwise], inner: set[str]) -> da.Array:
+    layers = {name: made.get(name, layer) for name, layer in x.dask.layers.items() if name not in inner}
+    needs = {name: each for name, each in x.dask.dependencies.items() if name not in inner}
+    for name in made.keys() & layers.keys():
+        operands = {operand for operand, _ in made[name].indices}
+        needs[name] = {each for each in operands if each in layers}
+    return da.Array(HighLevelGraph(layers, needs), x.name, x.chunks, dtype=x.dtype, meta=x._meta)
