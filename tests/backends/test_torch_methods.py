@@ -12,7 +12,7 @@ import unifyarr as ua
 from unifyarr._core.calling.shortcuts import Shortcuts
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
-from unifyarr.errors import BackendMismatchError, DtypeError, ShapeError
+from unifyarr.errors import BackendMismatchError, DtypeError, InplaceUpdateError, ShapeError
 
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same
@@ -263,3 +263,60 @@ def test_calls_with_fast_paths_refuse_what_they_refused() -> None:
     made = ua.asarray(host)
     host[0] = 5.0
     assert made.tolist() == [1.0, 1.0]
+
+
+def test_numpy_arrays_beside_tensors_are_read_at_once() -> None:
+    import torch
+
+    backend = load("torch")
+    assert backend.borrow is not None
+    x, host = ua.asarray([1.0, 2.0]), np.array([10.0, 20.0])
+    for _ in range(3):
+        found = x + host
+        host[0] += 1
+        assert found.tolist() == [host[0], 22.0]
+    frozen = host.copy()
+    frozen.flags.writeable = False
+    leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    for native, array in ((x.native, frozen), (leaf, host)):
+        with pytest.raises(TypeError):
+            backend.borrow(native, array)
+    assert (x * frozen).tolist() == [13.0, 40.0]
+    # What a derivative keeps doesn't change with the array.
+    product = ua.sum(ua.asarray(leaf) * host)
+    host[:] = 0.0
+    product.native.backward()
+    assert leaf.grad is not None
+    assert leaf.grad.tolist() == [13.0, 20.0]
+    with pytest.raises(ShapeError):
+        x + np.ones(3)
+    assert (ua.asarray([1, 2]) + np.array([0.5, 0.5])).dtype is ua.float64
+
+
+def test_writes_look_at_both_ends_of_memory() -> None:
+    import torch
+
+    writes, base = load("torch").writes_at_once, torch.zeros(12)
+    low, middle, high = base[:4], base[4:8], base[8:]
+    for out, x1, x2 in ((low, middle, high), (high, low, middle), (middle, low, high), (middle, middle, low)):
+        assert writes(out, x1, x2)
+    for wrong in (base[1:5], base[7:11], base[1:8:2], base[3:10:2]):
+        assert not writes(middle, wrong, low)
+        assert not writes(middle, low, wrong)
+        assert not writes(middle, middle, wrong)
+    with torch.inference_mode():
+        inner = torch.zeros(4)
+    with pytest.raises(RuntimeError):
+        writes(inner, low, high)
+    assert ua.add(ua.asarray(low), ua.asarray(high), out=ua.asarray(middle)).native is middle
+    with pytest.raises(InplaceUpdateError):
+        ua.add(ua.asarray(low), ua.asarray(high), out=ua.asarray(inner))
+
+
+def test_remainder_of_integers_and_of_other_numbers() -> None:
+    i = ua.asarray([-7, -1, 0, 5])
+    for _ in range(3):
+        for value in (3, -3, 300, 2.5):
+            assert_same(i % value, np.array([-7, -1, 0, 5]) % value)
+        assert_same(ua.remainder(i, 3, modulus=False), np.fmod([-7, -1, 0, 5], 3))
+        assert_same(ua.asarray([-np.inf, -0.0, 5.5]) % 3.0, np.array([np.nan, 0.0, 2.5]))

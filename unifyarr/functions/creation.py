@@ -954,7 +954,7 @@ def zeros(
     return _filled("zeros", shape, dtype, device, backend)
 
 
-@primary(kernels=("zeros",))
+@primary(kernels=("zeros",), fast=True)
 def zeros_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, chunks: Any = None, out: Array | None = None
 ) -> Array:

@@ -782,7 +782,7 @@ def subtract(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | 
     """
 
 
-@primary(kernels=("remainder", "fmod"))
+@primary(kernels=("remainder", "fmod"), fast=True)
 def remainder(
     x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, modulus: bool = True, out: Array | None = None
 ) -> Array:

@@ -111,7 +111,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False, out:
     return _extremum("argmin", x, axis, keepdims, out)
 
 
-@mixed()
+@mixed(fast=True)
 def count_nonzero(
     x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, out: Array | None = None
 ) -> Array:

@@ -7,25 +7,8 @@ from __future__ import annotations
 
 from ..declaring.declare import Declaration
 from .shortcut_source import absent_in
-from .sources import NAME, fill
+from .sources import NAME, PLAIN, fill
 
-_PLAIN = """
-if {condition}:
-    backend = {first}._backend
-    fast = backend.fast_{name}
-    if fast is not {mark}declines:
-        try:
-            {look}
-            native = fast({taken})
-        except Exception:
-            native = NotImplemented
-        if native is not NotImplemented:
-            array = blank_array()
-            array._native = native if type(native) is backend.native_type else backend.as_native(native)
-            array._backend = backend
-            array._base = {base}
-            return array
-"""
 # The natives of a sequence.
 _SEQUENCE = """
 {mark}n{place} = []
@@ -70,7 +53,7 @@ def called_at_once(declaration: Declaration, names: list[str], mark: str) -> str
         taken.append(f"{mark}n{place}")
     taken += [name for name in names if name not in (*operands, *absent)]
     return fill(
-        _PLAIN,
+        PLAIN,
         condition=" and ".join(conditions),
         first=first,
         name=NAME,

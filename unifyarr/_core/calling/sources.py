@@ -50,6 +50,9 @@ _BINARY = """
         if backend.native_type is ndarray and {y}.dtype is {x}._native.dtype and {y}.nbytes < (backend.large or inf):
             fast = backend.fast_{name}
             {make_beside}
+        elif backend.borrow is not None:
+            fast = backend.fast_{name}
+            {make_borrowed}
     elif type({y}) is float64:
         if backend.dtype({x}._native) == double:
             fast = backend.fast_scalar_{name}
@@ -62,6 +65,24 @@ _REFLECTED = """
     {large_reflected}
     fast = backend.fast_reflected_{name}
     {make_reflected}
+"""
+# On several arrays, sequences of them and numbers, or of views: ``plain_source.py``.
+PLAIN = """
+if {condition}:
+    backend = {first}._backend
+    fast = backend.fast_{name}
+    if fast is not {mark}declines:
+        try:
+            {look}
+            native = fast({taken})
+        except Exception:
+            native = NotImplemented
+        if native is not NotImplemented:
+            array = blank_array()
+            array._native = native if type(native) is backend.native_type else backend.as_native(native)
+            array._backend = backend
+            array._base = {base}
+            return array
 """
 _LARGE = """
 large = backend.large
@@ -178,6 +199,7 @@ def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> st
         large=fill(_LARGE, x=x, name=name) if elementwise else "",
         make=fill(_MAKE, operands=f"{x}._native, {y}._native"),
         make_beside=fill(_MAKE, operands=f"{x}._native, {y}"),
+        make_borrowed=fill(_MAKE, operands=f"{x}._native, backend.borrow({x}._native, {y})"),
         make_scalar=fill(_MAKE, operands=f"{x}._native, {y}"),
         make_double=fill(_MAKE, operands=f"{x}._native, float({y})"),
     )

@@ -62,6 +62,10 @@ class Speed(Values[Native]):
         """
         return self.from_numpy(array)
 
+    # From a native and an array of NumPy's to a native in the array's memory, which an elementwise kernel reads at once
+    # and nothing keeps; it declines by an error. ``None`` where there's no such.
+    borrow: Callable[[Any, np.ndarray], Any] | None = None
+
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
         return self.strides(native)

@@ -127,6 +127,38 @@ def floor_divide(x1: np.ndarray, x2: np.ndarray) -> Any:
     return elementwise.floor_divide(x1, x2)
 
 
+def remainder(x1: np.ndarray, x2: Any, modulus: Any = True) -> Any:
+    if modulus is not True or x1.nbytes >= _pool.LARGE or x1.dtype.kind == "V":
+        return NotImplemented
+    if type(x2) is np.ndarray and x2.dtype is not x1.dtype:
+        return NotImplemented
+    return np.remainder(x1, x2)
+
+
+def where(condition: np.ndarray, x1: Any, x2: Any) -> Any:
+    if type(x1) is not np.ndarray or type(x2) is not np.ndarray or condition.dtype.char != "?":
+        return NotImplemented
+    return _where(condition, x1, x2) if x1.dtype is x2.dtype else NotImplemented
+
+
+def concat(natives: list[np.ndarray], axis: Any) -> Any:
+    dtype = natives[0].dtype
+    for x in natives:
+        if x.dtype is not dtype:
+            return NotImplemented
+    if axis.__class__ is not int:
+        return NotImplemented
+    # An argument costs as much as a tenth of the call.
+    return _concatenate(natives, axis) if axis else _concatenate(natives)
+
+
+def count_nonzero(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
+    if axis is not None or keepdims or x.dtype.kind == "V":
+        return NotImplemented
+    return np.array(_count_nonzero(x))
+
+
+_where, _concatenate, _count_nonzero = np.where, np.concatenate, np.count_nonzero
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 # The codes of the dtypes that are NumPy's own; C has two types of 64 bits, one of which engines don't know.
 _OWN = frozenset(np.dtype(name).char for name in _NAMES.split())
@@ -165,8 +197,12 @@ def scalar_pow(x: np.ndarray, value: float) -> Any:
 
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
-    for path in (asarray, get_item, get_copy, set_item, mean, matmul, floor_divide, scalar_floor_divide, scalar_pow)
+    for path in (
+        *(asarray, get_item, get_copy, set_item, mean, matmul, floor_divide, scalar_floor_divide, scalar_pow),
+        *(remainder, where, concat, count_nonzero),
+    )
 } | {
+    "scalar_remainder": remainder,
     "get_pair": operator.getitem,
     "get_transpose": operator.attrgetter("T"),
     "sum": sum,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ def broadcast_to(x: np.ndarray, /, *, shape: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(x, shape)
 
 
-@bound_by(lambda *, axes: methodcaller("transpose", axes))
+@bound_by(lambda *, axes: attrgetter("T") if axes == (1, 0) else methodcaller("transpose", axes))
 def permute_dims(x: np.ndarray, /, *, axes: tuple[int, ...]) -> np.ndarray:
     return x.transpose(axes)
 

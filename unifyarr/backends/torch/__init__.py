@@ -17,6 +17,7 @@ from ..kernels import described, own_error
 from ..memory import export
 from . import (
     _dlpack,
+    _targets,
     activations,
     arithmetic,
     attention,
@@ -103,7 +104,8 @@ class Backend(base.Backend[Tensor]):
             *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
         }
     )
-    writes_at_once = staticmethod(fast.writes_at_once)
+    writes_at_once = staticmethod(_targets.writes_at_once)
+    borrow = staticmethod(_targets.borrow)
     fast = fast.PATHS
     modules = (
         attention,

@@ -127,6 +127,11 @@ def cumulative_sum(x: Tensor, axis: Any, dtype: Any, include_initial: Any) -> An
 # -- arrays of data -------------------------------------------------------------------------------------------------
 
 
+def zeros_like(x: Tensor, dtype: Any, device: Any) -> Any:
+    # On the device of the array, which takes longer to pass.
+    return x.new_zeros(*x.shape) if dtype is None and device is None else NotImplemented
+
+
 def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     if dtype is not None or device is not None or copy is not None:
         return NotImplemented
@@ -147,6 +152,6 @@ PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
         *(reshape, expand_dims, squeeze, permute_dims, matrix_transpose, where, take, clip),
-        *(concat, stack, cumulative_sum, asarray),
+        *(concat, stack, cumulative_sum, zeros_like, asarray),
     )
 }

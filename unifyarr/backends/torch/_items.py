@@ -196,12 +196,18 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
             return False
     elif dtype not in _TAKEN_BY.get(type(value), ()):
         return False
-    if kind not in _KEYS or x.requires_grad or x.is_inference():
+    if x.requires_grad:
         return False
     try:
+        # Of an inference tensor there's no version: it raises.
+        x._version  # noqa: B018
         if kind is slice:
             step = key.step
             basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
+        elif kind is int:
+            basic = -_FARTHEST <= key <= _FARTHEST
+        elif kind not in _KEYS:
+            return False
         else:
             if kind in _INTEGERS:
                 kind, key = int, int(key)

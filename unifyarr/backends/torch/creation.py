@@ -50,7 +50,8 @@ def _triangle(native: Callable[..., Tensor]) -> Kernel:
         return native(x, k)
 
     by_signed = by_bits(kernel)
-    bound = bound_by(lambda *, k: partial(native, diagonal=k))(kernel)
+    # The engine takes the main diagonal by itself.
+    bound = bound_by(lambda *, k: partial(native, diagonal=k) if k else native)(kernel)
     return fills_gaps(bound, UNSIGNED, "no kernel for uint16, uint32, uint64")(by_signed)
 
 

@@ -10,10 +10,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from . import _calls, elementwise
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_pair, get_transpose, set_item
+from ._private import peek_interpreter_stack
 from ._shared import (
     COMPLEX,
     FLOAT,
@@ -24,9 +26,9 @@ from ._shared import (
     Kernel,
     as_method,
     is_plain,
-    overlap,
     takes_number,
 )
+from ._targets import into
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
 _FLOATING = frozenset({torch.float32, torch.float64})
@@ -35,38 +37,6 @@ _KEEPS = _FLOATING | {torch.int64, torch.complex64, torch.complex128}
 _SUMMED = _KEEPS | {torch.bool, torch.int8, torch.int16, torch.int32}
 _ORDERED = _FLOATING | {torch.int64}
 _INT = frozenset({int})
-
-
-def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
-    """Return whether a kernel may read ``x1`` and ``x2`` and write to ``out``: they fit, and don't overlap it.
-
-    What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
-    tensor only afterwards.
-    """
-    if out.is_inference():
-        return False
-    # Inside a transformation there's no address, which raises.
-    out.data_ptr()
-    dtype, shape = out.dtype, out.shape
-    if x1 is not out and (x1.dtype is not dtype or x1.shape != shape or overlap(out, x1)):
-        return False
-    if x2 is out or x2 is x1:
-        return True
-    # An integer beside float64 becomes one here and there.
-    if x2.dtype is not dtype and not (dtype is torch.float64 and x2.dtype in _INTEGERS):
-        return False
-    other = x2.shape
-    if other != shape:
-        if len(other) > len(shape) or not _broadcasts(other, shape):
-            return False
-        if not other and not x1.device == out.device == x2.device:
-            # Beside 0-d tensors torch takes those of other devices.
-            return False
-    return not overlap(out, x2)
-
-
-def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
-    return all(length in (1, wanted) for length, wanted in zip(reversed(shape), reversed(to), strict=False))
 
 
 def _is_one(axis: Any, x: Tensor) -> bool:
@@ -102,12 +72,15 @@ def mean(x: Tensor, axis: Any, keepdims: Any) -> Any:
 
 def _extremum(of_all: Callable[..., Tensor], along: Callable[..., Tensor]) -> Callable[..., Any]:
     def fast(x: Tensor, axis: Any, keepdims: Any) -> Any:
-        if x.dtype not in _ORDERED or not x.numel():
+        if x.dtype not in _ORDERED:
             return NotImplemented
         if axis is None:
-            # Of a NaN the derivative is another one than that of the kernel.
-            return of_all(x) if not keepdims and is_plain(x) else NotImplemented
-        return along(x, axis, keepdims) if _is_one(axis, x) else NotImplemented
+            # Of a NaN the derivative is another one than that of the kernel: as ``is_plain`` does, without the call. Of
+            # nothing the engine raises.
+            if keepdims or x.requires_grad or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
+                return NotImplemented
+            return of_all(x)
+        return along(x, axis, keepdims) if _is_one(axis, x) and x.numel() else NotImplemented
 
     return fast
 
@@ -180,40 +153,6 @@ _NARROWER = torch.float32, torch.int64, torch.int32
 _PROMOTED = frozenset(pair for other in _NARROWER for pair in ((torch.float64, other), (other, torch.float64)))
 
 
-def _into(name: str, *others: torch.dtype) -> Callable[..., Any]:
-    native, in_place = getattr(torch, name), getattr(Tensor, f"{name}_")
-    dtypes = frozenset((*WIDE, *others))
-
-    def fast(x1: Tensor, x2: Any, target: Any) -> bool:
-        out = target._native
-        dtype = out.dtype
-        if dtype not in dtypes:
-            return False
-        if type(x2) is not Tensor:
-            if not takes_number(dtype, x2) or not writes_at_once(out, x1, x1):
-                return False
-            # Beside floats the engine is slower with an integer.
-            x2 = float(x2) if dtype in WIDE else x2
-        elif x1 is not out:
-            if not writes_at_once(out, x1, x2):
-                return False
-        else:
-            # torch looks at the shapes itself, before it writes. Inside a transformation there are no addresses.
-            fits = x2.dtype is dtype or (dtype is torch.float64 and x2.dtype in _INTEGERS)
-            if not fits or out.is_inference() or (x2 is not out and overlap(out, x2)):
-                return False
-            if not x2.dim() and x2.device != out.device:
-                return False
-        if x1 is out:
-            # Of gradients this records the same as the assignment of a sum does.
-            in_place(out, x2)
-        else:
-            native(x1, x2, out=out)
-        return True
-
-    return fast
-
-
 def _arithmetic(kernel: Kernel, *others: torch.dtype) -> Callable[..., Any]:
     native = as_method(getattr(kernel, "native", kernel))
     gaps = getattr(kernel, "gaps", ())
@@ -228,6 +167,12 @@ def _arithmetic(kernel: Kernel, *others: torch.dtype) -> Callable[..., Any]:
         return native(x1, x2)
 
     return fast
+
+
+def scalar_remainder(x: Tensor, value: int) -> Any:
+    # As of the quotient, which has the sign of the divisor here and there.
+    fits = x.dtype in SIGNED_INTEGER and type(value) is int and 0 < value <= 127
+    return x.remainder(value) if fits else NotImplemented
 
 
 def floor_divide(x1: Tensor, x2: Tensor) -> Any:
@@ -256,8 +201,11 @@ def _limited(native: Callable[..., Tensor]) -> Callable[..., Any]:
     def fast(x: Tensor, value: float) -> Any:
         dtype = x.dtype
         fits = -128 <= value <= 127 if dtype in _FLOATING else takes_number(dtype, value)
-        # Where both are equal, the engine's derivative is another one than that of the maximum of arrays.
-        return native(x, value) if fits and is_plain(x) else NotImplemented
+        # Where both are equal, the engine's derivative is another one than that of the maximum of arrays: as
+        # ``is_plain`` does, without the call.
+        if not fits or x.requires_grad or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
+            return NotImplemented
+        return native(x, value)
 
     return fast
 
@@ -269,17 +217,17 @@ PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
         *(get_item, get_pair, get_copy, get_transpose, set_item, sum, prod, mean, floor_divide, matmul),
-        *(scalar_pow, scalar_floor_divide),
+        *(scalar_pow, scalar_floor_divide, scalar_remainder),
     )
 } | {
     **_calls.PATHS,
     **{f"scalar_{name}": path for name, path in _NUMBERS.items()},
     "reflected_add": _NUMBERS["add"],
     "reflected_multiply": _NUMBERS["multiply"],
-    "out_add": _into("add", torch.int64),
-    "out_subtract": _into("sub", torch.int64),
-    "out_multiply": _into("mul", torch.int64, *COMPLEX),
-    "out_divide": _into("div"),
+    "out_add": into("add", torch.int64),
+    "out_subtract": into("sub", torch.int64),
+    "out_multiply": into("mul", torch.int64, *COMPLEX),
+    "out_divide": into("div"),
     "add": _arithmetic(elementwise.add, torch.bool, *INTEGER),
     "subtract": _arithmetic(elementwise.subtract, *INTEGER),
     "multiply": _arithmetic(elementwise.multiply, torch.bool, *INTEGER),

@@ -1,0 +1,106 @@
+"""Fast paths of torch that write to a tensor, or read memory of NumPy's: what is looked at before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from ._private import peek_interpreter_stack
+from ._shared import WIDE, span, takes_number
+
+_INTEGERS = frozenset({torch.int64, torch.int32})
+
+
+def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
+    """Return whether a kernel may read ``x1`` and ``x2`` and write to ``out``: they fit, and don't overlap it.
+
+    What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
+    tensor only afterwards.
+    """
+    # Of an inference tensor there's no version, and inside a transformation no address: these raise.
+    out._version  # noqa: B018
+    start = out.data_ptr()
+    end = start + (out.nbytes if out.is_contiguous() else span(out))
+    dtype, shape = out.dtype, out.shape
+    if x1 is not out:
+        if x1.dtype is not dtype or x1.shape != shape:
+            return False
+        place = x1.data_ptr()
+        if place < end and (place >= start or place + (x1.nbytes if x1.is_contiguous() else span(x1)) > start):
+            return False
+    if x2 is out or x2 is x1:
+        return True
+    # An integer beside float64 becomes one here and there.
+    if x2.dtype is not dtype and not (dtype is torch.float64 and x2.dtype in _INTEGERS):
+        return False
+    other = x2.shape
+    if other != shape:
+        if len(other) > len(shape) or not _broadcasts(other, shape):
+            return False
+        if not other and not x1.device == out.device == x2.device:
+            # Beside 0-d tensors torch takes those of other devices.
+            return False
+    place = x2.data_ptr()
+    return place >= end or (place < start and place + (x2.nbytes if x2.is_contiguous() else span(x2)) <= start)
+
+
+def borrow(x: Tensor, array: np.ndarray) -> Tensor:
+    """Return a tensor in the memory of ``array``, for one call beside ``x``; raise where something may keep it."""
+    # The engine warns of memory that mustn't be written; derivatives keep operands.
+    if not array.flags.writeable or x.requires_grad or not x.is_cpu:
+        raise TypeError
+    if forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
+        raise TypeError
+    return torch.from_numpy(array)
+
+
+def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
+    return all(length in (1, wanted) for length, wanted in zip(reversed(shape), reversed(to), strict=False))
+
+
+def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
+    native, in_place = getattr(torch, name), getattr(Tensor, f"{name}_")
+    dtypes = frozenset((*WIDE, *others))
+
+    def fast(x1: Tensor, x2: Any, target: Any) -> bool:
+        out = target._native
+        dtype = out.dtype
+        if dtype not in dtypes:
+            return False
+        if x1 is out and x2.__class__ is Tensor:
+            # torch looks at the shapes itself, before it writes.
+            if x2.dtype is not dtype and not (dtype is torch.float64 and x2.dtype in _INTEGERS):
+                return False
+            # As ``writes_at_once`` does, where memory alone is left to look at.
+            out._version  # noqa: B018
+            if x2 is not out:
+                start, place = out.data_ptr(), x2.data_ptr()
+                if place < start:
+                    if place + (x2.nbytes if x2.is_contiguous() else span(x2)) > start:
+                        return False
+                elif place < start + (out.nbytes if out.is_contiguous() else span(out)):
+                    return False
+                if not x2.dim() and x2.device != out.device:
+                    return False
+            # Of gradients this records the same as the assignment of a sum does.
+            in_place(out, x2)
+            return True
+        if type(x2) is not Tensor:
+            if not takes_number(dtype, x2) or not writes_at_once(out, x1, x1):
+                return False
+            # Beside floats the engine is slower with an integer.
+            x2 = float(x2) if dtype in WIDE else x2
+        elif not writes_at_once(out, x1, x2):
+            return False
+        if x1 is out:
+            in_place(out, x2)
+        else:
+            native(x1, x2, out=out)
+        return True
+
+    return fast
