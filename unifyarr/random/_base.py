@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # A seed, or one of NumPy's objects made from seeds.
 Seed = int | Sequence[int] | np.random.SeedSequence | None
 ENGINES = ("host", "native")
+# So few numbers take less memory than a call needs anyway.
+_FEW = 1024
 
 
 class Base:
@@ -225,7 +228,9 @@ class Base:
                 with self._lock:
                     return wrap(getattr(self._host, name)(**parameters, size=shape), backend)
             if backend.supports_dtype(OWN[kind].dtype, device):
-                with self._lock if backend.mutable and has_one_device(backend) else self._rollback():
+                # What copies a few numbers doesn't fail, and to save the state takes longer than to draw them.
+                is_safe = has_one_device(backend) and (backend.mutable or prod(shape) <= _FEW)
+                with self._lock if is_safe else self._rollback():
                     values = np.asarray(getattr(self._host, name)(**parameters, size=shape))
                     return wrap(backend.adopt(values, device=device), backend)
         given = {parameter: as_host(value) for parameter, value in parameters.items()}
