@@ -130,6 +130,15 @@ def test_scalars_beside_arrays_are_weak_in_where(backend: str, dtype: str) -> No
     assert ua.where(condition, 1.5, ua.asarray([1, 2])).dtype == ua.float64
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_where_keeps_the_bits_of_many_wide_integers(backend: str, dtype: str) -> None:
+    # TensorFlow selects these as real numbers of the same bits, some of which are NaN.
+    bits = np.random.default_rng(0).integers(0, 2**63, 1 << 15, dtype=np.uint64) | np.uint64(0x7FF << 52)
+    mask, x, number = np.arange(bits.size) % 3 == 0, bits.view(dtype), np.array(0x7FF0000000000001, dtype)
+    assert_same(ua.where(ua.asarray(mask), ua.asarray(x), ua.asarray(number)), np.where(mask, x, number))
+    assert_same(ua.where(ua.asarray(mask), 1, ua.asarray(x)), np.where(mask, 1, x))
+
+
 def test_where_of_two_scalars_has_their_default_dtype(backend: str) -> None:
     condition = ua.asarray([True, False])
     for one, other in ((1, 2), (1, 2.5), (True, False), (1j, 0)):

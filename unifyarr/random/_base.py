@@ -6,12 +6,14 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
+from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 # A seed, or one of NumPy's objects made from seeds.
 Seed = int | Sequence[int] | np.random.SeedSequence | None
 ENGINES = ("host", "native")
+# So few numbers take less memory than a call needs anyway.
+_FEW = 1024
 
 
 class Base:
@@ -242,7 +246,9 @@ class Base:
                     values = getattr(host, name)(**arguments)
                 return wrap(values if make is None else make(values), backend)
             if backend.supports_dtype(OWN[_KINDS[kinds[0]]].dtype, device):
-                with self._rollback():
+                # What copies a few numbers doesn't fail, and to save the state takes longer than to draw them.
+                is_safe = has_one_device(backend) and prod(arguments["size"]) <= _FEW
+                with self._lock if is_safe else self._rollback():
                     values = np.asarray(getattr(host, name)(**arguments))
                     return wrap(backend.adopt(values, device=device), backend)
         where, kind = Where(*wanted), _KINDS[kinds[0]]

@@ -273,7 +273,9 @@ def from_data(
     array = _as_numpy(_gather_scalars(data) if holds_arrays else data, dtype)
     check_dtype(backend, dtypes.BY_NUMPY[array.dtype], device)
     # What NumPy makes of a list is nobody else's. A large one is copied to where other engines can share it.
-    is_own = backend.mutable and isinstance(data, (list, tuple)) and array.nbytes < _LARGE
+    is_own = isinstance(data, (list, tuple)) and array.nbytes < _LARGE
+    if is_own and not backend.mutable:
+        return backend.adopt(array, device=device)
     return backend.from_numpy(array, device=device, copy=not is_own)
 
 

@@ -217,7 +217,10 @@ def _returned(program: Program, slot: int, backend: Handle, result: Array, array
             program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
         else:
             key = backend.type_key(result._native)
-            program.decline(f"type_key(n{slot}) != key", type_key=backend.type_key, key=key)
+            # It's one object for equal types, nearly always.
+            program.decline(
+                f"(found := type_key(n{slot})) is not key and found != key", type_key=backend.type_key, key=key
+            )
     return program.returning(array or f"n{slot}")
 
 

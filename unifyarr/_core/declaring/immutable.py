@@ -53,6 +53,7 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
     known, casts = direct_kernels(backend, declaration), _casts(backend, declaration.ufunc)
 
     state, idle = backend.trace_state, backend.no_trace
+    key_of, calls = _dtype_key(backend), dict[Any, FastPath]()
 
     # What is made in a trace is marked as its own, even where it's known.
     def cast_unary(x: Any) -> Any:
@@ -64,31 +65,36 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
     def unary(x: Any) -> Any:
         if type(x) is not plain:
             return NotImplemented
-        dtype = x.dtype
+        key = key_of(x)
         try:
-            call = known[id(dtype)]
+            call = calls[key]
         except KeyError:
-            call = known.of(dtype)
+            call = calls[key] = known.of(x.dtype)
         result = call(x)
         return result if type(result) is plain else NotImplemented
 
     def binary(x1: Any, x2: Any) -> Any:
         if not type(x1) is type(x2) is plain:
             return NotImplemented
-        dtype = x1.dtype
-        if x2.dtype is not dtype:
+        key = key_of(x1)
+        if key_of(x2) != key:
             one, other = casts(x1, x2)
             return NotImplemented if one.dtype is not other.dtype else binary(one, other)
         try:
-            call = known[id(dtype)]
+            call = calls[key]
         except KeyError:
-            call = known.of(dtype)
+            call = calls[key] = known.of(x1.dtype)
         result = call(x1, x2)
         return result if type(result) is plain else NotImplemented
 
     if casts_itself(kernel):
         return cast_unary if declaration.ufunc.nin == 1 else cast_binary
     return unary if declaration.ufunc.nin == 1 else binary
+
+
+def _dtype_key(backend: Handle) -> Callable[[Any], Any]:
+    """Return what tells dtypes apart: by default their identities, of which ``Learnt`` keeps the objects."""
+    return backend.dtype_key or (lambda native: id(native.dtype))
 
 
 def _casts(backend: Handle, ufunc: np.ufunc) -> Callable[[Any, Any], tuple[Any, Any]]:
@@ -139,6 +145,7 @@ def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool 
     one_device = len(backend.devices()) == 1
     # By the identity of the dtype, which is kept too: some engines' are slow to hash.
     kept: dict[Any, tuple[Any, Any]] = {}
+    key_of = _dtype_key(backend)
 
     def in_order(array: Any, number: Any) -> list[Any]:
         return [number, array] if reflected else [array, number]
@@ -155,11 +162,11 @@ def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool 
             return None
 
     def beside(x: Any, value: Any) -> Any:
-        dtype = x.dtype
         # A text tells the zeros apart.
-        key = id(dtype), value.__class__, value or repr(value)
+        key = key_of(x), value.__class__, value or repr(value)
         found = kept.get(key)
         if found is None:
+            dtype = x.dtype
             if len(kept) >= _KEPT:
                 kept.clear()
             found = kept[key] = learn(backend.as_dtype(dtype) or dtype, value), dtype

@@ -55,7 +55,10 @@ def direct_kernels(backend: Handle, declaration: Declaration, *, into_out: bool 
             return declines
         found: FastPath = kernel if has_gap else getattr(kernel, "native", kernel)
         # Some are wrapped to run where their arrays are.
-        found = getattr(found, "unplaced", found) if one_device else found
+        if one_device:
+            found = getattr(found, "unplaced", found)
+            # Its errors send the call to the general path, where the kernel is called.
+            found = found if into_out else getattr(found, "plain", found)
         return found if into_out else backend.method(found)
 
     return Learnt(learn)

@@ -47,6 +47,10 @@ class Speed(Values[Native]):
     # traces; or raise for these. Where it's ``None``, calls ask for ``dtype`` and ``shape``, and look at the type.
     type_key: Callable[[Any], Hashable] | None = None
 
+    # Return what plain natives share that have the same dtype, and no others do. Where it's ``None``, the identity of
+    # their dtype is asked for.
+    dtype_key: Callable[[Any], Hashable] | None = None
+
     def method(self, kernel: Callable[..., Any], *, in_place: bool = False) -> Any:
         """Return what does on natives the same as ``kernel(x, ...)``, sooner: where the engine's methods are.
 

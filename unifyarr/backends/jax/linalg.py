@@ -34,11 +34,9 @@ def _check_matrices(*matrices: Any, square: bool) -> None:
 
 def _is_set(flag: Any) -> bool:
     """Return whether a flag is set: not where its value isn't known, nor ``None``, of what can't fail."""
-    if type(flag) not in ARRAYS:
-        return False
     try:
         # Python reads what is on the host in less time than NumPy, and JAX takes five times as long.
-        return bool(memoryview(flag)[()])
+        return type(flag) in ARRAYS and bool(memoryview(flag)[()])
     except BufferError:
         return bool(np.asarray(flag))
 

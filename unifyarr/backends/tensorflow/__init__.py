@@ -49,14 +49,16 @@ from ._engine import (
     EagerTensor,
     ResourceVariable,
     carries_derivative,
+    from_fresh,
     from_host,
+    is_alone,
     is_traced,
     may_record,
     raw,
     tf,
 )
 from ._items import get_copy
-from ._private import shape_of_eager, type_of_eager
+from ._private import dtype_of_eager, shape_of_eager, type_of_eager
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -73,12 +75,6 @@ _DEVICE = re.compile(r"(?:.*/)?(?:device:)?([a-z]+)(?::(\d+|\*))?", re.IGNORECAS
 def _device_names() -> list[str]:
     names = [_device_name(device.name) for device in tf.config.list_logical_devices()]
     return sorted(names, key=lambda name: not name.startswith("gpu"))
-
-
-@lru_cache(maxsize=1)
-def _is_alone() -> bool:
-    """Return whether there's one device: then all arrays are there."""
-    return len(_device_names()) == 1
 
 
 @lru_cache(maxsize=256)
@@ -105,7 +101,7 @@ def _placed(kernel: Callable[..., Any], elementwise: bool) -> Callable[..., Any]
 
     @wraps(kernel)
     def placed(*arrays: Any, **arguments: Any) -> Any:
-        if not arrays or _is_alone():
+        if not arrays or is_alone():
             return kernel(*arrays, **arguments)
         device = arrays[0].device
         if elementwise and len(arrays) == 2 and (other := arrays[1].device) != device and device and other:
@@ -144,7 +140,7 @@ def _making_placed(make: Callable[..., Any], elementwise: bool) -> Callable[...,
 
 def _get_copy(x: Any, key: Any) -> Any:
     # Elsewhere the operation would run on the default device.
-    return get_copy(x, key) if _is_alone() else NotImplemented
+    return get_copy(x, key) if is_alone() else NotImplemented
 
 
 def _as_tensor(native: Any, dtype: Any = None, name: str | None = None) -> Any:
@@ -251,6 +247,7 @@ class Backend(base.Backend[Any]):
     no_trace = True
     trace_state = staticmethod(tf.executing_eagerly)
     type_key = type_of_eager
+    dtype_key = None if dtype_of_eager is None else staticmethod(dtype_of_eager)
     has_fixed_dtypes = True
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
@@ -285,6 +282,12 @@ class Backend(base.Backend[Any]):
         # Outside of the graph the values stay known.
         with tf.init_scope(), tf.device(device):
             return tf.constant(array)
+
+    def adopt(self, array: np.ndarray, *, device: Any = None) -> Any:
+        """Return a tensor of an ``array`` that nothing else refers to, in its memory where TensorFlow can."""
+        if device is None and tf.executing_eagerly():
+            return from_fresh(array)
+        return self.from_numpy(array, device=device)
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a NumPy array, which may share memory and must not be written."""

@@ -17,7 +17,7 @@ from ._engine import (
     UNSIGNED,
     binary,
     cast,
-    from_host,
+    from_fresh,
     is_traced,
     on_host,
     plain_on_host,
@@ -82,7 +82,7 @@ def _float_floor_divide(x1: Any, x2: Any) -> Any:
             found = np.floor_divide(first, second)
         # Beside infinities, and by zero, the standard wants another result than NumPy gives.
         if _are_finite(found) and _are_finite(second):
-            return from_host(found)
+            return from_fresh(found)
     quotient = _quotient(x1, x2)
     values = on_host(quotient)
     if values is not None and np.isfinite(values).all() and _has_signs(quotient, np.not_equal, x1, x2):

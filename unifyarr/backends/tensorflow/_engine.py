@@ -25,7 +25,15 @@ from ..kernels import has_subnormals
 from ._autograph import leave_alone
 from ._private import EagerTensor as EagerTensor
 from ._private import ResourceVariable as ResourceVariable
-from ._private import could_possibly_record, eager_constant, pack_tangents, should_record_backprop
+from ._private import (
+    could_possibly_record,
+    eager_adopted,
+    eager_constant,
+    pack_tangents,
+    shape_of_eager,
+    should_record_backprop,
+    values_of_eager,
+)
 
 tf: Any = tensorflow
 
@@ -46,6 +54,7 @@ BOOL = frozenset({tf.bool})
 SIGNED = frozenset({tf.int8, tf.int16, tf.int32, tf.int64})
 UNSIGNED = frozenset({tf.uint8, tf.uint16, tf.uint32, tf.uint64})
 INTEGER = SIGNED | UNSIGNED
+WIDE = frozenset({tf.int64, tf.uint64})
 HALF = frozenset({tf.float16, tf.bfloat16})
 FLOAT = HALF | {tf.float32, tf.float64}
 COMPLEX = frozenset({tf.complex64, tf.complex128})
@@ -62,6 +71,14 @@ BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.fl
 # Broadcasting binary ops take 5 dimensions after TensorFlow's own merging, slices and SelectV2 take 8.
 MAX_BROADCAST = 5
 MAX_SLICE = 8
+# From how many elements on a faster kernel is worth two calls more.
+MANY = 1 << 15
+
+
+@lru_cache(maxsize=1)
+def is_alone() -> bool:
+    """Return whether there's one device: then all arrays are there."""
+    return len(tf.config.list_logical_devices()) == 1
 
 
 @lru_cache(maxsize=4096)
@@ -177,7 +194,7 @@ def on_host(x: Any) -> Any:
     """
     if is_traced(x) or "CPU" not in x.device:
         return None
-    return np.asarray(x if x.ndim else x.numpy())
+    return np.asarray(values_of_eager(x) if type(x) is EagerTensor else x.numpy())
 
 
 # The dtypes of numbers that the engine takes from Python as they are.
@@ -190,6 +207,11 @@ def from_host(array: np.ndarray) -> Any:
         # Of the two zeros the engine keeps one.
         return tf.constant(number, array.dtype)
     return eager_constant(array)
+
+
+def from_fresh(array: np.ndarray) -> Any:
+    """Return a tensor of values that NumPy has computed just now, in their memory where the engine can."""
+    return eager_adopted(array) if array.ndim else from_host(array)
 
 
 def plain_on_host(x: Any) -> Any:
@@ -265,6 +287,7 @@ def binary(op: str) -> Callable[[Any, Any], Any]:
             raise
 
     kernel.__name__ = kernel.__qualname__ = op
+    kernel.plain = function  # type: ignore[attr-defined]
     return kernel
 
 
@@ -276,11 +299,22 @@ def unary(op: str) -> Callable[[Any], Any]:
         return function(x)
 
     kernel.__name__ = kernel.__qualname__ = op
+    kernel.plain = function  # type: ignore[attr-defined]
     return kernel
 
 
 def select(condition: Any, x1: Any, x2: Any, /) -> Any:
     """Return ``x1`` where the condition is true and ``x2`` elsewhere; their shapes broadcast."""
+    if type(condition) is type(x1) is type(x2) is EagerTensor:
+        try:
+            if x1.dtype in WIDE and math.prod(shape_of_eager(condition)) >= MANY and not (x1.ndim and x2.ndim):
+                # The engine repeats a number of these dtypes in six times the time that it takes for a real one.
+                values = [raw.Bitcast(input=x, type=tf.float64) for x in (x1, x2)]
+                return raw.Bitcast(input=raw.SelectV2(condition, *values), type=x1.dtype)
+            return raw.SelectV2(condition, x1, x2)
+        except tf.errors.UnimplementedError:
+            # It has too many dimensions.
+            pass
     if condition.ndim <= MAX_SLICE and x1.ndim <= MAX_SLICE and x2.ndim <= MAX_SLICE:
         return raw.SelectV2(condition=condition, t=x1, e=x2)
     condition, x1, x2 = broadcast_arrays(condition, x1, x2)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 try:
@@ -30,6 +31,9 @@ except ImportError:
         return SimpleNamespace(tangents=())
 
 
+# The class of eager tensors, asked for without making one where that is possible.
+EagerTensor: type[Any] = getattr(getattr(tf, "__internal__", None), "EagerTensor", None) or type(tf.constant(0))
+
 try:
     # What ``tf.constant`` calls in eager code, in two thirds of its time.
     from tensorflow.python.eager.context import context
@@ -38,17 +42,20 @@ try:
     def eager_constant(value: Any) -> Any:
         """Return an eager tensor of NumPy's values, which are copied."""
         return convert_to_eager_tensor(value, context())
+
+    def eager_adopted(value: np.ndarray) -> Any:
+        """Return an eager tensor of an array that nothing else refers to, in its memory where the engine can."""
+        engine = context()
+        engine.ensure_initialized()
+        return EagerTensor(value, engine.device_name, None)
 except ImportError:
-    eager_constant = tf.constant
+    eager_constant = eager_adopted = tf.constant
 
 try:
     # The class of what ``tf.Variable(...)`` makes, which is not ``tf.Variable`` itself.
     from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 except ImportError:
     ResourceVariable = type(tf.Variable(0))
-
-# The class of eager tensors, asked for without making one where that is possible.
-EagerTensor: type[Any] = getattr(getattr(tf, "__internal__", None), "EagerTensor", None) or type(tf.constant(0))
 
 # An eager tensor's shape as a tuple: the public one is an object that Python code makes for each new tensor.
 shape_of_eager: Callable[[Any], tuple[int, ...]] = getattr(
@@ -59,6 +66,13 @@ shape_of_eager: Callable[[Any], tuple[int, ...]] = getattr(
 def _type_of_eager(native: Any) -> tuple[int, tuple[int, ...]]:
     return native._datatype_enum(), native._shape_tuple()
 
+
+# The values of an eager tensor on the host, without a copy.
+values_of_eager: Callable[[Any], Any] = getattr(EagerTensor, "_numpy", EagerTensor.numpy)
+
+
+# A number of an eager tensor's dtype: the dtype itself is looked up in Python.
+dtype_of_eager: Any = getattr(EagerTensor, "_datatype_enum", None)
 
 # What eager tensors of one dtype and shape have in common. Hashing their dtype and shape runs through Python.
 type_of_eager: Any = (
@@ -71,9 +85,12 @@ __all__ = [
     "EagerTensor",
     "ResourceVariable",
     "could_possibly_record",
+    "dtype_of_eager",
+    "eager_adopted",
     "eager_constant",
     "pack_tangents",
     "shape_of_eager",
     "should_record_backprop",
     "type_of_eager",
+    "values_of_eager",
 ]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ._engine import TENSORFLOW_DTYPES, constant, integer, integers, raw, reshape, select, tf
+from ._engine import TENSORFLOW_DTYPES, constant, integer, integers, is_alone, raw, reshape, select, tf
 
 
 def _fill(shape: tuple[int, ...], value: Any, device: Any) -> Any:
-    if device is None:
+    if device is None or is_alone():
         return raw.Fill(dims=integers(*shape), value=value)
     with tf.device(device):
         return raw.Fill(dims=integers(*shape), value=value)

@@ -316,6 +316,7 @@ def _comparison(op: str) -> Kernel:
                 raise
             return _mixed(function, x1, x2)
 
+    native.plain = getattr(raw, op)  # type: ignore[attr-defined]
     if op.endswith("Equal") and op in ("Equal", "NotEqual"):
         return native
     of_complex = _complex.ordered(op)

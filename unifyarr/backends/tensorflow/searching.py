@@ -17,7 +17,7 @@ from ._engine import (
     MAX_SLICE,
     cast,
     constant,
-    from_host,
+    from_fresh,
     has_nan,
     integer,
     integers,
@@ -40,7 +40,7 @@ def _index(op: Callable[..., Any], name: str, on_values: Callable[..., Any]) -> 
     def kernel(x: Any, /, *, axis: int | None, keepdims: bool) -> Any:
         values = None if x.dtype is tf.bfloat16 else on_host(x)
         if values is not None and not has_subnormals(values):
-            return from_host(np.asarray(on_values(values, axis, keepdims=keepdims)))
+            return from_fresh(np.asarray(on_values(values, axis, keepdims=keepdims)))
         shape: tuple[int, ...] = tuple(x.shape)
         left: tuple[int, ...]
         flat: tuple[int, ...]

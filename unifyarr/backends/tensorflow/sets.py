@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import kernels
 from ..kernels import worked_around
-from ._engine import cast, constant, from_host, integer, integers, part, plain_on_host, raw, reshape, tf, truth
+from ._engine import cast, constant, from_fresh, integer, integers, part, plain_on_host, raw, reshape, tf, truth
 from ._order import argsort_last, begins, ranks, take_last, unsort
 
 _REASON = "tf.unique keeps the order of the input, joins NaNs and knows no complex"
@@ -30,7 +30,7 @@ def unique_all(x: Any, /) -> tuple[Any, Any, Any, Any]:
     """Return values, first indices, inverse (of the shape of ``x``) and counts."""
     host = plain_on_host(x)
     if host is not None:
-        return tuple([from_host(each) for each in np.unique_all(host)])
+        return tuple([from_fresh(each) for each in np.unique_all(host)])
     flat = reshape(x, shape=(-1,))
     placed, order, new = _runs(flat)
     starts = _where(new)
@@ -46,13 +46,13 @@ def unique_all(x: Any, /) -> tuple[Any, Any, Any, Any]:
 @worked_around(_REASON)
 def unique_counts(x: Any, /) -> Any:
     host = plain_on_host(x)
-    return NotImplemented if host is None else tuple(map(from_host, np.unique_counts(host)))
+    return NotImplemented if host is None else tuple(map(from_fresh, np.unique_counts(host)))
 
 
 @worked_around(_REASON)
 def unique_inverse(x: Any, /) -> Any:
     host = plain_on_host(x)
-    return NotImplemented if host is None else tuple(map(from_host, kernels.unique_inverse(host)))
+    return NotImplemented if host is None else tuple(map(from_fresh, kernels.unique_inverse(host)))
 
 
 @worked_around(_REASON)
@@ -64,7 +64,7 @@ def unique_values(x: Any, /) -> Any:
         is_new = np.empty(values.shape, np.bool_)
         is_new[:1] = True
         np.not_equal(values[1:], values[:-1], out=is_new[1:])
-        return from_host(values[is_new])
+        return from_fresh(values[is_new])
     placed, _, new = _runs(reshape(x, shape=(-1,)))
     return raw.GatherV2(params=placed, indices=_where(new), axis=integer(0))
 

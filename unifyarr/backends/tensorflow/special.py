@@ -19,8 +19,7 @@ erfc = unary("Erfc")
 @worked_around("NaN in float64 where the square overflows")
 def erf(x: Any, /) -> Any:
     # It is 1 from 6 on, in float64.
-    beyond = raw.GreaterEqual(x=raw.Abs(x=x), y=scalar(6, x))
-    return _erf(select(beyond, raw.Mul(x=raw.Sign(x=x), y=scalar(6, x)), x))
+    return _erf(raw.ClipByValue(t=x, clip_value_min=scalar(-6, x), clip_value_max=scalar(6, x)))
 
 
 def _in(wide: Any, function: Callable[..., Any]) -> Callable[..., Any]:
