@@ -57,6 +57,10 @@ class Assembly(NamedTuple):
     # What happens to each window; and those that loops read which differ for negative strides.
     roles: tuple[int, ...]
     forward: frozenset[int]
+    # The windows that are written late, since others of their arguments are read; and for each window that reads what
+    # such a one writes how many elements after that, along each axis.
+    late: frozenset[int]
+    ahead: tuple[tuple[int, ...] | None, ...]
     # Whether rows are reduced; and whether that's in the order of additions that NumPy has in C-contiguous arrays.
     reduces: bool
     ordered: bool
@@ -94,9 +98,21 @@ class _Assembler:
 
     def is_possible(self) -> bool:
         """Return whether all loops are there, and all dtypes as they're said to be."""
-        return all(map(self._step_is_possible, self.region.steps)) and all(
-            self._write_is_possible(slot, operand) for slot, operand in self.region.writes
-        )
+        writes = self.region.writes
+        if not all(map(self._step_is_possible, self.region.steps)):
+            return False
+        late = [(slot, operand) for slot, operand in writes if self._others(operand)]
+        for slot, operand in late:
+            # Elements of one window only, in the order of the space, wait in buffers.
+            alone = sum(each.argument == operand.argument for _, each in writes) == 1
+            alike = all(each.axes == operand.axes for each in self._others(operand))
+            if not alone or not alike or (self.reduces and self.by_row[slot]):
+                return False
+        return all(self._write_is_possible(slot, operand) for slot, operand in writes)
+
+    def _others(self, written: Operand) -> list[Operand]:
+        """Return the other windows that are read of an argument of which one is written."""
+        return [each for each in self.region.reads if each.argument == written.argument and each != written]
 
     def _step_is_possible(self, step: Step) -> bool:
         given = tuple(self.dtypes[each] for each in step.inputs)
@@ -154,12 +170,16 @@ class _Assembler:
         ]
         constants = (*map(np.asarray, region.constants), *self.starts)
         windows = (*region.reads, *(operand for _, operand in region.writes))
+        late = {self.n_reads + i: each for i, (_, each) in enumerate(region.writes) if self._others(each)}
+        written = {each.argument: each for each in late.values()}
+        ahead = [written.get(each.argument) and _ahead(each, written[each.argument]) for each in region.reads]
         roles, forward = self._roles(instructions)
         slots = tuple((*each, windows_saved.get(i, -1)) for i, each in enumerate(buffers.slots))
         sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
         return Assembly(
             *(region, windows, constants, slots, tuple(instructions), tuple(self.dtypes), self._still()),
-            *(self._capacity(buffers.slots[:n_slots], len(instructions)), roles, forward, self.reduces, sums),
+            *(self._capacity(buffers.slots[:n_slots], len(instructions), bool(late)), roles, forward, frozenset(late)),
+            *((*ahead, *(None for _ in region.writes)), self.reduces, sums),
         )
 
     def _copy(self, value: int, copied: int) -> Operation:
@@ -184,6 +204,10 @@ class _Assembler:
             value = copies.get(position, slot)
             window = Place("window", self.n_reads + position)
             time, until = made[value], last_read.get(operand.argument, -1)
+            if self._others(operand) and value not in places:
+                # It's in a buffer of its own, until nothing reads its elements any more.
+                places[value] = window
+                continue
             saved = self._overwritten(tasks[time], operand.argument)
             if value in places or until > time or (until == time and saved is None):
                 late.append((value, window))
@@ -235,15 +259,24 @@ class _Assembler:
                     roles[place.number] = COMPUTED if each.kind == ELEMENTWISE else COMPUTED_ROWS
         return tuple(roles), frozenset(forward)
 
-    def _capacity(self, slots: Sequence[tuple[int, bool]], count: int) -> int:
+    def _capacity(self, slots: Sequence[tuple[int, bool]], count: int, late: bool) -> int:
         region = self.region
-        if count == 1:
+        if count == 1 and not late:
             return max(ALONE, region.shape[-1]) if self.reduces else ALONE
         windows = (*region.reads, *(operand for _, operand in region.writes))
         width = sum(itemsize for itemsize, by_row in slots if not by_row)
         width += sum(region.arguments[each.argument][1].itemsize for each in windows)
         fits = min(max(TOUCHED // max(width, 1), SHORTEST), LONGEST) // 64 * 64
         return max(fits, region.shape[-1]) if self.reduces else fits
+
+
+def _ahead(read: Operand, written: Operand) -> tuple[int, ...] | None:
+    """Return how many elements after it's computed a written element is read; ``None`` if none of them is."""
+    apart = [one - other for one, other in zip(written.start, read.start, strict=True)]
+    steps = {each.axis: each.step for each in written.axes}
+    if any(distance % steps[axis] if axis in steps else distance for axis, distance in enumerate(apart)):
+        return None
+    return tuple(apart[each.axis] // each.step for each in written.axes if each.axis is not None)
 
 
 def own_name(step: Step) -> str:

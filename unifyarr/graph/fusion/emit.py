@@ -200,7 +200,8 @@ def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Seq
     is_dense = [f"(steps[{i}] == {0 if i in stills else dtypes[value].itemsize})" for i, value in places]
     around = _pieces(ASIDE // sum(dtypes[value].itemsize for value in task.saved)) if task.saved else _ALL
     return f"""
-static void rows_{number}(char **args, ptrdiff_t const *steps, ptrdiff_t first, ptrdiff_t last, ptrdiff_t from, ptrdiff_t n)
+static void rows_{number}(char **args, ptrdiff_t const *steps, ptrdiff_t first, ptrdiff_t last, ptrdiff_t from,
+                          ptrdiff_t n)
 {{
     if (__builtin_expect({" & ".join(is_dense)}, 1)) {{
 {_rows([*starts, *pointers, *values], dense, "INDEPENDENT")}

@@ -71,9 +71,8 @@ def _without_conflicts(fgraph: FunctionGraph, grouping: Grouping, members: list[
         x = member.node.inputs[0]
         memory = roots(x)
         window = window_of(member)
-        conflicts = any(
-            roots(each.base) & memory and (each.base is not x or (each.start, each.axes) != window) for each in reads
-        )
+        # Other windows of the array itself may be read: what is written waits for that.
+        conflicts = any(roots(each.base) & memory and (each.base is not x or each.axes != window[1]) for each in reads)
         # What reads the old value after the region's results would keep it from being overwritten.
         later = not _is_made_anew(x) and any(
             node is None or (node not in inside and grouping.levels[node] > level)

@@ -141,6 +141,8 @@ def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterato
             tuple(-1 if axis.axis is None else axis.axis for axis in each.axes),
             tuple(axis.step for axis in each.axes),
             int(i in assembly.forward),
+            int(i in assembly.late),
+            assembly.ahead[i],
         )
         for i, each in enumerate(assembly.windows)
     )

@@ -14,6 +14,8 @@ import numpy as np
 LONG = 400_000
 # How many parts there are for each thread.
 PARTS = 4
+# From how many bytes on what was kept is copied by several threads.
+MANY = 4 << 20
 
 _lock = threading.Lock()
 _threads: int | None = None
@@ -95,8 +97,27 @@ class Parallel:
     def __call__(self, arrays: tuple[np.ndarray, ...], watched: int) -> None:
         """Run on arrays that suit the program; ``watched`` are the flags to report."""
         n = self._threads() if threading.current_thread() is threading.main_thread() else 1
-        # Each thread takes the next part when it's done with one: none waits for a thread that starts late.
         parts = 1 if n == 1 else PARTS * n
+        # What is written late, since it's read elsewhere, is kept until all parts are computed.
+        size = self._program.room(arrays) if parts > 1 else 0
+        room = np.empty(size, np.uint8) if size else None
+        flags = self._run_parts(arrays, watched, n, parts, room, False)
+        if room is not None:
+            # To wake threads for a short copy takes longer.
+            self._run_parts(arrays, watched, n if size > MANY else 1, parts, room, True)
+        if None in flags:
+            # The layout is the same for all parts, so that none of them has written anything.
+            self._fallback(*arrays)
+        else:
+            raised = np.bitwise_or.reduce([np.frombuffer(each or b"", np.uint8) for each in flags])
+            if raised.any():
+                self._report(raised.tobytes())
+
+    def _run_parts(
+        self, arrays: tuple[np.ndarray, ...], watched: int, n: int, parts: int, room: np.ndarray | None, writes: bool
+    ) -> list[bytes | None]:
+        """Run all parts, and return their flags; if it ``writes``, only what was kept is written."""
+        # Each thread takes the next part when it's done with one: none waits for a thread that starts late.
         numbers, lock = iter(range(parts)), threading.Lock()
         flags: list[bytes | None] = []
 
@@ -106,20 +127,14 @@ class Parallel:
                     part = next(numbers, None)
                 if part is None:
                     return
-                flags.append(self._program.part(arrays, part, parts, watched))
+                flags.append(self._program.part(arrays, part, parts, watched, room, writes))
 
         others = [_submit(work) for _ in range(n - 1)]
         work()
         for each in others:
             if not each.cancel():
                 each.result()
-        if None in flags:
-            # The layout is the same for all parts, so that none of them has written anything.
-            self._fallback(*arrays)
-        else:
-            raised = np.bitwise_or.reduce([np.frombuffer(each or b"", np.uint8) for each in flags])
-            if raised.any():
-                self._report(raised.tobytes())
+        return flags
 
 
 def _submit(run: Callable[[], None]) -> Future[None]:

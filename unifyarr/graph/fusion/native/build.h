@@ -41,16 +41,18 @@ static int read_arguments(Program *p, PyObject *arguments)
     return 0;
 }
 
-/* Read (argument, role, start, axes, steps, forward), and check that the window is in the argument. */
+/* Read (argument, role, start, axes, steps, forward, late, ahead), and check that the window is in the argument. */
 static int read_window(Program *p, Window *window, PyObject *given)
 {
-    if (!is_tuple(given, 6)) {
-        return wrong("a window has six parts");
+    if (!is_tuple(given, 8)) {
+        return wrong("a window has eight parts");
     }
     PyObject *start = PyTuple_GET_ITEM(given, 2), *axes = PyTuple_GET_ITEM(given, 3), *steps = PyTuple_GET_ITEM(given, 4);
     window->argument = (int)integer(given, 0);
     window->role = (int)integer(given, 1);
     window->forward = (int)integer(given, 5);
+    window->late = (int)integer(given, 6);
+    p->late |= window->late;
     if (window->argument < 0 || window->argument >= p->n_arguments) {
         return wrong("a window is of an argument");
     }
@@ -58,6 +60,11 @@ static int read_window(Program *p, Window *window, PyObject *given)
     const npy_intp *shape = p->shapes + window->argument * NPY_MAXDIMS;
     if (!is_tuple(start, ndim) || !is_tuple(axes, p->ndim) || !is_tuple(steps, p->ndim)) {
         return wrong("a window has one start for each axis of its argument, one axis for each of the space");
+    }
+    PyObject *ahead = PyTuple_GET_ITEM(given, 7);
+    window->crosses = ahead != Py_None;
+    if (window->crosses && !is_tuple(ahead, p->ndim)) {
+        return wrong("a window is read so many elements later along each axis of the space");
     }
     window->itemsize = PyDataType_ELSIZE(p->dtypes[window->argument]);
     npy_intp low[NPY_MAXDIMS], high[NPY_MAXDIMS];
@@ -70,6 +77,7 @@ static int read_window(Program *p, Window *window, PyObject *given)
             return wrong("a window's axes are those of its argument");
         }
         window->axis[i] = (int)axis;
+        window->ahead[i] = window->crosses ? integer(ahead, i) : 0;
         if (axis >= 0) {
             *(reach < 0 ? &low[axis] : &high[axis]) += reach;
         }

@@ -131,28 +131,60 @@ static int suits(const Program *p, PyObject *const *arrays)
     return 1;
 }
 
+/* What threads keep together of windows that are written late: all chunks of them. */
+typedef struct {
+    char *memory; /* or NULL */
+    npy_intp size;
+    int writes; /* whether they're written now, instead of computed */
+} Room;
+
+static void run_or_write(const Program *p, Plan *plan, npy_intp begin, npy_intp end, int watched, unsigned char *flags,
+                         const Room *room)
+{
+    if (!room->writes) {
+        run_chunks(p, plan, begin, end, watched, flags, !room->memory);
+        return;
+    }
+    for (npy_intp chunk = begin; chunk < end; chunk++) {
+        write_late(p, plan, chunk);
+    }
+}
+
 /* Run one part of `parts`; return 1, 0 if the arrays' layout needs the fallback, or -1 with an error set. */
 static int run_part(const Program *p, PyObject *const *arrays, npy_intp part, npy_intp parts, int watched,
-                    unsigned char *flags)
+                    unsigned char *flags, const Room *room)
 {
     Plan plan;
-    Scratch *scratch = take_scratch(scratch_bytes(p));
-    if (!scratch) {
-        PyErr_NoMemory();
-        return -1;
+    Scratch *scratch = take_scratch(scratch_bytes(p)), *ring = NULL;
+    int possible = scratch ? make_plan(p, arrays, &plan, (char *)(scratch + 1)) : -1;
+    if (possible > 0 && p->late) {
+        npy_intp chunks = room->memory ? plan.chunks : plan.kept;
+        ring = room->memory ? NULL : take_scratch((size_t)(chunks * late_bytes(p)));
+        if (room->memory ? chunks * late_bytes(p) > room->size : !ring) {
+            possible = -1;
+        } else {
+            keep_chunks(p, &plan, ring ? (char *)(ring + 1) : room->memory, chunks);
+        }
     }
-    int possible = make_plan(p, arrays, &plan, (char *)(scratch + 1));
-    if (possible) {
+    if (possible > 0) {
         npy_intp begin = plan.chunks * part / parts, end = plan.chunks * (part + 1) / parts;
         if (p->size * p->n_instructions > UNLOCKED) {
             Py_BEGIN_ALLOW_THREADS;
-            run_chunks(p, &plan, begin, end, watched, flags);
+            run_or_write(p, &plan, begin, end, watched, flags, room);
             Py_END_ALLOW_THREADS;
         } else {
-            run_chunks(p, &plan, begin, end, watched, flags);
+            run_or_write(p, &plan, begin, end, watched, flags, room);
         }
     }
-    give_scratch(scratch);
+    if (ring) {
+        give_scratch(ring);
+    }
+    if (scratch) {
+        give_scratch(scratch);
+    }
+    if (possible < 0) {
+        PyErr_NoMemory();
+    }
     return possible;
 }
 
@@ -202,7 +234,7 @@ static PyObject *call_on_arrays(Program *p, PyObject *const *arrays)
         return PyErr_NoMemory();
     }
     memset(flags, 0, p->n_steps);
-    int done = run_part(p, arrays, 0, 1, watched, flags);
+    int done = run_part(p, arrays, 0, 1, watched, flags, &(Room){NULL, 0, 0});
     if (done == 0) {
         result = PyObject_Vectorcall(p->fallback, arrays, n, NULL);
     } else if (done > 0) {
@@ -257,14 +289,44 @@ static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t na
     return p->exchange ? call_on_others(p, arrays) : call_on_arrays(p, arrays);
 }
 
-/* program.part(arrays, part, parts, watched): for threads, whose settings aren't those of the call. */
+/* program.room(arrays): the bytes that threads need for all chunks of the windows that are written late. */
+static PyObject *program_room(PyObject *self, PyObject *arrays)
+{
+    Program *p = (Program *)self;
+    if (!PyTuple_Check(arrays) || PyTuple_GET_SIZE(arrays) != p->n_arguments || !suits(p, ((PyTupleObject *)arrays)->ob_item)) {
+        PyErr_SetString(PyExc_ValueError, "not the arrays of this program");
+        return NULL;
+    }
+    Plan plan;
+    Scratch *scratch = p->late ? take_scratch(scratch_bytes(p)) : NULL;
+    npy_intp bytes = 0;
+    if (p->late && !scratch) {
+        return PyErr_NoMemory();
+    }
+    if (scratch) {
+        bytes = make_plan(p, ((PyTupleObject *)arrays)->ob_item, &plan, (char *)(scratch + 1)) ? plan.chunks * late_bytes(p) : 0;
+        give_scratch(scratch);
+    }
+    return PyLong_FromSsize_t(bytes);
+}
+
+/* program.part(arrays, part, parts, watched, room, writes): for threads, whose settings aren't those of the call. */
 static PyObject *program_part(PyObject *self, PyObject *args)
 {
     Program *p = (Program *)self;
-    PyObject *arrays;
+    PyObject *arrays, *given;
     Py_ssize_t part, parts;
     int watched;
-    if (!PyArg_ParseTuple(args, "O!nni", &PyTuple_Type, &arrays, &part, &parts, &watched)) {
+    Room room = {NULL, 0, 0};
+    if (!PyArg_ParseTuple(args, "O!nniOp", &PyTuple_Type, &arrays, &part, &parts, &watched, &given, &room.writes)) {
+        return NULL;
+    }
+    if (PyArray_Check(given)) {
+        room.memory = PyArray_BYTES((PyArrayObject *)given);
+        room.size = PyArray_NBYTES((PyArrayObject *)given);
+    }
+    if ((p->late && parts > 1 && !room.memory) || (room.writes && !(p->late && room.memory))) {
+        PyErr_SetString(PyExc_ValueError, "the parts of this program need room for all that is written late");
         return NULL;
     }
     PyObject *const *items = ((PyTupleObject *)arrays)->ob_item;
@@ -277,7 +339,8 @@ static PyObject *program_part(PyObject *self, PyObject *args)
         return NULL;
     }
     memset(PyBytes_AS_STRING(flags), 0, p->n_steps);
-    int done = run_part(p, items, part, parts, as_raised(watched), (unsigned char *)PyBytes_AS_STRING(flags));
+    int done = run_part(p, items, part, parts, as_raised(watched), (unsigned char *)PyBytes_AS_STRING(flags),
+                        &room);
     if (done <= 0) {
         Py_DECREF(flags);
         return done ? NULL : Py_NewRef(Py_None);
@@ -336,7 +399,9 @@ static void free_program(PyObject *self)
 }
 
 static PyMethodDef program_methods[] = {
-    {"part", program_part, METH_VARARGS, "Run one part of the work: part(arrays, part, parts, watched) -> flags."},
+    {"part", program_part, METH_VARARGS,
+     "Run one part of the work: part(arrays, part, parts, watched, room, writes) -> flags."},
+    {"room", program_room, METH_O, "Return the bytes of room that parts need: room(arrays)."},
     {NULL, NULL, 0, NULL},
 };
 

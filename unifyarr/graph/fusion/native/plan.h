@@ -21,6 +21,10 @@ typedef struct {
     npy_intp piece, block; /* of a row, and rows, in a chunk */
     npy_intp pieces, blocks, chunks;
     npy_intp *strides;     /* NPY_MAXDIMS for each window */
+    npy_intp *ahead;       /* likewise, of windows that read what is written late */
+    npy_intp lag;          /* so many chunks after its own a window is written late */
+    npy_intp kept;         /* how many chunks of it are kept */
+    char **rings;          /* where they are */
     char **base;           /* of windows */
     char **gathered;       /* buffers of windows that are gathered from many rows, or NULL */
     Place *staged;         /* where to copy what is computed in a buffer; its data are NULL for other windows */
@@ -52,6 +56,9 @@ static void sort_axes(const Program *p, Plan *plan)
             SWAP(plan->dims)
             for (int w = 0; w < p->n_windows; w++) {
                 SWAP(plan->strides + w * NPY_MAXDIMS)
+                if (p->late) {
+                    SWAP(plan->ahead + w * NPY_MAXDIMS)
+                }
             }
         }
     }
@@ -69,6 +76,10 @@ static void merge_axes(const Program *p, Plan *plan)
             one = strides[last] == strides[i] * plan->dims[i];
         }
         last += !one;
+        for (int w = 0; p->late && w < p->n_windows; w++) {
+            npy_intp *ahead = plan->ahead + w * NPY_MAXDIMS;
+            ahead[last] = one ? ahead[last] * plan->dims[i] + ahead[i] : ahead[i];
+        }
         plan->dims[last] = one ? plan->dims[last] * plan->dims[i] : plan->dims[i];
         for (int w = 0; w < p->n_windows; w++) {
             npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
@@ -133,6 +144,33 @@ static void choose_chunks(const Program *p, Plan *plan)
     plan->chunks = outer * plan->blocks * plan->pieces;
 }
 
+static npy_intp upwards(npy_intp number, npy_intp by)
+{
+    return number >= 0 ? (number + by - 1) / by : -(-number / by);
+}
+
+/* Find how many chunks after an element's own there is one that reads it at last. */
+static void choose_lag(const Program *p, Plan *plan)
+{
+    plan->lag = 0;
+    for (int w = 0; w < p->n_windows; w++) {
+        const npy_intp *ahead = plan->ahead + w * NPY_MAXDIMS;
+        npy_intp lag = 0, elements = 0, rows = plan->ndim > 1 ? ahead[plan->ndim - 2] : 0;
+        for (int i = 0; i < (plan->flat ? plan->ndim : plan->ndim - 2); i++) {
+            elements = elements * plan->dims[i] + ahead[i];
+        }
+        if (plan->flat) {
+            lag = upwards(elements, plan->piece);
+        } else {
+            lag = (elements * plan->blocks + upwards(rows, plan->block)) * plan->pieces;
+            lag += plan->pieces > 1 ? upwards(ahead[plan->ndim - 1], plan->piece) : 0;
+        }
+        plan->lag = p->windows[w].crosses && lag > plan->lag ? lag : plan->lag;
+    }
+    plan->lag = plan->lag < plan->chunks ? plan->lag : plan->chunks;
+    plan->kept = plan->lag + 1;
+}
+
 static int n_places(const Program *p)
 {
     return p->n_windows + p->n_constants + p->n_slots;
@@ -140,7 +178,7 @@ static int n_places(const Program *p)
 
 static size_t plan_bytes(const Program *p)
 {
-    return p->n_windows * (NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(Place)) +
+    return p->n_windows * ((p->late ? 2 : 1) * NPY_MAXDIMS * sizeof(npy_intp) + 3 * sizeof(char *) + sizeof(Place)) +
            2 * n_places(p) * sizeof(Place) + p->n_slots * sizeof(Aside);
 }
 
@@ -169,11 +207,17 @@ static void place_window(const Program *p, Plan *plan, int w, PyArrayObject *arr
     }
     for (int i = 0; i < p->ndim; i++) {
         if (p->shape[i] != 1 || (p->reduces && i == p->ndim - 1)) {
+            if (p->late) {
+                plan->ahead[w * NPY_MAXDIMS + j] = window->ahead[i];
+            }
             strides[j++] = window->axis[i] < 0 ? 0 : given[window->axis[i]] * window->step[i];
         }
     }
     if (!j) {
         strides[0] = window->itemsize;
+        if (p->late) {
+            plan->ahead[w * NPY_MAXDIMS] = 0;
+        }
     }
 }
 
@@ -206,17 +250,29 @@ static int is_forward(const Program *p, const Plan *plan)
     return 1;
 }
 
+/* The bytes that a chunk of each of the windows takes which are written late. */
+static npy_intp late_bytes(const Program *p)
+{
+    npy_intp bytes = 0;
+    for (int w = 0; w < p->n_windows; w++) {
+        bytes += p->windows[w].late ? buffer_bytes(p, p->windows[w].itemsize) : 0;
+    }
+    return bytes;
+}
+
 /* Fill in a plan for the arrays of a call, with its memory in `memory`; return whether there is one. */
 static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char *memory)
 {
     char *buffers = (char *)(((uintptr_t)memory + plan_bytes(p) + 63) / 64 * 64);
     plan->strides = (npy_intp *)memory;
-    plan->places = (Place *)(plan->strides + p->n_windows * NPY_MAXDIMS);
+    plan->ahead = plan->strides + p->n_windows * NPY_MAXDIMS;
+    plan->places = (Place *)(plan->ahead + (p->late ? p->n_windows * NPY_MAXDIMS : 0));
     plan->staged = plan->places + n_places(p);
     plan->shifted = plan->staged + p->n_windows;
     plan->asides = (Aside *)(plan->shifted + n_places(p));
     plan->base = (char **)(plan->asides + p->n_slots);
     plan->gathered = plan->base + p->n_windows;
+    plan->rings = plan->gathered + p->n_windows;
 
     plan->ndim = 0;
     for (int i = 0; i < p->ndim; i++) {
@@ -238,6 +294,9 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
     }
     merge_axes(p, plan);
     choose_chunks(p, plan);
+    if (p->late) {
+        choose_lag(p, plan);
+    }
 
     Place *place = plan->places;
     for (int w = 0; w < p->n_windows; w++, place++) {
@@ -249,7 +308,9 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
         plan->staged[w] = (Place){NULL, 0, 0};
         npy_intp itemsize = p->windows[w].itemsize;
         int role = p->windows[w].role;
-        if (plan->flat && !is_even(plan, w)) {
+        if (p->windows[w].late) {
+            place->inner = itemsize;
+        } else if (plan->flat && !is_even(plan, w)) {
             place->data = plan->gathered[w] = buffers;
             place->inner = itemsize;
             buffers += buffer_bytes(p, itemsize);

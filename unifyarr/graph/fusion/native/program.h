@@ -12,6 +12,9 @@ enum role {
 typedef struct {
     int argument, role;
     int forward;                 /* whether loops that differ for negative strides read it */
+    int late;                    /* whether it's written late, since its argument is also read by other windows */
+    int crosses;                 /* whether it reads elements of a window that is written late: */
+    npy_intp ahead[NPY_MAXDIMS]; /* each of them so many elements after it is computed */
     npy_intp itemsize;
     npy_intp start[NPY_MAXDIMS]; /* for each axis of the argument */
     int axis[NPY_MAXDIMS];       /* for each axis of the iteration space: one of the argument, or -1 for a broadcast */
@@ -65,6 +68,7 @@ typedef struct {
     Py_ssize_t calls;
     int ndim, reduces, ordered;
     int watches;         /* whether flags become warnings */
+    int late;            /* whether a window is written late */
     int n_arguments, n_windows, n_constants, n_slots, n_instructions, n_operands, n_steps;
     npy_intp shape[NPY_MAXDIMS];
     npy_intp size, capacity;

@@ -1,14 +1,14 @@
 /* Running a plan, without the interpreter. */
 
 /* Copy a piece of a window, in the order of all elements, into its buffer; if it's written, back from there. */
-static void copy_piece(const Program *p, const Plan *plan, int w, npy_intp first, npy_intp count)
+static void copy_piece(const Program *p, const Plan *plan, int w, char *buffer, npy_intp first, npy_intp count)
 {
     const Window *window = &p->windows[w];
     const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
     int last = plan->ndim - 1;
     npy_intp index[NPY_MAXDIMS], rest = first;
     npy_intp steps[2] = {strides[last], window->itemsize};
-    char *data = plan->base[w], *buffer = plan->gathered[w];
+    char *data = plan->base[w];
     if (window->role) {
         steps[0] = window->itemsize;
         steps[1] = strides[last];
@@ -195,38 +195,94 @@ static void run_chunk(const Program *p, const Plan *plan, npy_intp rows, npy_int
     }
 }
 
-static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp end, int watched, unsigned char *flags)
+/* Where a chunk begins in the iteration space, and how far it goes. */
+typedef struct {
+    npy_intp outer, row, from, rows, length;
+} Chunk;
+
+static Chunk chunk_at(const Plan *plan, npy_intp chunk)
+{
+    npy_intp piece = chunk % plan->pieces, rest = chunk / plan->pieces;
+    Chunk at = {rest / plan->blocks, rest % plan->blocks * plan->block, piece * plan->piece, plan->block, plan->piece};
+    at.length = plan->length - at.from < at.length ? plan->length - at.from : at.length;
+    at.rows = plan->rows - at.row < at.rows ? plan->rows - at.row : at.rows;
+    return at;
+}
+
+/* The first element of a chunk in a window, whose steps between elements and rows are given. */
+static char *window_at(const Plan *plan, int w, const Chunk *at, npy_intp inner, npy_intp row)
+{
+    const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
+    char *data = plan->base[w] + at->from * inner + at->row * row;
+    npy_intp index = at->outer;
+    for (int i = plan->flat ? -1 : plan->ndim - 3; i >= 0; i--) {
+        data += index % plan->dims[i] * strides[i];
+        index /= plan->dims[i];
+    }
+    return data;
+}
+
+/* Where a chunk is kept of a window that is written late. */
+static char *kept_at(const Program *p, const Plan *plan, int w, npy_intp chunk)
+{
+    return plan->rings[w] + chunk % plan->kept * buffer_bytes(p, p->windows[w].itemsize);
+}
+
+/* Give the windows that are written late so much memory, for as many chunks. */
+static void keep_chunks(const Program *p, Plan *plan, char *memory, npy_intp chunks)
+{
+    plan->kept = chunks;
+    for (int w = 0; w < p->n_windows; w++) {
+        plan->rings[w] = memory;
+        memory += p->windows[w].late ? chunks * buffer_bytes(p, p->windows[w].itemsize) : 0;
+    }
+}
+
+/* Write a chunk of all windows that are written late. */
+static void write_late(const Program *p, const Plan *plan, npy_intp chunk)
+{
+    Chunk at = chunk_at(plan, chunk);
+    for (int w = 0; w < p->n_windows; w++) {
+        if (!p->windows[w].late) {
+            continue;
+        }
+        const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
+        npy_intp itemsize = p->windows[w].itemsize;
+        char *kept = kept_at(p, plan, w, chunk);
+        if (plan->flat) {
+            copy_piece(p, plan, w, kept, at.from, at.length);
+            continue;
+        }
+        Place from = {kept, itemsize, itemsize * at.length};
+        Place to = {NULL, strides[plan->ndim - 1], plan->ndim > 1 ? strides[plan->ndim - 2] : 0};
+        to.data = window_at(plan, w, &at, to.inner, to.row);
+        copy_staged(itemsize, &from, &to, at.rows, at.length);
+    }
+}
+
+/* Run chunks; if it `writes`, what is written late is written, too. */
+static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp end, int watched, unsigned char *flags,
+                       int writes)
 {
     Place *places = plan->places;
     if (watched && fetestexcept(watched)) {
         feclearexcept(FE_ALL_EXCEPT);
     }
     for (npy_intp chunk = begin; chunk < end; chunk++) {
-        npy_intp piece = chunk % plan->pieces, rest = chunk / plan->pieces;
-        npy_intp block = rest % plan->blocks, outer = rest / plan->blocks;
-        npy_intp from = piece * plan->piece, row = block * plan->block;
-        npy_intp length = plan->length - from < plan->piece ? plan->length - from : plan->piece;
-        npy_intp rows = plan->rows - row < plan->block ? plan->rows - row : plan->block;
+        Chunk at = chunk_at(plan, chunk);
         for (int w = 0; w < p->n_windows; w++) {
-            if (plan->gathered[w]) {
+            if (p->windows[w].late) {
+                places[w].data = kept_at(p, plan, w, chunk);
+                places[w].row = p->windows[w].itemsize * at.length;
+            } else if (plan->gathered[w]) {
                 if (p->windows[w].role == READ) {
-                    copy_piece(p, plan, w, from, length);
+                    copy_piece(p, plan, w, plan->gathered[w], at.from, at.length);
                 }
-                continue;
-            }
-            const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
-            const Place *at = plan->staged[w].data ? &plan->staged[w] : &places[w];
-            char *data = plan->base[w] + from * at->inner + row * at->row;
-            npy_intp index = outer;
-            for (int i = plan->flat ? -1 : plan->ndim - 3; i >= 0; i--) {
-                data += index % plan->dims[i] * strides[i];
-                index /= plan->dims[i];
-            }
-            if (plan->staged[w].data) {
-                plan->staged[w].data = data;
-                places[w].row = p->windows[w].itemsize * (places[w].inner ? length : 1);
+            } else if (plan->staged[w].data) {
+                plan->staged[w].data = window_at(plan, w, &at, plan->staged[w].inner, plan->staged[w].row);
+                places[w].row = p->windows[w].itemsize * (places[w].inner ? at.length : 1);
             } else {
-                places[w].data = data;
+                places[w].data = window_at(plan, w, &at, places[w].inner, places[w].row);
             }
         }
         for (int s = 0; s < p->n_slots; s++) {
@@ -238,16 +294,23 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
             }
             if (!p->slots[s].by_row) {
                 /* Slots are dense, however long the rows of this chunk are. */
-                place->row = length * p->slots[s].itemsize;
+                place->row = at.length * p->slots[s].itemsize;
             }
         }
-        run_chunk(p, plan, rows, length, watched, flags);
+        run_chunk(p, plan, at.rows, at.length, watched, flags);
         for (int w = 0; w < p->n_windows; w++) {
             if (plan->gathered[w] && p->windows[w].role != READ) {
-                copy_piece(p, plan, w, from, length);
+                copy_piece(p, plan, w, plan->gathered[w], at.from, at.length);
             } else if (plan->staged[w].data) {
-                copy_staged(p->windows[w].itemsize, &places[w], &plan->staged[w], rows, length);
+                copy_staged(p->windows[w].itemsize, &places[w], &plan->staged[w], at.rows, at.length);
             }
         }
+        if (p->late && writes && chunk - plan->lag >= begin) {
+            write_late(p, plan, chunk - plan->lag);
+        }
+    }
+    for (npy_intp chunk = end - plan->lag < begin ? begin : end - plan->lag; p->late && writes && chunk < end;
+         chunk++) {
+        write_late(p, plan, chunk);
     }
 }
