@@ -88,7 +88,7 @@ def typecheck(session: nox.Session) -> None:
     session.install("mypy", "pyright", *CONSTRAINTS)
     install(session, "test")
     session.run("mypy")
-    session.run("pyright", "tests/typing_cases.py")
+    session.run("pyright", "tests/typing_cases.py", "tests/typing_programs.py")
 
 
 @nox.session

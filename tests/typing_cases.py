@@ -20,5 +20,5 @@ assert_type(ua.inplace_update(x, 0.0), ua.Array)
 assert_type(x.shape, tuple[int, ...])
 assert_type(ua.array([1, 2]), ua.Array)
 assert_type(ua.shares_memory(x, x[0, ...]), bool)
-ua.sin(x, 1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-ua.sum(x, axes=0)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+ua.sin(x, 1)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+ua.sum(x, axes=0)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]

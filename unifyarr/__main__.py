@@ -13,7 +13,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command")
     check = commands.add_parser("check", help="compare what backends compute with NumPy, in at most two minutes each")
     check.add_argument("backend", nargs="*", help="the backends to check; all that are installed if none is named")
-    check.add_argument("--seconds", type=float, default=110.0, help="the longest time for each backend")
+    check.add_argument("--seconds", type=float, default=90.0, help="the time for each backend, 90 if not given")
     options = parser.parse_args(arguments)
     if options.command is None:
         from ._versions import show_versions

@@ -27,6 +27,10 @@ class CompileWarning(UserWarning):
     """An engine's own compiler can't compile a function: it runs operation by operation there."""
 
 
+class UnifyarrDeprecationWarning(DeprecationWarning):
+    """A name of this package goes in a later version; the message says in which, and what to write instead."""
+
+
 class EngineError(UnifyarrError, ValueError, RuntimeError):
     """The engine refused a call with an error of a class of its own, which is the ``__cause__``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,11 +15,52 @@ class SupportsArray(Protocol):
         """Return the values as a NumPy array."""
 
 
+class HasDType(Protocol):
+    """What has a dtype: one of ours, and those of ``jax.numpy``."""
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype."""
+
+
+class TorchDType(Protocol):
+    """A dtype of torch, which nothing is imported for."""
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Whether it's real and floating-point."""
+
+
+class TensorFlowDType(Protocol):
+    """A dtype of TensorFlow, which nothing is imported for."""
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """NumPy's class of scalars."""
+
+
+# The names of dtypes, and those of the package's own backends. Others come from other packages.
+DTypeName: TypeAlias = Literal[
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+BackendName: TypeAlias = Literal["numpy", "torch", "jax", "tensorflow"] | str
 # What functions take for a dtype: one of ours, its name, NumPy's, Python's or an engine's own.
-DTypeLike: TypeAlias = Any
+DTypeLike: TypeAlias = (
+    HasDType
+    | DTypeName
+    | np.dtype[Any]
+    | type[np.generic]
+    | type[bool]
+    | type[int]
+    | type[float]
+    | type[complex]
+    | TorchDType
+    | TensorFlowDType
+)
 Scalar: TypeAlias = bool | int | float | complex
 Shape: TypeAlias = tuple[int, ...]
 NestedSequence: TypeAlias = Sequence[Any]
 # What functions take for an array: an ``Array``, native arrays of any engine, NumPy arrays and scalars, lists. The note
 # makes it a type of its own, that a union with ``Scalar`` keeps apart.
-ArrayLike: TypeAlias = Annotated[SupportsArray | np.generic | Scalar | NestedSequence | Any, "array-like"]
+ArrayLike: TypeAlias = Annotated[SupportsArray | np.generic | Scalar | NestedSequence, "array-like"]

@@ -6,7 +6,7 @@ import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from .. import functions
 from .._core.arrays.array import Array
@@ -22,7 +22,7 @@ from .tree import Tree, as_item, made, order_of, set_items
 if TYPE_CHECKING:
     import os
 
-    from ..typing import Shape
+    from ..typing import ArrayLike, Shape
 
 
 class Container(Operators, Tree):
@@ -82,6 +82,11 @@ class Container(Operators, Tree):
         """Create a container, and register the class with optree first."""
         trees()
         return super().__new__(cls)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Item: ...
+        def __getitem__(self, key: Any) -> Item: ...
 
     def at(self, *keys: str) -> Container:
         """Return a container of the items at some paths, sharing the arrays.
@@ -277,6 +282,10 @@ class Container(Operators, Tree):
         pairs = {path: (mine.get(path), theirs.get(path)) for path in mine | theirs}
         return {path: pair for path, pair in pairs.items() if not agree(*pair, rtol, atol)}
 
+    @overload
+    def reduce(self, function: None = None, initial: ArrayLike | None = None) -> Array: ...
+    @overload
+    def reduce(self, function: Callable[[Any, Any], Any], initial: Any = None) -> Any: ...
     def reduce(self, function: Callable[[Any, Any], Any] | None = None, initial: Any = None) -> Any:
         """Combine all leaves by a function of two arguments; by default ``add``, which gives the sum of the leaves.
 
@@ -440,6 +449,12 @@ class Container(Operators, Tree):
                 f"two containers differ in their structure, first at {path or 'the root'!r}: {mine} in one, "
                 f"{theirs} in the other"
             )
+
+
+if TYPE_CHECKING:
+
+    class Item(Array, Container):  # type: ignore[misc]
+        """An item of a container, which is an array or a container: to type checkers both."""
 
 
 # What a node holds.

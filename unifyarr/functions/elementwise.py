@@ -893,6 +893,7 @@ def clip(
     if min is None and max is None:
         return positive(x, out=out) if x.dtype != dtypes.bool else x.copy()
     if min is None:
+        assert max is not None
         return minimum(x, max, out=out)
     if max is None:
         return maximum(x, min, out=out)

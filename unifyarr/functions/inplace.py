@@ -114,7 +114,7 @@ def variable(
     """
     if isinstance(x, Nest):
         leaves = [variable(each, dtype=dtype, device=device, backend=backend) for each in x.leaves()]
-        return x._with_leaves(leaves)  # type: ignore[return-value]
+        return x._with_leaves(leaves)
     if backend is not None:
         load(backend)
     array = functions.asarray(x, dtype=dtype, device=device, backend=backend, copy=True)

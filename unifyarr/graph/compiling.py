@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
@@ -31,10 +31,13 @@ from .run.telling import tell_dropped, tell_in_python, tell_traced
 from .tracing.crossing import Crossing, common_backend, loses_gradients
 
 if TYPE_CHECKING:
+    from ..typing import BackendName
     from .show.memory_report import MemoryReport
     from .show.profile_report import ProfileReport
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+P = ParamSpec("P")
+Rest = ParamSpec("Rest")
+Result = TypeVar("Result")
 Parameters = Iterable[str | int] | str | int
 MODES = ("fast", "debug", "pure")
 running_mode = traced_mode.get
@@ -43,12 +46,12 @@ running_mode = traced_mode.get
 PROGRAMS = 256
 
 
-class Compiled:
+class Compiled(Generic[P, Result]):
     """A function of arrays that runs as a graph; see ``compile``."""
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[P, Result],
         backend: str | None,
         mode: str,
         mutable: Parameters,
@@ -78,13 +81,13 @@ class Compiled:
         # The call of that program, which most calls are for again.
         self._straight: Call = miss
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
         """Call the function. Arguments of a new shape, dtype or structure are traced first."""
         if running_mode() is None:
-            result = self._straight(args, kwargs)
+            result: Any = self._straight(args, kwargs)
             if result is not MISS:
-                return result
-        return self._call(args, kwargs)
+                return result  # type: ignore[no-any-return]
+        return self._call(args, kwargs)  # type: ignore[no-any-return]
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if running() is not None:
@@ -139,19 +142,25 @@ class Compiled:
             self._name, program, lambda run: program(leaves, lambda: self._function(*args, **kwargs), run)
         )
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Compiled[Concatenate[Any, Rest], Result], instance: object, owner: type | None = None
+    ) -> Callable[Rest, Result]: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Bind the function to an instance, as a method."""
         return self if instance is None else MethodType(self, instance)
 
-    def __copy__(self) -> Compiled:
+    def __copy__(self) -> Self:
         """Return a compiled function with no programs yet."""
         return self._like(self._function)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self._like(copy.deepcopy(self._function, memo))
 
-    def _like(self, function: Callable[..., Any]) -> Compiled:
-        made = Compiled.__new__(type(self))
+    def _like(self, function: Callable[..., Any]) -> Self:
+        made = object.__new__(type(self))
         vars(made).update(vars(self), _function=function, __wrapped__=function)
         made._begin()
         return made
@@ -233,6 +242,13 @@ class Compiled:
         return CalledProgram(self._function, leaves, spec, crossing, mutable, self._options, floats)
 
 
+class Decorator(Protocol):
+    """What ``compile`` returns without a function."""
+
+    def __call__(self, function: Callable[P, Result], /) -> Compiled[P, Result]:
+        """Return the compiled function."""
+
+
 def _limit(programs: int) -> int:
     if isinstance(programs, bool) or not isinstance(programs, (int, np.integer)):
         raise TypeError(f"programs is the most programs to keep, a number, not {programs!r}")
@@ -259,41 +275,40 @@ def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[st
     return frozenset(found)
 
 
-@overload
-def compile(function: Function, /) -> Function: ...
+Mode = Literal["fast", "debug", "pure"]
 
 
 @overload
 def compile(
-    function: Function,
+    function: Callable[P, Result],
     /,
     *,
-    backend: str | None = None,
-    mode: str = "fast",
+    backend: BackendName | None = None,
+    mode: Mode = "fast",
     mutable: Parameters = (),
     borrow: bool = False,
     programs: int = PROGRAMS,
     wait: bool = False,
-) -> Function: ...
+) -> Compiled[P, Result]: ...
 
 
 @overload
 def compile(
     *,
-    backend: str | None = None,
-    mode: str = "fast",
+    backend: BackendName | None = None,
+    mode: Mode = "fast",
     mutable: Parameters = (),
     borrow: bool = False,
     programs: int = PROGRAMS,
     wait: bool = False,
-) -> Callable[[Function], Function]: ...
+) -> Decorator: ...
 
 
 def compile(
-    function: Any = None,
+    function: Callable[..., Any] | None = None,
     /,
     *,
-    backend: str | None = None,
+    backend: BackendName | None = None,
     mode: str = "fast",
     mutable: Parameters = (),
     borrow: bool = False,

@@ -95,7 +95,7 @@ def reduce(
         )
     keeps_sign = name == "add" and working.rank > 1 and initial is not NO_VALUE and _is_negative_zero(initial)
     if mask is not None:
-        neutral = first if identity is None or keeps_sign else ua.asarray(identity, dtype=working)
+        neutral: Any = first if identity is None or keeps_sign else ua.asarray(identity, dtype=working)
         x = ua.where(mask, cast(x, working), neutral)
     result = _in_any_order(function, x, axes, working, keepdims)
     if initial is NO_VALUE or first is None:

@@ -68,4 +68,4 @@ def deliver(result: Array, out: Any, *, casting: str = "same_kind") -> Array:
     if not np.can_cast(result.dtype.dtype, target.dtype.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(f"out has dtype {target.dtype}, which {result.dtype} can't be cast to under {casting!r}")
     update(target, result.astype(target.dtype), what="out")
-    return out  # type: ignore[no-any-return]
+    return out

@@ -139,7 +139,7 @@ def _ramps(x: Array, widths: Pairs, ends: Pairs) -> Array:
 
 def _ramp(end: Array, edge: Array, count: int, axis: int) -> Array:
     edge = ua.squeeze(edge, axis)
-    return linspace(end, edge, count, endpoint=False, dtype=edge.dtype, axis=axis)  # type: ignore[no-any-return]
+    return linspace(end, edge, count, endpoint=False, dtype=edge.dtype, axis=axis)
 
 
 def _statistics(x: Array, widths: Pairs, function: Callable[..., Array], lengths: Pairs) -> Array:

@@ -148,7 +148,7 @@ def _mode(mode: Any) -> str:
         return ("valid", "same", "full")[mode]
     if mode is None:
         raise TypeError("mode is 'full', 'same' or 'valid', not None")
-    return mode  # type: ignore[no-any-return]
+    return mode
 
 
 @follows(numpy.correlate)

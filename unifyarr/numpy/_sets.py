@@ -143,7 +143,7 @@ def _vectors(first: Any, second: Any) -> list[Array]:
 @follows(np.union1d)
 def union1d(ar1: Any, ar2: Any) -> Array:
     """Return the sorted distinct elements of two arrays."""
-    return unique(ua.concat(_vectors(ar1, ar2)))  # type: ignore[no-any-return]
+    return unique(ua.concat(_vectors(ar1, ar2)))
 
 
 @follows(np.intersect1d)

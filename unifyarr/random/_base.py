@@ -162,7 +162,7 @@ class Base:
     def __copy__(self) -> Self:
         """Return an independent generator with the same state."""
         rebuild, arguments = self.__reduce__()
-        return rebuild(*arguments)  # type: ignore[no-any-return]
+        return rebuild(*arguments)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.__copy__()

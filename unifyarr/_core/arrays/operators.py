@@ -150,17 +150,17 @@ def unary(function: str, text: str = "{}self") -> Callable[[X], X]:
     return _Operator(function, _make_unary, text)  # type: ignore[return-value]
 
 
-def binary(function: str) -> Callable[[X, ArrayLike], X]:
+def binary(function: str) -> Callable[[X, ArrayLike | X], X]:
     """Return the operator that is a function of two arrays, the left one of which has the operator."""
     return _Operator(function, _make_binary, "self {} other")  # type: ignore[return-value]
 
 
-def reflected(function: str) -> Callable[[X, ArrayLike], X]:
+def reflected(function: str) -> Callable[[X, ArrayLike | X], X]:
     """Return the operator that is a function of two arrays, the right one of which has the operator."""
     return _Operator(function, _make_reflected, "other {} self")  # type: ignore[return-value]
 
 
-def in_place(function: str) -> Callable[[X, ArrayLike], X]:
+def in_place(function: str) -> Callable[[X, ArrayLike | X], X]:
     """Return the operator that writes what a function returns to its left operand."""
     return _Operator(function, _make_in_place, "self {}= other")  # type: ignore[return-value]
 
@@ -195,8 +195,8 @@ class Operators:
     __ge__ = binary("greater_equal")
     if TYPE_CHECKING:
         # ``object`` has these with another result, which checkers keep to where nothing is declared.
-        def __eq__(self, other: ArrayLike, /) -> Self: ...  # type: ignore[override]
-        def __ne__(self, other: ArrayLike, /) -> Self: ...  # type: ignore[override]
+        def __eq__(self, other: ArrayLike | Self, /) -> Self: ...  # type: ignore[override]
+        def __ne__(self, other: ArrayLike | Self, /) -> Self: ...  # type: ignore[override]
     else:
         __eq__ = binary("equal")
         __ne__ = binary("not_equal")

@@ -59,7 +59,7 @@ class Writing:
         # Whether it goes on: a finalizer may be run in the middle of it, in the same thread.
         self.under_way = False
         # What finalizers write, which comes after.
-        self.later: list[Callable[[], None]] = []
+        self.later: list[Callable[[], object]] = []
 
     def end(self, pending: Iterable[Pending]) -> None:
         """Give the arrays that the write hasn't come to what is good, now that it isn't under way any more."""

@@ -59,7 +59,7 @@ def set_printoptions(
     """
     global _process
     given = {name: value for name, value in locals().items() if name in NAMES}
-    chosen, usual = _checked(given), np.get_printoptions()
+    chosen, usual = _checked(given), _of_numpy()
     with _lock:
         merged = {**_process, "formatter": None, **chosen}
         _process = {name: value for name, value in merged.items() if value != usual[name]}
@@ -77,8 +77,12 @@ def get_printoptions() -> dict[str, Any]:
 
     Source: ``numpy.get_printoptions``.
     """
-    usual = np.get_printoptions()
+    usual = _of_numpy()
     return {name: usual[name] for name in NAMES} | _chosen()
+
+
+def _of_numpy() -> dict[str, Any]:
+    return {**np.get_printoptions()}
 
 
 @contextlib.contextmanager

@@ -7,10 +7,14 @@ import functools
 import os
 from collections.abc import Iterator
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from .handle import LOADED, Handle
 from .registry import load
 from .tracing import inside, mode
+
+if TYPE_CHECKING:
+    from ...typing import BackendName
 
 _default: str | None = None
 _scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
@@ -34,7 +38,7 @@ def current() -> Handle:
     return handle if mode.get() is None else inside(handle)
 
 
-def set_backend(backend: str) -> None:
+def set_backend(backend: BackendName) -> None:
     """Make ``backend`` the process's default: where creation functions and plain data go.
 
     Scopes opened by ``use_backend`` go before it. Without it the default is the environment variable
@@ -64,7 +68,7 @@ def set_backend(backend: str) -> None:
 
 
 @contextlib.contextmanager
-def use_backend(backend: str) -> Iterator[None]:
+def use_backend(backend: BackendName) -> Iterator[None]:
     """Make ``backend`` the current one inside a ``with`` block, or inside a function that this decorates.
 
     The scope is a context variable: other threads and tasks don't see it. A new thread starts without a scope;

@@ -146,7 +146,7 @@ def test_an_out_that_doesnt_fit_changes_nothing(backend: str, function: str) -> 
         (ShapeError, ua.full((*last.shape, 2), True, dtype=last.dtype)),
         (ReadOnlyError, ua.broadcast_to(ua.full((), True, dtype=last.dtype), last.shape)),
     ]
-    narrow = {"f": "int64", "c": "float64", "i": "bool"}.get(last.dtype.kind)
+    narrow: Any = {"f": "int64", "c": "float64", "i": "bool"}.get(last.dtype.kind)
     if narrow is not None:
         bad.append((CastingError, ua.full(last.shape, True, dtype=narrow)))
     for error, target in bad:

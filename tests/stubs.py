@@ -1,0 +1,187 @@
+"""``python -m tests.stubs``: write the stubs of the namespaces of functions, which type checkers read.
+
+A function is declared once, for arrays. What the machinery around it adds follows from the declaration, and is written
+here: arguments may be array-likes, and a call with a container gives a container.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import unifyarr as ua
+from unifyarr import functions
+from unifyarr._core.declaring.declare import Declaration
+
+ROOT = Path(ua.__file__).parent
+HEADER = "# Written by ``python -m tests.stubs`` from the declarations: change these instead."
+SPACES = {
+    "functions/__init__.pyi": functions,
+    **{f"{name}.pyi": getattr(ua, name) for name in ("fft", "linalg", "nn", "special")},
+}
+# Names of types, as they stand in annotations.
+ARRAY = re.compile(r"\bArray\b")
+
+
+class Stub:
+    """The text of one stub, and what it has to import."""
+
+    def __init__(self, space: ModuleType, path: str) -> None:
+        self.space, self.depth = space, path.count("/") + 1
+        self.imports: dict[str, set[str]] = {}
+        self.aliases: dict[str, str] = {}
+        self.lines: list[str] = []
+
+    def text(self) -> str:
+        for name in self.space.__all__:
+            value = getattr(self.space, name)
+            if isinstance(value, type):
+                self.need(value.__module__, f"{name} as {name}")
+            elif self.space is not functions and getattr(functions, name, None) is value:
+                self.need("unifyarr.functions", f"{name} as {name}")
+            else:
+                self.function(name, value)
+        listed = [f"    {name!r},".replace("'", '"') for name in self.space.__all__]
+        return "\n".join([HEADER, *self.imported(), "", "__all__ = [", *listed, "]", "", *self.lines, ""])
+
+    def imported(self) -> list[str]:
+        lines = []
+        for module, names in sorted(self.imports.items(), key=lambda each: (each[0].startswith("unifyarr"), each)):
+            own = module.startswith("unifyarr")
+            where = "." * self.depth + module.removeprefix("unifyarr").removeprefix(".") if own else module
+            lines.append(f"from {where} import {', '.join(sorted(names))}")
+        return lines
+
+    def need(self, module: str, name: str) -> None:
+        self.imports.setdefault(module, set()).add(name)
+
+    def function(self, name: str, value: Any) -> None:
+        body = inspect.unwrap(value)
+        signature = inspect.signature(body)
+        declaration: Declaration | None = getattr(value, "declaration", None)
+        operands = () if declaration is None else declaration.parameters.operands
+        variants = [self.variant(body, signature, operands, None)]
+        returned = self.of_containers(body, signature)
+        if operands and returned is not None:
+            # The container may be the first array, or the second where that has no default. Arrays come first: to type
+            # checkers an item of a container is both.
+            second = [each for each in operands[1:2] if signature.parameters[each].default is inspect.Parameter.empty]
+            variants += [self.variant(body, signature, operands, each) for each in (operands[0], *second)]
+        for parameters, result in dict.fromkeys(variants):
+            if len(variants) > 1:
+                self.need("typing", "overload")
+                self.lines.append("@overload")
+            self.lines.append(f"def {name}({parameters}) -> {result}: ...")
+
+    def of_containers(self, body: Any, signature: inspect.Signature) -> str | None:
+        """Return what a call with a container gives, ``None`` where no container is taken."""
+        text = str(signature.return_annotation)
+        if ARRAY.search(text):
+            return ARRAY.sub("Container", text)
+        found = vars(sys.modules[body.__module__]).get(text)
+        # Named results are tuples of containers, which no class describes.
+        return "Any" if isinstance(found, type) and issubclass(found, tuple) else None
+
+    def variant(
+        self, body: Any, signature: inspect.Signature, operands: tuple[str, ...], nest: str | None
+    ) -> tuple[str, str]:
+        """Return the parameters and the result of one overload; ``nest`` is the parameter that is a container."""
+        parts: list[str] = []
+        kinds = [each.kind for each in signature.parameters.values()]
+        for place, (name, parameter) in enumerate(signature.parameters.items()):
+            kind = parameter.kind
+            if kind is parameter.KEYWORD_ONLY and not {parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL} & {
+                *kinds[:place]
+            }:
+                parts.append("*")
+            star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(kind, "")
+            text = self.annotation(name, str(parameter.annotation), operands, nest)
+            default = _default(parameter)
+            parts.append(f"{star}{name}: {text}{default}")
+            if kind is parameter.POSITIONAL_ONLY and parameter.POSITIONAL_ONLY not in kinds[place + 1 :]:
+                parts.append("/")
+            self.names(body, text)
+        found = self.of_containers(body, signature) if nest else str(signature.return_annotation)
+        self.names(body, str(found))
+        return ", ".join(parts), str(found)
+
+    def annotation(self, name: str, text: str, operands: tuple[str, ...], nest: str | None) -> str:
+        if name == "out":
+            return ARRAY.sub("Container", text) if nest else text
+        if name == "backend":
+            return text.replace("str", "BackendName")
+        if name not in operands:
+            return text
+        if name == nest:
+            several = text.startswith(("Sequence", "tuple", "list"))
+            return "Sequence[Container]" if several else "Container"
+        liked = re.sub(r"\bArray\b(?!Like)", "ArrayLike", text)
+        return re.sub(r"\bArrayLike\b", "ArrayLike | Container", liked) if nest else liked
+
+    def names(self, body: Any, text: str) -> None:
+        """Import what an annotation names."""
+        for node in ast.walk(ast.parse(text, mode="eval")):
+            if not isinstance(node, ast.Name) or node.id in dir(builtins):
+                continue
+            name = node.id
+            if name == "Container":
+                self.need("unifyarr.container.container", name)
+            elif name in ("ArrayLike", "BackendName"):
+                self.need("unifyarr.typing", name)
+            elif name == "Array":
+                self.need("unifyarr._core.arrays.array", name)
+            elif name in ("Any", "Literal", "Protocol"):
+                self.need("typing", name)
+            elif name in ("Callable", "Sequence", "Iterable", "Mapping"):
+                self.need("collections.abc", name)
+            else:
+                module, name = _origin(body.__module__, name)
+                # Several files have an alias of one name, of one meaning.
+                first = self.aliases.setdefault(name, module)
+                if module != first and _value(first, name) != _value(module, name):
+                    raise NotImplementedError(f"{name} means one thing in {first} and another in {module}")
+                self.need(first, name)
+
+
+def _value(module: str, name: str) -> Any:
+    return getattr(sys.modules[module], name)
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    """Return a default as it stands in a stub."""
+    if parameter.default is parameter.empty:
+        return ""
+    plain = isinstance(parameter.default, (bool, int, str, type(None)))
+    return f" = {parameter.default!r}".replace("'", '"') if plain else " = ..."
+
+
+def _origin(module: str, name: str) -> tuple[str, str]:
+    """Return the module that a name is imported from, for type checkers too, or defined in."""
+    path = Path(str(sys.modules[module].__file__))
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and any((each.asname or each.name) == name for each in node.names):
+            package = module.split(".")[: -node.level] if node.level else []
+            return ".".join([*package, *([node.module] if node.module else [])]), name
+        if isinstance(node, ast.Import) and any(each.asname == name for each in node.names):
+            raise NotImplementedError(f"{module} imports {name} as a module")
+    return module, name
+
+
+def stubs() -> dict[Path, str]:
+    """Return the stubs by their files."""
+    return {ROOT / path: Stub(space, path).text() for path, space in SPACES.items()}
+
+
+def main() -> None:
+    for path, text in stubs().items():
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

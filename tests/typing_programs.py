@@ -1,0 +1,133 @@
+"""Programs as users write them, with types. Checked by mypy and pyright, both strict; never run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, assert_type
+
+import numpy as np
+
+import unifyarr as ua
+
+x = ua.asarray([1.0, 2.0, 3.0])
+c = ua.Container(weight=ua.ones((2, 3)), bias=ua.zeros(2))
+
+# Array-likes are taken where functions take them.
+assert_type(ua.sum(np.ones(3)), ua.Array)
+assert_type(ua.sum([1, 2]), ua.Array)
+assert_type(ua.sum([x, x]), ua.Array)
+assert_type(ua.add(x, 2), ua.Array)
+assert_type(ua.where(x > 1, x, 0.0), ua.Array)
+assert_type(ua.concat([x, np.ones(2)]), ua.Array)
+assert_type(ua.linalg.solve(np.eye(2), [1.0, 2.0]), ua.Array)
+assert_type(ua.nn.softmax([1.0, 2.0]), ua.Array)
+
+# Results of containers are containers.
+assert_type(ua.sqrt(c), ua.Container)
+assert_type(ua.add(c, 1), ua.Container)
+assert_type(ua.add(1, c), ua.Container)
+assert_type(ua.maximum(c, c), ua.Container)
+assert_type(ua.sum(c, axis=0), ua.Container)
+assert_type(ua.nn.relu(c), ua.Container)
+assert_type(c * 2 + 1, ua.Container)
+assert_type(c.map(ua.sqrt), ua.Container)
+# An item is an array or a container.
+assert_type(ua.sum(c.weight), ua.Array)
+product: ua.Array = c.weight @ x
+assert_type(x + c, ua.Container)
+assert_type(c - c, ua.Container)
+weight: ua.Array = c.weight
+layers: ua.Container = c.layers
+
+# Dtypes by name, by NumPy's and Python's types, and by ours.
+ua.zeros(3, dtype="float32", backend="torch")
+ua.zeros(3, dtype=np.float32, device="cpu")
+ua.zeros(3, dtype=np.dtype("float32"))
+ua.zeros(3, dtype=float)
+ua.zeros(3, dtype=ua.bfloat16)
+ua.astype(x, x.dtype)
+ua.zeros(3, dtype="flaot32")  # type: ignore[call-overload,arg-type,unused-ignore]  # pyright: ignore
+ua.set_backend("jax")
+with ua.use_backend("a_plug_in"), ua.printoptions(precision=3):
+    print(ua.ones(3))
+
+
+# A training step.
+def predict(p: ua.Container, inputs: ua.Array) -> ua.Array:
+    return ua.nn.sigmoid(inputs @ p.weight.T + p.bias)
+
+
+def loss(p: ua.Container, inputs: ua.Array, labels: ua.Array, decay: float = 0.0) -> ua.Array:
+    distance = ua.mean((predict(p, inputs) - labels) ** 2)
+    return distance + decay * ua.sum(p**2).reduce()
+
+
+assert_type(ua.grad(loss)(c, x, x, decay=0.1), ua.Container)
+assert_type(ua.value_and_grad(loss)(c, x, x), tuple[ua.Array, ua.Container])
+assert_type(ua.grad(loss, argnums=(0, 1))(c, x, x), tuple[Any, ...])
+ua.grad(loss)(c, x)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+ua.grad(loss)(c, "x", x)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+@ua.compile
+def step(p: ua.Container, inputs: ua.Array, labels: ua.Array, rate: float) -> ua.Array:
+    value, gradient = ua.value_and_grad(loss)(p, inputs, labels)
+    p -= rate * gradient
+    return value
+
+
+assert_type(step(c, x, x, rate=0.1), ua.Array)
+step(c, x)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+print(step.memory(), step.profile(c, x, x, 0.1).seconds)
+step.clear()
+
+
+def with_accuracy(p: ua.Container, inputs: ua.Array) -> tuple[ua.Array, dict[str, ua.Array]]:
+    return ua.sum(p.weight), {"accuracy": ua.mean(inputs)}
+
+
+(value, aux), gradient = ua.value_and_grad(with_accuracy, has_aux=True)(c, x)
+assert_type(value, ua.Array)
+assert_type(aux, dict[str, ua.Array])
+assert_type(gradient, ua.Container)
+
+
+@ua.compile(backend="jax", mutable="total")
+def running_mean(total: ua.Array, new: ua.Array, count: int) -> ua.Array:
+    total += (new - total) / count
+    return total
+
+
+assert_type(running_mean(x, x, 3), ua.Array)
+
+
+class Model:
+    """A compiled method keeps its signature too."""
+
+    scale = 2.0
+
+    @ua.compile
+    def apply(self, inputs: ua.Array) -> ua.Array:
+        return inputs * self.scale
+
+
+assert_type(Model().apply(x), ua.Array)
+Model().apply()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+# Functions of functions.
+def distance(a: ua.Array, b: ua.Array) -> ua.Array:
+    return ua.sqrt(ua.sum((a - b) ** 2))
+
+
+assert_type(ua.vmap(distance, in_axes=(0, None))(x, x), ua.Array)
+pairwise: Callable[[ua.Array, ua.Array], ua.Array] = ua.vmap(ua.vmap(distance, (None, 0)), (0, None))
+result, pullback = ua.vjp(distance, x, x)
+assert_type(result, ua.Array)
+assert_type(pullback(result), tuple[Any, ...])
+assert_type(ua.jvp(distance, (x, x), (x, x)), tuple[ua.Array, ua.Array])
+
+
+# Reports and options.
+ua.set_printoptions(precision=3, suppress=True)
+ua.show_versions()
