@@ -22,7 +22,7 @@ from .tree import Tree, as_item, made, order_of, set_items
 if TYPE_CHECKING:
     import os
 
-    from ..typing import ArrayLike, Shape
+    from ..typing import ArrayLike, BackendName, Shape
 
 
 class Container(Operators, Tree):
@@ -322,7 +322,7 @@ class Container(Operators, Tree):
 
     # -- backends, devices and files ----------------------------------------------------------------------------------
 
-    def to_backend(self, backend: str, *, device: object = None) -> Self:
+    def to_backend(self, backend: BackendName, *, device: object = None) -> Self:
         """Return a container of the leaves on another backend; see ``Array.to_backend``."""
         return self.map(lambda x: x.to_backend(backend, device=device))
 

@@ -8,7 +8,7 @@ from typing import Any
 from .._core.arrays.display import html_of as html_of_array
 
 # So many leaves are shown; notebooks keep what they show.
-_MOST = 200
+_MOST = 100
 
 
 def html_of(tree: Any) -> str:

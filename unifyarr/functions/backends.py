@@ -22,6 +22,7 @@ from .._core.engines.tracing import current as stand_in
 from .._core.values.arguments import shown
 from .._core.values.supplying import supply
 from ..errors import BackendFeatureError
+from ..typing import BackendName
 from . import asarray
 
 # Of the standard.
@@ -110,7 +111,7 @@ def array_namespace(*arrays: Any) -> ModuleType:
     return namespace(backend.name)
 
 
-def to_backend(tree: Any, backend: str, *, device: object = None) -> Any:
+def to_backend(tree: Any, backend: BackendName, *, device: object = None) -> Any:
     """Move all arrays of a nest of dicts, lists, tuples and containers to a backend.
 
     Parameters

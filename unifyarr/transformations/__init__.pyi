@@ -4,7 +4,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 from ..typing import BackendName
 
 P = ParamSpec("P")
-First = TypeVar("First")
+First = TypeVar("First", bound=Any)
 Value = TypeVar("Value")
 Aux = TypeVar("Aux")
 Result = TypeVar("Result")
@@ -19,7 +19,7 @@ def grad(
     backend: BackendName | None = None,
 ) -> Callable[Concatenate[First, P], tuple[First, Aux]]: ...
 @overload
-def grad(  # type: ignore[overload-overlap]
+def grad(
     function: Callable[Concatenate[First, P], Any],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ...typing import BackendName
 from ..engines.tracing import current
 from ..values.supplying import NotSupplied
 from .ownership import read
@@ -48,7 +49,7 @@ class Protocols(Slots):
         x = current(self)
         return x._backend.dlpack_device(read(x))
 
-    def to_backend(self, /, backend: str, *, device: object = None) -> Self:
+    def to_backend(self, /, backend: BackendName, *, device: object = None) -> Self:
         """Return the values on another backend, in memory of its own; the array itself if it's there.
 
         Parameters

@@ -1,0 +1,45 @@
+"""What strangers read of the project agrees: versions, versions of Python, and what a wheel contains."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import unifyarr as ua
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_the_version_stands_in_one_file_and_the_citation() -> None:
+    assert PROJECT["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "unifyarr._version.__version__"}
+    assert re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.M)[1] == ua.__version__  # type: ignore[index]
+    minor = ".".join(ua.__version__.split(".")[:2])
+    assert re.search(rf"^## {re.escape(minor)}\.", (ROOT / "CHANGELOG.md").read_text(), re.M)
+
+
+def test_the_tested_versions_of_python_are_those_that_the_package_takes() -> None:
+    text = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
+    tested = re.findall(r'"(3\.\d+)"', re.search(r"python: \[(.*)\]", text)[1])  # type: ignore[index]
+    named = re.findall(r":: (3\.\d+)$", "\n".join(PROJECT["project"]["classifiers"]), re.M)
+    assert {*named} <= {*tested}
+    assert PROJECT["project"]["requires-python"] == f">={tested[0]}"
+
+
+@pytest.mark.parametrize("name", ["tests", "release"])
+def test_workflows_that_never_ran_say_so(name: str) -> None:
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text()
+    assert text.startswith("# Untried")
+    # No step keeps what could push.
+    assert text.count("actions/checkout") == text.count("persist-credentials: false")
+
+
+def test_a_wheel_has_what_type_checkers_read() -> None:
+    data = PROJECT["tool"]["setuptools"]["package-data"]
+    for path in ROOT.joinpath("unifyarr").rglob("*"):
+        if path.suffix == ".pyi" or path.name == "py.typed":
+            package = ".".join(path.parent.relative_to(ROOT).parts)
+            assert any(path.match(pattern) for pattern in data.get(package, [])), path
