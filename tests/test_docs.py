@@ -73,3 +73,15 @@ def test_the_tests_that_a_page_names_exist(page: str) -> None:
     }
     assert named <= defined, sorted(named - defined)
     assert page != "contract.md" or len(named) > 15
+
+
+def test_the_pages_of_examples_show_what_these_print() -> None:
+    examples = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert {path.stem for path in (DOCS / "examples").glob("*.md")} - {"index"} == examples
+    for name in examples:
+        page, printed = ((DOCS / "examples" / f"{name}.{kind}").read_text() for kind in ("md", "txt"))
+        for function in re.findall(r":pyobject: (\w+)", page):
+            assert f"def {function}(" in (ROOT / "examples" / f"{name}.py").read_text()
+        assert {"numpy", "torch", "jax", "tensorflow"} <= {
+            line.split()[0] for line in printed.splitlines() if line.split()
+        }
