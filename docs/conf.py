@@ -26,7 +26,7 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_made"]
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -89,8 +89,19 @@ def read_elsewhere(app: Any, page: str, source: list[str]) -> None:
     source[0] = f"{text}\n{source[0]}"
 
 
+def with_breaks(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Add places where a line may end inside of a name, after dots and underscores, for narrow screens."""
+
+    def broken(found: re.Match[str]) -> str:
+        return found[1] + re.sub(r"([._/])(?=[A-Za-z])", r"\1<wbr>", found[2])
+
+    if "body" in context:
+        context["body"] = re.sub(r'(<span class="pre">)([^<]+)', broken, context["body"])
+
+
 def setup(app: Any) -> None:
     """Register what this file adds to Sphinx."""
     app.connect("source-read", without_last_lines)
     app.connect("source-read", read_elsewhere)
+    app.connect("html-page-context", with_breaks)
     app.connect("builder-inited", lambda app: (pictures.write(), reference_pages.write()))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import unifyarr as ua
@@ -107,6 +110,23 @@ def derivative(entry: Entry) -> str:
     return text
 
 
+@cache
+def elsewhere() -> dict[str, list[str]]:
+    """Return the names that functions have in other libraries, from the tables of ``coming-from``, by ours."""
+    found: dict[str, list[str]] = {}
+    for page in sorted((Path(__file__).parent / "coming-from").glob("*.md")):
+        for line in page.read_text().splitlines():
+            cells = [re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")]
+            if not line.startswith("|") or len(cells) < 2:
+                continue
+            theirs, ours = ([code for code in cell if re.fullmatch(r"[\w.]+", code)] for cell in cells[:2])
+            pairs = zip(theirs, ours, strict=True) if len(theirs) == len(ours) else product(theirs, ours[:1])
+            for their, our in pairs:
+                if our.startswith("ua."):
+                    found.setdefault(our.removeprefix("ua."), []).append(their)
+    return found
+
+
 def ways(entry: Entry) -> list[str]:
     """Return sentences on other names of the same function, and its place in the source."""
     assert entry.declaration is not None
@@ -119,6 +139,8 @@ def ways(entry: Entry) -> list[str]:
     if space in ("", "linalg", "fft") and hasattr(theirs, name):
         path = f"unifyarr.numpy.{entry.name}"
         found.append(f"**With NumPy's signature**: ``{path}``.")
+    if theirs_names := elsewhere().get(entry.name):
+        found.append(f"**Elsewhere**: {names(theirs_names)}; see :doc:`/coming-from/index`.")
     module = entry.declaration.body.__module__.replace(".", "/")
     return [*found, f"**Source**: ``{module}.py``."]
 

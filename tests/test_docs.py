@@ -37,6 +37,27 @@ def test_the_guides_have_examples() -> None:
     assert {"guides/inplace.md", "guides/graph.md", "start/five-minutes.md"} <= set(WITH_EXAMPLES)
 
 
+# Pages with programs that have no prompts -> where these run.
+PROGRAMS = {
+    "index.md": "here",
+    "guides/devices.md": "tests/backends/over_devices/placing.py",
+    "write-a-backend.md": "tests/plugin_backend",
+    # A fixture for pytest, which only its user can run.
+    "guides/debug.md": "nowhere",
+}
+
+
+def test_every_program_of_a_page_is_run() -> None:
+    programs = {
+        page
+        for page in PAGES
+        for program in re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
+        if ">>>" not in program
+    }
+    assert programs == {*PROGRAMS}
+    assert all((ROOT / path).exists() for path in PROGRAMS.values() if "/" in path)
+
+
 def test_the_first_program_prints_what_its_page_shows() -> None:
     text = (DOCS / "index.md").read_text()
     program, shown = (re.findall(rf"^```{kind}\n(.*?)^```", text, re.M | re.S)[0] for kind in ("python", "text"))
@@ -73,3 +94,15 @@ def test_the_tests_that_a_page_names_exist(page: str) -> None:
     }
     assert named <= defined, sorted(named - defined)
     assert page != "contract.md" or len(named) > 15
+
+
+def test_the_pages_of_examples_show_what_these_print() -> None:
+    examples = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert {path.stem for path in (DOCS / "examples").glob("*.md")} - {"index"} == examples
+    for name in examples:
+        page, printed = ((DOCS / "examples" / f"{name}.{kind}").read_text() for kind in ("md", "txt"))
+        for function in re.findall(r":pyobject: (\w+)", page):
+            assert f"def {function}(" in (ROOT / "examples" / f"{name}.py").read_text()
+        assert {"numpy", "torch", "jax", "tensorflow"} <= {
+            line.split()[0] for line in printed.splitlines() if line.split()
+        }

@@ -64,3 +64,10 @@ def test_a_page_says_how_backends_compute(made: ModuleType, monkeypatch: pytest.
     assert "(" in row[1]
     assert made.facts.routes(entry(made, "hstack" if hasattr(ua, "hstack") else "moveaxis")) == []
     made.facts.backends.cache_clear()
+
+
+def test_a_page_names_what_other_libraries_call_it(made: ModuleType) -> None:
+    named = made.facts.elsewhere()
+    assert {"np.concatenate", "torch.cat", "tf.concat", "jax.numpy.concatenate"} <= {*named["concat"]}
+    assert named["value_and_grad"] == ["ivy.execute_with_gradients", "jax.value_and_grad"]
+    assert "``torch.cat``" in " ".join(made.facts.ways(entry(made, "concat")))

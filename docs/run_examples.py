@@ -1,0 +1,36 @@
+"""Run the examples on all backends, and keep what they print and draw for their pages, in ``docs/examples``.
+
+python docs/run_examples.py
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+# Example -> the picture that it draws.
+PICTURES = {"digits": None, "denoise": "denoised.png", "attention": "attention.png"}
+
+
+def main() -> None:
+    """Run each example in a process of its own."""
+    for name, picture in PICTURES.items():
+        drawn = [] if picture is None else ["--picture", str(HERE / "examples" / picture)]
+        command = [sys.executable, f"examples/{name}.py", "--backend", "all", *drawn]
+        printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        (HERE / "examples" / f"{name}.txt").write_text(printed.replace(f"{HERE}/examples/", ""))
+    # A photograph with noise is large as a PNG.
+    photograph = Path(HERE / "examples" / "denoised.png")
+    with Image.open(photograph) as image:
+        smaller = image.convert("RGB").resize((image.width * 5 // 8, image.height * 5 // 8), Image.Resampling.LANCZOS)
+        smaller.save(photograph.with_suffix(".jpg"), quality=82)
+    photograph.unlink()
+
+
+if __name__ == "__main__":
+    main()
