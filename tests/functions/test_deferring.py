@@ -94,4 +94,4 @@ def test_values_made_by_boxes(backend: str) -> None:
 
     np.testing.assert_array_equal(handle.to_numpy(handle.deferred(make, (3, 4), dtype)), VALUES)
     found = handle.deferred(make, (3, 4), dtype, parts=((2, 1), (4,)), notes=[10.0, 20.0])
-    np.testing.assert_array_equal(handle.to_numpy(found), VALUES + [[10], [10], [20]])
+    np.testing.assert_array_equal(handle.to_numpy(found), VALUES + np.array([[10], [10], [20]]))

@@ -92,10 +92,12 @@ def _first(number: Any, x: da.Array) -> Any:
     return x if number is None else number
 
 
-def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
+def core(chunk: Task, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
     """Return what a kernel gives on whole axes, those of the signature; all other axes stay in chunks."""
+    if not all(x.size for x in arrays):
+        return _of_nothing(chunk, arrays)
     for x in _joined(signature, arrays):
-        joining(chunk.name, x)
+        joining(chunk.__name__, x)
     dtypes = options.pop("output_dtypes", None) or dtype_of(chunk, *arrays)
     dtypes = list(dtypes) if isinstance(dtypes, tuple) else dtypes
     with warnings.catch_warnings():
@@ -103,6 +105,16 @@ def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] 
         return da.apply_gufunc(
             chunk, signature, *arrays, output_dtypes=dtypes, output_sizes=sizes or {}, allow_rechunk=True, **options
         )
+
+
+def _of_nothing(chunk: Task, arrays: Iterable[da.Array]) -> Any:
+    # Shapes decide, since dask divides by the lengths: any regular matrix stands for one that has elements.
+    found = chunk(*map(_stand_in, arrays))
+    return tuple(da.from_array(each, -1) for each in found) if isinstance(found, tuple) else da.from_array(found, -1)
+
+
+def _stand_in(x: da.Array) -> np.ndarray:
+    return np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype) if x.ndim > 1 else np.ones((), x.dtype), x.shape)
 
 
 def _joined(signature: str, arrays: Iterable[da.Array]) -> Iterator[da.Array]:
@@ -136,6 +148,15 @@ def from_host(x: da.Array) -> np.ndarray | None:
     if not x.name.startswith("array-") or len(x.dask.layers) > 1:
         return None
     return np.asarray(x.compute(scheduler="synchronous"))
+
+
+# So many elements that came from the host stay known when they get another shape.
+_FEW = 1 << 12
+
+
+def few_from_host(x: da.Array) -> np.ndarray | None:
+    """Return the values of a small array that came from the host as it is, ``None`` for others."""
+    return from_host(x) if x.size <= _FEW else None
 
 
 # Below so many bytes joining chunks costs nothing that anybody would see.

@@ -165,12 +165,12 @@ def _labels(x: da.Array, value: da.Array | None, indices: tuple[da.Array, ...]) 
 
 def _known(index: da.Array, length: int, axis: int) -> np.ndarray | None:
     """Return the values of indices that came from the host, checked and not negative; others are found out later."""
-    values = from_host(index)
+    values = from_host(repeated_by(index))
     if values is None:
         return None
     if values.size and not (-length <= values.min() and values.max() < length):
         raise IndexError(f"an index is out of bounds for axis {axis} with size {length}")
-    return np.where(values < 0, values + length, values)
+    return np.broadcast_to(np.where(values < 0, values + length, values), index.shape)
 
 
 def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array, ...]) -> da.Array:

@@ -8,7 +8,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import elementwise, from_host
+from ._chunks import elementwise, few_from_host
+from ._layout import chunks
 from ._repeating import repeated, repeated_by
 
 real, imag = elementwise("manipulation", "real"), elementwise("manipulation", "imag")
@@ -35,10 +36,10 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
     source = repeated_by(x)
     if source.size == 1 != x.size:
         return repeated(reshape(source, shape=()), shape)
+    known = few_from_host(x)
+    if known is not None:
+        return da.from_array(known.reshape(shape), chunks(shape, x.dtype))
     if x.size == 1:
-        known = from_host(x)
-        if known is not None:
-            return da.from_array(known.reshape(shape))
         # dask has no rule for axes that come from none.
         flat = x[(0,) * x.ndim]
         return flat[(None,) * len(shape)]
