@@ -8,7 +8,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import elementwise, few_from_host
+from ._chunks import elementwise, few_from_host, from_host
 from ._layout import chunks
 from ._repeating import repeated, repeated_by
 
