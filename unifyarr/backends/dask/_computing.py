@@ -7,7 +7,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped]
 import dask
 import dask.array as da
 import numpy as np
@@ -88,11 +88,11 @@ class Computing(base.Backend[da.Array]):
     def pickled(self, native: da.Array) -> bytes:
         """Return the graph: a few names for each chunk, and the values of what came from the host."""
         # Some of dask's own tasks are functions that the ordinary pickle doesn't take.
-        return cloudpickle.dumps(native)  # type: ignore[no-any-return]
+        return cloudpickle.dumps(native)
 
     def unpickled(self, data: bytes) -> da.Array:
         """Return the array of a graph."""
-        return cloudpickle.loads(data)  # type: ignore[no-any-return]
+        return cloudpickle.loads(data)
 
 
 def is_here(native: da.Array) -> bool:
