@@ -68,6 +68,15 @@ def test_known_values_are_shown() -> None:
     assert len(names) <= 2
 
 
+def test_computed_values_are_shown() -> None:
+    x = later(np.arange(4), 2)
+    y = x.copy()
+    assert "in 2 chunks of (2,), not computed" in repr(x)
+    assert repr(x.persist()) == repr(y.compute()) == "array([0, 1, 2, 3])"
+    x += 1
+    assert "not computed" in repr(x)
+
+
 def test_a_look_is_kept() -> None:
     total = ua.sum(later(np.arange(4.0)))
     large = total > 5
