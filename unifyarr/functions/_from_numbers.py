@@ -12,6 +12,7 @@ from .._core.arrays.numbers import Number
 from .._core.arrays.recipes import make_view
 from .._core.arrays.views import Broadcast
 from .._core.engines import dtypes
+from ._boxes import Counted, is_made_later, made_later
 
 if TYPE_CHECKING:
     from .._core.engines.dtypes import DType
@@ -61,4 +62,7 @@ def _beside(numbers: tuple[Number, Number], dtype: DType, device: Any, backend: 
 
 
 def _counting(count: int, like: Array) -> Array:
-    return from_host(np.arange(count), like.dtype, device_of([like], like._backend), like._backend)
+    device = device_of([like], like._backend)
+    if is_made_later(like._backend, count, like.dtype):
+        return made_later(Counted(0, 1, None, like.dtype.dtype), (count,), like.dtype, device, like._backend)
+    return from_host(np.arange(count), like.dtype, device, like._backend)

@@ -25,6 +25,8 @@ from .indexing import take, take_along_axis
 from .manipulation import moveaxis, permute_dims, reshape
 from .searching import where
 from .sorting import sort
+from .statistical import max as greatest
+from .statistical import min as least
 from .statistical import sum
 
 if TYPE_CHECKING:
@@ -79,6 +81,15 @@ def known_values(x: Array) -> list[Any] | None:
     """Return the elements of an array as Python numbers, ``None`` inside a trace and on a lazy engine."""
     unrepeatable()
     return x._backend.to_numpy(read(x)).ravel().tolist() if knows_values(x) else None
+
+
+def known_bounds(x: Array) -> tuple[Any, Any] | None:
+    """Return the least and the greatest element, ``None`` inside a trace and on a lazy engine."""
+    if not x._backend.has_values and knows_values(x):
+        values = x._values()
+        return values.min(), values.max()
+    low, high = known_values(least(x)), known_values(greatest(x))
+    return None if low is None or high is None else (low[0], high[0])
 
 
 def _as_quantiles(q: Array | Scalar, x: Array, name: str) -> tuple[Array, list[float] | None]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +22,13 @@ from .._core.engines.current import current
 from .._core.engines.handle import Handle
 from .._core.engines.natives import backend_of_native
 from .._core.engines.registry import load
-from .._core.engines.tracing import capture, recording
+from .._core.engines.tracing import capture, recording, running, unrepeatable
 from .._core.values.arguments import as_integer
 from .._core.values.shapes import as_offset, as_shape, check_memory
+from ..backends.base.deferring import wanting_chunks
 from ..errors import CopyError, DtypeError, ProtocolError, ShapeError
 from ..typing import Shape
+from ._boxes import Counted, Diagonal, Spaced, is_made_later, made_later
 from ._from_numbers import between, counted, filled
 
 if TYPE_CHECKING:
@@ -74,6 +78,7 @@ def arange(
     dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Return evenly spaced values from ``start`` up to, not including, ``stop``.
@@ -90,6 +95,8 @@ def arange(
         The dtype; int64 where all three are integers, else float64.
     device, backend
         Where the array is made.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of the result's shape for the result.
 
@@ -124,6 +131,8 @@ def arange(
         there = _native_device(device, backend)
         return counted((numbers[0], numbers[2]), count, wanted, there, backend)  # type: ignore[arg-type]
     exact = wanted.dtype if integral and dtypes.rank(wanted) == 1 else None
+    if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
+        return made_later(Counted(begin, distance, exact, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
     values = np.arange(begin, end, distance, dtype=exact) if count else np.empty(0, wanted.dtype)
     return convert.from_host(values if values.size == count else values[:count], wanted, device, backend)
 
@@ -137,6 +146,7 @@ def array(
     device: object = None,
     copy: bool | None = True,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Make an array of memory of its own, as NumPy's ``array`` does; ``asarray`` shares memory where it can.
@@ -153,6 +163,8 @@ def array(
         ``None`` and ``False`` mean what they mean to ``asarray``.
     backend
         The backend, by name.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of the same shape for the values.
 
@@ -192,6 +204,7 @@ def asarray(
     device: object = None,
     copy: bool | None = None,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Make an array of an array, of an engine's own array, or of data: NumPy arrays, scalars, nests of sequences.
@@ -212,6 +225,8 @@ def asarray(
         of the engine's own arrays, and of NumPy arrays on NumPy.
     backend
         The backend, by name.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of the same shape for the values.
 
@@ -242,6 +257,8 @@ def asarray(
     x: Array | None = None
     if isinstance(obj, Array):
         x = obj
+    elif type(obj) not in _IN_MEMORY and (later := _read_later(obj, named, device, copy)) is not None:
+        x, device = later, None
     elif (own := backend_of_native(obj)) is not None:
         x = convert.lift(obj, own)
     elif isinstance(obj, np.ndarray) and obj.dtype in dtypes.BY_NUMPY:
@@ -276,6 +293,15 @@ def asarray(
     return x.copy() if copy else x
 
 
+# Data of these types isn't in a file.
+_IN_MEMORY = frozenset({np.ndarray, list, tuple, float, int, bool, complex})
+
+
+def _read_later(obj: object, named: Handle | None, device: object, copy: bool | None) -> Array | None:
+    # What is in a file isn't shared memory: it's read when it's computed, unless the caller wants its values of now.
+    return None if copy else convert.read_later(obj, named or current(), device)
+
+
 def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
     # Python numbers without a given dtype get the backend's defaults, if it has no 64-bit dtypes.
     if (
@@ -296,6 +322,7 @@ def empty(
     dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Return an array whose values are not set.
@@ -308,6 +335,8 @@ def empty(
         The dtype; float64 by default.
     device, backend
         Where the array is made.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of that shape, which is returned.
 
@@ -329,7 +358,7 @@ def empty(
 
 @primary(kernels=("empty",))
 def empty_like(
-    x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, out: Array | None = None
+    x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, chunks: Any = None, out: Array | None = None
 ) -> Array:
     """Return an array of the shape of ``x`` whose values are not set.
 
@@ -339,6 +368,8 @@ def empty_like(
         An array.
     dtype, device
         Those of ``x`` by default.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; as ``x`` by default.
     out
         An array of that shape, which is returned.
 
@@ -355,12 +386,25 @@ def empty_like(
 
     Source: Array API standard 2025.12, ``empty_like``.
     """
-    return _like("empty", x, dtype, device)
+    return _like("empty", x, dtype, device, chunks)
 
 
-def _like(kernel: str, x: Array, dtype: object, device: object, **static: Any) -> Array:
+def _like(kernel: str, x: Array, dtype: object, device: object, chunks: Any) -> Array:
     wanted = x.dtype if dtype is None else dtype
-    return _filled(kernel, x.shape, wanted, place_like(x) if device is None else device, x._backend, **static)
+    with _divided_like(x, chunks):
+        return _filled(kernel, x.shape, wanted, place_like(x) if device is None else device, x._backend)
+
+
+@contextmanager
+def _divided_like(x: Array, chunks: Any) -> Iterator[None]:
+    """Divide new arrays as an array is, unless the caller wants other chunks."""
+    if chunks is not None or x._backend.has_values or running() is not None:
+        yield
+        return
+    # Another array of the same shape may have other chunks.
+    unrepeatable()
+    with wanting_chunks(x.chunks):
+        yield
 
 
 def place_like(x: Array) -> Any:
@@ -383,6 +427,7 @@ def eye(
     dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Return a matrix with ones on a diagonal and zeros elsewhere.
@@ -397,6 +442,8 @@ def eye(
         The dtype; float64 by default.
     device, backend
         Where the array is made.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of that shape for the result.
 
@@ -418,6 +465,8 @@ def eye(
     rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     check_memory((rows, columns), wanted)
     offset = as_offset(k, (rows, columns))
+    if is_made_later(backend, rows * columns, wanted):  # type: ignore[arg-type]
+        return made_later(Diagonal(offset, wanted.dtype), (rows, columns), wanted, device, backend)  # type: ignore[arg-type]
     return convert.from_host(np.eye(rows, columns, offset, dtype=wanted.dtype), wanted, device, backend)
 
 
@@ -494,6 +543,7 @@ def full(
     dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Return an array that holds one value everywhere.
@@ -508,6 +558,8 @@ def full(
         The dtype; by default that of the value: bool, int64, float64 or complex128 for Python numbers.
     device, backend
         Where the array is made.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of that shape for the result.
 
@@ -559,6 +611,7 @@ def full_like(
     *,
     dtype: DTypeLike | None = None,
     device: object = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Return an array of the shape of ``x`` that holds one value everywhere.
@@ -571,6 +624,8 @@ def full_like(
         A scalar or a 0-d array.
     dtype, device
         Those of ``x`` by default.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; as ``x`` by default.
     out
         An array of that shape for the result.
 
@@ -588,7 +643,12 @@ def full_like(
     Source: Array API standard 2025.12, ``full_like``.
     """
     there = place_like(x) if device is None else device
-    return _full(fill_value, x.shape, x.dtype if dtype is None else dtype, there, x._backend)
+    with _divided_like(x, chunks):
+        return _full(fill_value, x.shape, x.dtype if dtype is None else dtype, there, x._backend)
+
+
+# Dtypes in which NumPy counts as far as there is memory.
+_COUNTS = (np.float32, np.float64, np.complex64, np.complex128)
 
 
 @creation()
@@ -602,6 +662,7 @@ def linspace(
     device: object = None,
     endpoint: bool = True,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Return ``num`` evenly spaced values from ``start`` to ``stop``.
@@ -619,6 +680,8 @@ def linspace(
         Where the array is made.
     endpoint
         Whether ``stop`` is the last value; without, the values stop one step before it.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of that shape for the result.
 
@@ -651,6 +714,10 @@ def linspace(
     if any(each.stays for each in numbers):
         there = _native_device(device, backend)
         return between(numbers, count, endpoint, wanted, there, backend)  # type: ignore[arg-type]
+    if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
+        ends = numbers[0].typed, numbers[1].typed
+        if np.result_type(*ends, 1.0) in _COUNTS:
+            return made_later(Spaced(*ends, count, endpoint, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
     with np.errstate(invalid="ignore", over="ignore"):
         values = np.linspace(numbers[0].typed, numbers[1].typed, count, endpoint=endpoint)
         return convert.from_host(values, wanted, device, backend)
@@ -714,6 +781,7 @@ def ones(
     dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Return an array of ones.
@@ -726,6 +794,8 @@ def ones(
         The dtype; float64 by default.
     device, backend
         Where the array is made.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of that shape for the result.
 
@@ -746,7 +816,9 @@ def ones(
 
 
 @primary(kernels=("ones",))
-def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, out: Array | None = None) -> Array:
+def ones_like(
+    x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, chunks: Any = None, out: Array | None = None
+) -> Array:
     """Return an array of ones of the shape of ``x``.
 
     Parameters
@@ -755,6 +827,8 @@ def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: object = N
         An array.
     dtype, device
         Those of ``x`` by default.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; as ``x`` by default.
     out
         An array of that shape for the result.
 
@@ -771,7 +845,7 @@ def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: object = N
 
     Source: Array API standard 2025.12, ``ones_like``.
     """
-    return _like("ones", x, dtype, device)
+    return _like("ones", x, dtype, device, chunks)
 
 
 @primary()
@@ -857,6 +931,7 @@ def zeros(
     dtype: DTypeLike | None = None,
     device: object = None,
     backend: str | None = None,
+    chunks: Any = None,
     out: Array | None = None,
 ) -> Array:
     """Return an array of zeros.
@@ -869,6 +944,8 @@ def zeros(
         The dtype; float64 by default.
     device, backend
         Where the array is made.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
     out
         An array of that shape for the result.
 
@@ -890,7 +967,7 @@ def zeros(
 
 @primary(kernels=("zeros",))
 def zeros_like(
-    x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, out: Array | None = None
+    x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, chunks: Any = None, out: Array | None = None
 ) -> Array:
     """Return an array of zeros of the shape of ``x``.
 
@@ -900,6 +977,8 @@ def zeros_like(
         An array.
     dtype, device
         Those of ``x`` by default.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; as ``x`` by default.
     out
         An array of that shape for the result.
 
@@ -916,4 +995,4 @@ def zeros_like(
 
     Source: Array API standard 2025.12, ``zeros_like``.
     """
-    return _like("zeros", x, dtype, device)
+    return _like("zeros", x, dtype, device, chunks)

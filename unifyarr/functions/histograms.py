@@ -18,7 +18,7 @@ from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
 from ..errors import DtypeError, ShapeError
 from ._from_numbers import entered
-from ._quantiles import known_values
+from ._quantiles import known_bounds, known_values
 from .creation import full_beside, ones_like
 from .elementwise import clip, divide, equal, greater_equal, less, logical_and, subtract
 from .manipulation import reshape
@@ -87,15 +87,16 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
         raise ValueError(f"minlength is not negative, unlike {length}")
     ids = as_index(x)
     if ids.size:
-        low, high = known_values(min(ids)), known_values(max(ids))
-        if low is None or high is None:
+        bounds = known_bounds(ids)
+        if bounds is None:
             raise ShapeError(
                 "the length of bincount() depends on values, which aren't known before they are computed: give it, "
-                "with segment_sum(ones_like(x), x, num_segments=...)"
+                "with segment_sum(ones_like(x), x, num_segments=...), or call x.compute() first"
             )
-        if low[0] < 0:
-            raise ValueError(f"bincount() counts integers that aren't negative, unlike {low[0]}")
-        length = length if length > high[0] else high[0] + 1
+        low, high = bounds
+        if low < 0:
+            raise ValueError(f"bincount() counts integers that aren't negative, unlike {low}")
+        length = length if length > high else int(high) + 1
     given = [] if weights is None else [as_floating(weights)]
     check_memory((length,), given[0].dtype if given else ids.dtype)
     counted = attempt("bincount", ids, *given, length=length, out=out)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import functions
 from .._core.arrays.array import Array, wrap
+from .._core.arrays.leaving import knows_values
 from .._core.arrays.nest import Nest
 from .._core.arrays.ownership import read
 from .._core.calling.mapping import check_leaves, update_nest
@@ -199,7 +200,7 @@ def put_along_axis(x: Target, indices: ArrayLike, values: ArrayLike, /, *, axis:
         # What is taken modulo the size would be in bounds.
         within = functions.where(functions.less(places, 0), functions.add(places, target.size), places)
         outside = functions.any(functions.not_equal(flat, within))
-        if not target._backend.is_traced(read(outside)) and bool(outside):
+        if knows_values(outside) and bool(outside):
             raise IndexError(f"an index of put_along_axis() is out of bounds for {target.size} elements")
         target[functions.unravel_index(flat, target.shape)] = values
         return x

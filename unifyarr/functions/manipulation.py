@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence, Sized
 from itertools import pairwise
 
 from .._core.arrays.array import Array
+from .._core.arrays.leaving import knows_values
 from .._core.arrays.recipes import geometry, is_contiguous, make_view
 from .._core.arrays.views import Broadcast, Reshape, Window
 from .._core.calling.invoke import invoke
@@ -391,9 +392,9 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
                 f"repeats is an integer or a 1-d array of integers, not {repeats.dtype} of shape {repeats.shape}"
             )
         counts = reshape(repeats.astype(dtypes.int64, copy=False), (-1,))
-        if counts.shape[0] == 1:
+        if counts.shape[0] == 1 and (counts._backend.has_values or knows_values(counts)):
             repeats = int(counts[0])
-        elif counts.shape[0] != x.shape[axis]:
+        elif counts.shape[0] not in (1, x.shape[axis]):
             raise ShapeError(f"repeat() got {counts.shape[0]} repeats for {x.shape[axis]} elements along axis {axis}")
         else:
             return invoke("repeat", x, counts, count=None, axis=axis, out=out)

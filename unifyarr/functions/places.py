@@ -8,6 +8,7 @@ from typing import Any
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_index
+from .._core.arrays.leaving import knows_values
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.engines.tracing import unrepeatable
@@ -90,9 +91,9 @@ def _integers(indices: Array, name: str) -> Array:
 
 
 def _check_bounds(indices: Array, length: int, what: str) -> None:
-    # Inside a trace the values aren't known.
+    # Inside a trace the values aren't known, and a lazy engine would compute them for this.
     unrepeatable()
-    if indices._backend.is_traced(indices._native):
+    if not knows_values(indices):
         return
     if indices.size and bool(any(logical_or(less(indices, 0), greater_equal(indices, length)))):
         raise ValueError(f"an index is out of bounds for {what}")

@@ -13,12 +13,12 @@ from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
 from .._core.values.shapes import check_memory
 from ..errors import DtypeError, ShapeError
-from ._quantiles import known_values
+from ._quantiles import known_bounds
 from .creation import full_beside, ones_like
 from .manipulation import reshape
 from .nan_reductions import per_number
 from .scattering import check_mode, identity, working_dtype
-from .statistical import accumulator, max, min
+from .statistical import accumulator
 
 if TYPE_CHECKING:
     from .._core.engines.dtypes import DType
@@ -38,17 +38,18 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
         raise ValueError(f"num_segments is not negative, unlike {count}")
     if ids.size == 0:
         return ids, count or 0
-    low, high = known_values(min(ids)), known_values(max(ids))
-    if low is None or high is None:
+    bounds = known_bounds(ids)
+    if bounds is None:
         if count is None:
             raise ShapeError(
                 f"how many segments {name}() has isn't known before values are computed: say it, with num_segments="
             )
         return ids, count
-    if low[0] < 0 or (count is not None and high[0] >= count):
+    low, high = bounds
+    if low < 0 or (count is not None and high >= count):
         wanted = "not negative" if count is None else f"in range({count})"
-        raise IndexError(f"segment_ids of {name}() are {wanted}, but one is {(low if low[0] < 0 else high)[0]}")
-    return ids, high[0] + 1 if count is None else count
+        raise IndexError(f"segment_ids of {name}() are {wanted}, but one is {low if low < 0 else high}")
+    return ids, int(high) + 1 if count is None else count
 
 
 def combine_segments(x: Array, ids: Array, count: int, mode: str, dtype: DType, out: Array | None = None) -> Array:

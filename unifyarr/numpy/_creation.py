@@ -11,8 +11,7 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays import convert
 from .._core.arrays.array import Array
-from .._core.arrays.leaving import to_host
-from .._core.arrays.ownership import read
+from .._core.arrays.leaving import knows_values, to_host
 from .._core.arrays.recipes import geometry
 from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
@@ -77,9 +76,8 @@ def on_host(x: Any, what: str) -> np.ndarray:
 
 
 def is_known(x: Array) -> bool:
-    """Return whether the values of an array are known: not in a trace."""
-    x = current(x)
-    return not x._backend.is_traced(read(x))
+    """Return whether the values of an array are known: not in a trace, nor on a lazy engine."""
+    return knows_values(x)
 
 
 def layout(x: Array) -> Any:

@@ -19,6 +19,7 @@ from .._core.values.shapes import check_memory
 from ..errors import BackendFeatureError
 from ._arguments import Place, Where, as_host, check, places, refuse_inside_trace, store
 from ._host import KNOWN, OWN, key_of, remember, sample
+from ._later import Sampler, draw_later, is_drawn_later, is_steady, sampler
 from ._native import Native
 
 if TYPE_CHECKING:
@@ -189,12 +190,20 @@ class Base:
         where: Where,
         found: Sequence[Place],
         draw: Callable[[np.random.Generator, Place], np.ndarray | None],
+        later: Callable[[Place], Sampler | None] | None = None,
     ) -> Array:
-        """Draw on the host for each place and write there; if anything fails, change nothing."""
+        """Draw on the host for each place and write there; if anything fails, change nothing.
+
+        ``later`` returns for a place what draws blocks of it, where that may be done when they're computed.
+        """
         with self._rollback() as host:
             assert host is not None
             results = []
             for place in found:
+                sampler = later(place) if later is not None and is_drawn_later(place) else None
+                if sampler is not None:
+                    results.append(draw_later(host, sampler, place, is_steady(name, place.dtype)))
+                    continue
                 values = draw(host, place)
                 results.append(place.out if values is None else place.made(values))
             return store(name, where, found, results)  # type: ignore[arg-type]
@@ -239,7 +248,13 @@ class Base:
         def draw(host: np.random.Generator, place: Place) -> np.ndarray | None:
             return sample(host, name, given, place if alone else place._replace(out=None), len(event))
 
-        result = self._deliver(name, where, found, draw)
+        def later(place: Place) -> Sampler | None:
+            plain = not event and not any(map(np.ndim, given.values()))
+            return sampler(name, given, place.dtype) if plain else None
+
+        result = self._deliver(name, where, found, draw, later)
+        if is_drawn_later(found[0]):
+            return result
         if key is not None and not event:
             remember(key, kind, found[0])
         return result

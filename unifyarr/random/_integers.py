@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from .._core.arrays.array import Array
 from ..errors import BackendFeatureError, DtypeError
 from ._arguments import Where, as_host, check_range, places, refuse_inside_trace
 from ._base import Base
+from ._later import Sampler
 from ._native import is_native
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, DTypeLike
+    from ..typing import ArrayLike, DTypeLike, Shape
     from ._arguments import Place, Size
 
 
@@ -76,7 +78,18 @@ class Integers(Base):
             values = host.integers(start, stop, size=place.shape, dtype=place.dtype.dtype, endpoint=endpoint)
             return np.asarray(values)
 
-        return self._deliver("integers", where, found, draw)
+        def later(place: Place) -> Sampler | None:
+            # Of narrow integers NumPy takes several from a word, and begins each call with a new one.
+            plain = place.dtype.itemsize >= 4 and not np.ndim(start) and not np.ndim(stop)
+            return partial(_drawn, int(start), int(stop), place.dtype.dtype, endpoint) if plain else None
+
+        return self._deliver("integers", where, found, draw, later)
+
+
+def _drawn(
+    start: int, stop: int, dtype: np.dtype[Any], endpoint: bool, host: np.random.Generator, shape: Shape
+) -> np.ndarray:
+    return np.asarray(host.integers(start, stop, size=shape, dtype=dtype, endpoint=endpoint))
 
 
 def _span(low: Any, high: Any) -> tuple[Any, Any]:

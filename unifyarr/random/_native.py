@@ -39,12 +39,13 @@ class Native:
 
     @classmethod
     def seeded(cls, seeds: np.random.SeedSequence, name: str | None, device: object) -> Native | None:
-        """Return the generator for a seed; ``None`` where natives are NumPy arrays, which use the host's generator."""
+        """Return the generator for a seed; ``None`` where the host's generator serves: on NumPy and on lazy engines."""
         if running() is not None:
             raise TraceError("a generator with engine='native' is made outside of what is compiled: pass it in")
         backend = load(name or current_name())
         own = None if device is None else backend.as_device(device)
-        if np.ndarray in backend.native_types:
+        if np.ndarray in backend.native_types or not backend.has_values:
+            # A lazy engine draws with the host's generator where it computes.
             return None
         if "random_state" not in backend.kernels:
             raise BackendFeatureError(f"backend {backend.name!r} has no generator of its own: use engine='host'")

@@ -131,7 +131,9 @@ class Conversions(Deferred):
 
     def _printable(self) -> Any:
         x = current(self)
-        if not x._backend.knows_values(x._native):
+        # On a lazy engine a view of what is known is known.
+        shown = x if x._base is None or x._backend.has_values else x._base
+        if not x._backend.knows_values(shown._native):
             why = "traced" if x._backend.is_traced(x._native) else "not computed"
             return f"array(<{self.dtype} of shape {self.shape}{_divided(self.chunks)}, {why}>)"
         return self._values()

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...errors import CopyError
+from ...backends.base.deferring import wanting_chunks
+from ...errors import CopyError, ShapeError
 from ..arrays import convert
 from ..arrays.array import Array
 from ..arrays.numbers import as_known_number
@@ -251,6 +252,26 @@ def handle_creation(declaration: Declaration, call_next: Handler) -> Handler:
     return handler
 
 
+def handle_chunks(declaration: Declaration, call_next: Handler) -> Handler:
+    """Divide what is made as ``chunks=`` says, where the engine has chunks."""
+    if "chunks" not in declaration.parameters.keywords:
+        return call_next
+
+    def handler(call: Call) -> Any:
+        chunks = call.arguments["chunks"]
+        if chunks is None:
+            return call_next(call)
+        with wanting_chunks(chunks):
+            made = call_next(call)
+        if isinstance(chunks, tuple) and len(chunks) != made.ndim:
+            raise ShapeError(
+                f"chunks={chunks!r} divides {len(chunks)} axes, but {declaration.name}() makes {made.ndim}"
+            )
+        return made
+
+    return handler
+
+
 class Concern(Record):
     """What makes the handler of a concern, and what a call has to need for it: bits, zero if every call does."""
 
@@ -265,6 +286,7 @@ CONCERNS = (
     Concern(MODE, handle_debug),
     Concern(OUT, handle_out_argument),
     Concern(0, handle_creation),
+    Concern(0, handle_chunks),
     Concern(NUMBERS, handle_numbers),
     Concern(COPY, handle_copy_argument),
     Concern(0, handle_elementwise),

@@ -109,7 +109,7 @@ def _source(declaration: Declaration, bound: bool) -> str:
         fast = into_out(NAME, "x1", "x2") + "\n" + binary(NAME, "x1", "x2", is_elementwise, prefix="el")
         fast += "\n" + reflected(NAME, "x1", "x2", is_elementwise, prefix="el")
     elif declaration.fast and declaration.category == "creation":
-        fast = creation(NAME, mark, ", ".join(name for name in names if name not in ("out", "backend")))
+        fast = creation(NAME, mark, ", ".join(name for name in names if name not in ("out", "backend", "chunks")))
     elif declaration.fast:
         static = None
         if declaration.ufunc is None:

@@ -66,7 +66,7 @@ def has_shortcuts(declaration: Declaration) -> bool:
 
 def absent_in(declaration: Declaration, names: list[str]) -> list[str]:
     """Return the parameters that ask for more than the body and its kernels if anything is passed for them."""
-    return [name for name in names if name == "out" or (name == "copy" and declaration.category == "view")]
+    return [name for name in names if name in ("out", "chunks") or (name == "copy" and declaration.category == "view")]
 
 
 def _finish(names: list[str], mark: str, finish: str) -> dict[str, str]:
@@ -196,10 +196,10 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
 
 
 def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
-    key = ", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend"))
+    key = ", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend", "chunks"))
     usual = f"({mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current())"
     into = f"{mark}bound is None and {mark}takes(out, getattr(out, '_backend', None))"
-    conditions = ["backend is None"] if "backend" in names else []
+    conditions = [f"{name} is None" for name in ("backend", "chunks") if name in names]
     conditions.append(f"(out is None or ({into}))")
     return fill(
         _SHORTCUT,

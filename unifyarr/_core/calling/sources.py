@@ -110,7 +110,7 @@ if out is not None and type(out) is Array is type({x}) and {x}._backend is out._
         pass
 """
 _CREATION = """
-if out is None and backend is None:
+if out is None and backend is None and chunks is None:
     try:
         {mark}backend = {mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current()
         {mark}native = {mark}backend.fast_{name}({operands})

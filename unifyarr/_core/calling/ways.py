@@ -96,8 +96,9 @@ def mapped(declaration: Declaration, names: list[str], mark: str) -> str:
     if parameters.sequences or declaration.view_map:
         return ""
     conditions = [f"({name} is None or isinstance({name}, {mark}Nest))" for name in names if name == "out"]
+    conditions += ["chunks is None"] if "chunks" in names else []
     nests = " or ".join(f"isinstance({x}, {mark}Nest)" for x in operands)
-    rest = [name for name in names[len(operands) :] if name != "out"]
+    rest = [name for name in names[len(operands) :] if name not in ("out", "chunks")]
     if not set(rest) <= set(parameters.keywords):
         return ""
     return fill(

@@ -28,3 +28,15 @@ def chunks(shape: tuple[int, ...], dtype: np.dtype[Any], previous: Chunks | None
 def lengths(native: da.Array) -> Chunks:
     """Return the lengths of an array's chunks, with ``None`` for those that aren't known."""
     return tuple(tuple(None if each != each else int(each) for each in axis) for axis in native.chunks)  # type: ignore[misc]
+
+
+def within(wanted: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Chunks | None:
+    """Return the lengths of the chunks where some axes have theirs, and others are ``"auto"``; ``None`` if in doubt."""
+    if any(not length or length != length for length in shape):
+        return None
+    said = wanted_chunks()
+    if not isinstance(said, str):
+        usual = chunks(shape, dtype)
+        wanted = tuple(usual[axis] if each == "auto" else each for axis, each in enumerate(wanted))
+    limit = said if isinstance(said, str) and said != "auto" else None
+    return normalize_chunks(wanted, shape=shape, limit=limit, dtype=dtype)  # type: ignore[no-any-return]

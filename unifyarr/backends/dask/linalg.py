@@ -132,3 +132,18 @@ def vector_norm(x: da.Array, /, *, axis: tuple[int, ...], keepdims: bool, ord: f
     powers = size * size if ord == 2 else size if ord == 1 else size**ord
     found = _total(powers.astype(dtype), axis=axis, dtype=dtype, keepdims=keepdims)
     return (da.sqrt(found) if ord == 2 else found if ord == 1 else found ** (1 / ord)).astype(dtype)
+
+
+class Square(Task):
+    """Matrices squared as often as their counts say."""
+
+    def __call__(self, x: Any, counts: Any) -> Any:
+        """Return them for one chunk."""
+        for count in range(int(counts.max(initial=0))):
+            x = np.where(counts > count, x @ x, x)
+        return x
+
+
+def square_repeatedly(x: da.Array, counts: da.Array, /) -> da.Array:
+    """Square each matrix as often as its count says, which has axes of length 1 in the places of the matrix's."""
+    return da.apply_gufunc(Square(), "(m,m),(i,j)->(m,m)", x, counts, output_dtypes=x.dtype, allow_rechunk=True)

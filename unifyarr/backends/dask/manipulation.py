@@ -95,13 +95,23 @@ def repeat(x: da.Array, /, *repeats: da.Array, count: int | None, axis: int | No
     if axis is None:
         x, axis = reshape(x, shape=(math.prod(x.shape),)), 0
     if count is None:
-        times = repeats[0].compute()
+        times = from_host(repeats[0])
+        if times is None:
+            return _repeated(x, da.broadcast_to(repeats[0], (x.shape[axis],)), axis)
         indices = np.repeat(np.arange(x.shape[axis]), times if times.size != 1 else times.reshape(()))
         return da.take(x, indices, axis)
     if not x.size or not count:
         shape = (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :])
         return da.empty(shape, dtype=x.dtype, chunks=shape)
     return da.repeat(x, count, axis)
+
+
+def _repeated(x: da.Array, times: da.Array, axis: int) -> da.Array:
+    # Of a length that only the values of ``times`` decide.
+    places = tuple(range(x.ndim))
+    return da.blockwise(
+        np.repeat, places, x, places, times, (axis,), axis=axis, dtype=x.dtype, adjust_chunks={axis: lambda _: np.nan}
+    )
 
 
 def roll(x: da.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> da.Array:
