@@ -99,30 +99,34 @@ def _grouped(layers: dict[str, Any], needs: dict[str, set[str]], kept: set[str])
         places[name] = (name, layer.output_indices if name in plain else ())
         if name in kept or name not in plain or not plain.issuperset(readers[name]):
             continue
-        found = {
-            (places[reader][0], _relabelled(labels, layers[reader].output_indices, places[reader][1]))
-            for reader in readers[name]
-            for operand, labels in layers[reader].indices
-            if operand == name and labels is not None
-        }
+        blocks = [layer.dims[each] for each in layer.output_indices]
+        # Axes of one chunk may have any labels.
+        found: dict[Any, Labels] = {}
+        for reader in readers[name]:
+            root, there = places[reader]
+            names = dict(zip(layers[reader].output_indices, there, strict=True))
+            spare = _spare(layers[root])
+            for operand, labels in layers[reader].indices:
+                if operand == name and labels is not None:
+                    wanted = tuple(names.get(each, spare) for each in labels)
+                    key = tuple(each for each, count in zip(wanted, blocks, strict=True) if count > 1)
+                    found.setdefault((root, key), wanted)
         if len(found) == 1:
-            ((root, labels),) = found
-            # Of the same number of chunks: one that several chunks of the result read isn't computed for each.
-            whole = layers[root].dims
-            same = [whole[each] for each in labels] == [layer.dims[each] for each in layer.output_indices]
-            if same and math.prod(layer.dims.values()) == math.prod(whole.values()):
+            (((root, _), labels),) = found.items()
+            # One that several chunks of the result read isn't computed for each.
+            if math.prod(blocks) == len(layers[root]) and "" not in labels:
                 places[name] = (root, labels)
     return dict(reversed(places.items()))
 
 
-def _relabelled(labels: Labels, before: Labels, after: Labels) -> Labels:
-    names = dict(zip(before, after, strict=True))
-    return tuple(names[each] for each in labels)
+def _spare(layer: Blockwise) -> str:
+    """Return a label for an axis of one chunk that the result of a layer lacks, ``""`` if it has none at all."""
+    return min(layer.output_indices, key=lambda each: layer.dims[each], default="")
 
 
 def _is_plain(layer: Any) -> bool:
     """Return whether each chunk of a layer comes from one chunk of each operand, by one call."""
-    if not isinstance(layer, Blockwise) or layer.new_axes or layer.annotations or layer.output_blocks:
+    if not isinstance(layer, Blockwise) or layer.annotations or layer.output_blocks:
         return False
     task = layer.task
     if list(task.args) != [TaskRef(blockwise_token(number)) for number in range(len(layer.indices))]:
@@ -130,7 +134,10 @@ def _is_plain(layer: Any) -> bool:
     constants = [*task.kwargs.values(), *(operand for operand, labels in layer.indices if labels is None)]
     if any(isinstance(each, GraphNode | TaskRef) for each in constants):
         return False
-    return all(set(labels) <= set(layer.output_indices) for _, labels in layer.indices if labels is not None)
+    dropped = {each for _, labels in layer.indices if labels is not None for each in labels} - {*layer.output_indices}
+    if dropped and not (layer.output_indices and getattr(task.func, "joins_dropped_axes", False)):
+        return False
+    return all(layer.dims[each] == 1 for each in (*dropped, *layer.new_axes))
 
 
 def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise:
@@ -138,11 +145,15 @@ def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise
     root = layers[-1]
     names = {layer.output for layer in layers}
     outside: dict[tuple[str, Labels], int] = {}
+    own = {
+        layer.output: dict.fromkeys(layer.dims, _spare(root))
+        | dict(zip(layer.output_indices, labels[layer.output], strict=True))
+        for layer in layers
+    }
     for layer in layers:
         for operand, each in layer.indices:
             if each is not None and operand not in names:
-                key = (operand, _relabelled(each, layer.output_indices, labels[layer.output]))
-                outside.setdefault(key, len(outside))
+                outside.setdefault((operand, tuple(own[layer.output][label] for label in each)), len(outside))
     results = {layer.output: number for number, layer in enumerate(layers, len(outside))}
     steps: list[Step] = []
     last: dict[int, int] = {}
@@ -154,19 +165,21 @@ def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise
                 continue
             inside = results.get(operand)
             if inside is None:
-                inside = outside[operand, _relabelled(each, layer.output_indices, labels[layer.output])]
+                inside = outside[operand, tuple(own[layer.output][label] for label in each)]
             operands.append((True, inside))
             last[inside] = len(steps)
         steps.append(Step(layer.task.func, tuple(operands), dict(layer.task.kwargs), results[layer.output], ()))
     for number, step in enumerate(steps):
         dead = tuple(place for place, end in last.items() if end == number)
         steps[number] = step._replace(dead=dead)
+    found = {each for _, given in outside for each in given}
     tokens = (TaskRef(blockwise_token(number)) for number in range(len(outside)))
     return Blockwise(
         root.output,
         root.output_indices,
         Task(root.output, Chain(steps), *tokens),
         list(outside),
+        new_axes={each: 1 for each in root.output_indices if each not in found},
         numblocks={name: blocks for layer in layers for name, blocks in layer.numblocks.items() if name not in names},
         io_deps={name: each for layer in layers for name, each in layer.io_deps.items()},
     )

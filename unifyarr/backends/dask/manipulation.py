@@ -8,13 +8,15 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import elementwise
+from ._chunks import Task, elementwise, filled, number_of
+from ._layout import chunks
 
 real, imag = elementwise("manipulation", "real"), elementwise("manipulation", "imag")
 
 
 def broadcast_to(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
-    return da.broadcast_to(x, shape)
+    number = number_of(x)
+    return da.broadcast_to(x, shape) if number is None else filled(number, chunks(shape, x.dtype))
 
 
 def permute_dims(x: da.Array, /, *, axes: tuple[int, ...]) -> da.Array:
@@ -27,15 +29,46 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
         return x
     if not x.size:
         return da.empty(shape, dtype=x.dtype)
-    if x.size == 1:
-        # dask has no rule for axes that come from none.
-        flat = x[(0,) * x.ndim]
-        return flat[(None,) * len(shape)]
+    number = number_of(x)
+    if number is not None:
+        return filled(number, chunks(shape, x.dtype))
+    if [each for each in x.shape if each != 1] == [each for each in shape if each != 1]:
+        return _with_axes(x, shape)
     try:
         return da.reshape(x, shape)
     except NotImplementedError:
         # dask merges or splits whole axes; through one axis every shape leads to every other.
         return da.reshape(da.reshape(x, (math.prod(x.shape),)), shape)
+
+
+def _with_axes(x: da.Array, shape: tuple[int, ...]) -> da.Array:
+    """Return ``x`` with other axes of length one: a layer that can be joined with others, unlike dask's own."""
+    kept = [axis for axis, length in enumerate(x.shape) if length != 1]
+    left = iter(kept)
+    # A label of its own for each axis of length one.
+    labels = tuple(x.ndim + axis if length == 1 else next(left) for axis, length in enumerate(shape))
+    added = {label: 1 for label in labels if label >= x.ndim}
+    step = WithAxes({axis: labels.index(axis) for axis in kept}, len(shape))
+    meta = np.empty((0,) * len(shape), x.dtype)
+    return da.blockwise(step, labels, x, tuple(range(x.ndim)), new_axes=added, dtype=x.dtype, meta=meta)
+
+
+class WithAxes(Task):
+    """A chunk with other axes of length one; ``kept`` maps the others to their places among all."""
+
+    joins_dropped_axes = True
+
+    def __init__(self, kept: dict[int, int], ndim: int) -> None:
+        self.kept, self.ndim = kept, ndim
+
+    def __call__(self, x: Any) -> Any:
+        """Return a view of the chunk, which may lie in lists: one for each axis that is dropped."""
+        while isinstance(x, list):
+            (x,) = x
+        shape = [1] * self.ndim
+        for before, after in self.kept.items():
+            shape[after] = x.shape[before]
+        return x.reshape(shape)
 
 
 def set_real(x: da.Array, value: da.Array, /) -> da.Array:
