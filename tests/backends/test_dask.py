@@ -17,6 +17,7 @@ RUN = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--quick"
 # Two elements of float64 or four of float32 to a block. Chunks are computed in the thread that asks: what threads do is
 # dask's own, and ``tests/backends/dask`` has them.
 SETTINGS = {"DASK_ARRAY__CHUNK_SIZE": "32B", "DASK_SCHEDULER": "synchronous"}
+FUNCTIONS = ("statistical", "searching", "sorting", "indexing", "fft", "linalg")
 PARTS = {
     "indexing": ["tests/core/test_indexing.py"],
     "writes": ["tests/core/test_inplace.py", "tests/core/test_native_targets.py"],
