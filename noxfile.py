@@ -36,7 +36,7 @@ def install(session: nox.Session, *extras: str) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests on all engines, on dask a part of them; arguments go to pytest, such as ``--backends numpy,jax``."""
+    """Run the tests on all engines, on dask a part; arguments go to pytest, such as ``--backends numpy,jax``."""
     install(session, "all", "test")
     workers = () if any(argument.startswith("-n") for argument in session.posargs) else ("-n", "2")
     session.run("pytest", *workers, *session.posargs, env=QUIET)

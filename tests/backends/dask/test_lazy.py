@@ -159,6 +159,15 @@ def test_a_view_is_computed_without_its_base() -> None:
     assert view.tolist() == [7, 4]
 
 
+def test_containers_are_compared_in_one_graph() -> None:
+    x = later(np.arange(4.0))
+    one, other = ua.Container({"x": x + 1}), ua.Container({"x": x + 1.5})
+    with kernels() as names:
+        assert not one.allclose(other)
+        assert one.allclose(other, atol=1)
+    assert names.count("positive") == 2
+
+
 def test_unknown_lengths_are_known_when_computed() -> None:
     for method in ("compute", "persist"):
         x = later(np.arange(6.0), 2)

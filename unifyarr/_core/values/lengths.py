@@ -50,7 +50,7 @@ class PartialShape(tuple[Any, ...]):
     def _refuse(self) -> NoReturn:
         raise UnknownShapeError(
             f"an array of shape {self!r} has lengths that aren't known before its values are computed, and this needs "
-            "them: x.persist() or x.compute() computes the array in place, and its lengths with it"
+            "them: compute them first, x.compute() or x.persist()"
         )
 
 

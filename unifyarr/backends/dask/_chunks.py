@@ -10,12 +10,17 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.blockwise import Blockwise
+from dask.layers import ArrayChunkShapeDep
 
 Kernel = Callable[..., Any]
 
 
 class Task:
     """What runs on chunks, made of what it holds: told from others by that, and small when it's sent to a process."""
+
+    # Whether a chunk with an axis that the result lacks, in one piece, is taken as it is and in a list.
+    joins_dropped_axes = False
 
     @property
     def __name__(self) -> str:
@@ -72,7 +77,7 @@ def elementwise(file: str, name: str) -> Kernel:
         chunk = Chunk(file, name, **static)
         dtype = dtype_of(chunk, *arrays)
         # A number is a part of each task and no task of its own, unless there is nothing else.
-        numbers = [_number(x) for x in arrays]
+        numbers = [None if x.ndim else number_of(x) for x in arrays]
         operands = arrays if all(each is not None for each in numbers) else map(_first, numbers, arrays)
         return da.core.elemwise(chunk, *operands, dtype=dtype)
 
@@ -80,11 +85,35 @@ def elementwise(file: str, name: str) -> Kernel:
     return kernel
 
 
-def _number(x: da.Array) -> Any:
-    # The value of a 0-d array that came from the host as it is; None for any other.
-    if x.ndim or not x.name.startswith("array-"):
+class Filled(Task):
+    """A chunk of one number: made of its shape."""
+
+    def __init__(self, number: np.ndarray) -> None:
+        self.number = number
+
+    def __call__(self, shape: tuple[int, ...]) -> Any:
+        """Return the chunk, which takes the memory of one element."""
+        return np.broadcast_to(self.number, shape)
+
+
+def filled(number: np.ndarray, chunks: tuple[tuple[int, ...], ...]) -> da.Array:
+    """Return an array of one number."""
+    labels = tuple(range(len(chunks)))
+    meta = np.empty((0,) * len(chunks), number.dtype)
+    # Without operands there's nothing to align.
+    return da.blockwise(
+        Filled(number), labels, ArrayChunkShapeDep(chunks), labels, dtype=number.dtype, meta=meta, align_arrays=False
+    )
+
+
+def number_of(x: da.Array) -> np.ndarray | None:
+    """Return the one number that an array consists of, 0-d, if it came from the host; ``None`` for any other."""
+    layer = x.dask.layers.get(x.name)
+    if isinstance(layer, Blockwise):
+        return layer.task.func.number if isinstance(layer.task.func, Filled) else None
+    if x.ndim or not x.name.startswith("array-") or layer is None:
         return None
-    value = x.dask.layers[x.name].get((x.name,))
+    value = layer.get((x.name,))
     return value if isinstance(value, np.ndarray) else None
 
 
@@ -144,6 +173,9 @@ def whole(x: da.Array, axes: Iterable[int]) -> da.Array:
 
 def from_host(x: da.Array) -> np.ndarray | None:
     """Return the values of an array that came from the host as it is, ``None`` for one that has to be computed."""
+    number = number_of(x)
+    if number is not None:
+        return np.broadcast_to(number, x.shape)
     # dask names the one layer of such an array so.
     if not x.name.startswith("array-") or len(x.dask.layers) > 1:
         return None
