@@ -14,10 +14,10 @@ nox.options.default_venv_backend = "venv"
 nox.options.reuse_existing_virtualenvs = True
 
 CONSTRAINTS = ("-c", "constraints.txt")
-BACKENDS = ("numpy", "torch", "jax", "tensorflow")
+BACKENDS = ("numpy", "torch", "jax", "tensorflow", "dask")
 # What the standard's suite imports: the namespace bound to a backend, or an engine's own.
 NAMESPACE = "exec('import unifyarr; unifyarr.set_backend(\"{}\"); xp = unifyarr.asarray(0).__array_namespace__()')"
-BARE = {"numpy": "numpy", "jax": "jax.numpy", "torch": "array_api_compat.torch"}
+BARE = {"numpy": "numpy", "jax": "jax.numpy", "torch": "array_api_compat.torch", "dask": "array_api_compat.dask.array"}
 # TensorFlow's start-up messages say nothing about us.
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3"}
 
@@ -36,7 +36,7 @@ def install(session: nox.Session, *extras: str) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests on all four engines; arguments go to pytest, such as ``--backends numpy,jax``."""
+    """Run the tests on all engines, on dask a part; arguments go to pytest, such as ``--backends numpy,jax``."""
     install(session, "all", "test")
     workers = () if any(argument.startswith("-n") for argument in session.posargs) else ("-n", "2")
     session.run("pytest", *workers, *session.posargs, env=QUIET)

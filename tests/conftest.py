@@ -1,6 +1,7 @@
 """What all tests share: the backends they run on, how much Hypothesis tries, and what JAX's compiler does.
 
-``pytest --backends numpy,jax`` runs as if no other engine was installed; by default all that are installed are tested.
+``pytest --backends numpy,jax`` runs as if no other engine was installed; by default all that are installed are tested,
+but for dask: ``tests/backends/test_dask.py`` runs a part of the tests on it, in processes of their own.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from unifyarr.testing.abilities import LINES, skip_by_marks
 from . import engines
 
 pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
+# Each small array costs dask some milliseconds.
+APART = {"dask"}
 pytest_plugins = ["tests.alone", "tests.quick"]
 
 # Engines compile at their first call with a shape, which no deadline foresees.
@@ -48,9 +51,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for line in LINES:
         config.addinivalue_line("markers", line)
-    named = config.getoption("--backends")
-    if named:
-        engines.leave_out({*ua.available_backends()} - {"numpy", *named.split(",")})
+    left_out = {*ua.available_backends()} - {"numpy", *_selected(config)}
+    if left_out:
+        engines.leave_out(left_out)
     if settings.get_current_profile_name() == "ci":
         engines.compile_cheaply()
     # The workers of a run use what the first process, which tests nothing, has made for them.
@@ -67,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _selected(config: pytest.Config) -> list[str]:
     named = config.getoption("--backends")
-    return named.split(",") if named else ua.available_backends()
+    return named.split(",") if named else [name for name in ua.available_backends() if name not in APART]
 
 
 def _import_all(backends: list[str]) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import unifyarr as ua
+from unifyarr.testing import has
 
 from ..oracle import ALL, as_numpy, assert_same
 
@@ -417,7 +418,7 @@ def test_an_element_takes_no_array_of_an_axis(backend: str, value: Any) -> None:
 
 def test_out_of_bounds_is_an_error_where_nothing_is_written(backend: str) -> None:
     x = ua.zeros((2, 0))
-    for array in (x, ua.variable(x)):
+    for array in (x, ua.variable(x)) if has(backend, "writes") or has(backend, "variables") else (x,):
         with pytest.raises(IndexError):
             array[[0, 2]] = 1
         array[[0, -1]] = 1

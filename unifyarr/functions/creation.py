@@ -257,6 +257,8 @@ def asarray(
     x: Array | None = None
     if isinstance(obj, Array):
         x = obj
+    elif type(obj) not in _IN_MEMORY and (later := _read_later(obj, named, device, copy)) is not None:
+        x, device = later, None
     elif (own := backend_of_native(obj)) is not None:
         x = convert.lift(obj, own)
     elif isinstance(obj, np.ndarray) and obj.dtype in dtypes.BY_NUMPY:
@@ -289,6 +291,15 @@ def asarray(
             raise CopyError(f"asarray() can't make {wanted} of {x.dtype} without a copy")
         x, copy = x.astype(wanted), None
     return x.copy() if copy else x
+
+
+# Data of these types isn't in a file.
+_IN_MEMORY = frozenset({np.ndarray, list, tuple, float, int, bool, complex})
+
+
+def _read_later(obj: object, named: Handle | None, device: object, copy: bool | None) -> Array | None:
+    # What is in a file isn't shared memory: it's read when it's computed, unless the caller wants its values of now.
+    return None if copy else convert.read_later(obj, named or current(), device)
 
 
 def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:

@@ -274,8 +274,8 @@ def _backends(leaves: Sequence[Any], name: str | None) -> tuple[Handle, Handle, 
     if not given.can_transform:
         if name is None and not given.has_values:
             raise BackendFeatureError(
-                f"backend {given.name!r} has no transformations, and another engine would compute each array whole: "
-                f"pass backend={ENGINES[0]!r} if all of them fit into memory, or write the derivative as a formula"
+                f"backend {given.name!r} has no transformations, and another engine would compute each array as a "
+                f"whole: pass backend={ENGINES[0]!r} if all of them fit into memory, or write a formula"
             )
         return given, given, inside_of(_transforming(given, name or _engine()))
     if name not in (None, given.name):

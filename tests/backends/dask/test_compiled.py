@@ -169,3 +169,18 @@ def test_derivatives_go_to_another_engine_only_if_it_is_asked_for() -> None:
 
 def _energy(x: Any) -> Any:
     return ua.sum(x * x)
+
+
+def test_axes_of_one_chunk_come_and_go() -> None:
+    array, column = values(4 * CHUNKS, 3), values(4 * CHUNKS)
+
+    def columns(x: Any, v: Any) -> Any:
+        y = ua.exp(x) + v[:, None]
+        return y[:, 0] * 2.0 + y[:, 1] - y[:, 2], y[None] * v[:, None, None][:, 0]
+
+    first, second = ua.compile(columns)(later(array, (4, 3)), later(column, 4))
+    wanted = columns(ua.asarray(array, backend="numpy"), ua.asarray(column, backend="numpy"))
+    np.testing.assert_array_equal(first.to_numpy(), wanted[0].to_numpy())
+    np.testing.assert_array_equal(second.to_numpy(), wanted[1].to_numpy())
+    # Two tasks make the chunks that both results read.
+    assert tasks(first) <= 3 * CHUNKS

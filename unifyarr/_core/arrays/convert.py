@@ -18,7 +18,7 @@ from ..engines.foreign import check_data, check_subclass
 from ..engines.handle import Handle
 from ..engines.natives import backend_of_native, mismatch
 from ..engines.tracing import current as stand_in
-from ..engines.tracing import recording
+from ..engines.tracing import recording, running
 from ..values.arguments import MOST_AXES
 from .array import Array, wrap
 from .leaving import must_stay, to_host
@@ -212,6 +212,28 @@ def said_by(x: Any, copy: bool | None) -> tuple[Any, bool | None]:
     if not isinstance(found, (np.ndarray, Array)):
         raise ValueError(f"__array__() of {type(x).__name__} returns an array, not {type(found).__name__}")
     return found, left
+
+
+def read_later(x: Any, backend: Handle, device: object) -> Array | None:
+    """Return an array that reads a dataset or a memory map when it's computed; ``None`` if it's neither, or read now.
+
+    A dataset has a shape, a dtype and slices. What has labels as well, such as a table, is data.
+    """
+    if backend.has_values or running() is not None or not (isinstance(x, np.memmap) or _is_dataset(x)):
+        return None
+    check_data(x)
+    dtype = np.dtype(x.dtype)
+    if dtype not in dtypes.BY_NUMPY and dtype.newbyteorder("=") not in dtypes.BY_NUMPY:
+        raise DtypeError(f"arrays hold {', '.join(dtypes.BY_NAME)}, unlike this {type(x).__name__} of {dtype}")
+    native = backend.from_source(x, device=None if device is None else backend.as_device(device))
+    return None if native is None else wrap(native, backend)
+
+
+def _is_dataset(x: Any) -> bool:
+    if isinstance(x, (np.ndarray, np.generic, list, tuple, Array)) or type(x) in _NUMBERS:
+        return False
+    has_labels = hasattr(x, "iloc") or backend_of_native(x) is not None
+    return all(hasattr(x, name) for name in ("shape", "dtype", "ndim", "__getitem__")) and not has_labels
 
 
 def lift(native: Any, backend: Handle) -> Array:

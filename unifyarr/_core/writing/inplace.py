@@ -97,13 +97,21 @@ def _is_read_only(x: Array, root: Array) -> bool:
     return not isinstance(native, Held) and bool(root._backend.is_read_only(native))
 
 
-def fit_dtype(array: Array, target: Array) -> Any:
-    """Return an array that is assigned as a native of the target's dtype, whatever its shape."""
-    check_device(target, array, "the value")
-    array = _without_imaginary(array, target.dtype)
-    if array.dtype is target.dtype:
-        return read(array)
-    return target._backend.kernel("astype")(read(array), dtype=target.dtype.dtype)
+def fit_dtype(value: object, target: Array, *, what: str, assigned: bool = False) -> tuple[Any, Shape]:
+    """Return a value that isn't a number as a native array of the target's dtype, and its shape, whatever that is."""
+    backend, dtype = target._backend, target.dtype
+    if isinstance(value, Array) or backend_of_native(value) is not None:
+        array = convert.as_array(value, backend)
+        check_device(target, array, what)
+    else:
+        array = _from_data(value, target, assigned)
+    if assigned:
+        array = _without_imaginary(array, dtype)
+    if array.dtype is dtype:
+        return read(array), array.shape
+    if not assigned:
+        dtypes.check_cast(array.dtype, dtype, what)
+    return backend.kernel("astype")(read(array), dtype=dtype.dtype), array.shape
 
 
 def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, assigned: bool = False) -> Any:
@@ -126,21 +134,7 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
         native = convert.scalar(value, dtype, backend, convert.device_of([target], backend))
         given: Shape = ()
     else:
-        if isinstance(value, Array) or backend_of_native(value) is not None:
-            array = convert.as_array(value, backend)
-            check_device(target, array, what)
-        else:
-            array = _from_data(value, target, assigned)
-        if assigned:
-            array = _without_imaginary(array, dtype)
-        given = array.shape
-        found = array.dtype
-        if found is not dtype:
-            if not assigned:
-                dtypes.check_cast(found, dtype, what)
-            native = backend.kernel("astype")(read(array), dtype=dtype.dtype)
-        else:
-            native = read(array)
+        native, given = fit_dtype(value, target, what=what, assigned=assigned)
     if not equal_as_known(given, shape):
         # As NumPy, leading axes of length one fall away.
         while not exact and len(given) > len(shape) and given[0] == 1:
@@ -170,7 +164,7 @@ def _without_imaginary(array: Array, dtype: DType) -> Array:
         warnings.warn(
             f"an assignment casts {array.dtype} to {dtype} and drops the imaginary part: assign ua.real(x) to say so",
             ComplexWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
         return wrap(array._backend.kernel("real")(read(array)), array._backend)
     return array

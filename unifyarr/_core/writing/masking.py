@@ -18,6 +18,7 @@ from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
 from ..values.lengths import equal_as_known, leading
+from ..values.shapes import broadcast
 from .inplace import MANY, assign, check_target, fit, fit_dtype
 
 _WHAT = "the masked part"
@@ -47,15 +48,19 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
     mask = _fitting(x, key)
     check_target(x)
     shape = x.shape[mask.ndim :]
-    array = None if type(value) in dtypes.SCALARS else convert.as_array(value, x._backend)
-    if array is None or array.ndim <= len(shape):
+    native, given = None, ()
+    if kind_of(value) not in dtypes.SCALARS:
+        native, given = fit_dtype(value, x, what=_WHAT, assigned=True)
+    if len(given) <= len(shape):
         native, rest = fit(value, x, shape, exact=False, what=_WHAT, assigned=True), (1,) * len(shape)
         spread = x._backend.kernel("reshape")(read(mask), shape=(*mask.shape, *rest))
         assign(x, native, Masked(x._backend.kernel("broadcast_to")(spread, shape=x.shape)))
         return
-    if array.ndim > len(shape) + 1 or (shape and tuple(array.shape[axis + 1] for axis in range(len(shape))) != shape):
-        raise ShapeError(f"{_WHAT} has one axis of elements and {shape} beside it, but the value has {array.shape!r}")
-    assign(x, fit_dtype(array, x), Selected(read(mask)))
+    if len(given) > len(shape) + 1 or broadcast(given[1:], shape) != shape:
+        raise ShapeError(f"{_WHAT} has one axis of elements and {shape} beside it, but the value has {given!r}")
+    if given[1:] != shape:
+        native = x._backend.kernel("broadcast_to")(native, shape=(given[0], *shape))
+    assign(x, native, Selected(read(mask)))
 
 
 def _fitting(x: Array, key: Any) -> Array:

@@ -10,12 +10,17 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.blockwise import Blockwise
+from dask.layers import ArrayChunkShapeDep
 
 Kernel = Callable[..., Any]
 
 
 class Task:
     """What runs on chunks, made of what it holds: told from others by that, and small when it's sent to a process."""
+
+    # Whether a chunk with an axis that the result lacks, in one piece, is taken as it is and in a list.
+    joins_dropped_axes = False
 
     @property
     def __name__(self) -> str:
@@ -72,7 +77,7 @@ def elementwise(file: str, name: str) -> Kernel:
         chunk = Chunk(file, name, **static)
         dtype = dtype_of(chunk, *arrays)
         # A number is a part of each task and no task of its own, unless there is nothing else.
-        numbers = [_number(x) for x in arrays]
+        numbers = [None if x.ndim else number_of(x) for x in arrays]
         operands = arrays if all(each is not None for each in numbers) else map(_first, numbers, arrays)
         return da.core.elemwise(chunk, *operands, dtype=dtype)
 
@@ -80,11 +85,35 @@ def elementwise(file: str, name: str) -> Kernel:
     return kernel
 
 
-def _number(x: da.Array) -> Any:
-    # The value of a 0-d array that came from the host as it is; None for any other.
-    if x.ndim or not x.name.startswith("array-"):
+class Filled(Task):
+    """A chunk of one number: made of its shape."""
+
+    def __init__(self, number: np.ndarray) -> None:
+        self.number = number
+
+    def __call__(self, shape: tuple[int, ...]) -> Any:
+        """Return the chunk, which takes the memory of one element."""
+        return np.broadcast_to(self.number, shape)
+
+
+def filled(number: np.ndarray, chunks: tuple[tuple[int, ...], ...]) -> da.Array:
+    """Return an array of one number."""
+    labels = tuple(range(len(chunks)))
+    meta = np.empty((0,) * len(chunks), number.dtype)
+    # Without operands there's nothing to align.
+    return da.blockwise(
+        Filled(number), labels, ArrayChunkShapeDep(chunks), labels, dtype=number.dtype, meta=meta, align_arrays=False
+    )
+
+
+def number_of(x: da.Array) -> np.ndarray | None:
+    """Return the one number that an array consists of, 0-d, if it came from the host; ``None`` for any other."""
+    layer = x.dask.layers.get(x.name)
+    if isinstance(layer, Blockwise):
+        return layer.task.func.number if isinstance(layer.task.func, Filled) else None
+    if x.ndim or not x.name.startswith("array-") or layer is None:
         return None
-    value = x.dask.layers[x.name].get((x.name,))
+    value = layer.get((x.name,))
     return value if isinstance(value, np.ndarray) else None
 
 
@@ -92,10 +121,12 @@ def _first(number: Any, x: da.Array) -> Any:
     return x if number is None else number
 
 
-def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
+def core(chunk: Task, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
     """Return what a kernel gives on whole axes, those of the signature; all other axes stay in chunks."""
+    if not all(x.size for x in arrays):
+        return _of_nothing(chunk, arrays)
     for x in _joined(signature, arrays):
-        joining(chunk.name, x)
+        joining(chunk.__name__, x)
     dtypes = options.pop("output_dtypes", None) or dtype_of(chunk, *arrays)
     dtypes = list(dtypes) if isinstance(dtypes, tuple) else dtypes
     with warnings.catch_warnings():
@@ -103,6 +134,16 @@ def core(chunk: Chunk, signature: str, *arrays: da.Array, sizes: dict[str, int] 
         return da.apply_gufunc(
             chunk, signature, *arrays, output_dtypes=dtypes, output_sizes=sizes or {}, allow_rechunk=True, **options
         )
+
+
+def _of_nothing(chunk: Task, arrays: Iterable[da.Array]) -> Any:
+    # Shapes decide, since dask divides by the lengths: any regular matrix stands for one that has elements.
+    found = chunk(*map(_stand_in, arrays))
+    return tuple(da.from_array(each, -1) for each in found) if isinstance(found, tuple) else da.from_array(found, -1)
+
+
+def _stand_in(x: da.Array) -> np.ndarray:
+    return np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype) if x.ndim > 1 else np.ones((), x.dtype), x.shape)
 
 
 def _joined(signature: str, arrays: Iterable[da.Array]) -> Iterator[da.Array]:
@@ -132,10 +173,22 @@ def whole(x: da.Array, axes: Iterable[int]) -> da.Array:
 
 def from_host(x: da.Array) -> np.ndarray | None:
     """Return the values of an array that came from the host as it is, ``None`` for one that has to be computed."""
+    number = number_of(x)
+    if number is not None:
+        return np.broadcast_to(number, x.shape)
     # dask names the one layer of such an array so.
     if not x.name.startswith("array-") or len(x.dask.layers) > 1:
         return None
     return np.asarray(x.compute(scheduler="synchronous"))
+
+
+# So many elements that came from the host stay known when they get another shape.
+_FEW = 1 << 12
+
+
+def few_from_host(x: da.Array) -> np.ndarray | None:
+    """Return the values of a small array that came from the host as it is, ``None`` for others."""
+    return from_host(x) if x.size <= _FEW else None
 
 
 # Below so many bytes joining chunks costs nothing that anybody would see.

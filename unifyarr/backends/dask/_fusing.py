@@ -15,6 +15,8 @@ from . import _chunks
 
 # The names of a layer's axes: equal names in operands and result are the same axis, as in an einsum.
 Labels = tuple[str, ...]
+# What labels of axes that the result lacks begin with. They have one chunk.
+_DROPPED = "dropped-"
 
 
 class Step(NamedTuple):
@@ -35,7 +37,7 @@ class Chain(_chunks.Task):
 
     def __call__(self, *chunks: Any) -> Any:
         """Return the last step's result."""
-        values = dict(enumerate(chunks))
+        values = {place: _single(chunk) for place, chunk in enumerate(chunks)}
         del chunks
         result = None
         for step in self.steps:
@@ -45,6 +47,13 @@ class Chain(_chunks.Task):
             values[step.result] = result = step.function(*operands, **step.keywords)
             del operands
         return result
+
+
+def _single(chunk: Any) -> Any:
+    # dask makes a list of an axis that the result lacks, here always of one chunk.
+    while isinstance(chunk, list):
+        (chunk,) = chunk
+    return chunk
 
 
 def fused(results: Sequence[da.Array], inputs: Sequence[da.Array]) -> list[da.Array]:
@@ -99,30 +108,35 @@ def _grouped(layers: dict[str, Any], needs: dict[str, set[str]], kept: set[str])
         places[name] = (name, layer.output_indices if name in plain else ())
         if name in kept or name not in plain or not plain.issuperset(readers[name]):
             continue
-        found = {
-            (places[reader][0], _relabelled(labels, layers[reader].output_indices, places[reader][1]))
-            for reader in readers[name]
-            for operand, labels in layers[reader].indices
-            if operand == name and labels is not None
-        }
+        blocks = [layer.dims[each] for each in layer.output_indices]
+        found: dict[Any, list[Labels]] = {}
+        for reader in readers[name]:
+            root, there = places[reader]
+            names = dict(zip(layers[reader].output_indices, there, strict=True))
+            for operand, labels in layers[reader].indices:
+                if operand == name and labels is not None:
+                    wanted = tuple(names.get(each, f"{_DROPPED}{place}{name}") for place, each in enumerate(labels))
+                    found.setdefault((root, _divided(wanted, blocks)), []).append(wanted)
+        # One that several chunks of the result read isn't computed for each.
         if len(found) == 1:
-            ((root, labels),) = found
-            # Of the same number of chunks: one that several chunks of the result read isn't computed for each.
-            whole = layers[root].dims
-            same = [whole[each] for each in labels] == [layer.dims[each] for each in layer.output_indices]
-            if same and math.prod(layer.dims.values()) == math.prod(whole.values()):
-                places[name] = (root, labels)
+            (((root, _), several),) = found.items()
+            if math.prod(blocks) == len(layers[root]):
+                places[name] = (root, min(several, key=_count_dropped))
     return dict(reversed(places.items()))
 
 
-def _relabelled(labels: Labels, before: Labels, after: Labels) -> Labels:
-    names = dict(zip(before, after, strict=True))
-    return tuple(names[each] for each in labels)
+def _divided(labels: Labels, blocks: Sequence[int]) -> Labels:
+    """Return the labels of axes of several chunks: those of one chunk may have any."""
+    return tuple(each for each, count in zip(labels, blocks, strict=True) if count > 1)
+
+
+def _count_dropped(labels: Labels) -> int:
+    return sum(each.startswith(_DROPPED) for each in labels)
 
 
 def _is_plain(layer: Any) -> bool:
     """Return whether each chunk of a layer comes from one chunk of each operand, by one call."""
-    if not isinstance(layer, Blockwise) or layer.new_axes or layer.annotations or layer.output_blocks:
+    if not isinstance(layer, Blockwise) or layer.annotations or layer.output_blocks:
         return False
     task = layer.task
     if list(task.args) != [TaskRef(blockwise_token(number)) for number in range(len(layer.indices))]:
@@ -130,46 +144,60 @@ def _is_plain(layer: Any) -> bool:
     constants = [*task.kwargs.values(), *(operand for operand, labels in layer.indices if labels is None)]
     if any(isinstance(each, GraphNode | TaskRef) for each in constants):
         return False
-    return all(set(labels) <= set(layer.output_indices) for _, labels in layer.indices if labels is not None)
+    dropped = {each for _, labels in layer.indices if labels is not None for each in labels} - {*layer.output_indices}
+    if dropped and not getattr(task.func, "joins_dropped_axes", False):
+        return False
+    return all(layer.dims[each] == 1 for each in (*dropped, *layer.new_axes))
 
 
 def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise:
     """Return one layer for several, the last of which is read from outside."""
     root = layers[-1]
-    names = {layer.output for layer in layers}
-    outside: dict[tuple[str, Labels], int] = {}
+    inside = {layer.output for layer in layers}
+    # Each chunk from outside, told by its name and the axes along which it is one of several, is passed once.
+    outside: dict[Any, list[Labels]] = {}
+    read: dict[tuple[str, int], Any] = {}
     for layer in layers:
-        for operand, each in layer.indices:
-            if each is not None and operand not in names:
-                key = (operand, _relabelled(each, layer.output_indices, labels[layer.output]))
-                outside.setdefault(key, len(outside))
-    results = {layer.output: number for number, layer in enumerate(layers, len(outside))}
-    steps: list[Step] = []
-    last: dict[int, int] = {}
-    for layer in layers:
-        operands: list[tuple[bool, Any]] = []
-        for operand, each in layer.indices:
-            if each is None:
-                operands.append((False, operand))
+        names = dict(zip(layer.output_indices, labels[layer.output], strict=True))
+        for number, (operand, each) in enumerate(layer.indices):
+            if each is None or operand in inside:
+                read[layer.output, number] = operand
                 continue
-            inside = results.get(operand)
-            if inside is None:
-                inside = outside[operand, _relabelled(each, layer.output_indices, labels[layer.output])]
-            operands.append((True, inside))
-            last[inside] = len(steps)
-        steps.append(Step(layer.task.func, tuple(operands), dict(layer.task.kwargs), results[layer.output], ()))
-    for number, step in enumerate(steps):
-        dead = tuple(place for place, end in last.items() if end == number)
-        steps[number] = step._replace(dead=dead)
+            wanted = tuple(names.get(label, f"{_DROPPED}{label}{layer.output}") for label in each)
+            key = read[layer.output, number] = (operand, _divided(wanted, layer.numblocks[operand]))
+            outside.setdefault(key, []).append(wanted)
+    indices = [(key[0], min(several, key=_count_dropped)) for key, several in outside.items()]
+    found = {label for _, given in indices for label in given}
     tokens = (TaskRef(blockwise_token(number)) for number in range(len(outside)))
     return Blockwise(
         root.output,
         root.output_indices,
-        Task(root.output, Chain(steps), *tokens),
-        list(outside),
-        numblocks={name: blocks for layer in layers for name, blocks in layer.numblocks.items() if name not in names},
+        Task(root.output, Chain(_steps(layers, list(outside), read)), *tokens),
+        indices,
+        new_axes={label: 1 for label in root.output_indices if label not in found},
+        numblocks={name: blocks for layer in layers for name, blocks in layer.numblocks.items() if name not in inside},
         io_deps={name: each for layer in layers for name, each in layer.io_deps.items()},
     )
+
+
+def _steps(layers: Sequence[Blockwise], outside: Sequence[Any], read: dict[tuple[str, int], Any]) -> list[Step]:
+    """Return the calls of layers; ``read`` has what each operand of each is: from outside, another's, or a constant."""
+    places = {each: place for place, each in enumerate([*outside, *(layer.output for layer in layers)])}
+    last = {
+        places[read[layer.output, number]]: end
+        for end, layer in enumerate(layers)
+        for number, (_, each) in enumerate(layer.indices)
+        if each is not None
+    }
+    steps = []
+    for end, layer in enumerate(layers):
+        operands = tuple(
+            (False, operand) if each is None else (True, places[read[layer.output, number]])
+            for number, (operand, each) in enumerate(layer.indices)
+        )
+        dead = tuple(place for place, each in last.items() if each == end)
+        steps.append(Step(layer.task.func, operands, dict(layer.task.kwargs), places[layer.output], dead))
+    return steps
 
 
 def _with(x: da.Array, made: dict[str, Blockwise], inner: set[str]) -> da.Array:

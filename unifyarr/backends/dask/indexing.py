@@ -14,7 +14,7 @@ from dask._task_spec import Alias, DataNode
 from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArrayBlockIdDep
 
-from ._chunks import Chunk, Task, from_host, joining, whole
+from ._chunks import Chunk, Task, from_host, joining, number_of, whole
 from ._repeating import repeated_by
 from ._selecting import put_selected as put_selected
 from ._selecting import select as select
@@ -57,32 +57,41 @@ def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
     if any(length == 0 for _, _, length in window):
         return x
     value = repeated_by(value)
+    number = number_of(value)
     ascending = tuple(
         (start, step, length) if step > 0 else (start + step * (length - 1), -step, length)
         for start, step, length in window
     )
-    missing = x.ndim - value.ndim
-    flips = tuple(
-        (length - 1, -1, length) if step < 0 and length > 1 else (0, 1, length)
-        for (_, step, _), length in zip(window[missing:], value.shape, strict=True)
-    )
-    if any(step < 0 for _, step, _ in flips):
-        value = get_window(value, window=flips)
     pieces = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, ascending, strict=True)]
-    # An axis of one element is written to all chunks as it is. Others get a chunk of no elements for each of ``x``
-    # that the window doesn't meet.
-    counts = [
-        tuple(count for _, count in axis) if length > 1 else (length,)
-        for axis, length in zip(pieces[missing:], value.shape, strict=True)
-    ]
-    value = _spread(value.rechunk(tuple(tuple(filter(None, axis)) for axis in counts)), counts)
     labels = tuple(range(x.ndim))
-    operands: list[Any] = [x, labels, value, labels[missing:]]
+    operands: list[Any] = [x, labels]
+    if number is not None:
+        operands += [number, None]
+    else:
+        missing = x.ndim - value.ndim
+        operands += [_aligned(value, window[missing:], pieces[missing:]), labels[missing:]]
     same = [axis[:1] if len(set(axis)) == 1 else axis for axis in pieces]
     if any(len(axis) > 1 for axis in same):
         operands += [ArrayBlockIdDep(x.chunks), labels]
     write = Write(same, tuple(step for _, step, _ in ascending))
     return da.blockwise(write, labels, *operands, dtype=x.dtype, meta=x._meta, align_arrays=False)
+
+
+def _aligned(value: da.Array, window: Window, pieces: list[list[tuple[int, int]]]) -> da.Array:
+    """Return the value of a window with a chunk for each piece of it, and axes with positive steps."""
+    flips = tuple(
+        (length - 1, -1, length) if step < 0 and length > 1 else (0, 1, length)
+        for (_, step, _), length in zip(window, value.shape, strict=True)
+    )
+    if any(step < 0 for _, step, _ in flips):
+        value = get_window(value, window=flips)
+    # An axis of one element is written to all chunks as it is. Others get a chunk of no elements for each of ``x``
+    # that the window doesn't meet.
+    counts = [
+        tuple(count for _, count in axis) if length > 1 else (length,)
+        for axis, length in zip(pieces, value.shape, strict=True)
+    ]
+    return _spread(value.rechunk(tuple(tuple(filter(None, axis)) for axis in counts)), counts)
 
 
 def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int) -> list[tuple[int, int]]:
@@ -165,12 +174,12 @@ def _labels(x: da.Array, value: da.Array | None, indices: tuple[da.Array, ...]) 
 
 def _known(index: da.Array, length: int, axis: int) -> np.ndarray | None:
     """Return the values of indices that came from the host, checked and not negative; others are found out later."""
-    values = from_host(index)
+    values = from_host(repeated_by(index))
     if values is None:
         return None
     if values.size and not (-length <= values.min() and values.max() < length):
         raise IndexError(f"an index is out of bounds for axis {axis} with size {length}")
-    return np.where(values < 0, values + length, values)
+    return np.broadcast_to(np.where(values < 0, values + length, values), index.shape)
 
 
 def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array, ...]) -> da.Array:

@@ -81,12 +81,29 @@ def matrix_norm(x: da.Array, /, *, keepdims: bool, ord: float | str | None) -> d
     return found[..., None, None] if keepdims else found
 
 
-def matrix_rank(x: da.Array, /, *, rtol: float | None) -> da.Array:
-    return core(Chunk("linalg", "matrix_rank", rtol=rtol), "(m,n)->()", x)
+def matrix_rank(x: da.Array, /, *, rtol: float | da.Array | None) -> da.Array:
+    return _tolerant("matrix_rank", "()", x, rtol, np.dtype(np.int64))
 
 
-def pinv(x: da.Array, /, *, rtol: float | None) -> da.Array:
-    return core(Chunk("linalg", "pinv", rtol=rtol), "(m,n)->(n,m)", x)
+def pinv(x: da.Array, /, *, rtol: float | da.Array | None) -> da.Array:
+    return _tolerant("pinv", "(n,m)", x, rtol, x.dtype)
+
+
+def _tolerant(name: str, gives: str, x: da.Array, rtol: Any, dtype: np.dtype[Any]) -> da.Array:
+    if isinstance(rtol, da.Array):
+        return core(Tolerant(name), f"(m,n),()->{gives}", x, rtol, output_dtypes=[dtype])
+    return core(Chunk("linalg", name, rtol=rtol), f"(m,n)->{gives}", x)
+
+
+class Tolerant(Task):
+    """A kernel whose tolerance is an array."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, x: Any, rtol: Any) -> Any:
+        """Return the kernel's result for a chunk."""
+        return Chunk("linalg", self.name, rtol=rtol)(x)
 
 
 def diagonal(x: da.Array, /, *, offset: int) -> da.Array:

@@ -8,7 +8,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import elementwise, from_host
+from ._chunks import Task, elementwise, few_from_host, filled, from_host, number_of
+from ._layout import chunks
 from ._repeating import repeated, repeated_by
 
 real, imag = elementwise("manipulation", "real"), elementwise("manipulation", "imag")
@@ -16,7 +17,8 @@ real, imag = elementwise("manipulation", "real"), elementwise("manipulation", "i
 
 def broadcast_to(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
     """Return ``x`` repeated; a write of the result goes on with ``x``, which is small."""
-    return repeated(x, shape)
+    number = number_of(x)
+    return repeated(x, shape) if number is None else filled(number, chunks(shape, x.dtype))
 
 
 def permute_dims(x: da.Array, /, *, axes: tuple[int, ...]) -> da.Array:
@@ -32,21 +34,52 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
         return x
     if not x.size:
         return da.empty(shape, dtype=x.dtype, chunks=shape)
+    number = number_of(x)
+    if number is not None:
+        return filled(number, chunks(shape, x.dtype))
+    known = few_from_host(x)
+    if known is not None:
+        return da.from_array(known.reshape(shape), chunks(shape, x.dtype))
     source = repeated_by(x)
     if source.size == 1 != x.size:
         return repeated(reshape(source, shape=()), shape)
-    if x.size == 1:
-        known = from_host(x)
-        if known is not None:
-            return da.from_array(known.reshape(shape))
-        # dask has no rule for axes that come from none.
-        flat = x[(0,) * x.ndim]
-        return flat[(None,) * len(shape)]
+    if [each for each in x.shape if each != 1] == [each for each in shape if each != 1]:
+        return _with_axes(x, shape)
     try:
         return da.reshape(x, shape)
     except NotImplementedError:
         # dask merges or splits whole axes; through one axis every shape leads to every other.
         return da.reshape(da.reshape(x, (math.prod(x.shape),)), shape)
+
+
+def _with_axes(x: da.Array, shape: tuple[int, ...]) -> da.Array:
+    """Return ``x`` with other axes of length one: a layer that can be joined with others, unlike dask's own."""
+    kept = [axis for axis, length in enumerate(x.shape) if length != 1]
+    left = iter(kept)
+    # A label of its own for each axis of length one.
+    labels = tuple(x.ndim + axis if length == 1 else next(left) for axis, length in enumerate(shape))
+    added = {label: 1 for label in labels if label >= x.ndim}
+    step = WithAxes({axis: labels.index(axis) for axis in kept}, len(shape))
+    meta = np.empty((0,) * len(shape), x.dtype)
+    return da.blockwise(step, labels, x, tuple(range(x.ndim)), new_axes=added, dtype=x.dtype, meta=meta)
+
+
+class WithAxes(Task):
+    """A chunk with other axes of length one; ``kept`` maps the others to their places among all."""
+
+    joins_dropped_axes = True
+
+    def __init__(self, kept: dict[int, int], ndim: int) -> None:
+        self.kept, self.ndim = kept, ndim
+
+    def __call__(self, x: Any) -> Any:
+        """Return a view of the chunk, which may lie in lists: one for each axis that is dropped."""
+        while isinstance(x, list):
+            (x,) = x
+        shape = [1] * self.ndim
+        for before, after in self.kept.items():
+            shape[after] = x.shape[before]
+        return x.reshape(shape)
 
 
 def set_real(x: da.Array, value: da.Array, /) -> da.Array:

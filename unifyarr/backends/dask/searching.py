@@ -35,9 +35,9 @@ argmax, argmin = _extreme("argmax"), _extreme("argmin")
 
 def nonzero(x: da.Array, /) -> tuple[da.Array, ...]:
     """Return an int64 array for each axis, in C order: of a length that isn't known before they are computed."""
-    values = from_host(x)
+    values = from_host(x) if x.size else np.empty(x.shape, bool)
     if values is not None:
-        return tuple(map(da.from_array, values.nonzero()))
+        return tuple(da.from_array(each, -1) for each in values.nonzero())
     return tuple(da.nonzero(x))
 
 

@@ -1,4 +1,4 @@
-"""Sets on dask: of a length that isn't known before they are computed, in one task."""
+"""Sets on dask: of a length that isn't known before they are computed, in one task, but for arrays of the host."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import dask
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, whole
+from ._chunks import Chunk, from_host, whole
 
 
 def isin(x1: da.Array, x2: da.Array, /, *, invert: bool) -> da.Array:
@@ -28,6 +28,10 @@ def isin(x1: da.Array, x2: da.Array, /, *, invert: bool) -> da.Array:
 
 def _unique(name: str, count: int) -> Any:
     def kernel(x: da.Array, /) -> Any:
+        values = from_host(x)
+        if values is not None:
+            made = Chunk("sets", name)(values)
+            return da.from_array(made, -1) if count == 1 else tuple(da.from_array(each, -1) for each in made)
         found = dask.delayed(Chunk("sets", name))(x)
         parts = [found] if count == 1 else [found[place] for place in range(count)]
         dtypes = (x.dtype, *(np.dtype(np.int64),) * 3)

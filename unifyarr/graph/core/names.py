@@ -93,8 +93,9 @@ def _value(constant: Constant) -> str:
         return repr(constant)
     data = constant.data
     if prod(shape) <= SHOWN:
-        # The arrays of each engine have one of the two attributes.
-        return str(data.tolist() if hasattr(data, "tolist") else data.numpy().tolist())
+        # The arrays of most engines have one of the two attributes.
+        found = data if hasattr(data, "tolist") else data.numpy() if hasattr(data, "numpy") else np.asarray(data)
+        return str(found.tolist())
     return "constant"
 
 

@@ -241,6 +241,8 @@ class Programs(RuleBasedStateMachine):
     scalars = st.sampled_from(SCALARS)
     basic = st.lists(st.sampled_from(BASIC), min_size=1, max_size=3).map(tuple)
     advanced = st.sampled_from(ADVANCED)
+    # Lengths of chunks, where the engine has any.
+    chunks = st.sampled_from([2, 1, 3, -1])
 
     @initialize(shape=st.sampled_from(SHAPES), dtype=st.sampled_from(DTYPES), watchful=st.booleans(), run=st.booleans())
     def start(self, shape: tuple[int, ...], dtype: str, watchful: bool, run: bool) -> None:
@@ -255,18 +257,19 @@ class Programs(RuleBasedStateMachine):
             # Runs pay for long arrays only; here they begin with any.
             self.patches.append(mock.patch("unifyarr.backends.tensorflow._PAYS", 1))
             self.patches[-1].start()
-        self.make(shape, dtype, False)
+        self.make(shape, dtype, False, 2)
 
-    @rule(shape=st.sampled_from(SHAPES), dtype=st.sampled_from(DTYPES), in_variable=st.booleans())
-    def make(self, shape: tuple[int, ...], dtype: str, in_variable: bool) -> None:
+    @rule(shape=st.sampled_from(SHAPES), dtype=st.sampled_from(DTYPES), in_variable=st.booleans(), chunks=chunks)
+    def make(self, shape: tuple[int, ...], dtype: str, in_variable: bool, chunks: int) -> None:
         numbers = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 5 - 1
         values = np.asarray(numbers + 1j * numbers[..., ::-1] if dtype == "complex64" and shape else numbers)
         values = values.astype(dtype)
         in_variable = in_variable and self.has_variables
-        if in_variable:
-            x = ua.variable(values, device=self.device)
-        else:
-            x = ua.asarray(values, copy=True, device=self.device)
+        with ua.using_chunks(chunks):
+            if in_variable:
+                x = ua.variable(values, device=self.device)
+            else:
+                x = ua.asarray(values, copy=True, device=self.device)
         self.add(values, x, True)
 
     @rule(number=numbers)
