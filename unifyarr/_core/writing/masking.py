@@ -34,7 +34,7 @@ def chooses(key: object, x: Array) -> bool:
     """Return whether a key is a mask of leading axes, on an engine that knows no number of positions beforehand."""
     if x._backend.has_shapes or not isinstance(key, (Array, np.ndarray)) or key.dtype != dtypes.bool:
         return False
-    return 0 < key.ndim <= x.ndim and 0 not in key.shape
+    return key.ndim <= x.ndim and 0 not in key.shape
 
 
 def select(x: Array, key: Any) -> Array:
