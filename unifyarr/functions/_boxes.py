@@ -61,23 +61,23 @@ class Spaced(Record):
 
     start: Any
     stop: Any
-    count: int
+    number: int
     endpoint: bool
     dtype: Any
 
     def __call__(self, starts: Box, lengths: Box) -> np.ndarray:
         """Return the values of a box."""
         (first,), (count,) = starts, lengths
-        parts = max(self.count - 1 if self.endpoint else self.count, 1)
+        parts = max(self.number - 1 if self.endpoint else self.number, 1)
         with np.errstate(all="ignore"):
             start, stop = np.asarray(self.start) * 1.0, np.asarray(self.stop) * 1.0
-            computed = np.result_type(start, stop, float(self.count))
+            computed = np.result_type(start, stop, float(self.number))
             distance = np.subtract(stop, start, dtype=computed)
             step = distance / parts
             values = np.arange(first, first + count).astype(computed)
             values = values / parts * distance if step == 0 else values * step
             values += start
-            if self.endpoint and self.count > 1 and first + count == self.count and count:
+            if self.endpoint and self.number > 1 and first + count == self.number and count:
                 values[-1] = stop
             return values.astype(self.dtype, copy=False)
 
@@ -90,4 +90,6 @@ class Diagonal(Record):
 
     def __call__(self, starts: Box, lengths: Box) -> np.ndarray:
         """Return the values of a box."""
-        return np.eye(*lengths, self.offset + starts[0] - starts[1], dtype=self.dtype)
+        (rows, columns), offset = lengths, self.offset + starts[0] - starts[1]
+        values: np.ndarray = np.eye(rows, columns, offset, dtype=self.dtype)
+        return values

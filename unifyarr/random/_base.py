@@ -198,7 +198,7 @@ class Base:
         """
         with self._rollback() as host:
             assert host is not None
-            results = []
+            results: list[Any] = []
             for place in found:
                 sampler = later(place) if later is not None and is_drawn_later(place) else None
                 if sampler is not None:
@@ -206,7 +206,7 @@ class Base:
                     continue
                 values = draw(host, place)
                 results.append(place.out if values is None else place.made(values))
-            return store(name, where, found, results)  # type: ignore[arg-type]
+            return store(name, where, found, results)
 
     def _draw(
         self,

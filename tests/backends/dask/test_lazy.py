@@ -66,6 +66,15 @@ def test_known_values_are_shown() -> None:
     assert len(names) <= 2
 
 
+def test_computed_values_are_shown() -> None:
+    x = later(np.arange(4), 2)
+    y = x.copy()
+    assert "in 2 chunks of (2,), not computed" in repr(x)
+    assert repr(x.persist()) == repr(y.compute()) == "array([0, 1, 2, 3])"
+    x += 1
+    assert "not computed" in repr(x)
+
+
 def test_a_look_is_kept() -> None:
     total = ua.sum(later(np.arange(4.0)))
     large = total > 5
@@ -91,7 +100,7 @@ def test_a_look_is_kept() -> None:
 
 
 def test_a_large_look_isnt_kept() -> None:
-    x = later(np.zeros(1 << 18))
+    x = later(np.zeros(1 << 18), -1)
     np.asarray(x)
     with kernels() as names:
         np.asarray(x)
@@ -148,11 +157,20 @@ def test_a_view_is_computed_without_its_base() -> None:
     assert view.tolist() == [7, 4]
 
 
+def test_containers_are_compared_in_one_graph() -> None:
+    x = later(np.arange(4.0))
+    one, other = ua.Container({"x": x + 1}), ua.Container({"x": x + 1.5})
+    with kernels() as names:
+        assert one.diff(other)
+        assert not one.diff(other, atol=1)
+    assert names.count("positive") == 2
+
+
 def test_unknown_lengths_are_known_when_computed() -> None:
     for method in ("compute", "persist"):
         x = later(np.arange(6.0), 2)
         chosen = x[x > 2]
-        with pytest.raises(UnknownShapeError, match=r"x\.compute"):
+        with pytest.raises(UnknownShapeError, match=r"x\.compute|x\.persist"):
             chosen.reshape(3, 1)
         assert getattr(chosen, method)().shape == (3,)
         assert chosen[1:].tolist() == [4, 5]
@@ -201,7 +219,8 @@ def test_chunks() -> None:
         assert ua.zeros(4).chunks == ((4,),)
         assert ua.zeros((4, 4), chunks=4).chunks == ((4,), (4,))
         assert ua.zeros_like(x).chunks == x.chunks
-    assert ua.zeros((4, 4)).chunks == ((4,), (4,))
+    with ua.using_chunks("auto"):
+        assert ua.zeros(4, dtype="int8").chunks == ((4,),)
     with pytest.raises(ShapeError, match="divides 3 axes"):
         ua.zeros((4, 4), chunks=(2, 2, 2))
     with pytest.raises(ValueError, match=r"[Cc]hunks"):
@@ -209,7 +228,7 @@ def test_chunks() -> None:
 
 
 def test_rechunk() -> None:
-    x = later(np.arange(12.0).reshape(3, 4))
+    x = later(np.arange(12.0).reshape(3, 4), -1)
     view = x[1:]
     assert x.rechunk({0: 1}) is x
     assert x.chunks == ((1, 1, 1), (4,))

@@ -7,11 +7,11 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped]
 import dask
 import dask.array as da
 import numpy as np
-from dask.highlevelgraph import HighLevelGraph
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from .. import base
 from ..base.deferring import Box, Chunks, boxes
@@ -22,14 +22,18 @@ from ._layout import chunks, lengths
 _SMALL = 1 << 20
 # Arrays from the host of so many bytes are shown.
 _SHOWN = 1 << 26
+# And of so many chunks at most, each of which is looked at.
+_FEW = 64
 
 
 class Computing(base.Backend[da.Array]):
     """What the backend says of computing."""
 
     def knows_values(self, native: da.Array) -> bool:
-        """Return whether the array came from this process as it is, and isn't large."""
-        return is_here(native) and native.nbytes <= _SHOWN
+        """Return whether the chunks are in this process as they are, and aren't large or many."""
+        if not native.nbytes <= _SHOWN:
+            return False
+        return is_here(native) or (native.npartitions <= _FEW and is_held(native))
 
     def compute(self, natives: Sequence[da.Array]) -> Sequence[da.Array]:
         """Return arrays whose chunks are in the memory of this process."""
@@ -88,17 +92,26 @@ class Computing(base.Backend[da.Array]):
     def pickled(self, native: da.Array) -> bytes:
         """Return the graph: a few names for each chunk, and the values of what came from the host."""
         # Some of dask's own tasks are functions that the ordinary pickle doesn't take.
-        return cloudpickle.dumps(native)  # type: ignore[no-any-return]
+        return cloudpickle.dumps(native)
 
     def unpickled(self, data: bytes) -> da.Array:
         """Return the array of a graph."""
-        return cloudpickle.loads(data)  # type: ignore[no-any-return]
+        return cloudpickle.loads(data)
 
 
 def is_here(native: da.Array) -> bool:
     """Return whether an array's values came from this process as they are."""
     # dask names the one layer of such an array so.
     return native.name.startswith("array-") and len(native.dask.layers) == 1
+
+
+def is_held(native: da.Array) -> bool:
+    """Return whether an array's chunks are arrays of this process, as after ``persist`` without a cluster."""
+    layers = native.dask.layers
+    if len(layers) > 1:
+        return False
+    (layer,) = layers.values()
+    return isinstance(layer, MaterializedLayer) and all(isinstance(chunk, np.ndarray) for chunk in layer.values())
 
 
 def _kept(native: da.Array, values: Any) -> da.Array:

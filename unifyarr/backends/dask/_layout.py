@@ -22,7 +22,7 @@ def chunks(shape: tuple[int, ...], dtype: np.dtype[Any], previous: Chunks | None
     if isinstance(wanted, tuple) and len(wanted) != len(shape):
         # For arrays of other ranks, such as a column of weights beside a matrix.
         wanted = "auto"
-    return normalize_chunks(wanted, shape=shape, dtype=dtype, previous_chunks=previous)  # type: ignore[no-any-return]
+    return normalize_chunks(wanted, shape=shape, dtype=dtype, previous_chunks=previous)
 
 
 def lengths(native: da.Array) -> Chunks:
@@ -39,4 +39,4 @@ def within(wanted: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
         usual = chunks(shape, dtype)
         wanted = tuple(usual[axis] if each == "auto" else each for axis, each in enumerate(wanted))
     limit = said if isinstance(said, str) and said != "auto" else None
-    return normalize_chunks(wanted, shape=shape, limit=limit, dtype=dtype)  # type: ignore[no-any-return]
+    return normalize_chunks(wanted, shape=shape, limit=limit, dtype=dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import dask.array as da
 import numpy as np
@@ -18,8 +18,9 @@ class Mapped(Task):
     """A memory map that is pickled by the name of its file, and opened where it's read."""
 
     def __init__(self, source: np.memmap) -> None:
-        self.filename, self.offset = os.path.abspath(source.filename), source.offset
-        self.shape, self.dtype, self.order = source.shape, source.dtype, "C" if source.flags.c_contiguous else "F"
+        self.filename, self.offset = os.path.abspath(str(source.filename)), source.offset
+        self.shape, self.dtype = source.shape, source.dtype
+        self.order: Literal["C", "F"] = "C" if source.flags.c_contiguous else "F"
         found = os.stat(self.filename)
         # A file that has changed isn't the same array.
         self.version = found.st_mtime_ns, found.st_size
@@ -38,7 +39,7 @@ def opened(source: Any) -> da.Array:
     """Return an array that reads an object with ``shape``, ``dtype`` and slices, in chunks that suit those it has."""
     if (
         isinstance(source, np.memmap)
-        and type(source.base) is mmap.mmap
+        and isinstance(source.base, mmap.mmap)
         and isinstance(source.filename, str | os.PathLike)
     ):
         source = Mapped(source)
