@@ -136,7 +136,7 @@ def _count_dropped(labels: Labels) -> int:
 
 def _is_plain(layer: Any) -> bool:
     """Return whether each chunk of a layer comes from one chunk of each operand, by one call."""
-    if not isinstance(layer, Blockwise) or layer.annotations or layer.output_blocks:
+    if not isinstance(layer, Blockwise) or layer.new_axes or layer.annotations or layer.output_blocks:
         return False
     task = layer.task
     if list(task.args) != [TaskRef(blockwise_token(number)) for number in range(len(layer.indices))]:
@@ -147,7 +147,7 @@ def _is_plain(layer: Any) -> bool:
     dropped = {each for _, labels in layer.indices if labels is not None for each in labels} - {*layer.output_indices}
     if dropped and not getattr(task.func, "joins_dropped_axes", False):
         return False
-    return all(layer.dims[each] == 1 for each in (*dropped, *layer.new_axes))
+    return all(layer.dims[each] == 1 for each in dropped)
 
 
 def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise:
@@ -167,14 +167,12 @@ def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise
             key = read[layer.output, number] = (operand, _divided(wanted, layer.numblocks[operand]))
             outside.setdefault(key, []).append(wanted)
     indices = [(key[0], min(several, key=_count_dropped)) for key, several in outside.items()]
-    found = {label for _, given in indices for label in given}
     tokens = (TaskRef(blockwise_token(number)) for number in range(len(outside)))
     return Blockwise(
         root.output,
         root.output_indices,
         Task(root.output, Chain(_steps(layers, list(outside), read)), *tokens),
         indices,
-        new_axes={label: 1 for label in root.output_indices if label not in found},
         numblocks={name: blocks for layer in layers for name, blocks in layer.numblocks.items() if name not in inside},
         io_deps={name: each for layer in layers for name, each in layer.io_deps.items()},
     )

@@ -39,14 +39,14 @@ def _slice(start: int, step: int, length: int) -> slice:
 
 
 class Cut(Task):
-    """A window of each chunk, the same in all."""
+    """A part of each chunk, the same in all: slices and indices of one axis."""
 
-    def __init__(self, slices: tuple[slice, ...]) -> None:
-        self.slices = slices
+    def __init__(self, key: tuple[Any, ...]) -> None:
+        self.key = key
 
     def __call__(self, x: Any) -> Any:
-        """Return a view of the chunk."""
-        return x[self.slices]
+        """Return the part, a view where the key has slices alone."""
+        return x[self.key]
 
 
 def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
@@ -306,6 +306,12 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
         x, axis = reshape(x, shape=(math.prod(x.shape),)), 0
     values = _known(indices, x.shape[axis], axis)
     if values is not None and values.ndim == 1:
+        if x.numblocks[axis] == 1 and len(values) <= x.shape[axis]:
+            labels = tuple(range(x.ndim))
+            cut = Cut((slice(None),) * axis + (values,))
+            return da.blockwise(
+                cut, labels, x, labels, adjust_chunks={axis: (len(values),)}, dtype=x.dtype, meta=x._meta
+            )
         return x[(slice(None),) * axis + (values,)]
     if any(blocks > 1 for blocks in x.numblocks[axis : axis + 1]):
         joining("take", x)
