@@ -57,7 +57,7 @@ class Climate:
     hottest: np.ndarray  # the highest anomaly of each place
     share: np.ndarray  # the share of the days of each place that are 4 degrees too warm
     extremes: np.ndarray  # the 90th percentile of the highest anomalies of all years, of each place
-    spread: np.ndarray  # from the 5th to the 95th percentile of the places of each day
+    spread: np.ndarray  # from the 5th to the 95th percentile of the latitudes on each day
     seconds: float
 
     @property
@@ -110,7 +110,8 @@ def reduced(usual: ua.Array, *places: ua.Array) -> tuple[ua.Array, ...]:
     weight = ua.cos(latitude) / (ua.sum(ua.cos(latitude)) * usual.shape[-1])
     curve = ua.mean(ua.sum(anomaly * weight, axis=(2, 3)), axis=1)
     warm = ua.mean(ua.astype(anomaly > WARM, anomaly.dtype), axis=(0, 1))
-    low, high = (ua.quantile(anomaly, q, axis=(2, 3)) for q in (0.05, 0.95))
+    zones = ua.mean(anomaly, axis=3)
+    low, high = (ua.quantile(zones, q, axis=2) for q in (0.05, 0.95))
     return curve, ua.max(anomaly, axis=1), warm, high - low
 
 
@@ -197,7 +198,7 @@ def main() -> None:
         climate = analyse(globe, over_devices(options.devices) if options.devices else lambda x: x)
     print(f"{globe.gigabytes:.2f} GB on {options.backend}: {climate.seconds:.1f} s")
     print(f"warming {climate.warming:+.5f} degrees a year, hottest {climate.hottest.max():+.3f}")
-    print(f"days 4 degrees too warm: {climate.share.mean():.4f}; spread of places {climate.spread.mean():.3f}")
+    print(f"days 4 degrees too warm: {climate.share.mean():.4f}; spread of latitudes {climate.spread.mean():.3f}")
     print(f"peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
     picture(climate, options.picture)
 

@@ -126,14 +126,26 @@ class Write(Task):
     def __init__(self, pieces: list[list[tuple[int, int]]], steps: tuple[int, ...]) -> None:
         self.pieces, self.steps = pieces, steps
 
-    def __call__(self, x: Any, value: Any, place: tuple[int, ...] | None = None) -> Any:
+    # A chunk that isn't dead is copied.
+    may_overwrite = True
+
+    @property
+    def makes_new(self) -> bool:
+        """Whether the result is always in memory of its own: a chunk that the window doesn't meet stays as it is."""
+        return all(count for axis in self.pieces for _, count in axis)
+
+    def into(self, places: tuple[int, ...], x: Any, value: Any, place: tuple[int, ...] | None = None) -> Any:
+        """Return the new chunk, in the memory of the old one if that is in one of the places."""
+        return self(x, value, place, overwrites=0 in places)
+
+    def __call__(self, x: Any, value: Any, place: tuple[int, ...] | None = None, *, overwrites: bool = False) -> Any:
         """Return the new chunk: the old one where the window doesn't meet it."""
         met = [axis[place[each] if place and len(axis) > 1 else 0] for each, axis in enumerate(self.pieces)]
         if not all(count for _, count in met):
             return x
         if all(count == length for (_, count), length in zip(met, x.shape, strict=True)):
             return np.array(np.broadcast_to(value, x.shape))
-        result = np.array(x)
+        result = x if overwrites else np.array(x)
         result[
             tuple(
                 slice(first, first + (count - 1) * step + 1, step)
