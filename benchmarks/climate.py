@@ -4,8 +4,9 @@ python benchmarks/climate.py [--years 32] [--days 365] [--places 180x360] [--chu
     [--memory 4GB] [--kill 20] [--only ours,dask]
 
 Each run is a process of its own; the versions take turns. Seconds of processors are those of all threads and workers,
-medians; their ratio is what counts on a busy machine. Peak memory is that of each process, the workers' at the end. With ``--kill`` one worker is killed so many seconds after the beginning. The last columns have the bits of the
-results of all rounds, and how far their sums are from ours.
+medians; their ratio is what counts on a busy machine. Peak memory is that of each process, the workers' at the end.
+With ``--kill`` one worker is killed so many seconds after the beginning. The last columns have the bits of the results
+of all rounds, and how far their sums are from ours.
 """
 
 from __future__ import annotations
