@@ -17,9 +17,9 @@ from .._core.calling.mapping import check_leaves
 from .._core.engines import dtypes
 from .._core.engines.current import current
 from .._core.engines.dtypes import DType
-from .._core.engines.handle import LOADED, Handle
+from .._core.engines.handle import Handle
 from .._core.engines.natives import backend_of_native
-from .._core.engines.registry import load
+from .._core.engines.registry import load, when_loaded
 from .._core.engines.tracing import inside, mode, unrepeatable
 from .._core.values.shapes import as_shape, broadcast, check_memory
 from .._core.writing.inplace import as_target, at, check_backend, check_target
@@ -72,6 +72,16 @@ class Where(NamedTuple):
         return inside(load(self.backend)) if self.backend is not None else current()
 
 
+# The backends that are loaded and may trace programs of their own, as mutable engines don't.
+_STAGING: list[Handle] = []
+
+
+@when_loaded
+def _note(backend: Handle) -> None:
+    if not backend.mutable:
+        _STAGING.append(backend)
+
+
 def refuse_inside_trace(name: str) -> None:
     """Raise inside a trace, where numbers from the host would be the same at each run of the compiled function."""
     found = mode.get()
@@ -79,9 +89,8 @@ def refuse_inside_trace(name: str) -> None:
     if found is not None:
         unrepeatable()
         staged = found.trace is not None
-    for backend in LOADED.values():
-        # A mutable engine traces no program of its own.
-        if not backend.mutable and backend.stages():
+    for backend in _STAGING:
+        if backend.stages():
             staged = True
     if staged:
         raise TraceError(
