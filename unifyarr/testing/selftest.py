@@ -119,15 +119,18 @@ def _has_hypothesis() -> bool:
 
 def _checks(backend: str) -> Iterator[Check]:
     """Yield the checks of a backend, the most telling first: the last ones may find no time."""
+    programs = [
+        Check("random programs", f"{_PROGRAMS} programs, seed {seed}", _programs(backend, seed))
+        for seed in range(8 if _has_hypothesis() else 0)
+    ]
     yield from _WRITES
+    for name in _COMPILED:
+        yield Check("compiled functions", name, _compiles(backend, name))
+    yield from programs[:2]
     for name in FUNCTIONS:
         area = f"functions of {name.partition('.')[0]}" if "." in name else "functions"
         yield Check(area, name, _compares(backend, name, CASES[name][0]))
-    if _has_hypothesis():
-        for number in range(8):
-            yield Check("random programs", f"{_PROGRAMS} programs, seed {number}", _programs(backend, number))
-    for name in _COMPILED:
-        yield Check("compiled functions", name, _compiles(backend, name))
+    yield from programs[2:]
     for name in FUNCTIONS:
         for number, case in enumerate(CASES[name][1:], 1):
             yield Check("further calls", f"{name}, case {number}", _compares(backend, name, case))
