@@ -116,8 +116,8 @@ def copied(native: Any) -> jax.Array:
     if type(native) is not ARRAYS[0] or trace_state() is not NO_TRACE:
         return _copy(native)
     count = _copies.get(native.aval, 0)
-    if count >= SELDOM:
-        # In a third of the time.
+    if count >= OFTEN:
+        # In a third of the time, but to compile it takes as long as it saves in so many copies.
         return _copy(native)
     if len(_copies) >= 4096:
         _copies.clear()
