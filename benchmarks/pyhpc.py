@@ -1,14 +1,15 @@
 """One NumPy source on every engine, beside the same program written by hand for each: pyhpc-benchmarks.
 
 python benchmarks/pyhpc.py CHECKOUT [--size 262144] [--rounds 7] [--programs eos,isoneutral,tke] [--devices 1]
-    [BACKEND ...]
+    [--chunks 65536] [BACKEND ...]
 
 CHECKOUT is a copy of the public repository ``dionhaefner/pyhpc-benchmarks``, whose programs are written anew for every
 engine. Its NumPy sources run here through ``unifyarr.numpy``, as they are, eager and compiled. One call in ``tke``, of
 LAPACK's ``dgtsv``, becomes the elimination that the other versions have: LAPACK works on NumPy's memory.
 
 With ``--devices`` each first axis is split between so many devices on JAX, in our rows; the host has several with
-``XLA_FLAGS=--xla_force_host_platform_device_count=N``.
+``XLA_FLAGS=--xla_force_host_platform_device_count=N``. With ``--chunks`` first axes are divided into
+chunks of that length on dask, which runs where it's named.
 
 Rows are milliseconds of a call by the clock, the median of rounds in which all versions take turns, and their ratio to
 the version by hand for that engine. Each first result is compared with NumPy's. A version that isn't there, or doesn't
@@ -18,6 +19,7 @@ work here, is a line that says so.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import os
 import statistics
@@ -37,7 +39,13 @@ import unifyarr.numpy
 
 PROGRAMS = {"eos": "equation_of_state", "isoneutral": "isoneutral_mixing", "tke": "turbulent_kinetic_energy"}
 # What the versions by hand are called there.
-BY_HAND = {"numpy": ("numpy", "numba"), "torch": ("pytorch",), "jax": ("jax",), "tensorflow": ("tensorflow",)}
+BY_HAND: dict[str, tuple[str, ...]] = {
+    "numpy": ("numpy", "numba"),
+    "torch": ("pytorch",),
+    "jax": ("jax",),
+    "tensorflow": ("tensorflow",),
+    "dask": (),
+}
 Run = Callable[[], Any]
 
 
@@ -71,7 +79,8 @@ def numpy_source(checkout: Path, program: str) -> ModuleType:
 
 
 def finished(x: Any) -> Any:
-    """Return a result when it is computed: JAX and TensorFlow compute behind a call."""
+    """Return a result when it is computed: JAX and TensorFlow compute behind a call, dask when it's asked."""
+    ua.compute(*(each for each in (x if isinstance(x, tuple) else (x,)) if isinstance(each, ua.Array)))
     for each in x if isinstance(x, tuple) else (x,):
         native = each.native if isinstance(each, ua.Array) else each
         wait = getattr(native, "block_until_ready", None)
@@ -88,10 +97,14 @@ def split(devices: int) -> Any:
     return NamedSharding(Mesh(np.array(jax.devices()[:devices]), ("first",)), PartitionSpec("first"))
 
 
-def ours(checkout: Path, program: str, backend: str, inputs: Any, *, compiled: bool, devices: int = 1) -> Run:
+def ours(
+    checkout: Path, program: str, backend: str, inputs: Any, *, compiled: bool, devices: int = 1, chunks: int = -1
+) -> Run:
     """Return a run of the NumPy source on a backend."""
     device = split(devices) if backend == "jax" and devices > 1 else None
-    arrays = [ua.asarray(x, backend=backend, device=device, copy=True) for x in inputs]
+    # Each program couples the places of its last axis.
+    with ua.using_chunks({0: chunks}):
+        arrays = [ua.asarray(x, backend=backend, device=device, copy=True) for x in inputs]
     function = numpy_source(checkout, program).run
     called = ua.compile(function) if compiled else function
 
@@ -125,7 +138,7 @@ def check(run: Run, expected: list[np.ndarray]) -> None:
 
 
 def versions(
-    checkout: Path, program: str, backends: list[str], fresh: Callable[[], Any], devices: int = 1
+    checkout: Path, program: str, backends: list[str], fresh: Callable[[], Any], devices: int = 1, chunks: int = -1
 ) -> dict[tuple[str, str], Run]:
     """Return by backend and name what takes turns, after a first run that is compared with NumPy's."""
     package = importlib.import_module(f"benchmarks_of_pyhpc.{PROGRAMS[program]}")
@@ -137,7 +150,7 @@ def versions(
         for compiled in (False, True):
             name = "ours, compiled" if compiled else "ours"
             makers[backend, name] = lambda backend=backend, compiled=compiled: ours(
-                checkout, program, backend, fresh(), compiled=compiled, devices=devices
+                checkout, program, backend, fresh(), compiled=compiled, devices=devices, chunks=chunks
             )
     runs: dict[tuple[str, str], Run] = {}
     for (backend, name), make in makers.items():
@@ -168,10 +181,11 @@ def main() -> None:
     """Measure the programs, and print a table of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
-    parser.add_argument("backends", nargs="*", default=list(BY_HAND))
+    parser.add_argument("backends", nargs="*", default=[name for name, versions in BY_HAND.items() if versions])
     parser.add_argument("--size", type=int, default=262_144)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--devices", type=int, default=1)
+    parser.add_argument("--chunks", type=int, default=-1)
     parser.add_argument("--programs", default=",".join(PROGRAMS))
     options = parser.parse_args()
     # Its package has the name of this folder.
@@ -185,13 +199,12 @@ def main() -> None:
     for program in options.programs.split(","):
         print(f"{program}, {options.size} elements")
         make = importlib.import_module(f"benchmarks_of_pyhpc.{PROGRAMS[program]}").generate_inputs
-        runs = versions(
-            options.checkout, program, options.backends, lambda make=make: make(options.size), options.devices
-        )
+        fresh = functools.partial(make, options.size)
+        runs = versions(options.checkout, program, options.backends, fresh, options.devices, options.chunks)
         figures = measure(runs, options.rounds)
         print(f"\n| {program} | ms | over by hand |\n|---|---|---|")
         for (backend, name), milliseconds in figures.items():
-            hand = figures.get((backend, f"by hand, {BY_HAND[backend][0]}"))
+            hand = figures.get((backend, f"by hand, {next(iter(BY_HAND[backend]), None)}"))
             ratio = f"{milliseconds / hand:.2f}" if hand else "-"
             print(f"| {backend}, {name} | {milliseconds:.2f} | {ratio} |")
         print()

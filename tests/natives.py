@@ -11,6 +11,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.testing import has
+from unifyarr.testing.abilities import LACKING
 from unifyarr.transformations.run import ENGINES
 
 # An example that needs an engine which takes derivatives.
@@ -33,6 +34,8 @@ def variable(backend: str, values: Any) -> Any:
         import jax
 
         return jax.new_ref(array)
+    if not has(backend, "writes"):
+        pytest.skip(f"{LACKING} variables: {backend}")
     return array
 
 

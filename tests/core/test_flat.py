@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from tests.natives import skip_without_derivatives
 from tests.oracle import as_numpy
 
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
@@ -151,6 +152,8 @@ def test_functions_take_it_as_an_array(backend: str) -> None:
 
 
 def test_it_is_traced_and_differentiated(backend: str) -> None:
+    skip_without_derivatives(backend)
+
     def f(x: Any) -> Any:
         y = x * 1.0
         y.T.flat[1:3] = [10.0]

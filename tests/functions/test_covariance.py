@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
@@ -104,6 +105,7 @@ def test_correlations_of_the_greatest_and_least_numbers(backend: str) -> None:
     assert_same(constant, np.array([[1.0, np.nan], [np.nan, np.nan]]), rtol=1e-14)
 
 
+@needs("values", why="weights that are checked")
 def test_errors(backend: str) -> None:
     x, errors = ua.asarray([[1.0, 2.0, 3.0], [5.0, 4.0, 4.0]]), ua.errors
     for name in ("cov", "corrcoef"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from ..gradients import assert_gradients
 from ..oracle import ALL, assert_raises, assert_same, is_bfloat16, reference
@@ -69,6 +70,7 @@ def test_append_resize_and_splitting(backend: str, dtype: str) -> None:
             assert_same(found, expected)
 
 
+@needs("shapes", why="a length that values decide")
 def test_parts_are_views(backend: str) -> None:
     x = ua.zeros(5)
     ua.array_split(x, 2)[0][0] = 4.0
@@ -76,6 +78,7 @@ def test_parts_are_views(backend: str) -> None:
     assert_same(x, np.array([5.0, 0.0, 0.0, 0.0, 0.0]))
 
 
+@needs("shapes", why="a length that values decide")
 @pytest.mark.parametrize("trim", ["f", "b", "fb"])
 def test_trim_zeros(backend: str, trim: str) -> None:
     for values in ([0, 0, 1, 0, 2, 0], [0, 0], [], [np.nan, 0.0], [1.0]):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
@@ -106,6 +107,7 @@ def test_edges_of_little_data(backend: str) -> None:
     assert float(given_edges[0]) == 0.0
 
 
+@needs("values", why="values that are checked at once")
 def test_errors_of_histograms(backend: str) -> None:
     x = ua.asarray([1.0, 2.0])
     for options, error in [
@@ -127,6 +129,7 @@ def test_errors_of_histograms(backend: str) -> None:
     assert_raises(ua.errors.DtypeError, ua.histogram, ua.asarray([1j]))
 
 
+@needs("values", why="a length that values decide")
 @pytest.mark.parametrize("dtype", ["bool", *INTEGERS])
 @twice
 @given(data=st.data())
@@ -138,6 +141,7 @@ def test_bincount(backend: str, dtype: str, data: st.DataObject) -> None:
     )
 
 
+@needs("values", why="a length that values decide")
 @pytest.mark.parametrize("dtype", ALL)
 def test_weighted_bincount(backend: str, dtype: str) -> None:
     values, random = np.array([3, 1, 1, 0, 3]), np.random.default_rng(0)
@@ -148,6 +152,7 @@ def test_weighted_bincount(backend: str, dtype: str) -> None:
     assert_same(ua.bincount(ua.asarray(values), weights=ua.asarray(weights), minlength=6), expected.astype(result))
 
 
+@needs("values", why="values that are checked at once")
 def test_errors_of_bincount(backend: str) -> None:
     x = ua.asarray([1, 2])
     assert_raises(ValueError, ua.bincount, ua.asarray([1, -2]))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
@@ -88,6 +89,7 @@ def test_segments_of_every_dtype(backend: str, name: str, dtype: str, data: st.D
     check(name, dtype, data)
 
 
+@needs("values", why="a length that values decide")
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_the_number_of_segments_follows_from_the_greatest_id(backend: str, name: str) -> None:
     function = getattr(ua, f"segment_{name}")
@@ -96,6 +98,7 @@ def test_the_number_of_segments_follows_from_the_greatest_id(backend: str, name:
     assert function(ua.ones((0, 2)), ua.asarray([], dtype="int64"), num_segments=3).shape == (3, 2)
 
 
+@needs("values", why="values that are checked at once")
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_errors(backend: str, name: str) -> None:
     function, x = getattr(ua, f"segment_{name}"), ua.ones(3)

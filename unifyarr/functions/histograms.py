@@ -16,7 +16,7 @@ from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
-from ..errors import DtypeError, ShapeError
+from ..errors import DtypeError, ShapeError, UnknownShapeError
 from ._from_numbers import entered
 from ._quantiles import known_bounds, known_values
 from .creation import full_beside, ones_like
@@ -89,7 +89,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
     if ids.size:
         bounds = known_bounds(ids)
         if bounds is None:
-            raise ShapeError(
+            raise UnknownShapeError(
                 "the length of bincount() depends on values, which aren't known before they are computed: give it, "
                 "with segment_sum(ones_like(x), x, num_segments=...), or call x.compute() first"
             )

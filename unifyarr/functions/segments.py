@@ -12,7 +12,7 @@ from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
 from .._core.values.shapes import check_memory
-from ..errors import DtypeError, ShapeError
+from ..errors import DtypeError, ShapeError, UnknownShapeError
 from ._quantiles import known_bounds
 from .creation import full_beside, ones_like
 from .manipulation import reshape
@@ -41,7 +41,7 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
     bounds = known_bounds(ids)
     if bounds is None:
         if count is None:
-            raise ShapeError(
+            raise UnknownShapeError(
                 f"how many segments {name}() has isn't known before values are computed: say it, with num_segments="
             )
         return ids, count

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from ..errors import BackendFeatureError
+from .._core.engines.registry import load
+from ..backends import Ability
+from ..errors import BackendFeatureError, UnknownShapeError
 from .abilities import LACKING, LINES, skip_by_marks
 from .table import Table
 
@@ -62,6 +64,10 @@ def pytest_runtest_makereport(
         report.outcome = "skipped"
         report.longrepr = (str(item.path), item.location[1] or 0, f"{GAP}: {call.excinfo.value}")
         outcome = GAP  # type: ignore[assignment]
+    elif call.excinfo is not None and call.excinfo.errisinstance(UnknownShapeError) and _lacks_shapes(item):
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), item.location[1] or 0, f"{LACKING} shapes: {call.excinfo.value}")
+        outcome = "lacking"  # type: ignore[assignment]
     elif outcome == "skipped" and LACKING in str(report.longrepr):
         outcome = "lacking"  # type: ignore[assignment]
     elif outcome == "skipped":
@@ -69,6 +75,10 @@ def pytest_runtest_makereport(
     # Plain values: they go from a worker of pytest-xdist to the process that prints.
     vars(report)["unifyarr"] = (_about(item), outcome)
     return report
+
+
+def _lacks_shapes(item: pytest.Item) -> bool:
+    return load(item.config.getoption("--unifyarr-backend")).lacks(Ability.SHAPES)
 
 
 def _about(item: pytest.Item) -> str:

@@ -34,7 +34,7 @@ def chooses(key: object, x: Array) -> bool:
     """Return whether a key is a mask of leading axes, on an engine that knows no number of positions beforehand."""
     if x._backend.has_shapes or not isinstance(key, (Array, np.ndarray)) or key.dtype != dtypes.bool:
         return False
-    return 0 < key.ndim <= x.ndim and 0 not in key.shape
+    return key.ndim <= x.ndim and 0 not in key.shape
 
 
 def select(x: Array, key: Any) -> Array:
@@ -95,7 +95,7 @@ def _put_number(x: Array, key: Array, value: Any) -> bool:
     if backend.mutable or key._backend is not backend or not type(native) is type(mask) is plain:
         return False
     shape = backend.shape(native)
-    if not shape or backend.shape(mask) != shape or backend.dtype(mask) != _BOOL:
+    if not shape or not equal_as_known(backend.shape(mask), shape) or backend.dtype(mask) != _BOOL:
         return False
     if backend.destroys and prod(shape) >= MANY:
         return False

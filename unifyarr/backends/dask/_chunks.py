@@ -49,6 +49,35 @@ class Chunk(Task):
             result = _kernel(self.file, self.name)(*chunks, **self.static)
         return tuple(map(np.asarray, result)) if isinstance(result, tuple) else np.asarray(result)
 
+    @property
+    def makes_new(self) -> bool:
+        """Whether the result is always in memory of its own."""
+        return (self.file, self.name) == ("searching", "where") or _ufunc(self) is not None
+
+    @property
+    def may_overwrite(self) -> bool:
+        """Whether the result has the same bits in the memory of an operand."""
+        # NumPy's other loops may take another way there, of other last bits.
+        return self.name in _EXACT and _ufunc(self) is not None
+
+    def into(self, places: tuple[int, ...], *chunks: Any) -> Any:
+        """Return the result in the memory of an operand in one of the places, where it has the result's type."""
+        shape, dtype = np.broadcast_shapes(*(x.shape for x in chunks)), dtype_of(self, *chunks)
+        out = next((x for x in map(chunks.__getitem__, places) if x.shape == shape and x.dtype == dtype), None)
+        if out is None:
+            return self(*chunks)
+        with np.errstate(all="ignore"):
+            return _ufunc(self)(*chunks, out=out)  # type: ignore[misc]
+
+
+_EXACT = frozenset(["add", "subtract", "multiply", "divide", "sqrt", "negative", "abs"])
+
+
+def _ufunc(chunk: Chunk) -> np.ufunc | None:
+    kernel = _kernel(chunk.file, chunk.name)
+    found = getattr(kernel, "func", kernel)
+    return found if isinstance(found, np.ufunc) and not chunk.static else None
+
 
 @functools.cache
 def _kernel(file: str, name: str) -> Kernel:

@@ -20,13 +20,17 @@ _DROPPED = "dropped-"
 
 
 class Step(NamedTuple):
-    """One call in a chain: its operands are constants and places of values, some of which are dead after it."""
+    """One call in a chain: its operands are constants and places of values, some of which are dead after it.
+
+    ``free`` are the numbers of operands in whose memory the result may be.
+    """
 
     function: Callable[..., Any]
     operands: tuple[tuple[bool, Any], ...]
     keywords: dict[str, Any]
     result: int
     dead: tuple[int, ...]
+    free: tuple[int, ...]
 
 
 class Chain(_chunks.Task):
@@ -44,7 +48,11 @@ class Chain(_chunks.Task):
             operands = [values[each] if is_place else each for is_place, each in step.operands]
             for place in step.dead:
                 del values[place]
-            values[step.result] = result = step.function(*operands, **step.keywords)
+            if step.free:
+                result = step.function.into(step.free, *operands)
+            else:
+                result = step.function(*operands, **step.keywords)
+            values[step.result] = result
             del operands
         return result
 
@@ -91,7 +99,8 @@ def _added(results: Sequence[da.Array], known: set[str]) -> tuple[dict[str, Any]
             elif name not in needs and name not in known:
                 needs[name] = set(x.dask.dependencies[name])
                 stack.append((name, True))
-                stack += [(each, False) for each in needs[name]]
+                # In an order that is the same in each process.
+                stack += [(each, False) for each in sorted(needs[name])]
     return layers, needs
 
 
@@ -120,8 +129,11 @@ def _grouped(layers: dict[str, Any], needs: dict[str, set[str]], kept: set[str])
         # One that several chunks of the result read isn't computed for each.
         if len(found) == 1:
             (((root, _), several),) = found.items()
-            if math.prod(blocks) == len(layers[root]):
-                places[name] = (root, min(several, key=_count_dropped))
+            labels = min(several, key=_count_dropped)
+            # dask passes no places of chunks along an axis that was dropped.
+            placed = layer.io_deps and _count_dropped(labels)
+            if math.prod(blocks) == len(layers[root]) and not placed:
+                places[name] = (root, labels)
     return dict(reversed(places.items()))
 
 
@@ -136,7 +148,7 @@ def _count_dropped(labels: Labels) -> int:
 
 def _is_plain(layer: Any) -> bool:
     """Return whether each chunk of a layer comes from one chunk of each operand, by one call."""
-    if not isinstance(layer, Blockwise) or layer.annotations or layer.output_blocks:
+    if not isinstance(layer, Blockwise) or layer.new_axes or layer.annotations or layer.output_blocks:
         return False
     task = layer.task
     if list(task.args) != [TaskRef(blockwise_token(number)) for number in range(len(layer.indices))]:
@@ -147,7 +159,7 @@ def _is_plain(layer: Any) -> bool:
     dropped = {each for _, labels in layer.indices if labels is not None for each in labels} - {*layer.output_indices}
     if dropped and not getattr(task.func, "joins_dropped_axes", False):
         return False
-    return all(layer.dims[each] == 1 for each in (*dropped, *layer.new_axes))
+    return all(layer.dims[each] == 1 for each in dropped)
 
 
 def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise:
@@ -167,14 +179,12 @@ def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise
             key = read[layer.output, number] = (operand, _divided(wanted, layer.numblocks[operand]))
             outside.setdefault(key, []).append(wanted)
     indices = [(key[0], min(several, key=_count_dropped)) for key, several in outside.items()]
-    found = {label for _, given in indices for label in given}
     tokens = (TaskRef(blockwise_token(number)) for number in range(len(outside)))
     return Blockwise(
         root.output,
         root.output_indices,
         Task(root.output, Chain(_steps(layers, list(outside), read)), *tokens),
         indices,
-        new_axes={label: 1 for label in root.output_indices if label not in found},
         numblocks={name: blocks for layer in layers for name, blocks in layer.numblocks.items() if name not in inside},
         io_deps={name: each for layer in layers for name, each in layer.io_deps.items()},
     )
@@ -189,15 +199,38 @@ def _steps(layers: Sequence[Blockwise], outside: Sequence[Any], read: dict[tuple
         for number, (_, each) in enumerate(layer.indices)
         if each is not None
     }
+    calls = [_call(layer.task) for layer in layers]
+    # What is in memory of its own, of which no other value is a view, may be overwritten by its last reader.
+    own = {
+        places[layer.output] for layer, (function, _) in zip(layers, calls, strict=True) if _is(function, "makes_new")
+    }
     steps = []
-    for end, layer in enumerate(layers):
+    for end, (layer, (function, keywords)) in enumerate(zip(layers, calls, strict=True)):
         operands = tuple(
             (False, operand) if each is None else (True, places[read[layer.output, number]])
             for number, (operand, each) in enumerate(layer.indices)
         )
         dead = tuple(place for place, each in last.items() if each == end)
-        steps.append(Step(layer.task.func, operands, dict(layer.task.kwargs), places[layer.output], dead))
+        free: list[int] = []
+        if _is(function, "may_overwrite"):
+            free = [
+                number for number, (is_place, each) in enumerate(operands) if is_place and each in own and each in dead
+            ]
+        if not _is(function, "makes_new") and not free:
+            own -= {each for is_place, each in operands if is_place}
+        steps.append(Step(function, operands, keywords, places[layer.output], dead, tuple(free)))
     return steps
+
+
+def _call(task: Task) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return the function of a layer, without what makes sure of a dtype that is known to be right."""
+    keywords = dict(task.kwargs)
+    function = keywords.get("enforce_dtype_function")
+    return (function, {}) if isinstance(function, _chunks.Chunk) else (task.func, keywords)
+
+
+def _is(function: Callable[..., Any], what: str) -> bool:
+    return bool(getattr(function, what, False))
 
 
 def _with(x: da.Array, made: dict[str, Blockwise], inner: set[str]) -> da.Array:

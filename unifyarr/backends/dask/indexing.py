@@ -42,14 +42,14 @@ def _slice(start: int, step: int, length: int) -> slice:
 
 
 class Cut(Task):
-    """A window of each chunk, the same in all."""
+    """A part of each chunk, the same in all: slices and indices of one axis."""
 
-    def __init__(self, slices: tuple[slice, ...]) -> None:
-        self.slices = slices
+    def __init__(self, key: tuple[Any, ...]) -> None:
+        self.key = key
 
     def __call__(self, x: Any) -> Any:
-        """Return a view of the chunk."""
-        return x[self.slices]
+        """Return the part, a view where the key has slices alone."""
+        return x[self.key]
 
 
 def set_window(x: da.Array, value: da.Array, /, *, window: Window) -> da.Array:
@@ -130,14 +130,26 @@ class Write(Task):
     def __init__(self, pieces: list[list[tuple[int, int]]], steps: tuple[int, ...]) -> None:
         self.pieces, self.steps = pieces, steps
 
-    def __call__(self, x: Any, value: Any, place: tuple[int, ...] | None = None) -> Any:
+    # A chunk that isn't dead is copied.
+    may_overwrite = True
+
+    @property
+    def makes_new(self) -> bool:
+        """Whether the result is always in memory of its own: a chunk that the window doesn't meet stays as it is."""
+        return all(count for axis in self.pieces for _, count in axis)
+
+    def into(self, places: tuple[int, ...], x: Any, value: Any, place: tuple[int, ...] | None = None) -> Any:
+        """Return the new chunk, in the memory of the old one if that is in one of the places."""
+        return self(x, value, place, overwrites=0 in places)
+
+    def __call__(self, x: Any, value: Any, place: tuple[int, ...] | None = None, *, overwrites: bool = False) -> Any:
         """Return the new chunk: the old one where the window doesn't meet it."""
         met = [axis[place[each] if place and len(axis) > 1 else 0] for each, axis in enumerate(self.pieces)]
         if not all(count for _, count in met):
             return x
         if all(count == length for (_, count), length in zip(met, x.shape, strict=True)):
             return np.array(np.broadcast_to(value, x.shape))
-        result = np.array(x)
+        result = x if overwrites else np.array(x)
         result[
             tuple(
                 slice(first, first + (count - 1) * step + 1, step)
@@ -253,6 +265,12 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
         x, axis = reshape(x, shape=(math.prod(x.shape),)), 0
     values = _known(indices, x.shape[axis], axis)
     if values is not None and values.ndim == 1:
+        if x.numblocks[axis] == 1 and len(values) <= x.shape[axis]:
+            labels = tuple(range(x.ndim))
+            cut = Cut((slice(None),) * axis + (values,))
+            return da.blockwise(
+                cut, labels, x, labels, adjust_chunks={axis: (len(values),)}, dtype=x.dtype, meta=x._meta
+            )
         return x[(slice(None),) * axis + (values,)]
     if any(blocks > 1 for blocks in x.numblocks[axis : axis + 1]):
         joining("take", x)

@@ -7,6 +7,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.layers import ArrayChunkShapeDep
 
 from ._chunks import Task, elementwise, few_from_host, filled, from_host, number_of
 from ._layout import chunks
@@ -22,6 +23,9 @@ def broadcast_to(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
 
 
 def permute_dims(x: da.Array, /, *, axes: tuple[int, ...]) -> da.Array:
+    number = number_of(x)
+    if number is not None:
+        return filled(number, tuple(x.chunks[axis] for axis in axes))
     source = repeated_by(x)
     if source.size == 1 != x.size:
         return repeated(source, tuple([x.shape[axis] for axis in axes]))
@@ -43,8 +47,15 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
     source = repeated_by(x)
     if source.size == 1 != x.size:
         return repeated(reshape(source, shape=()), shape)
-    if [each for each in x.shape if each != 1] == [each for each in shape if each != 1]:
-        return _with_axes(x, shape)
+    labels = _labels(x, shape)
+    if labels is not None:
+        lengths = tuple(
+            x.chunks[label] if label < x.ndim else (each,) for label, each in zip(labels, shape, strict=True)
+        )
+        meta = np.empty((0,) * len(shape), x.dtype)
+        # dask's ``new_axes`` would have one chunk beside an array that has several along them.
+        operands = (x, tuple(range(x.ndim)), ArrayChunkShapeDep(lengths), labels)
+        return da.blockwise(Reshape(), labels, *operands, dtype=x.dtype, meta=meta, align_arrays=False)
     try:
         return da.reshape(x, shape)
     except NotImplementedError:
@@ -52,33 +63,34 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
         return da.reshape(da.reshape(x, (math.prod(x.shape),)), shape)
 
 
-def _with_axes(x: da.Array, shape: tuple[int, ...]) -> da.Array:
-    """Return ``x`` with other axes of length one: a layer that can be joined with others, unlike dask's own."""
-    kept = [axis for axis, length in enumerate(x.shape) if length != 1]
-    left = iter(kept)
-    # A label of its own for each axis of length one.
-    labels = tuple(x.ndim + axis if length == 1 else next(left) for axis, length in enumerate(shape))
-    added = {label: 1 for label in labels if label >= x.ndim}
-    step = WithAxes({axis: labels.index(axis) for axis in kept}, len(shape))
-    meta = np.empty((0,) * len(shape), x.dtype)
-    return da.blockwise(step, labels, x, tuple(range(x.ndim)), new_axes=added, dtype=x.dtype, meta=meta)
+def _labels(x: da.Array, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return for each axis of a new shape the axis that it comes from, or a number beyond them for one of one chunk.
+
+    ``None`` where a chunk of the result doesn't come from one chunk. A reshape of chunks is a layer that can be joined
+    with others, unlike dask's own.
+    """
+    if [each for each in x.shape if each != 1] == [each for each in shape if each != 1]:
+        kept = iter([axis for axis, length in enumerate(x.shape) if length != 1])
+        return tuple(x.ndim + axis if length == 1 else next(kept) for axis, length in enumerate(shape))
+    # Axes of one chunk each are merged and split; those before and after them stay.
+    ranks = min(x.ndim, len(shape))
+    before = next((axis for axis in range(ranks) if x.shape[axis] != shape[axis]), ranks)
+    after = next((axis for axis in range(ranks - before) if x.shape[-1 - axis] != shape[-1 - axis]), ranks - before)
+    if any(blocks > 1 for blocks in x.numblocks[before : x.ndim - after]):
+        return None
+    new = range(x.ndim + before, x.ndim + len(shape) - after)
+    return (*range(before), *new, *range(x.ndim - after, x.ndim))
 
 
-class WithAxes(Task):
-    """A chunk with other axes of length one; ``kept`` maps the others to their places among all."""
+class Reshape(Task):
+    """A chunk in another shape."""
 
     joins_dropped_axes = True
 
-    def __init__(self, kept: dict[int, int], ndim: int) -> None:
-        self.kept, self.ndim = kept, ndim
-
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Any, shape: tuple[int, ...]) -> Any:
         """Return a view of the chunk, which may lie in lists: one for each axis that is dropped."""
         while isinstance(x, list):
             (x,) = x
-        shape = [1] * self.ndim
-        for before, after in self.kept.items():
-            shape[after] = x.shape[before]
         return x.reshape(shape)
 
 

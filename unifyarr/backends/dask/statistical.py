@@ -24,15 +24,21 @@ def _wider(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return _SINGLE if dtype.name in _HALF else dtype
 
 
+def _widened(x: da.Array, dtype: np.dtype[Any]) -> da.Array:
+    # The elements are of the dtype that is asked for, though they're added up in a wider one.
+    wide = _wider(dtype)
+    return x if wide == dtype else astype(astype(x, dtype=dtype), dtype=wide)
+
+
 def sum(x: da.Array, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> da.Array:
     wide = _wider(dtype)
-    total = reduced(x.astype(wide) if wide != dtype else x, "statistical", "sum", axis, keepdims, wide, dtype=wide)
+    total = reduced(_widened(x, dtype), "statistical", "sum", axis, keepdims, wide, dtype=wide)
     return total if wide == dtype else total.astype(dtype)
 
 
 def prod(x: da.Array, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> da.Array:
     wide = _wider(dtype)
-    total = reduced(x.astype(wide) if wide != dtype else x, "statistical", "prod", axis, keepdims, wide, dtype=wide)
+    total = reduced(_widened(x, dtype), "statistical", "prod", axis, keepdims, wide, dtype=wide)
     return total if wide == dtype else total.astype(dtype)
 
 
@@ -86,7 +92,8 @@ def _cumulative(name: str, binary: Callable[..., Any], start: int) -> Callable[.
     def kernel(x: da.Array, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> da.Array:
         wide = _wider(dtype)
         step = Accumulate(name, wide)
-        found = da.reductions.cumreduction(step, binary, start, astype(x, dtype=wide), axis=axis, dtype=wide)
+        given = astype(_widened(x, dtype), dtype=wide)
+        found = da.reductions.cumreduction(step, binary, start, given, axis=axis, dtype=wide)
         found = found if wide == dtype else found.astype(dtype)
         if include_initial:
             shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])

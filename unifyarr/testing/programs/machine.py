@@ -218,12 +218,19 @@ class Programs(RuleBasedStateMachine):
             # NumPy takes an empty value of any shape where nothing is selected.
             return
 
-        def numpys() -> None:
-            if np.ndim(given) and isinstance(into.values[key], np.generic):
+        def put(values: np.ndarray) -> None:
+            if np.ndim(given) and isinstance(values[key], np.generic):
                 # An element takes a 0-d value only; an element of bool would take the truth of others.
                 raise ValueError
-            into.values[where] = given
+            values[where] = given
 
+        def numpys() -> None:
+            put(into.values)
+
+        late = isinstance(our_key, ua.Array) and not our_key._backend.has_values
+        if late and outcome(lambda: put(into.values.copy()))[1] is not None:
+            # An engine that computes values later may refuse them later, when the target has been written.
+            return
         self.both(numpys, lambda: into.x.__setitem__(our_key, y))
 
     def compare(self) -> None:

@@ -1,0 +1,107 @@
+"""What kernels make on dask: lengths that aren't known, tasks for each chunk, and errors that come at once."""
+
+from __future__ import annotations
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr.testing.comparing import assert_same
+
+from .tasks import computed, later
+
+VALUES = np.arange(24.0).reshape(6, 4) - 3
+
+
+def picked(bound: float = 7.0) -> tuple[np.ndarray, ua.Array]:
+    """Return elements of a flat array: in chunks of which the first ones have none."""
+    values, x = VALUES.reshape(-1), later(VALUES.reshape(-1), 5)
+    return values[values > bound], x[x > bound]
+
+
+def test_what_goes_on_with_lengths_that_arent_known() -> None:
+    values, x = picked()
+    flat, whole = VALUES.reshape(-1), later(VALUES.reshape(-1), 5)
+    for name in ("sum", "prod", "mean", "var", "std", "max", "min"):
+        assert_same(getattr(ua, name)(x), getattr(np, name)(values), what=name)
+    assert_same(x + 2 * whole[whole > 7.0], values * 3)
+    assert_same(x[x < 12.0], values[values < 12.0])
+    assert_same(ua.where(x > 9.0, x, 0.0), np.where(values > 9.0, values, 0.0))
+    assert_same(ua.concat([x, x + 1]), np.concatenate([values, values + 1]))
+    assert_same(ua.sort(-x), np.sort(-values))
+    assert_same(whole[ua.nonzero(whole > 7.0)[0]], values)
+    kept = ua.unique_inverse(whole)
+    assert_same(ua.take(kept[0], kept[1]), flat)
+
+
+def test_rows_that_are_selected() -> None:
+    mask, x = VALUES[:, 0] > 4, later(VALUES, 2)
+    rows, chosen = VALUES[mask], x[x[:, 0] > 4]
+    for axis in (0, 1):
+        assert_same(ua.mean(chosen, axis=axis), rows.mean(axis))
+        assert_same(ua.var(chosen, axis=axis, correction=1), rows.var(axis, ddof=1))
+    assert_same(ua.argmax(chosen, axis=1), rows.argmax(1))
+    assert_same(chosen + ua.arange(4.0), rows + np.arange(4.0))
+
+
+def test_writes_to_lengths_that_arent_known() -> None:
+    values, x = picked()
+    x += 1
+    x[x > 10.0] = -1
+    values = values + 1
+    values[values > 10.0] = -1
+    assert_same(x, values)
+
+
+def test_a_selection_without_elements() -> None:
+    _, x = picked(100.0)
+    assert_same(ua.sum(x), np.asarray(0.0))
+    assert_same(ua.mean(x), np.asarray(np.nan))
+    with pytest.raises(ValueError, match="zero-size"):
+        ua.max(x).to_numpy()
+
+
+def test_masks_and_indices_of_the_host_are_known() -> None:
+    x = later(VALUES, 2)
+    mask = VALUES > 4
+    with computed() as names:
+        for key in (mask, ua.asarray(mask), mask.tolist()):
+            assert x[key].shape == (mask.sum(),)
+        assert ua.unique_values(ua.asarray([3, 1, 3])).shape == (2,)
+        for index in ([0, 9], np.array([0, 9]), ua.asarray([0, 9], dtype="int8")):
+            with pytest.raises(IndexError):
+                x[index] = 0
+        with pytest.raises(ua.errors.ShapeError, match="selects"):
+            x[mask] = np.ones(3)
+    assert names == []
+    assert_same(x, VALUES)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_mask_without_axes(lazy: bool) -> None:
+    for truth in (True, False):
+        mask = later(truth) if lazy else ua.asarray(truth)
+        assert_same(later(VALUES, 2)[mask], VALUES[np.asarray(truth)])
+        for value in (7.0, VALUES * 2, VALUES[None] * 3):
+            expected, x = VALUES.copy(), later(VALUES, 2)
+            expected[np.asarray(truth)] = value
+            x[mask] = value
+            assert_same(x, expected)
+
+
+def test_a_write_is_a_task_a_chunk() -> None:
+    for value in (1.0, ua.asarray(2.0) + 1, ua.arange(98.0)):
+        x = ua.zeros((100, 100), chunks=10)
+        x[1:-1, 1:-1] = value
+        # Those of the zeros and of the value beside them; a value that is broadcast stays small.
+        assert len(x.native.__dask_graph__()) <= 2 * 100 + 40
+        expected = np.zeros((100, 100))
+        expected[1:-1, 1:-1] = value.to_numpy() if isinstance(value, ua.Array) else value
+        assert_same(x, expected)
+
+
+def test_a_function_that_joins_large_chunks_warns() -> None:
+    x = ua.zeros((20000, 1000), chunks=2000)
+    with pytest.warns(da.PerformanceWarning, match=r"sort\(\) joins"):
+        ua.sort(x, axis=0)
