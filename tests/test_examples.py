@@ -71,3 +71,25 @@ def test_digits_gives_the_same_on_every_backend(backend: str) -> None:
     np.testing.assert_allclose(results[backend].weights, results["numpy"].weights, rtol=0, atol=1e-10)
     assert results[backend].accuracy == results["numpy"].accuracy > 0.9
     assert ua.current_backend() == backend
+
+
+def test_climate_gives_the_same_on_every_backend(backend: str) -> None:
+    example = load("climate")
+    globe = example.Globe(years=4, days=6, height=9, width=14, chunk_days=3)
+    found = {}
+    for name in (backend, "numpy"):
+        with ua.use_backend(name):
+            found[name] = example.analyse(globe)
+    for part in ("curve", "hottest", "share", "extremes", "spread"):
+        np.testing.assert_allclose(getattr(found[backend], part), getattr(found["numpy"], part), rtol=0, atol=1e-12)
+    # The curve rises by what the formula adds each year.
+    assert abs(found[backend].warming - example.WARMING) < 1e-3
+
+
+def test_climate_draws_a_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    example = load("climate")
+    with ua.use_backend("numpy"):
+        found = example.analyse(example.Globe(years=4, days=6, height=9, width=14, chunk_days=3))
+    example.picture(found, str(tmp_path / "climate.png"))
+    assert (tmp_path / "climate.png").stat().st_size > 10_000
