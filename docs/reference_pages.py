@@ -34,7 +34,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "Numerical methods": ("numerical", "interpolation"),
     "Data types": ("data_type",),
     "Updates in place": ("inplace",),
-    "Backends and devices": ("backends", "inspection"),
+    "Backends and devices": ("backends", "inspection", "_versions"),
+    "Larger than memory": ("deferring",),
+    "Printing": ("printing",),
 }
 # Names that stand in other modules -> their category.
 NAMES: dict[str, tuple[str, ...]] = {

@@ -12,7 +12,7 @@ import pytest
 import unifyarr as ua
 from unifyarr import functions
 from unifyarr._core.declaring.declare import DECLARATIONS
-from unifyarr._core.engines.kernels import MACHINERY, PLACES
+from unifyarr._core.engines.kernels import MACHINERY, PLACES, SELECTIONS
 from unifyarr._core.engines.registry import load
 
 from .oracle import STANDARD as DTYPES
@@ -88,7 +88,7 @@ def called_by_name() -> set[str]:
 
 def test_what_the_frontend_calls_is_declared_or_machinery() -> None:
     declared = {kernel for declaration in DECLARATIONS.values() for kernel in declaration.kernels}
-    assert {"sort", "get_window"} <= called_by_name() <= declared | MACHINERY | PLACES
+    assert {"sort", "get_window"} <= called_by_name() <= declared | MACHINERY | PLACES | SELECTIONS
 
 
 @pytest.mark.parametrize("name", sorted(MACHINERY))
