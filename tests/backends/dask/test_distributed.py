@@ -34,7 +34,7 @@ def program(size: int = 40) -> list[Any]:
 
 @pytest.fixture
 def client() -> Iterator[Any]:
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -62,7 +62,7 @@ def test_persisted_chunks_stay_with_the_workers(client: Any) -> None:
 
 
 def test_a_killed_worker_loses_nothing() -> None:
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(**options, memory_limit=0, silence_logs=50) as cluster,
         distributed.Client(cluster) as client,

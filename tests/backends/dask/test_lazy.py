@@ -260,3 +260,22 @@ def test_new_arrays_are_made_by_chunks(name: str) -> None:
     assert len(pickle.dumps(x)) < 10_000
     assert x.dtype == expected.dtype
     np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
+def test_kept_chunks_are_never_written() -> None:
+    for method in ("compute", "persist"):
+        x = later(np.arange(64.0).reshape(8, 8), 4)
+        getattr(x, method)()
+        run = ua.compile(lambda x: ua.sqrt(abs(x * 2 + 1)) - x)
+        for _ in range(2):
+            found = [(x * 2 + 1 - x).to_numpy(), run(x).to_numpy()]
+            y = x.copy()
+            y[2:] += 1
+            y *= 3
+            found.append(y.to_numpy())
+        values = np.arange(64.0).reshape(8, 8)
+        other = values.copy()
+        other[2:] += 1
+        for mine, expected in zip(found, [values + 1, np.sqrt(values * 2 + 1) - values, other * 3], strict=True):
+            np.testing.assert_allclose(mine, expected)
+        np.testing.assert_array_equal(x.to_numpy(), values)
