@@ -280,3 +280,16 @@ def test_what_has_no_loop():
         ("x", (F8,)),
     ]:
         assert not machine.can_run(Step(name, tuple(range(len(dtypes) - 1)), dtypes))
+
+
+@pytest.mark.parametrize("first", [np.dtype("u8"), np.dtype("Q")])
+def test_integers_of_two_signs_are_compared_step_by_step(first):
+    """NumPy has one loop for them, which it names by one of C's two types of 64 bits."""
+    second = np.dtype("i8")
+    bools = np.dtype("?")
+    steps = (Step("equal", (0, 1), (first, second, bools)), Step("logical_not", (2,), (bools, bools)))
+    arguments = (((3,), first), ((3,), second), ((3,), bools))
+    region = Region((3,), arguments, (whole(0), whole(1)), (), steps, ((3, whole(2)),))
+    result = np.zeros(3, bool)
+    run_by_steps(region, [np.array([1, 2, 2**63], first), np.array([1, -2, -(2**63)], second), result])
+    assert result.tolist() == [False, True, True]

@@ -170,15 +170,15 @@ class _Assembler:
         ]
         constants = (*map(np.asarray, region.constants), *self.starts)
         windows = (*region.reads, *(operand for _, operand in region.writes))
-        late = {self.n_reads + i: each for i, (_, each) in enumerate(region.writes) if self._others(each)}
-        written = {each.argument: each for each in late.values()}
+        waiting = {self.n_reads + i: each for i, (_, each) in enumerate(region.writes) if self._others(each)}
+        written = {each.argument: each for each in waiting.values()}
         ahead = [written.get(each.argument) and _ahead(each, written[each.argument]) for each in region.reads]
         roles, forward = self._roles(instructions)
         slots = tuple((*each, windows_saved.get(i, -1)) for i, each in enumerate(buffers.slots))
         sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
         return Assembly(
             *(region, windows, constants, slots, tuple(instructions), tuple(self.dtypes), self._still()),
-            *(self._capacity(buffers.slots[:n_slots], len(instructions), bool(late)), roles, forward, frozenset(late)),
+            *(self._capacity(buffers.slots[:n_slots], len(instructions), bool(waiting)), roles, forward, frozenset(waiting)),
             *((*ahead, *(None for _ in region.writes)), self.reduces, sums),
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,8 +86,9 @@ class Region(NamedTuple):
         Pairs (slot, operand): what is stored at the end, and where. The operand of a slot with one value a row has
         ``Axis(None)`` at the last axis.
 
-    A region is legal if each written window is read in the region only by the same window or not at all, and if no two
-    written windows have an element in common. What overlaps among the arguments themselves is the caller's to decide.
+    A region is legal if what it reads of an argument that it writes are windows with the axes of the written one, and
+    if no two written windows have an element in common. All that's read are values from before the call. What overlaps
+    among the arguments themselves is the caller's to decide.
     """
 
     shape: tuple[int, ...]
@@ -119,14 +121,21 @@ def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
         elif step.reduces:
             slots.append(ufunc_of(step.name).reduce(values[0], axis=-1, keepdims=True, dtype=step.dtypes[-1]))
         else:
-            # C's long and long long may be one dtype, but NumPy has a loop for each.
-            signature = tuple(np.dtype(each.str) for each in step.dtypes)
-            slots.append(ufunc_of(step.name)(*values, signature=signature))
+            slots.append(ufunc_of(step.name)(*values, signature=_signature(step.name, step.dtypes)))
     # Values that are only read are those from before the call, whatever is written first.
     values = [slots[slot].copy() if slot < len(region.reads) else slots[slot] for slot, _ in region.writes]
     for value, (_, operand) in zip(values, region.writes, strict=True):
         lengths = (*region.shape[:-1], 1) if operand.axes and _is_row(value, region) else region.shape
         window_of(arrays[operand.argument], operand, lengths)[...] = value
+
+
+@lru_cache(maxsize=1024)
+def _signature(name: str, dtypes: tuple[np.dtype[Any], ...]) -> str:
+    """Return the types of the loop for these dtypes: C's long and long long may be one, of which NumPy has one loop."""
+    found: str = next(
+        types for types in ufunc_of(name).types if tuple(map(np.dtype, types.replace("->", ""))) == dtypes
+    )
+    return found
 
 
 def _is_row(value: np.ndarray, region: Region) -> bool:
