@@ -194,7 +194,7 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked | Selecte
         tell_copied(target)
 
 
-def put(target: Array, native: Any, *last: Step | Elements | Masked) -> bool:
+def put(target: Array, native: Any, *last: Step | Elements | Masked | Selected) -> bool:
     """Do what ``assign`` does; return whether a donating engine had to copy the other elements for it."""
     unrepeatable()
     backend = target._backend
