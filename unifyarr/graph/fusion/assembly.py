@@ -178,8 +178,8 @@ class _Assembler:
         sums = any(step.reduces and step.dtypes[-1].kind in "fc" for step in region.steps)
         return Assembly(
             *(region, windows, constants, slots, tuple(instructions), tuple(self.dtypes), self._still()),
-            *(self._capacity(buffers.slots[:n_slots], len(instructions), bool(waiting)), roles, forward, frozenset(waiting)),
-            *((*ahead, *(None for _ in region.writes)), self.reduces, sums),
+            *(self._capacity(buffers.slots[:n_slots], len(instructions), bool(waiting)), roles, forward),
+            *(frozenset(waiting), (*ahead, *(None for _ in region.writes)), self.reduces, sums),
         )
 
     def _copy(self, value: int, copied: int) -> Operation:
