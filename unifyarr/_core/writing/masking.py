@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ShapeError
+from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import LOCK, read, rebind
@@ -48,9 +49,11 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
     mask = _fitting(x, key)
     check_target(x)
     shape = x.shape[mask.ndim :]
-    native, given = None, ()
+    native: Any = None
+    given: Shape = ()
     if kind_of(value) not in dtypes.SCALARS:
         native, given = fit_dtype(value, x, what=_WHAT, assigned=True)
+        value = wrap(native, x._backend)
     if len(given) <= len(shape):
         native, rest = fit(value, x, shape, exact=False, what=_WHAT, assigned=True), (1,) * len(shape)
         spread = x._backend.kernel("reshape")(read(mask), shape=(*mask.shape, *rest))
