@@ -78,6 +78,14 @@ def test_masks_and_indices_of_the_host_are_known() -> None:
     assert_same(x, VALUES)
 
 
+def test_values_of_masks_broadcast() -> None:
+    for key, value in ((VALUES > 4, np.arange(16.0)[None]), (VALUES[:, 0] > 4, np.arange(4.0)[:, None])):
+        expected, x = VALUES.copy(), later(VALUES, 2)
+        expected[np.nonzero(key)] = value
+        x[later(key)] = value
+        assert_same(x, expected)
+
+
 @pytest.mark.parametrize("lazy", [False, True])
 def test_a_mask_without_axes(lazy: bool) -> None:
     for truth in (True, False):

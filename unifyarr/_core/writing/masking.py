@@ -59,6 +59,10 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
         spread = x._backend.kernel("reshape")(read(mask), shape=(*mask.shape, *rest))
         assign(x, native, Masked(x._backend.kernel("broadcast_to")(spread, shape=x.shape)))
         return
+    # As NumPy, leading axes of length one fall away.
+    while len(given) > len(shape) + 1 and given[0] == 1:
+        given = given[1:]
+        native = x._backend.kernel("reshape")(native, shape=given)
     if len(given) > len(shape) + 1 or broadcast(given[1:], shape) != shape:
         raise ShapeError(f"{_WHAT} has one axis of elements and {shape} beside it, but the value has {given!r}")
     if given[1:] != shape:
