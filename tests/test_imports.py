@@ -109,7 +109,7 @@ BACKENDS = [path for path in OF_BACKENDS if path.parent.name not in ("backends",
 
 def test_there_are_modules_to_look_at() -> None:
     assert len(FRONTEND) > 20
-    assert {path.relative_to(ROOT).parts[1] for path in BACKENDS} == {"numpy", "torch", "jax", "tensorflow"}
+    assert {path.relative_to(ROOT).parts[1] for path in BACKENDS} == {"numpy", "torch", "jax", "tensorflow", "dask"}
     assert "unifyarr._core.declaring.declare" in imports(ROOT / "functions" / "elementwise.py")
     assert "unifyarr.errors" in imports(ROOT / "backends" / "kernels.py")
 
