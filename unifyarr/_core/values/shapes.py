@@ -119,7 +119,7 @@ def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
 def joined(shapes: Sequence[Shape], axis: int) -> Shape:
     """Return the shape of arrays in a row along an axis, of which no length may be known."""
     lengths = [tuple.__getitem__(shape, axis) for shape in shapes]
-    shape = list(tuple.__iter__(shapes[0]))
+    shape: list[Any] = list(tuple.__iter__(shapes[0]))
     shape[axis] = None if None in lengths else sum(lengths)
     return PartialShape(shape) if None in shape else tuple(shape)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ShapeError
+from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import LOCK, read, rebind
@@ -48,14 +49,20 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
     mask = _fitting(x, key)
     check_target(x)
     shape = x.shape[mask.ndim :]
-    native, given = None, ()
+    native: Any = None
+    given: Shape = ()
     if kind_of(value) not in dtypes.SCALARS:
         native, given = fit_dtype(value, x, what=_WHAT, assigned=True)
+        value = wrap(native, x._backend)
     if len(given) <= len(shape):
         native, rest = fit(value, x, shape, exact=False, what=_WHAT, assigned=True), (1,) * len(shape)
         spread = x._backend.kernel("reshape")(read(mask), shape=(*mask.shape, *rest))
         assign(x, native, Masked(x._backend.kernel("broadcast_to")(spread, shape=x.shape)))
         return
+    # As NumPy, leading axes of length one fall away.
+    while len(given) > len(shape) + 1 and given[0] == 1:
+        given = given[1:]
+        native = x._backend.kernel("reshape")(native, shape=given)
     if len(given) > len(shape) + 1 or broadcast(given[1:], shape) != shape:
         raise ShapeError(f"{_WHAT} has one axis of elements and {shape} beside it, but the value has {given!r}")
     if given[1:] != shape:

@@ -74,7 +74,7 @@ class Backend(Computing):
 
     def dtype(self, native: da.Array) -> np.dtype[Any]:
         """Return the dtype."""
-        return native.dtype  # type: ignore[no-any-return]
+        return native.dtype
 
     def as_dtype(self, dtype: object) -> None:
         """Return ``None``: dask has NumPy's dtypes."""
@@ -159,7 +159,7 @@ class Backend(Computing):
         self.check_writable(native)
 
     def may_share_memory(self, first: da.Array, second: da.Array) -> bool:
-        """Say whether two are one: in no other case a write could show."""
+        """Return whether two are one: in no other case a write could show."""
         return first is second
 
     # -- traces -----------------------------------------------------------------------------------------------------

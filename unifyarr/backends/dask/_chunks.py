@@ -25,7 +25,7 @@ class Task:
     @property
     def __name__(self) -> str:
         """The name that dask gives to what it computes."""
-        return type(self).__name__.lower()
+        return type(self).__qualname__.lower()
 
     def __dask_tokenize__(self) -> Any:
         """Return what tells this one from others."""
@@ -150,7 +150,7 @@ def _first(number: Any, x: da.Array) -> Any:
     return x if number is None else number
 
 
-def core(chunk: Task, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
+def core(chunk: Any, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:
     """Return what a kernel gives on whole axes, those of the signature; all other axes stay in chunks."""
     if not all(x.size for x in arrays):
         return _of_nothing(chunk, arrays)
@@ -165,7 +165,7 @@ def core(chunk: Task, signature: str, *arrays: da.Array, sizes: dict[str, int] |
         )
 
 
-def _of_nothing(chunk: Task, arrays: Iterable[da.Array]) -> Any:
+def _of_nothing(chunk: Kernel, arrays: Iterable[da.Array]) -> Any:
     # Shapes decide, since dask divides by the lengths: any regular matrix stands for one that has elements.
     found = chunk(*map(_stand_in, arrays))
     return tuple(da.from_array(each, -1) for each in found) if isinstance(found, tuple) else da.from_array(found, -1)

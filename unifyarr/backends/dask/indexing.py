@@ -212,7 +212,7 @@ def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array,
 
 
 def _into_blocks(x: da.Array, value: da.Array, indices: tuple[da.Array, ...], reduction: str) -> da.Array:
-    """Let each chunk of ``x`` look at all indices, which come into one chunk, and take what is for it."""
+    """Have each chunk of ``x`` look at all indices, which come into one chunk, and take what is for it."""
     count = len(indices)
     for axis, index in enumerate(indices):
         _known(index, x.shape[axis], axis)
