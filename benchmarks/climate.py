@@ -111,7 +111,8 @@ def ours(globe: example.Globe) -> tuple[list[np.ndarray], list[int]]:
             found = example.analyse(globe)
     finally:
         ua.compute, ua.persist = compute, persist
-    return [found.curve, found.hottest, found.share, found.extremes, found.spread], counts
+    # Without that of the weights, which are few.
+    return [found.curve, found.hottest, found.share, found.extremes, found.spread], [counts[0], counts[-1]]
 
 
 def tasks(arrays: Sequence[Any]) -> int:

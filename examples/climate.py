@@ -103,11 +103,9 @@ def mean_year(*places: ua.Array) -> ua.Array:
 
 
 @ua.compile
-def reduced(usual: ua.Array, *places: ua.Array) -> tuple[ua.Array, ...]:
+def reduced(usual: ua.Array, weight: ua.Array, *places: ua.Array) -> tuple[ua.Array, ...]:
     """Return what is left of the anomalies: a curve, maps by year and of all years, and percentiles of each day."""
     anomaly = measured(*places) - usual
-    latitude = places[2]
-    weight = ua.cos(latitude) / (ua.sum(ua.cos(latitude)) * usual.shape[-1])
     curve = ua.mean(ua.sum(anomaly * weight, axis=(2, 3)), axis=1)
     warm = ua.mean(ua.astype(anomaly > WARM, anomaly.dtype), axis=(0, 1))
     zones = ua.mean(anomaly, axis=3)
@@ -121,7 +119,10 @@ def analyse(globe: Globe, place: Callable[[ua.Array], ua.Array] = lambda x: x) -
     given = places(globe, place)
     # The temperatures are made twice. To keep them for the second pass would take all of the memory.
     usual = ua.persist(mean_year(*given))
-    curve, highest, warm, spread = ua.compute(*reduced(usual, *given))
+    latitude = given[2]
+    # What all chunks need is computed before: they don't wait for it in memory.
+    weight = ua.compute(ua.cos(latitude) / (ua.sum(ua.cos(latitude)) * globe.width))
+    curve, highest, warm, spread = ua.compute(*reduced(usual, weight, *given))
     extremes = ua.quantile(highest, 0.9, axis=0)
     found = [x.to_numpy() for x in (curve, ua.max(highest, axis=0), warm, extremes, spread)]
     return Climate(*found, seconds=time.perf_counter() - began)

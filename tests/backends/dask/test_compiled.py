@@ -222,3 +222,10 @@ def test_no_chunk_is_overwritten_that_something_else_reads() -> None:
         np.testing.assert_array_equal(found.to_numpy(), wanted)
     np.testing.assert_array_equal(before.to_numpy(), array)
     assert (x.to_numpy()[:, 0] == 7.0).all()
+
+
+def test_new_axes_leave_chunks() -> None:
+    with ua.using_chunks({0: 2}):
+        x = ua.arange(6.0, backend="dask")
+    assert x[:, None, None].chunks == ((2, 2, 2), (1,), (1,))
+    assert (x + 1.0)[None, :].chunks == ((1,), (2, 2, 2))

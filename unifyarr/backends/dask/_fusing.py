@@ -25,7 +25,7 @@ class Step(NamedTuple):
     ``free`` are the numbers of operands in whose memory the result may be.
     """
 
-    function: Callable[..., Any]
+    function: Any
     operands: tuple[tuple[bool, Any], ...]
     keywords: dict[str, Any]
     result: int

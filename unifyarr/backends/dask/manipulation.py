@@ -41,21 +41,21 @@ def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
     number = number_of(x)
     if number is not None:
         return filled(number, chunks(shape, x.dtype))
-    known = few_from_host(x)
-    if known is not None:
-        return da.from_array(known.reshape(shape), chunks(shape, x.dtype))
     source = repeated_by(x)
     if source.size == 1 != x.size:
         return repeated(reshape(source, shape=()), shape)
-    labels = _labels(x, shape)
+    labels, known = _labels(x, shape), few_from_host(x)
     if labels is not None:
-        lengths = tuple(
-            x.chunks[label] if label < x.ndim else (each,) for label, each in zip(labels, shape, strict=True)
-        )
+        pairs = zip(labels, shape, strict=True)
+        lengths = tuple(x.chunks[label] if label < x.ndim else (each,) for label, each in pairs)
+        if known is not None:
+            return da.from_array(known.reshape(shape), lengths)
         meta = np.empty((0,) * len(shape), x.dtype)
         # dask's ``new_axes`` would have one chunk beside an array that has several along them.
         operands = (x, tuple(range(x.ndim)), ArrayChunkShapeDep(lengths), labels)
         return da.blockwise(Reshape(), labels, *operands, dtype=x.dtype, meta=meta, align_arrays=False)
+    if known is not None:
+        return da.from_array(known.reshape(shape), chunks(shape, x.dtype))
     try:
         return da.reshape(x, shape)
     except NotImplementedError:

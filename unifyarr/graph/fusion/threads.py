@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -16,6 +17,8 @@ LONG = 400_000
 PARTS = 4
 # From how many bytes on what was kept is copied by several threads.
 MANY = 4 << 20
+# So many runs are made in threads, and as many without: the way goes on that took least.
+TRIES = 4
 
 _lock = threading.Lock()
 _threads: int | None = None
@@ -93,10 +96,27 @@ class Parallel:
         threads: Callable[[], int] = get_num_threads,
     ):
         self._program, self._fallback, self._report, self._threads = program, fallback, report, threads
+        # How long runs took, in nanoseconds, by the number of threads.
+        self._took: dict[int, list[int]] = {}
 
     def __call__(self, arrays: tuple[np.ndarray, ...], watched: int) -> None:
         """Run on arrays that suit the program; ``watched`` are the flags to report."""
-        n = self._threads() if threading.current_thread() is threading.main_thread() else 1
+        n = self._choose() if threading.current_thread() is threading.main_thread() else 1
+        start = time.perf_counter_ns()
+        self._run(arrays, watched, n)
+        took = self._took.setdefault(n, [])
+        if len(took) < TRIES:
+            took.append(time.perf_counter_ns() - start)
+
+    def _choose(self) -> int:
+        """Return the number of threads of the next run: how long one takes is only estimated before."""
+        n = self._threads()
+        together, alone = self._took.get(n, ()), self._took.get(1, ())
+        if n == 1 or len(together) < TRIES:
+            return n
+        return 1 if len(alone) < TRIES or min(alone) < min(together) else n
+
+    def _run(self, arrays: tuple[np.ndarray, ...], watched: int, n: int) -> None:
         parts = 1 if n == 1 else PARTS * n
         # What is written late, since it's read elsewhere, is kept until all parts are computed.
         size = self._program.room(arrays) if parts > 1 else 0
