@@ -49,7 +49,7 @@ class Chain(_chunks.Task):
             for place in step.dead:
                 del values[place]
             if step.free:
-                result = step.function.into(step.free, *operands)  # type: ignore[attr-defined]
+                result = step.function.into(step.free, *operands)
             else:
                 result = step.function(*operands, **step.keywords)
             values[step.result] = result

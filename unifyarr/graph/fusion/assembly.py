@@ -179,7 +179,8 @@ class _Assembler:
         return Assembly(
             *(region, windows, constants, slots, tuple(instructions), tuple(self.dtypes), self._still()),
             *(self._capacity(buffers.slots[:n_slots], len(instructions), bool(waiting)), roles, forward),
-            *(frozenset(waiting), (*ahead, *(None for _ in region.writes)), self.reduces, sums),
+            frozenset(waiting),
+            *((*ahead, *(None for _ in region.writes)), self.reduces, sums),
         )
 
     def _copy(self, value: int, copied: int) -> Operation:
