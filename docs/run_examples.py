@@ -24,12 +24,24 @@ def main() -> None:
         command = [sys.executable, f"examples/{name}.py", "--backend", "all", *drawn]
         printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
         (HERE / "examples" / f"{name}.txt").write_text(printed.replace(f"{HERE}/examples/", ""))
+    climate()
     # A photograph with noise is large as a PNG.
     photograph = Path(HERE / "examples" / "denoised.png")
     with Image.open(photograph) as image:
         smaller = image.convert("RGB").resize((image.width * 5 // 8, image.height * 5 // 8), Image.Resampling.LANCZOS)
         smaller.save(photograph.with_suffix(".jpg"), quality=82)
     photograph.unlink()
+
+
+def climate() -> None:
+    """Run the climate where each backend is at home: on one device, on several, in threads and in processes."""
+    printed = ""
+    for where in ("numpy", "torch", "jax --devices 8", "tensorflow", "dask", "dask --workers 2"):
+        picture = str(HERE / "examples" / "climate.png")
+        command = [sys.executable, "examples/climate.py", "--backend", *where.split(), "--picture", picture]
+        lines = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines(True)
+        printed += "".join(line for line in lines if not line.startswith("picture"))
+    (HERE / "examples" / "climate.txt").write_text(printed)
 
 
 if __name__ == "__main__":

@@ -197,7 +197,8 @@ def main() -> None:
     globe = Globe(options.years, options.days, height, width, options.chunk_days)
     with ua.use_backend(options.backend), cluster(options.workers, options.memory):
         climate = analyse(globe, over_devices(options.devices) if options.devices else lambda x: x)
-    print(f"{globe.gigabytes:.2f} GB on {options.backend}: {climate.seconds:.1f} s")
+    where = f"{options.devices} devices" * (options.devices > 0) + f"{options.workers} workers" * (options.workers > 0)
+    print(f"{options.backend:<11}{where:<12}{globe.gigabytes:.2f} GB, {climate.seconds:.1f} s")
     print(f"warming {climate.warming:+.5f} degrees a year, hottest {climate.hottest.max():+.3f}")
     print(f"days 4 degrees too warm: {climate.share.mean():.4f}; spread of latitudes {climate.spread.mean():.3f}")
     print(f"peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
