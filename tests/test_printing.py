@@ -24,7 +24,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids="-".join)
 def test_options_mean_what_numpys_do(backend: str, options: dict[str, Any]) -> None:
     x = ua.asarray(THIRDS)
     with np.printoptions(**options):

@@ -21,10 +21,7 @@ FUNCTIONS = ("statistical", "searching", "sorting", "indexing", "fft", "linalg")
 PARTS = {
     "indexing": ["tests/core/test_indexing.py"],
     "writes": ["tests/core/test_inplace.py", "tests/core/test_native_targets.py"],
-    "functions": [
-        f"tests/functions/test_{name}.py"
-        for name in ("statistical", "searching", "sorting", "indexing", "fft", "linalg")
-    ],
+    "functions": [f"tests/functions/test_{name}.py" for name in FUNCTIONS],
 }
 
 
