@@ -57,7 +57,16 @@ def copies(x: ua.Array, y: ua.Array) -> Result:
     return ua.sum(window), ua.sum(ua.asarray(x.T, copy=True)), ua.sum(y[1:-1, 1:-1]), ua.sum(x[:, ::-1] + 1)
 
 
-FUNCTIONS = [buffers_used_again, products, overwritten_operands, whole_writes, writes_to_new_arrays, copies]
+def writes_of_what_is_read(x: ua.Array, y: ua.Array) -> Result:
+    # The write can't be made in place, and the eager one is.
+    y[:, 1:] = y[:, :-1]
+    return ua.sum(y, axis=1), y + 1
+
+
+FUNCTIONS = [
+    *(buffers_used_again, products, overwritten_operands, whole_writes, writes_to_new_arrays, copies),
+    writes_of_what_is_read,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -89,7 +89,7 @@ class _Layouts:
         self._kinds: dict[Any, set[Strides | None]] = {}
         for variable, strides in self.strides.items():
             if _root(variable) is variable:
-                self._kinds.setdefault(known_type(variable), set()).add(strides)
+                self._kinds.setdefault(known_type(variable), set()).update(_possible(variable, strides))
 
     def is_certain(self, variable: Variable) -> bool:
         """Return whether a variable can't lie otherwise, whatever memory is used again."""
@@ -104,6 +104,15 @@ def _after(node: Apply, inputs: Sequence[Strides | None]) -> Sequence[Strides | 
     strides = [each for each in inputs if each is not None]
     known = known_strides(node, strides) if len(strides) == len(inputs) else None
     return [None] * len(node.outputs) if known is None else known
+
+
+def _possible(variable: Variable, strides: Strides | None) -> Sequence[Strides | None]:
+    """Return how memory of its own of a variable may lie: a write that isn't made in place makes a copy, in C order."""
+    node = variable.owner
+    if not is_kernel(node, *WRITES) or node.op.destroy_map:
+        return [strides]
+    shape, dtype = known_type(variable)
+    return [strides, c_strides(shape, dtype.itemsize)]
 
 
 def _root(variable: Variable) -> Variable:
