@@ -41,7 +41,7 @@ def cell(declaration: Declaration, backend: Handle) -> str:
 
 def completeness() -> str:
     """Return the page of functions by backend."""
-    backends = [load(name) for name in ua.available_backends()]
+    backends = [load(name) for name in ua.available_backends() if name != "dask"]
     lines = [
         "# Completeness",
         "",

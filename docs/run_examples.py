@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def climate() -> None:
-    """Run the climate where each backend is at home: on one device, on several, in threads and in processes."""
+    """Run the climate as each backend suits it: on one device, on several, in threads and in processes."""
     printed = ""
     for where in ("numpy", "torch", "jax --devices 8", "tensorflow", "dask", "dask --workers 2"):
         picture = str(HERE / "examples" / "climate.png")

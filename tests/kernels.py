@@ -34,15 +34,20 @@ def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Shortcuts, "get", lambda self, key: declines)
 
 
+def leave_fast_paths(handle: Handle, patch: pytest.MonkeyPatch) -> None:
+    """Have every fast path of a backend decline: these hold kernels of their own."""
+    for path in [each for each in vars(handle) if each.startswith("fast_")]:
+        declined = False if path.startswith(("fast_out_", "fast_set_")) else NotImplemented
+        patch.setattr(handle, path, lambda *_, declined=declined: declined)
+
+
 @contextmanager
 def around_kernels(backend: str, around: Callable[[str, Kernel], Kernel]) -> Iterator[None]:
     """Wrap every kernel that computes, and keep calls off the fast paths, which hold kernels of their own."""
     handle = load(backend)
     with pytest.MonkeyPatch.context() as patch:
         leave_shortcuts(patch)
-        for path in [each for each in vars(handle) if each.startswith("fast_")]:
-            declined = False if path.startswith(("fast_out_", "fast_set_")) else NotImplemented
-            patch.setattr(handle, path, lambda *_, declined=declined: declined)
+        leave_fast_paths(handle, patch)
         for name in handle.kernels.keys() - WRITING:
             patch.setitem(handle.kernels, name, _wrapped(handle, name, around))
         for method in ("from_numpy", "adopt", "from_dlpack", "copy"):

@@ -164,7 +164,8 @@ def test_a_write_that_needs_an_unknown_length_changes_nothing(engine: Engine) ->
     engine(has_shapes=False)
     x = ua.unique_values(ua.asarray([3.0, 1.0, 3.0]))
     target = ua.zeros(2)
-    for write in (lambda: target.__setitem__(slice(None), x), lambda: ua.inplace_update(target, x)):
+    writes: list[Callable[[], Any]] = [lambda: target.__setitem__(slice(None), x), lambda: target.__iadd__(x)]
+    for write in (*writes, lambda: ua.inplace_update(target, x), lambda: ua.add(x, 1, out=target)):
         with pytest.raises(UnknownShapeError):
             write()
     assert target.tolist() == [0.0, 0.0]

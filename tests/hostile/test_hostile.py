@@ -14,7 +14,7 @@ import pytest
 import unifyarr as ua
 from unifyarr.errors import DtypeError, EngineError, ProtocolError
 
-from ..kernels import leave_shortcuts
+from ..kernels import leave_fast_paths, leave_shortcuts
 from . import judge
 from .natives import NATIVES
 from .run import Caller
@@ -185,6 +185,7 @@ def test_an_engines_own_error_is_said_in_the_packages_words(backend: str, monkey
         raise own
 
     leave_shortcuts(monkeypatch)
+    leave_fast_paths(handle, monkeypatch)
     monkeypatch.setitem(handle.kernels, "concat", fails)
     with pytest.raises(MemoryError, match=r"concat\(\)") as caught:
         ua.concat([ua.ones(2), ua.ones(3)])

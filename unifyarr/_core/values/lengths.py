@@ -19,35 +19,36 @@ class PartialShape(tuple[Any, ...]):
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
         if found is None or (isinstance(found, tuple) and None in tuple(super().__iter__())[key]):
-            self._refuse()
+            self.refuse()
         return found
 
     def __iter__(self) -> Iterator[Any]:
-        self._refuse()
+        self.refuse()
 
     def __reversed__(self) -> Iterator[Any]:
-        self._refuse()
+        self.refuse()
 
     def __eq__(self, other: object) -> bool:
-        self._refuse()
+        self.refuse()
 
     def __ne__(self, other: object) -> bool:
-        self._refuse()
+        self.refuse()
 
     def __hash__(self) -> int:
-        self._refuse()
+        self.refuse()
 
     def __add__(self, other: Any) -> NoReturn:
-        self._refuse()
+        self.refuse()
 
     def __mul__(self, other: Any) -> NoReturn:
-        self._refuse()
+        self.refuse()
 
     def __repr__(self) -> str:
         lengths = ["?" if length is None else str(length) for length in super().__iter__()]
         return f"({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
 
-    def _refuse(self) -> NoReturn:
+    def refuse(self) -> NoReturn:
+        """Raise: a length is needed that isn't known."""
         raise UnknownShapeError(
             f"an array of shape {self!r} has lengths that aren't known before its values are computed, and this needs "
             "them: compute them first, x.compute() or x.persist()"
@@ -55,11 +56,18 @@ class PartialShape(tuple[Any, ...]):
 
 
 def equal_as_known(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
-    """Return whether two shapes may be equal: they are, but for lengths that aren't known."""
+    """Return whether two shapes are equal; two lengths that aren't known are taken for equal, which shows later.
+
+    One beside a known length raises: nobody could say whether it is the same.
+    """
     if PartialShape not in (type(first), type(second)):
         return first == second
-    pairs = zip(tuple.__iter__(first), tuple.__iter__(second), strict=False)
-    return len(first) == len(second) and all(None in pair or pair[0] == pair[1] for pair in pairs)
+    pairs = list(zip(tuple.__iter__(first), tuple.__iter__(second), strict=False))
+    if len(first) != len(second) or any(None not in pair and pair[0] != pair[1] for pair in pairs):
+        return False
+    if any(None in pair and pair[0] is not pair[1] for pair in pairs):
+        (first if type(first) is PartialShape else PartialShape(second)).refuse()
+    return True
 
 
 def broadcast_as_known(shapes: tuple[tuple[Any, ...], ...]) -> PartialShape:

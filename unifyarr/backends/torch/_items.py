@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from ._private import peek_interpreter_stack
+from ._private import peek_interpreter_stack, refuse_inference
 from ._shared import FEW, overlap
 
 # As many axes as NumPy's arrays have at most; the engine has no limit.
@@ -199,8 +199,7 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
     if x.requires_grad:
         return False
     try:
-        # Of an inference tensor there's no version: it raises.
-        x._version  # noqa: B018
+        refuse_inference(x)
         if kind is slice:
             step = key.step
             basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)

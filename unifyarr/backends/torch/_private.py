@@ -51,6 +51,16 @@ disabled_torch_function = getattr(torch._C, "_disabled_torch_function_impl", Non
 foreach_copy_ = getattr(torch, "_foreach_copy_", None)
 
 
+def _refuse_inference(x: Tensor) -> None:
+    if x.is_inference():
+        raise RuntimeError("an inference tensor is written in inference mode alone")
+
+
+# Raises for an inference tensor, of which there's no version, and takes less time than ``is_inference``.
+_version = getattr(torch.Tensor, "_version", None)
+refuse_inference = _refuse_inference if _version is None else _version.__get__
+
+
 def base_of(x: Tensor) -> Tensor:
     """Return the tensor whose view another one is, itself of one that is none or doesn't tell."""
     base = getattr(x, "_base", None)
@@ -77,6 +87,7 @@ __all__ = [
     "MappingKey",
     "base_of",
     "disabled_torch_function",
+    "foreach_copy_",
     "get_unwrapped",
     "is_batchedtensor",
     "is_functorch_wrapped_tensor",
@@ -84,6 +95,7 @@ __all__ = [
     "is_zero",
     "maybe_get_level",
     "peek_interpreter_stack",
+    "refuse_inference",
     "register_pytree_node",
     "standard_gamma",
     "temporarily_pop_interpreter_stack",

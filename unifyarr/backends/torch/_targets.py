@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from ._private import peek_interpreter_stack
+from ._private import peek_interpreter_stack, refuse_inference
 from ._shared import WIDE, span, takes_number
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
@@ -22,8 +22,8 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
     What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
     tensor only afterwards.
     """
-    # Of an inference tensor there's no version, and inside a transformation no address: these raise.
-    out._version  # noqa: B018
+    # Inside a transformation there's no address: asking for it raises too.
+    refuse_inference(out)
     start = out.data_ptr()
     end = start + (out.nbytes if out.is_contiguous() else span(out))
     dtype, shape = out.dtype, out.shape
@@ -77,7 +77,7 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
             if x2.dtype is not dtype and not (dtype is torch.float64 and x2.dtype in _INTEGERS):
                 return False
             # As ``writes_at_once`` does, where memory alone is left to look at.
-            out._version  # noqa: B018
+            refuse_inference(out)
             if x2 is not out:
                 start, place = out.data_ptr(), x2.data_ptr()
                 if place < start:

@@ -109,7 +109,7 @@ def _after(node: Apply, inputs: Sequence[Strides | None]) -> Sequence[Strides | 
 def _possible(variable: Variable, strides: Strides | None) -> Sequence[Strides | None]:
     """Return how memory of its own of a variable may lie: a write that isn't made in place makes a copy, in C order."""
     node = variable.owner
-    if not is_kernel(node, *WRITES) or node.op.destroy_map:
+    if node is None or not is_kernel(node, *WRITES) or node.op.destroy_map:
         return [strides]
     shape, dtype = known_type(variable)
     return [strides, c_strides(shape, dtype.itemsize)]

@@ -265,7 +265,8 @@ class Program:
                 if taken.number is None:
                     if copied is not None:
                         copied.append(targets[place])
-                    if may_copy:
+                    # A copy would save nothing where only memory is used again.
+                    if may_copy and place not in self.reusing:
                         natives[place] = self.backend.copy(taken.native)
                         taken.number = len(used_up)
                         copies = 1

@@ -540,8 +540,8 @@ class Programs(RuleBasedStateMachine):
         if not x._backend.mutable:
             self.keep(taken, [values.copy()], False)
         elif not is_recipe(x):
-            # Not all consumers of DLPack know negative strides.
-            shares = how is np.asarray or all(step >= 0 for step in values.strides)
+            # Not all consumers of DLPack know negative strides, or obey the mark of what is read-only.
+            shares = how is np.asarray or (values.flags.writeable and all(step >= 0 for step in values.strides))
             self.keep(taken, [values if shares else values.copy()], shares)
         elif how is np.asarray:
             self.keep(taken, [values.copy()], False)
