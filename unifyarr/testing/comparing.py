@@ -106,6 +106,12 @@ def assert_values(
             assert_equal(np.signbit(one[zero]), np.signbit(other[zero]), "sign of zero")
 
 
+def look(result: Any) -> None:
+    """Compute what a call has given: on an engine that computes later, errors of values come then."""
+    for each in result if isinstance(result, (tuple, list)) else [result]:
+        as_numpy(each)
+
+
 def assert_raises(error: type[BaseException], function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
     """Assert that a call raises an error of a class, and leaves every array that it was given as it was.
 
@@ -125,8 +131,7 @@ def assert_raises(error: type[BaseException], function: Callable[..., Any], *arg
         result = function(*arguments, **options)
         late = any(not load(x.backend).has_values for x in given)
         if late:
-            for each in result if isinstance(result, tuple) else [result]:
-                as_numpy(each)
+            look(result)
 
     with pytest.raises(error):
         computed()

@@ -113,3 +113,9 @@ def test_a_function_that_joins_large_chunks_warns() -> None:
     x = ua.zeros((20000, 1000), chunks=2000)
     with pytest.warns(da.PerformanceWarning, match=r"sort\(\) joins"):
         ua.sort(x, axis=0)
+
+
+def test_bounds_that_a_dtype_lacks() -> None:
+    whole = np.arange(-3, 4, dtype=np.int8)
+    for bounds in ((-0.5, 0.5), (-1, 300)):
+        assert_same(ua.clip(later(whole, 3), *bounds), ua.clip(ua.asarray(whole, backend="numpy"), *bounds).to_numpy())

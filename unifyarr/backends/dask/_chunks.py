@@ -13,6 +13,8 @@ import numpy as np
 from dask.blockwise import Blockwise
 from dask.layers import ArrayChunkShapeDep
 
+from ..kernels import declines
+
 Kernel = Callable[..., Any]
 
 
@@ -101,8 +103,11 @@ def dtype_of(chunk: Chunk, *arrays: da.Array) -> Any:
 
 def elementwise(file: str, name: str) -> Kernel:
     """Return the kernel that computes each element of its result from those of its operands in the same place."""
+    refuses = getattr(_kernel(file, name), "declines", None)
 
-    def kernel(*arrays: da.Array, **static: Any) -> da.Array:
+    def kernel(*arrays: da.Array, **static: Any) -> Any:
+        if refuses is not None and refuses(*arrays, **static):
+            return NotImplemented
         chunk = Chunk(file, name, **static)
         dtype = dtype_of(chunk, *arrays)
         # A number is a part of each task and no task of its own, unless there is nothing else.
@@ -111,7 +116,7 @@ def elementwise(file: str, name: str) -> Kernel:
         return da.core.elemwise(chunk, *operands, dtype=dtype)
 
     kernel.__name__ = kernel.__qualname__ = name
-    return kernel
+    return kernel if refuses is None else declines(refuses)(kernel)
 
 
 class Filled(Task):

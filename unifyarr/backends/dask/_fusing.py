@@ -76,12 +76,12 @@ def fused(results: Sequence[da.Array], inputs: Sequence[da.Array]) -> list[da.Ar
     for name, (root, _) in places.items():
         groups.setdefault(root, []).append(name)
     made = {
-        root: _joined([layers[name] for name in names], {name: places[name][1] for name in names})
+        root: layer
         for root, names in groups.items()
-        if len(names) > 1
+        if (layer := _joined([layers[name] for name in names], {name: places[name][1] for name in names})) is not None
     }
     # A layer of the same name may be a part of what was there before.
-    inner = {name for name, (root, _) in places.items() if name != root}
+    inner = {name for name, (root, _) in places.items() if name != root and root in made}
     inner -= {name for name in inner if any(name in x.dask.layers for x in inputs)}
     return [_with(x, made, inner) for x in results] if made else list(results)
 
@@ -162,8 +162,10 @@ def _is_plain(layer: Any) -> bool:
     return all(layer.dims[each] == 1 for each in dropped)
 
 
-def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise:
-    """Return one layer for several, the last of which is read from outside."""
+def _joined(layers: Sequence[Any], labels: dict[str, Labels]) -> Blockwise | None:
+    """Return one layer for several, the last of which is read from outside; ``None`` for one, and where it fails."""
+    if len(layers) == 1:
+        return None
     root = layers[-1]
     inside = {layer.output for layer in layers}
     # Each chunk from outside, told by its name and the axes along which it is one of several, is passed once.
@@ -179,6 +181,9 @@ def _joined(layers: Sequence[Blockwise], labels: dict[str, Labels]) -> Blockwise
             key = read[layer.output, number] = (operand, _divided(wanted, layer.numblocks[operand]))
             outside.setdefault(key, []).append(wanted)
     indices = [(key[0], min(several, key=_count_dropped)) for key, several in outside.items()]
+    if not {*root.output_indices} <= {label for _, several in indices for label in several}:
+        # An axis of one element that the layers make themselves: dask knows only axes of operands.
+        return None
     tokens = (TaskRef(blockwise_token(number)) for number in range(len(outside)))
     return Blockwise(
         root.output,
