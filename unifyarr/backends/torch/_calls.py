@@ -58,7 +58,8 @@ def permute_dims(x: Tensor, axes: Any) -> Any:
 
 
 def matrix_transpose(x: Tensor) -> Any:
-    return x.mT
+    # Of a 0-d tensor torch gives the tensor itself, and warns only once.
+    return x.mT if x.dim() > 1 else NotImplemented
 
 
 # -- selections -----------------------------------------------------------------------------------------------------
