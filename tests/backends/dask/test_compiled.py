@@ -12,8 +12,6 @@ import pytest
 import unifyarr as ua
 from unifyarr.errors import BackendFeatureError
 
-pytestmark = pytest.mark.skipif("dask" not in ua.available_backends(), reason="these are tests of the dask backend")
-
 CHUNKS = 5
 
 

@@ -11,8 +11,6 @@ import pytest
 
 import unifyarr as ua
 
-pytestmark = pytest.mark.skipif("dask" not in ua.available_backends(), reason="these are tests of the dask backend")
-
 
 def in_chunks(x: np.ndarray, length: int) -> ua.Array:
     with ua.using_chunks(length):

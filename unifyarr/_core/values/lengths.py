@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from ...errors import UnknownShapeError
@@ -55,6 +55,12 @@ class PartialShape(tuple[Any, ...]):
         )
 
 
+def shape_of(lengths: Iterable[Any]) -> tuple[Any, ...]:
+    """Return lengths as a shape, of which ``None`` is one that isn't known."""
+    shape = tuple(lengths)
+    return PartialShape(shape) if None in shape else shape
+
+
 def equal_as_known(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
     """Return whether two shapes are equal; two lengths that aren't known are taken for equal, which shows later.
 
@@ -88,15 +94,13 @@ def broadcast_as_known(shapes: tuple[tuple[Any, ...], ...]) -> PartialShape:
 
 def leading(shape: tuple[Any, ...], count: int) -> tuple[Any, ...]:
     """Return the first lengths of a shape, known or not."""
-    first = tuple.__getitem__(shape, slice(count))
-    return PartialShape(first) if None in first else first
+    return shape_of(tuple.__getitem__(shape, slice(count)))
 
 
 def partly_known(shape: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
     """Return an engine's function of shapes as one whose ``None`` is no length that anything goes on with."""
 
     def checked(native: Any) -> tuple[Any, ...]:
-        lengths = shape(native)
-        return PartialShape(lengths) if None in lengths else lengths
+        return shape_of(shape(native))
 
     return checked

@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import AxisError, ShapeError, TooLargeError
 from ...typing import Shape
 from .arguments import MOST_AXES, as_integer, as_integers
-from .lengths import PartialShape, broadcast_as_known
+from .lengths import PartialShape, broadcast_as_known, shape_of
 
 
 def _most_bytes() -> int:
@@ -113,7 +113,7 @@ def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
         left = [1 if axis in axes else length for axis, length in lengths]
     else:
         left = [length for axis, length in lengths if axis not in axes]
-    return PartialShape(left) if None in left else tuple(left)
+    return shape_of(left)
 
 
 def joined(shapes: Sequence[Shape], axis: int) -> Shape:
@@ -121,7 +121,7 @@ def joined(shapes: Sequence[Shape], axis: int) -> Shape:
     lengths = [tuple.__getitem__(shape, axis) for shape in shapes]
     shape: list[Any] = list(tuple.__iter__(shapes[0]))
     shape[axis] = None if None in lengths else sum(lengths)
-    return PartialShape(shape) if None in shape else tuple(shape)
+    return shape_of(shape)
 
 
 def resolve_unknown(shape: Any, count: int) -> Shape:

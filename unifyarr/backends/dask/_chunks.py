@@ -205,15 +205,18 @@ def whole(x: da.Array, axes: Iterable[int]) -> da.Array:
     return da.blockwise(np.asarray, out, x, places, new_axes=lengths, concatenate=True, dtype=x.dtype, meta=x._meta)
 
 
+def is_here(x: da.Array) -> bool:
+    """Return whether an array's values came from this process as they are."""
+    # dask names the one layer of such an array so.
+    return x.name.startswith("array-") and len(x.dask.layers) == 1
+
+
 def from_host(x: da.Array) -> np.ndarray | None:
     """Return the values of an array that came from the host as it is, ``None`` for one that has to be computed."""
     number = number_of(x)
     if number is not None:
         return np.broadcast_to(number, x.shape)
-    # dask names the one layer of such an array so.
-    if not x.name.startswith("array-") or len(x.dask.layers) > 1:
-        return None
-    return np.asarray(x.compute(scheduler="synchronous"))
+    return np.asarray(x.compute(scheduler="synchronous")) if is_here(x) else None
 
 
 # So many elements that came from the host stay known when they get another shape.

@@ -16,6 +16,7 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from .. import base
 from ..base.deferring import Box, Chunks, boxes
 from . import _storing
+from ._chunks import is_here
 from ._layout import chunks, lengths
 
 # Values of so many bytes are kept after a look: they are mostly numbers.
@@ -97,12 +98,6 @@ class Computing(base.Backend[da.Array]):
     def unpickled(self, data: bytes) -> da.Array:
         """Return the array of a graph."""
         return cloudpickle.loads(data)
-
-
-def is_here(native: da.Array) -> bool:
-    """Return whether an array's values came from this process as they are."""
-    # dask names the one layer of such an array so.
-    return native.name.startswith("array-") and len(native.dask.layers) == 1
 
 
 def is_held(native: da.Array) -> bool:

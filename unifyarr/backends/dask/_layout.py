@@ -8,9 +8,7 @@ import dask.array as da
 import numpy as np
 from dask.array.core import normalize_chunks
 
-from ..base.deferring import Chunks, wanted_chunks, wanting_chunks
-
-using_chunks = wanting_chunks
+from ..base.deferring import Chunks, wanted_chunks
 
 
 def chunks(shape: tuple[int, ...], dtype: np.dtype[Any], previous: Chunks | None = None) -> Chunks:

@@ -254,7 +254,6 @@ class Program:
             return list((run or self.executor(()))(*natives))
         writing, pending = Writing(), []
         used_up: list[int] = []
-        reused: list[int] = []
         may_copy, copies = self._copies < COPIES and self.backend.trace() is None, 0
         try:
             writing.under_way = True
@@ -266,37 +265,34 @@ class Program:
                 if taken.number is None:
                     if copied is not None:
                         copied.append(targets[place])
-                    if may_copy:
-                        natives[place] = self.backend.copy(taken.native)
-                        copies = 1
-                        used_up.append(place)
-                        if place in self.reusing:
-                            # It isn't written, and keeps its own native: the memory of the copy is used.
-                            continue
-                        taken.number = len(used_up) - 1
-                        reused.append(place)
-                else:
-                    used_up.append(place)
-                    reused.append(place)
+                    if not may_copy:
+                        continue
+                    natives[place] = self.backend.copy(taken.native)
+                    copies = 1
+                    # What isn't written keeps its own native: the memory of the copy is used.
+                    if place not in self.reusing:
+                        taken.number = len(used_up)
+                used_up.append(place)
             self._copies += copies
             run = run or self.executor(tuple(used_up))
             results = list(run(*natives, results=writing.results) if used_up else run(*natives))
             if self.crossing.two_engines:
                 results = [self.crossing.copy_back(each) for each in results]
-            finish_all(self._writes(targets, how, reused, results))
+            replaced = [place for place, taken in zip(how.donated, pending, strict=True) if taken.number is not None]
+            finish_all(self._writes(targets, how, replaced, results))
         finally:
             writing.under_way = False
             writing.end(pending)
         return results
 
     def _writes(
-        self, targets: list[Array], how: Handling, reused: list[int], results: list[Any]
+        self, targets: list[Array], how: Handling, replaced: list[int], results: list[Any]
     ) -> list[Callable[[], object]]:
         """Return functions that write the results back."""
         rebound = [partial(rebind, targets[place], results[number], owned=True) for number, place in how.rebound]
         assigned = [partial(put, targets[place], results[number], *steps) for number, place, steps in how.assigned]
         reusing = [
-            partial(rebind, targets[place], results[self.reusing[place]]) for place in reused if place in self.reusing
+            partial(rebind, targets[place], results[self.reusing[place]]) for place in replaced if place in self.reusing
         ]
         return [*rebound, *assigned, *reusing]
 
