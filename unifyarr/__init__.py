@@ -63,6 +63,7 @@ if _TYPE_CHECKING:
     from . import graph, on, random
     from ._portable import portable
     from ._versions import show_versions
+    from .control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
     from .graph.compiling import compile
     from .graph.fusion.threads import get_num_threads, set_num_threads
     from .transformations import grad, hessian, jacobian, jvp, value_and_grad, vjp, vmap
@@ -81,6 +82,7 @@ __all__ = [
     "__version__",
     "array_namespace",
     "assert_supports_inplace",
+    "associative_scan",
     "available_backends",
     "bfloat16",
     "bool",
@@ -88,6 +90,7 @@ __all__ = [
     "complex64",
     "complex128",
     "compute",
+    "cond",
     "current_backend",
     "debug",
     "e",
@@ -96,6 +99,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "fori_loop",
     "from_zarr",
     "get_num_threads",
     "get_printoptions",
@@ -115,6 +119,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "linalg",
+    "map",
     "nan",
     "newaxis",
     "nn",
@@ -126,6 +131,7 @@ __all__ = [
     "printoptions",
     "put_along_axis",
     "random",
+    "scan",
     "set_backend",
     "set_num_threads",
     "set_printoptions",
@@ -133,6 +139,7 @@ __all__ = [
     "show_versions",
     "special",
     "supports_inplace_updates",
+    "switch",
     "to_backend",
     "typing",
     "uint8",
@@ -145,6 +152,7 @@ __all__ = [
     "variable",
     "vjp",
     "vmap",
+    "while_loop",
 ]
 # Every function, which its category's file declares and ``functions`` exports.
 __all__ += functions.__all__
@@ -159,6 +167,7 @@ _LATER = {
     "random": "random",
     "set_num_threads": "graph.fusion.threads",
     "show_versions": "_versions",
+    **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
     **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"), "transformations"),
 }
 

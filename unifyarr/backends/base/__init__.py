@@ -13,7 +13,8 @@ A third party's backend subclasses ``Backend``, which is generic in the engine's
 
 What is abstract must be there; with ``@final`` a type checker says what is missing. What isn't abstract has the default
 that the rest of the package assumes. Loading a backend checks all of it once: see ``check.py``. The members are in
-groups, a file each: abilities, values, memory, devices, tracing, compiling, transforming, deferring, speed. A property
+groups, a file each: abilities, values, memory, devices, tracing, compiling, transforming, looping,
+deferring, speed. A property
 here may be a class attribute there.
 """
 
@@ -31,6 +32,7 @@ from .abilities import Ability, every_dtype
 from .compiling import Compiling
 from .deferring import Deferring
 from .host import HostLoops
+from .looping import Looping
 from .speed import Speed
 from .tracing import Tracing
 from .transforming import Transforming
@@ -38,7 +40,9 @@ from .transforming import Transforming
 __all__ = ["MEMBERS", "Ability", "Backend", "HostLoops", "Native"]
 
 
-class Backend(Compiling[Native], Tracing[Native], Transforming[Native], Deferring[Native], Speed[Native]):
+class Backend(
+    Compiling[Native], Tracing[Native], Transforming[Native], Looping[Native], Deferring[Native], Speed[Native]
+):
     """An engine, as the frontend sees it."""
 
     @property

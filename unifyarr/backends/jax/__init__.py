@@ -50,6 +50,7 @@ def _enable_64_bit() -> None:
 _enable_64_bit()
 
 from . import (  # noqa: E402
+    _loops,
     activations,
     arithmetic,
     contraction,
@@ -164,6 +165,9 @@ class Backend(base.Backend[Any]):
     vjp = staticmethod(transformations.vjp)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
+    scan = staticmethod(_loops.scan)
+    while_loop = staticmethod(_loops.while_loop)
+    switch = staticmethod(_loops.switch)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from .. import base
 from ..kernels import described, own_error
 from ..memory import export, reads_marks
 from . import (
+    _loops,
     activations,
     arithmetic,
     contraction,
@@ -221,6 +222,9 @@ class Backend(base.Backend[Any]):
     vjp = staticmethod(transformations.vjp)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
+    scan = staticmethod(_loops.scan)
+    while_loop = staticmethod(_loops.while_loop)
+    switch = staticmethod(_loops.switch)
 
     # -- what an array is -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,48 @@
+"""Loops and branches in the form of engines that compile whole programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ._native import Native
+from .values import Values
+
+# Takes what is carried and a row of each array that is looped over; returns what is carried on, and its own results.
+Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
+
+
+class Looping(Values[Native]):
+    """Loops and branches of a compiled function, on engines that would otherwise compile each step.
+
+    The default of each is ``None``: then Python loops and branches, step by step. No function that is passed writes to
+    its arguments, and each returns natives of the same types at each call.
+    """
+
+    def scan(
+        self,
+        step: Step,
+        state: Sequence[Native],
+        xs: Sequence[Native],
+        types: Sequence[Any],
+        length: int,
+        reverse: bool,
+    ) -> tuple[list[Native], list[Native]] | None:
+        """Return what is carried after all steps, and the results of the steps, each along a new first axis.
+
+        ``types`` has the ``shape`` and ``dtype`` of each result of one step. ``reverse`` begins with the last row; the
+        result for a row has the place of that row.
+        """
+        return None
+
+    def while_loop(
+        self, condition: Callable[..., Native], body: Callable[..., list[Native]], state: Sequence[Native]
+    ) -> list[Native] | None:
+        """Return what is carried once the condition, a 0-d native of bools, is false."""
+        return None
+
+    def switch(
+        self, index: Native, branches: Sequence[Callable[..., list[Native]]], operands: Sequence[Native]
+    ) -> list[Native] | None:
+        """Return what one of several functions of the operands returns; ``index`` is a 0-d int32 within bounds."""
+        return None

@@ -1,0 +1,40 @@
+"""Loops and branches as JAX's own, which it compiles once whatever their length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jax import lax
+
+Function = Callable[..., list[Any]]
+
+
+def scan(
+    step: Callable[..., tuple[list[Any], list[Any]]],
+    state: Sequence[Any],
+    xs: Sequence[Any],
+    types: Sequence[Any],
+    length: int,
+    reverse: bool,
+) -> tuple[list[Any], list[Any]]:
+    """Return what is carried after all steps, and the results of the steps, each along a new first axis."""
+
+    def body(carried: tuple[Any, ...], row: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        new, results = step(carried, row)
+        return tuple(new), tuple(results)
+
+    carried, results = lax.scan(body, tuple(state), tuple(xs), length=length, reverse=reverse)
+    return list(carried), list(results)
+
+
+def while_loop(condition: Callable[..., Any], body: Function, state: Sequence[Any]) -> list[Any]:
+    """Return what is carried once the condition is false."""
+    return list(
+        lax.while_loop(lambda carried: condition(*carried), lambda carried: tuple(body(*carried)), tuple(state))
+    )
+
+
+def switch(index: Any, branches: Sequence[Function], operands: Sequence[Any]) -> list[Any]:
+    """Return what one of several functions of the operands returns."""
+    return list(lax.switch(index, branches, *operands))

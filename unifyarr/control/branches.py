@@ -1,0 +1,125 @@
+"""Branches that are branches of Python outside a compiled function, and one node of the graph inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import functions as ua
+from .._core.arrays.array import Array
+from .._core.engines.dtypes import int32
+from .._core.values.arguments import check_callable, shown
+from ..graph.loops import nodes
+from ..graph.loops.nests import Nest, as_predicate
+from ..transformations.run import graph_trace
+
+
+def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *operands: Any) -> Any:
+    """Call one of two functions.
+
+    It does what ``true(*operands) if predicate else false(*operands)`` does. In a compiled function both are traced,
+    and one of them runs.
+
+    Parameters
+    ----------
+    predicate
+        A bool, or a 0-d array of dtype bool.
+    true, false
+        Functions of the operands that return nests of arrays of one structure, with the same shapes and dtypes. They
+        may write to operands and to arrays from outside.
+    *operands
+        What they are passed.
+
+    Returns
+    -------
+    result
+        What the function returned, as new arrays. Numbers become arrays.
+
+    Raises
+    ------
+    ShapeError, DtypeError, StructureError
+        If the functions return other shapes, dtypes or nests. Where one is run and the other isn't traced, it can't be
+        seen.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.asarray([3.0, 4.0])
+    >>> ua.cond(ua.sum(x) > 5, lambda x: x / ua.sum(x), lambda x: x, ua.asarray([2.0, 6.0]))
+    array([0.25, 0.75])
+
+    Source: ``jax.lax.cond``, ``tf.cond``, ``pytensor.ifelse``.
+    """
+    check_callable(true, "cond()")
+    check_callable(false, "cond()")
+    chosen = as_predicate(predicate, "the predicate of cond()")
+    return _chosen(ua.astype(chosen, int32), (false, true), operands, "cond()")
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """Call one of several functions.
+
+    It does what ``branches[index](*operands)`` does. An index out of bounds is that of the first or the last function.
+    In a compiled function all are traced, and one of them runs.
+
+    Parameters
+    ----------
+    index
+        An integer, or a 0-d array of integers.
+    branches
+        Functions of the operands that return nests of arrays of one structure, with the same shapes and dtypes. They
+        may write to operands and to arrays from outside.
+    *operands
+        What they are passed.
+
+    Returns
+    -------
+    result
+        What the function returned, as new arrays. Numbers become arrays.
+
+    Raises
+    ------
+    ShapeError, DtypeError, StructureError
+        If the functions return other shapes, dtypes or nests. Where one is run and the others aren't traced, it can't
+        be seen.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.switch(ua.asarray(1), [ua.sin, ua.square, ua.exp], ua.asarray([2.0, 3.0]))
+    array([4., 9.])
+
+    Source: ``jax.lax.switch``.
+    """
+    if not isinstance(branches, (tuple, list)) or not branches:
+        raise TypeError(f"switch() chooses between the functions of a list, at least one, not {shown(branches)}")
+    for each in branches:
+        check_callable(each, "switch()")
+    found = Nest(index, "the index of switch()")
+    if len(found.arrays) != 1 or found.types[0].shape != () or found.types[0].dtype.kind not in "iu":
+        raise TypeError(f"the index of switch() is an integer, or a 0-d array of integers, not {shown(index)}")
+    place = ua.clip(found.arrays[0], 0, len(branches) - 1)
+    return _chosen(ua.astype(place, int32), branches, operands, "switch()")
+
+
+def _chosen(index: Array, branches: Sequence[Callable[..., Any]], operands: tuple[Any, ...], what: str) -> Any:
+    results: Nest | None = None
+
+    def branch(function: Callable[..., Any]) -> Callable[[], list[Array]]:
+        def call() -> list[Array]:
+            nonlocal results
+            found = Nest(function(*operands), f"what a function of {what} returns")
+            if results is not None:
+                found.check_same(results)
+            results = found
+            return found.arrays
+
+        return call
+
+    trace = graph_trace()
+    if trace is None:
+        made = [x.copy() for x in branch(branches[int(index)])()]
+    else:
+        made = nodes.switch(trace, index, [branch(each) for each in branches])
+    assert results is not None
+    return results.like(made)

@@ -1,0 +1,196 @@
+"""Loops that are loops of Python outside a compiled function, and one node of the graph inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import functions as ua
+from .._core.arrays.array import Array
+from .._core.values.arguments import check_callable
+from ..graph.compiling import compile
+from ..graph.loops import nodes
+from ..graph.loops.nests import Nest, as_pair, as_predicate, length_of
+from ..transformations.run import graph_trace
+
+
+def scan(
+    function: Callable[[Any, Any], tuple[Any, Any]],
+    carry: Any,
+    xs: Any = None,
+    *,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
+    """Carry values through a loop over the rows of arrays, and stack what each step gives beside.
+
+    It does what this loop does::
+
+        results = []
+        for x in xs:
+            carry, result = function(carry, x)
+            results.append(result)
+        return carry, ua.stack(results)
+
+    In a compiled function it's one operation, whatever its length.
+
+    Parameters
+    ----------
+    function
+        A function of what is carried and of a row of ``xs``, which returns a pair: what is carried on, of the same
+        structure, shapes and dtypes, and a result, a nest of arrays or ``None``. It may write to what it's passed,
+        which is its own, and to arrays from outside, which have their new values after the loop.
+    carry
+        What the first step is passed: an array, a number, which becomes an array, or a nest of these.
+    xs
+        Arrays of one length along their first axis, in a nest; or ``None``, with ``length``.
+    length
+        The number of steps.
+    reverse
+        Whether to begin with the last row. Its result has the place of that row all the same.
+
+    Returns
+    -------
+    carry, results
+        What the last step carried on, and the results of all steps along a new first axis: new arrays.
+
+    Raises
+    ------
+    ShapeError
+        If the lengths differ, or a step carries on arrays of other shapes.
+    DtypeError
+        If a step carries on arrays of other dtypes.
+    StructureError
+        If it carries on another nest.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> def step(balance, payment):
+    ...     balance = balance * 1.5 + payment
+    ...     return balance, balance
+    >>> ua.scan(step, ua.asarray(0.0), ua.asarray([4.0, 0.0, 2.0]))
+    (array(11.), array([ 4.,  6., 11.]))
+
+    Source: ``jax.lax.scan``, ``theano.scan``.
+    """
+    return looped(function, carry, xs, length, "scan()", reverse=reverse)
+
+
+def looped(
+    function: Callable[[Any, Any], Any], carry: Any, xs: Any, length: int | None, what: str, *, reverse: bool = False
+) -> tuple[Any, Any]:
+    """Return what ``scan`` returns; ``what`` is the function that the user called."""
+    check_callable(function, what)
+    before, rows = Nest(carry, f"the carry of {what}"), Nest(xs, f"what {what} loops over")
+    length = length_of(rows.arrays, length, what)
+    results: Nest | None = None
+
+    def step(*given: Array) -> list[Array]:
+        nonlocal results
+        count = len(before.arrays)
+        new, result = as_pair(function(before.like(given[:count]), rows.like(given[count:])), what)
+        after = Nest(new, f"the carry that a step of {what} returns")
+        after.check_same(before)
+        found = Nest(result, f"the result of a step of {what}")
+        if results is not None:
+            found.check_same(results)
+        results = found
+        return [*after.arrays, *found.arrays]
+
+    trace = graph_trace()
+    if trace is None and not length:
+        # What the results are only a trace tells, which runs nothing.
+        return compile(lambda carry, xs: scan(function, carry, xs, length=0))(carry, xs)
+    if trace is None:
+        carried, stacked = _steps(step, before.arrays, rows.arrays, length, reverse)
+    else:
+        carried, stacked = nodes.scan(trace, step, before.arrays, rows.arrays, length, reverse)
+    assert results is not None
+    return before.like(carried), results.like(stacked)
+
+
+def _steps(
+    step: Callable[..., list[Array]], carry: Sequence[Array], xs: Sequence[Array], length: int, reverse: bool
+) -> tuple[list[Array], list[Array]]:
+    state, rows = [own(x) for x in carry], []
+    for place in range(length)[:: -1 if reverse else 1]:
+        found = step(*state, *(x[place, ...].copy() for x in xs))
+        state = _carried_on(found[: len(state)], state)
+        rows.append([x.copy() for x in found[len(state) :]])
+    columns = zip(*(rows[::-1] if reverse else rows), strict=True)
+    return state, [ua.stack(list(column)) for column in columns]
+
+
+def own(x: Array) -> Array:
+    """Return a copy in C order, which is how a loop carries arrays."""
+    made = ua.empty_like(x)
+    made[...] = x
+    return made
+
+
+def _carried_on(new: Sequence[Array], state: Sequence[Array]) -> list[Array]:
+    """Return arrays that share no memory: those that a step was passed, once each, and copies of the others."""
+    left = {id(x): x for x in state}
+    return [own(x) if left.pop(id(x), None) is None else x for x in new]
+
+
+def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Any) -> Any:
+    """Carry values through a loop as long as a condition holds.
+
+    It does what this loop does::
+
+        while condition(carry):
+            carry = body(carry)
+        return carry
+
+    In a compiled function it's one operation. How many steps it takes may follow from values, so it has no gradients
+    there in reverse mode on JAX; ``fori_loop`` and ``scan`` have them.
+
+    Parameters
+    ----------
+    condition
+        A function of what is carried, which returns a bool or a 0-d array of dtype bool. It writes to nothing outside.
+    body
+        A function of what is carried, which returns what is carried on, of the same structure, shapes and dtypes. It
+        may write to what it's passed, which is its own, and to arrays from outside.
+    carry
+        What the first step is passed: an array, a number, which becomes an array, or a nest of these.
+
+    Returns
+    -------
+    carry
+        What is carried in the end: new arrays.
+
+    Raises
+    ------
+    ShapeError, DtypeError, StructureError
+        If a step carries on arrays of other shapes or dtypes, or another nest.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.while_loop(lambda x: ua.max(x) < 100, lambda x: x * x, ua.asarray([2, 3]))
+    array([256, 6561])
+
+    Source: ``jax.lax.while_loop``, ``tf.while_loop``.
+    """
+    check_callable(condition, "while_loop()")
+    check_callable(body, "while_loop()")
+    before = Nest(carry, "the carry of while_loop()")
+
+    def holds(*state: Array) -> list[Array]:
+        return [as_predicate(condition(before.like(state)), "the condition of while_loop()")]
+
+    def step(*state: Array) -> list[Array]:
+        after = Nest(body(before.like(state)), "the carry that a step of while_loop() returns")
+        after.check_same(before)
+        return after.arrays
+
+    trace = graph_trace()
+    if trace is not None:
+        return before.like(nodes.while_loop(trace, holds, step, before.arrays))
+    state = [own(x) for x in before.arrays]
+    while bool(holds(*state)[0]):
+        state = _carried_on(step(*state), state)
+    return before.like(state)

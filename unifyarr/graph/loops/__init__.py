@@ -1,0 +1,1 @@
+"""Loops and branches as nodes, each with a graph of its own."""

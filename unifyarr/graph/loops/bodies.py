@@ -1,0 +1,142 @@
+"""The function of a loop or branch, traced inside another trace.
+
+What it meets of that trace, or of the outside, becomes an input of its graph. Types are known, and no values: those are
+others at each step.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..._core.arrays.array import Array
+from ..._core.arrays.ownership import read
+from ..._core.engines.handle import Handle
+from ..._core.values.shapes import c_strides
+from ...container.container import flatten
+from ..core.basic import Variable
+from ..core.fgraph import FunctionGraph
+from ..core.memory import memory_plan
+from ..core.rewriting import canonicalize, merge
+from ..kernels.cleanups import RULES
+from ..kernels.executors import Executor, Schedule
+from ..run.rewriting import Rewriting
+from ..tracing.crossing import Crossing
+from ..tracing.layouts import strides_of
+from ..tracing.trace import Trace, trace_call
+from ..tracing.traced import Traced, known_type
+from ..tracing.tracing_backend import TracingBackend, TracingHandle
+from ..tracing.transformed import InnerBackend
+
+
+@functools.cache
+def _handle(backend: Handle, outer: Handle, inside: type[TracingBackend]) -> TracingHandle:
+    """Return the handle of a trace of a body, another one than that of the trace around it."""
+    return TracingHandle.of(backend, inside)
+
+
+class BodyTrace(Trace):
+    """The trace of a body in another trace, whose examples and layouts it shares."""
+
+    def __init__(self, enclosing: Trace) -> None:
+        backend = enclosing.backend
+        super().__init__(Crossing(backend))
+        # Where the engine traces too, a native may not outlive that trace.
+        inside = InnerBackend if enclosing.is_transformed else TracingBackend
+        self.handle = _handle(backend, enclosing.handle, inside)
+        self.enclosing, self.is_transformed = enclosing, enclosing.is_transformed
+        self.examples, self.layouts = enclosing.examples, enclosing.layouts
+
+    def takes(self, backend: Handle | None) -> bool:
+        """Return whether arrays of a backend are captured: those of the trace around, and what that captures."""
+        return backend is self.enclosing.handle or self.enclosing.takes(backend)
+
+    @property
+    def around(self) -> Trace:
+        """The trace around it."""
+        return self.enclosing
+
+    def input(self, x: Array, name: str) -> Traced:
+        """Return a new input of the graph that stands for an array of the trace around."""
+        native: Traced = read(x)
+        found = self.unknown(native.type, name, native.device)
+        self.examples.offer(found.variable, lambda: self.examples.of(native.variable))
+        found.layout = self.layouts[found.variable] = strides_in(self.enclosing, native)
+        return found
+
+
+class Met(NamedTuple):
+    """An array from outside that a body met: the array of the trace around, and the input that stands for it."""
+
+    array: Array
+    input: Variable
+    # What it is in the end, if the body writes to it.
+    written: Variable | None
+
+
+class Found(NamedTuple):
+    """What the trace of a body found: its inputs, what it met, and what it returns."""
+
+    inputs: list[Variable]
+    met: list[Met]
+    results: list[Variable]
+
+
+def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enclosing: Trace) -> Found:
+    """Trace a function of arrays of a trace that is running, which returns a list of arrays.
+
+    It owns its arguments: what it writes to them nobody else sees.
+    """
+
+    @functools.wraps(function)
+    def body(*given: Array) -> list[Array]:
+        return [x.copy() for x in function(*given)]
+
+    leaves, spec = flatten((tuple(given), {}))
+    made = trace_call(body, leaves, spec, BodyTrace(enclosing))
+    met = [Met(x, made.inputs[place], made.updates.get(place)) for place, x in enumerate(made.captured, len(leaves))]
+    return Found(made.inputs[: len(leaves)], met, made.computed)
+
+
+class Body:
+    """A traced function of natives, which returns those of its outputs.
+
+    The first ``carried`` inputs are what the first outputs are for, at the next step. ``strides`` has those of all
+    inputs.
+    """
+
+    def __init__(
+        self,
+        backend: Handle,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        carried: int,
+        strides: Sequence[tuple[int, ...]],
+        is_on_host: bool,
+    ) -> None:
+        self.backend, self._carried, self._strides, self._is_on_host = backend, carried, strides, is_on_host
+        self.fgraph = FunctionGraph(inputs, outputs)
+        self.types = [known_type(each) for each in outputs]
+        canonicalize(self.fgraph, RULES)
+        merge(self.fgraph)
+
+    @functools.cached_property
+    def pure(self) -> Executor:
+        """The function, which writes to none of its arguments."""
+        return Schedule(self.fgraph, {}, constant=self.backend.as_constant if self.backend.can_compile else None).run
+
+    @functools.cached_property
+    def in_place(self) -> Executor:
+        """The function that writes what is carried to the memory of its first arguments, in C order."""
+        fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
+        stored = {place: place for place in range(self._carried)}
+        free = frozenset(stored)
+        Rewriting(self.backend, "fast", self._strides, self._is_on_host, len(stored), stored, free)(fgraph)
+        return Schedule(fgraph, memory_plan(fgraph)).run
+
+
+def strides_in(enclosing: Trace, native: Traced) -> tuple[int, ...]:
+    """Return the strides of a native of a trace that is running."""
+    found = strides_of(enclosing, native)
+    return c_strides(native.shape, native.dtype.itemsize) if found is None else found

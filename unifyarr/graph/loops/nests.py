@@ -1,0 +1,103 @@
+"""What loops and branches carry, read and return: arrays, numbers, which become arrays, and nests of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._core.arrays.array import Array
+from ..._core.arrays.weak import known
+from ..._core.declaring.types import ArrayType
+from ..._core.engines.tracing import capture
+from ..._core.values.arguments import shown
+from ...container.container import flatten, unflatten
+from ...errors import DtypeError, ShapeError, StructureError
+from ...functions import asarray
+from ...transformations.run import is_data
+
+
+class Nest:
+    """A nest of arrays: the arrays, and all else of it, which two nests of one structure have equal."""
+
+    def __init__(self, tree: Any, what: str) -> None:
+        leaves, spec = flatten(tree)
+        self.what = what
+        self.arrays = [_as_array(x, what) for x in leaves if x is not None]
+        # ``None`` stands for nothing at all.
+        self.structure = spec, tuple(x is None for x in leaves)
+
+    @property
+    def types(self) -> list[ArrayType]:
+        """The shapes and dtypes of the arrays."""
+        return [ArrayType(x.shape, x.dtype.dtype) for x in self.arrays]
+
+    def like(self, arrays: Iterable[Array]) -> Any:
+        """Return the nest with other arrays."""
+        return nest(self.structure, arrays)
+
+    def check_same(self, before: Nest) -> None:
+        """Raise if what a step returns doesn't fit in the place of what it was passed."""
+        if self.structure != before.structure:
+            raise StructureError(
+                f"{self.what} has another structure than {before.what}, {self.structure[0]} and "
+                f"{before.structure[0]}: return the same nest of arrays"
+            )
+        for place, (new, old) in enumerate(zip(self.types, before.types, strict=True)):
+            which = self.what if len(self.arrays) == 1 else f"array {place} of {self.what}"
+            if new.shape != old.shape:
+                raise ShapeError(f"{which} has shape {new.shape}, but {before.what} has {old.shape}: keep the shape")
+            if new.dtype != old.dtype:
+                raise DtypeError(
+                    f"{which} has dtype {new.dtype}, but {before.what} has {old.dtype}: convert one of them, with "
+                    "astype() for example"
+                )
+
+
+def nest(structure: Any, arrays: Iterable[Array]) -> Any:
+    """Return the nest of a structure with arrays."""
+    spec, nothing = structure
+    found = iter(arrays)
+    return unflatten(spec, [None if each else next(found) for each in nothing])
+
+
+def length_of(xs: Sequence[Array], length: int | None, what: str) -> int:
+    """Return how many rows arrays have, which is the length that was passed, if any."""
+    for x in xs:
+        if not x.ndim:
+            raise ShapeError(
+                f"{what} loops along the first axis of its arrays, but one of them is 0-d: pass it outside"
+            )
+    lengths = {x.shape[0] for x in xs} | (set() if length is None else {length})
+    if len(lengths) > 1:
+        raise ShapeError(f"{what} is given several lengths, {sorted(lengths)}: all first axes, and length, are one")
+    if not lengths:
+        raise TypeError(f"{what} needs arrays to loop over, or length=")
+    return lengths.pop()
+
+
+def _as_array(x: Any, what: str) -> Array:
+    x = known(x)
+    if isinstance(x, Array):
+        return capture(x)
+    if is_data(x):
+        return asarray(x)
+    raise TypeError(f"{what} is an array, a number or a nest of them, not {shown(x)}")
+
+
+def as_pair(found: Any, what: str) -> tuple[Any, Any]:
+    """Return what a step returned, which has to be a pair."""
+    if not (isinstance(found, tuple) and len(found) == 2):
+        raise TypeError(f"a step of {what} returns a pair, what is carried on and a result, not {shown(found)}")
+    return found
+
+
+def as_predicate(found: Any, what: str) -> Array:
+    """Return a bool, or a 0-d array of bools, as an array."""
+    made = _as_array(found, what)
+    if made.shape != () or made.dtype.dtype != np.bool:
+        raise TypeError(
+            f"{what} is one bool, but it has shape {made.shape} and dtype {made.dtype}: decide by ua.any() or ua.all()"
+        )
+    return made

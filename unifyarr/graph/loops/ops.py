@@ -1,0 +1,156 @@
+"""The nodes of loops and branches: operations with graphs of their own.
+
+The last inputs of each are what the bodies met outside. None is overwritten: what a loop carries is copied once, and
+then written in place, if the engine can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._core.declaring.types import ArrayType
+from ..._core.engines.handle import Handle
+from ..core.basic import Apply, Op
+from .bodies import Body
+
+
+class BodiesOp(Op):
+    """An operation that runs bodies."""
+
+    def __init__(self, name: str, bodies: Sequence[Body], *static: Any, nout: int) -> None:
+        self.bodies, self.backend = tuple(bodies), bodies[0].backend
+        super().__init__(name, parameters=(*self.bodies, *static), nout=nout)
+
+    def parts(self) -> Iterator[Op]:
+        """Yield the operations of the bodies."""
+        for body in self.bodies:
+            for node in body.fgraph.apply_nodes:
+                yield from node.op.parts()
+
+    def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the native of the output, or the tuple of them."""
+        results = tuple(self.results(inputs))
+        return results if self.nout > 1 else results[0]
+
+    def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the natives of all outputs."""
+        raise NotImplementedError
+
+    def may_write(self, natives: Sequence[Any]) -> bool:
+        """Return whether buffers may be written in place: not where the engine follows values."""
+        backend = self.backend
+        return backend.mutable and backend.trace() is None and not any(map(backend.records_gradient, natives))
+
+
+class ScanOp(BodiesOp):
+    """A loop over the rows of arrays. Its inputs are what is carried, the arrays, and what the body met.
+
+    Its outputs are what is carried in the end, and the results of the steps along a new first axis.
+    """
+
+    def __init__(self, body: Body, carried: int, rows: int, length: int, reverse: bool) -> None:
+        self.carried, self.rows, self.length, self.reverse = carried, rows, length, reverse
+        super().__init__("scan", [body], carried, rows, length, reverse, nout=len(body.types))
+
+    def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the natives of all outputs."""
+        (body,), carried = self.bodies, self.carried
+        state, xs, met = inputs[:carried], inputs[carried : carried + self.rows], inputs[carried + self.rows :]
+        if self.may_write(inputs):
+            return self._in_place(state, xs, met)
+
+        def step(state: Sequence[Any], row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+            found = body.pure(*state, *row, *met)
+            return list(found[:carried]), list(found[carried:])
+
+        types = body.types[carried:]
+        found = self.backend.scan(step, state, xs, types, self.length, self.reverse)
+        if found is not None:
+            return [*found[0], *found[1]]
+        rows, state = [], list(state)
+        for place in self._places():
+            state, row = step(state, [x[place, ...] for x in xs])
+            rows.append(row)
+        if not rows:
+            return [*state, *(_buffer(self.backend, _along(0, each), inputs) for each in types)]
+        stack = self.backend.kernel("stack")
+        columns = zip(*(rows[::-1] if self.reverse else rows), strict=True)
+        return [*state, *(stack(*column, axis=0) for column in columns)]
+
+    def _places(self) -> range:
+        return range(self.length)[:: -1 if self.reverse else 1]
+
+    def _in_place(self, state: Sequence[Any], xs: Sequence[Any], met: Sequence[Any]) -> list[Any]:
+        (body,), carried, backend = self.bodies, self.carried, self.backend
+        natives = (*state, *xs, *met)
+        state = [_owned(backend, native) for native in state]
+        columns = [_buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
+        run, assign = body.in_place, backend.assign
+        for place in self._places():
+            found = run(*state, *[x[place, ...] for x in xs], *met)
+            for column, native in zip(columns, found[carried:], strict=True):
+                assign(column[place, ...], native)
+        return [*state, *columns]
+
+
+class WhileOp(BodiesOp):
+    """A loop as long as a condition holds. Its inputs are what is carried, and what the functions met."""
+
+    def __init__(self, condition: Body, body: Body, carried: int) -> None:
+        self.carried = carried
+        super().__init__("while_loop", [condition, body], carried, nout=carried)
+
+    def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return what is carried in the end."""
+        (condition, body), carried = self.bodies, self.carried
+        state, met = list(inputs[:carried]), inputs[carried:]
+        if self.may_write(inputs):
+            state = [_owned(self.backend, native) for native in state]
+            holds, run = condition.in_place, body.in_place
+            while bool(holds(*state, *met)[0]):
+                run(*state, *met)
+            return state
+        found = self.backend.while_loop(
+            lambda *state: condition.pure(*state, *met)[0], lambda *state: list(body.pure(*state, *met)), state
+        )
+        if found is None:
+            found = state
+            while bool(condition.pure(*found, *met)[0]):
+                found = list(body.pure(*found, *met))
+        return found
+
+
+class SwitchOp(BodiesOp):
+    """A choice between functions. Its inputs are the number of the chosen one, and what the functions met."""
+
+    def __init__(self, branches: Sequence[Body]) -> None:
+        super().__init__("switch", branches, nout=len(branches[0].types))
+
+    def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return what the chosen function returns."""
+        index, *met = inputs
+        if self.may_write(inputs):
+            return self.bodies[int(index)].in_place(*met)
+        branches = [lambda *natives, run=each.pure: list(run(*natives)) for each in self.bodies]
+        found = self.backend.switch(index, branches, met)
+        return branches[int(index)](*met) if found is None else found
+
+
+def _along(length: int, type: ArrayType) -> ArrayType:
+    return ArrayType((length, *type.shape), type.dtype)
+
+
+def _buffer(backend: Handle, type: ArrayType, like: Sequence[Any]) -> Any:
+    """Return a new native in C order, on the device of others."""
+    device = backend.own_device(backend.device(like[0])) if like else None
+    return backend.from_numpy(np.empty(type.shape, type.dtype), device=device, copy=False)
+
+
+def _owned(backend: Handle, native: Any) -> Any:
+    """Return a copy in C order."""
+    made = _buffer(backend, ArrayType(tuple(backend.shape(native)), backend.dtype(native)), [native])
+    backend.assign(made, native)
+    return made
