@@ -12,6 +12,7 @@ from .._core.values.arguments import check_callable, shown
 from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_predicate
 from ..transformations.run import graph_trace
+from .staging import are_hidden, staged
 
 
 def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *operands: Any) -> Any:
@@ -117,6 +118,8 @@ def _chosen(index: Array, branches: Sequence[Callable[..., Any]], operands: tupl
         return call
 
     trace = graph_trace()
+    if trace is None and are_hidden([index]):
+        return staged(lambda: _chosen(index, branches, operands, what), index)
     if trace is None:
         made = [x.copy() for x in branch(branches[int(index)])()]
     else:

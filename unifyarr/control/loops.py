@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..graph.compiling import compile
 from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_pair, as_predicate, length_of
 from ..transformations.run import graph_trace
+from .staging import are_hidden, staged
 
 
 def scan(
@@ -99,6 +101,10 @@ def looped(
         return [*after.arrays, *found.arrays]
 
     trace = graph_trace()
+    hidden = [x for x in (*before.arrays, *rows.arrays) if trace is None and are_hidden([x])]
+    if hidden:
+        again = functools.partial(looped, function, carry, xs, length, what, reverse=reverse)
+        return staged(again, hidden[0])  # type: ignore[no-any-return]
     if trace is None and not length:
         # What the results are only a trace tells, which runs nothing.
         return compile(lambda carry, xs: scan(function, carry, xs, length=0))(carry, xs)
@@ -190,6 +196,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
     trace = graph_trace()
     if trace is not None:
         return before.like(nodes.while_loop(trace, holds, step, before.arrays))
+    if are_hidden(before.arrays):
+        return staged(functools.partial(while_loop, condition, body, carry), before.arrays[0])
     state = [own(x) for x in before.arrays]
     while bool(holds(*state)[0]):
         state = _carried_on(step(*state), state)

@@ -355,8 +355,8 @@ def compile(
     Raises
     ------
     TraceError
-        At a call, if the function branches on values of arrays. Choose between values with ``ua.where``, or pass the
-        number that decides as an argument.
+        At a call, if the function branches on values of arrays. Choose between values with ``ua.where``, branch with
+        ``ua.cond``, loop with ``ua.while_loop``, or pass the number that decides as an argument.
     BackendMismatchError
         At a call, if the arguments are arrays of several backends.
 

@@ -60,7 +60,7 @@ class InsideHandle(GeneralHandle):
         if self.is_traced(native):
             raise TraceError(
                 "the values of an array aren't known inside vmap(), nor inside an engine's own trace: choose between "
-                "values with ua.where()"
+                "values with ua.where(), branch with ua.cond(), and loop with ua.fori_loop()"
             )
         return self.engine.to_numpy(native)
 

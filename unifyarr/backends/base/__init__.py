@@ -13,9 +13,8 @@ A third party's backend subclasses ``Backend``, which is generic in the engine's
 
 What is abstract must be there; with ``@final`` a type checker says what is missing. What isn't abstract has the default
 that the rest of the package assumes. Loading a backend checks all of it once: see ``check.py``. The members are in
-groups, a file each: abilities, values, memory, devices, tracing, compiling, transforming, looping,
-deferring, speed. A property
-here may be a class attribute there.
+groups, a file each: abilities, values, memory, devices, tracing, compiling, transforming, looping, deferring, speed. A
+property here may be a class attribute there.
 """
 
 from __future__ import annotations

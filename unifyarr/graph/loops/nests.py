@@ -11,7 +11,7 @@ from ..._core.arrays.array import Array
 from ..._core.arrays.weak import known
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.tracing import capture
-from ..._core.values.arguments import shown
+from ..._core.values.arguments import as_integer, shown
 from ...container.container import flatten, unflatten
 from ...errors import DtypeError, ShapeError, StructureError
 from ...functions import asarray
@@ -64,6 +64,10 @@ def nest(structure: Any, arrays: Iterable[Array]) -> Any:
 
 def length_of(xs: Sequence[Array], length: int | None, what: str) -> int:
     """Return how many rows arrays have, which is the length that was passed, if any."""
+    if length is not None:
+        length = as_integer(length, f"the length of {what}")
+        if length < 0:
+            raise ValueError(f"the length of {what} is a number of steps, at least 0, not {length}")
     for x in xs:
         if not x.ndim:
             raise ShapeError(
@@ -82,7 +86,8 @@ def _as_array(x: Any, what: str) -> Array:
     if isinstance(x, Array):
         return capture(x)
     if is_data(x):
-        return asarray(x)
+        made: Array = asarray(x)
+        return made
     raise TypeError(f"{what} is an array, a number or a nest of them, not {shown(x)}")
 
 

@@ -7,13 +7,16 @@ then written in place, if the engine can.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
+from ..kernels.executors import Executor
 from .bodies import Body
 
 
@@ -114,10 +117,15 @@ class WhileOp(BodiesOp):
                 run(*state, *met)
             return state
         found = self.backend.while_loop(
-            lambda *state: condition.pure(*state, *met)[0], lambda *state: list(body.pure(*state, *met)), state
+            lambda *state: condition.pure(*state, *met)[0], lambda *state: _listed(body.pure, *state, *met), state
         )
         if found is None:
             found = state
+            if any(map(self.backend.hides_values, inputs)):
+                raise BackendFeatureError(
+                    f"{self.backend.name} has no vmap() of while_loop(), whose elements take different numbers of "
+                    "steps: loop as often as the slowest needs, with fori_loop(), and choose by ua.where()"
+                )
             while bool(condition.pure(*found, *met)[0]):
                 found = list(body.pure(*found, *met))
         return found
@@ -132,11 +140,28 @@ class SwitchOp(BodiesOp):
     def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """Return what the chosen function returns."""
         index, *met = inputs
-        if self.may_write(inputs):
+        if self.may_write(inputs) and not self.backend.hides_values(index):
             return self.bodies[int(index)].in_place(*met)
-        branches = [lambda *natives, run=each.pure: list(run(*natives)) for each in self.bodies]
+        branches = [partial(_listed, each.pure) for each in self.bodies]
         found = self.backend.switch(index, branches, met)
-        return branches[int(index)](*met) if found is None else found
+        if found is not None:
+            return found
+        if self.backend.hides_values(index):
+            return self._selected(index, [branch(*met) for branch in branches])
+        return branches[int(index)](*met)
+
+    def _selected(self, index: Any, results: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return for each element of a batch what one of the functions gave."""
+        where, equal = self.backend.kernel("where"), self.backend.kernel("equal")
+        found = list(results[0])
+        for number, each in enumerate(results[1:], 1):
+            is_it = equal(index, self.backend.from_numpy(np.asarray(number, self.backend.dtype(index))))
+            found = [where(is_it, new, old) for new, old in zip(each, found, strict=True)]
+        return found
+
+
+def _listed(run: Executor, *natives: Any) -> list[Any]:
+    return list(run(*natives))
 
 
 def _along(length: int, type: ArrayType) -> ArrayType:

@@ -124,7 +124,8 @@ class TracingBackend(Backend[Traced]):
     def to_numpy(self, native: Traced) -> np.ndarray:
         raise TraceError(
             f"{where()} asks for the values of an array, which aren't known when a compiled function is traced: choose "
-            "between values with ua.where(), or pass what decides as a Python number: it's traced anew for each"
+            "between values with ua.where(), branch with ua.cond(), loop with ua.while_loop() or ua.fori_loop(), or "
+            "pass what decides as a Python number: it's traced anew for each"
         )
 
     def handed_out(self, native: Traced) -> Any:

@@ -1,0 +1,29 @@
+"""Whole programs with loops and branches, eager and compiled, beside loops of Python on NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+
+from ..oracle import assert_same
+from .programs import PROGRAMS
+
+
+def arrays(value: Any) -> Any:
+    return {key: ua.asarray(each) for key, each in value.items()} if isinstance(value, dict) else ua.asarray(value)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.filterwarnings("ignore:tensorflow runs this operation by operation")
+def test_programs(backend: str, name: str) -> None:
+    program, by_hand, args = PROGRAMS[name]
+    expected = by_hand(*args)
+    for run in (ua.compile(program), program):
+        found = run(*map(arrays, args))
+        pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
+        for each, wanted in pairs:
+            assert_same(each, np.asarray(wanted), rtol=1e-7, atol=1e-9)

@@ -1,0 +1,42 @@
+"""Loops and branches where an engine hides values: inside its own traces, and in ``vmap``.
+
+There a function is traced as in a compiled function, and the node of its loop runs at once, in the engine's form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.ownership import read
+from .._core.writing.inplace import assign
+from ..container.container import flatten
+from ..graph.core.fgraph import FunctionGraph
+from ..graph.kernels.executors import Schedule
+from ..graph.tracing.crossing import Crossing
+from ..graph.tracing.trace import Trace, trace_call
+
+
+def are_hidden(arrays: Iterable[Array]) -> bool:
+    """Return whether the engine hides the values of one of some arrays."""
+    return any(x._backend.hides_values(read(x)) for x in arrays)
+
+
+class Staging(Trace):
+    """A trace whose graph runs at once, inside a transformation or a trace of the engine."""
+
+    is_transformed = True
+
+
+def staged(function: Callable[[], Any], like: Array) -> Any:
+    """Return what a function returns, traced and then run where arrays like one are; it makes its writes."""
+    backend = like._backend
+    leaves, spec = flatten(((), {}))
+    made = trace_call(function, leaves, spec, Staging(Crossing(backend)))
+    run = Schedule(FunctionGraph(made.inputs, [*made.updates.values(), *made.computed]), {})
+    results = run(*map(read, made.captured))
+    count = len(made.updates)
+    for place, native in zip(made.updates, results[:count], strict=True):
+        assign(made.captured[place], native)
+    return made.returned(made.captured, [wrap(native, backend) for native in results[count:]])
