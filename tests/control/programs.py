@@ -28,7 +28,7 @@ def life(start: Any) -> Any:
     """Conway's game until it repeats its last state or the one before, for at most 60 steps."""
 
     def step(state: Any) -> Any:
-        now, before, earlier, steps = state
+        now, before, _, steps = state
         count = _neighbours(now, ua)
         new = ua.astype((count == 3) | ((now == 1) & (count == 2)), ua.int64)
         return new, now, before, steps + 1
@@ -268,7 +268,7 @@ def bouncing(height: Any) -> Any:
         return place, speed, time + 0.01
 
     moves = lambda state: (state[0] > 1e-3) | (ua.abs(state[1]) > 0.1)  # noqa: E731
-    place, speed, time = ua.while_loop(moves, step, (height, 0.0, 0.0))
+    place, _, time = ua.while_loop(moves, step, (height, 0.0, 0.0))
     return place, time, bounces
 
 
