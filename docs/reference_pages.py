@@ -48,6 +48,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("grad", "value_and_grad", "jacobian", "hessian", "vjp", "jvp", "vmap", "stop_gradient"),
     ),
     "Compiled functions and operations": ("compile", "op", "debug"),
+    "Loops and branches": ("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"),
 }
 EXTENSIONS = {
     "linalg": "Linear algebra: linalg",
@@ -55,7 +56,13 @@ EXTENSIONS = {
     "nn": "Neural networks: nn",
     "special": "Special functions: special",
 }
-LATER = ("Derivatives and batches", "Compiled functions and operations", "Data types", "Updates in place")
+LATER = (
+    "Derivatives and batches",
+    "Loops and branches",
+    "Compiled functions and operations",
+    "Data types",
+    "Updates in place",
+)
 
 
 def category_of(name: str, value: Any) -> str:

@@ -177,7 +177,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
     --------
     >>> import unifyarr as ua
     >>> ua.while_loop(lambda x: ua.max(x) < 100, lambda x: x * x, ua.asarray([2, 3]))
-    array([256, 6561])
+    array([ 256, 6561])
 
     Source: ``jax.lax.while_loop``, ``tf.while_loop``.
     """

@@ -66,8 +66,8 @@ class BodyTrace(Trace):
         return found
 
 
-class Met(NamedTuple):
-    """An array from outside that a body met: the array of the trace around, and the input that stands for it."""
+class Captured(NamedTuple):
+    """An array from outside that a body captured: that of the trace around, and the input that stands for it."""
 
     array: Array
     input: Variable
@@ -76,17 +76,17 @@ class Met(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the trace of a body found: its inputs, what it met, and what it returns."""
+    """What the trace of a body found: its inputs, what it captured, and what it returns."""
 
     inputs: list[Variable]
-    met: list[Met]
+    captured: list[Captured]
     results: list[Variable]
 
 
 def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enclosing: Trace) -> Found:
     """Trace a function of arrays of a trace that is running, which returns a list of arrays.
 
-    It owns its arguments: what it writes to them nobody else sees.
+    It owns its arguments: no other array changes where it writes to them.
     """
 
     @functools.wraps(function)
@@ -95,8 +95,10 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
 
     leaves, spec = flatten((tuple(given), {}))
     made = trace_call(body, leaves, spec, BodyTrace(enclosing))
-    met = [Met(x, made.inputs[place], made.updates.get(place)) for place, x in enumerate(made.captured, len(leaves))]
-    return Found(made.inputs[: len(leaves)], met, made.computed)
+    captured = [
+        Captured(x, made.inputs[place], made.updates.get(place)) for place, x in enumerate(made.captured, len(leaves))
+    ]
+    return Found(made.inputs[: len(leaves)], captured, made.computed)
 
 
 class Body:

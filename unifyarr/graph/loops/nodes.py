@@ -43,7 +43,7 @@ def scan(
 def while_loop(trace: Trace, condition: Function, body: Function, carry: Sequence[Array]) -> list[Array]:
     """Return what is carried once ``condition`` is false; both are functions of what is carried."""
     bodies = Bodies(trace, [condition, body], carry)
-    if any(each.written is not None for each in bodies.found[0].met):
+    if any(each.written is not None for each in bodies.found[0].captured):
         raise InplaceUpdateError("the condition of while_loop() writes to an array from outside: let the body do it")
     holds = bodies.body(0, bodies.found[0].results, 0)
     run = bodies.body(1, [*bodies.found[1].results, *bodies.ends(1)], bodies.carried)
@@ -68,7 +68,7 @@ class Bodies:
     """The functions of a loop or branch, traced, as bodies of one node.
 
     The inputs of each body are what is carried, the arrays from outside that some body writes to, the rows, and the
-    other arrays from outside that some body met.
+    other arrays from outside that some body captured.
     """
 
     def __init__(
@@ -77,10 +77,10 @@ class Bodies:
         self._trace = trace
         self._state, self._rows = ([native_of(trace, x) for x in arrays] for arrays in (carry, xs))
         self.found = [trace_body(function, self._given(), trace) for function in functions]
-        self._met = [{id(each.array): each for each in found.met} for found in self.found]
-        met = [each for found in self.found for each in found.met]
-        written = {id(each.array) for each in met if each.written is not None}
-        every = {id(each.array): each.array for each in met}
+        self._captured = [{id(each.array): each for each in found.captured} for found in self.found]
+        captured = [each for found in self.found for each in found.captured]
+        written = {id(each.array) for each in captured if each.written is not None}
+        every = {id(each.array): each.array for each in captured}
         self._written = [x for key, x in every.items() if key in written]
         self._read = [x for key, x in every.items() if key not in written]
         self.carried = len(self._state) + len(self._written)
@@ -98,9 +98,12 @@ class Bodies:
 
     def _inputs_of(self, number: int) -> tuple[list[Variable], list[Variable]]:
         """Return the inputs of a body that stand for arrays from outside, new ones for those that it didn't meet."""
-        met = self._met[number]
+        captured = self._captured[number]
         written, read = (
-            [met[id(x)].input if id(x) in met else Variable(native.type) for x, native in zip(*each, strict=True)]
+            [
+                captured[id(x)].input if id(x) in captured else Variable(native.type)
+                for x, native in zip(*each, strict=True)
+            ]
             for each in zip((self._written, self._read), self._outside, strict=True)
         )
         return written, read
@@ -109,7 +112,7 @@ class Bodies:
         """Return what the arrays that some body writes to are at the end of one."""
         ends = []
         for x, variable in zip(self._written, self._inputs[number][0], strict=True):
-            found = self._met[number].get(id(x))
+            found = self._captured[number].get(id(x))
             ends.append(variable if found is None or found.written is None else found.written)
         return ends
 

@@ -1,6 +1,6 @@
 """The nodes of loops and branches: operations with graphs of their own.
 
-The last inputs of each are what the bodies met outside. None is overwritten: what a loop carries is copied once, and
+The last inputs of each are what the bodies captured. None is overwritten: what a loop carries is copied once, and
 then written in place, if the engine can.
 """
 
@@ -49,7 +49,7 @@ class BodiesOp(Op):
 
 
 class ScanOp(BodiesOp):
-    """A loop over the rows of arrays. Its inputs are what is carried, the arrays, and what the body met.
+    """A loop over the rows of arrays. Its inputs are what is carried, the arrays, and what the body captured.
 
     Its outputs are what is carried in the end, and the results of the steps along a new first axis.
     """
@@ -61,12 +61,12 @@ class ScanOp(BodiesOp):
     def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """Return the natives of all outputs."""
         (body,), carried = self.bodies, self.carried
-        state, xs, met = inputs[:carried], inputs[carried : carried + self.rows], inputs[carried + self.rows :]
+        state, xs, captured = inputs[:carried], inputs[carried : carried + self.rows], inputs[carried + self.rows :]
         if self.may_write(inputs):
-            return self._in_place(state, xs, met)
+            return self._in_place(state, xs, captured)
 
         def step(state: Sequence[Any], row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-            found = body.pure(*state, *row, *met)
+            found = body.pure(*state, *row, *captured)
             return list(found[:carried]), list(found[carried:])
 
         types = body.types[carried:]
@@ -86,21 +86,21 @@ class ScanOp(BodiesOp):
     def _places(self) -> range:
         return range(self.length)[:: -1 if self.reverse else 1]
 
-    def _in_place(self, state: Sequence[Any], xs: Sequence[Any], met: Sequence[Any]) -> list[Any]:
+    def _in_place(self, state: Sequence[Any], xs: Sequence[Any], captured: Sequence[Any]) -> list[Any]:
         (body,), carried, backend = self.bodies, self.carried, self.backend
-        natives = (*state, *xs, *met)
+        natives = (*state, *xs, *captured)
         state = [_owned(backend, native) for native in state]
         columns = [_buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
         run, assign = body.in_place, backend.assign
         for place in self._places():
-            found = run(*state, *[x[place, ...] for x in xs], *met)
+            found = run(*state, *[x[place, ...] for x in xs], *captured)
             for column, native in zip(columns, found[carried:], strict=True):
                 assign(column[place, ...], native)
         return [*state, *columns]
 
 
 class WhileOp(BodiesOp):
-    """A loop as long as a condition holds. Its inputs are what is carried, and what the functions met."""
+    """A loop as long as a condition holds. Its inputs are what is carried, and what the functions captured."""
 
     def __init__(self, condition: Body, body: Body, carried: int) -> None:
         self.carried = carried
@@ -109,15 +109,17 @@ class WhileOp(BodiesOp):
     def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """Return what is carried in the end."""
         (condition, body), carried = self.bodies, self.carried
-        state, met = list(inputs[:carried]), inputs[carried:]
+        state, captured = list(inputs[:carried]), inputs[carried:]
         if self.may_write(inputs):
             state = [_owned(self.backend, native) for native in state]
             holds, run = condition.in_place, body.in_place
-            while bool(holds(*state, *met)[0]):
-                run(*state, *met)
+            while bool(holds(*state, *captured)[0]):
+                run(*state, *captured)
             return state
         found = self.backend.while_loop(
-            lambda *state: condition.pure(*state, *met)[0], lambda *state: _listed(body.pure, *state, *met), state
+            lambda *state: condition.pure(*state, *captured)[0],
+            lambda *state: _listed(body.pure, *state, *captured),
+            state,
         )
         if found is None:
             found = state
@@ -126,29 +128,29 @@ class WhileOp(BodiesOp):
                     f"{self.backend.name} has no vmap() of while_loop(), whose elements take different numbers of "
                     "steps: loop as often as the slowest needs, with fori_loop(), and choose by ua.where()"
                 )
-            while bool(condition.pure(*found, *met)[0]):
-                found = list(body.pure(*found, *met))
+            while bool(condition.pure(*found, *captured)[0]):
+                found = list(body.pure(*found, *captured))
         return found
 
 
 class SwitchOp(BodiesOp):
-    """A choice between functions. Its inputs are the number of the chosen one, and what the functions met."""
+    """A choice between functions. Its inputs are the number of the chosen one, and what the functions captured."""
 
     def __init__(self, branches: Sequence[Body]) -> None:
         super().__init__("switch", branches, nout=len(branches[0].types))
 
     def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """Return what the chosen function returns."""
-        index, *met = inputs
+        index, *captured = inputs
         if self.may_write(inputs) and not self.backend.hides_values(index):
-            return self.bodies[int(index)].in_place(*met)
+            return self.bodies[int(index)].in_place(*captured)
         branches = [partial(_listed, each.pure) for each in self.bodies]
-        found = self.backend.switch(index, branches, met)
+        found = self.backend.switch(index, branches, captured)
         if found is not None:
             return found
         if self.backend.hides_values(index):
-            return self._selected(index, [branch(*met) for branch in branches])
-        return branches[int(index)](*met)
+            return self._selected(index, [branch(*captured) for branch in branches])
+        return branches[int(index)](*captured)
 
     def _selected(self, index: Any, results: Sequence[Sequence[Any]]) -> list[Any]:
         """Return for each element of a batch what one of the functions gave."""
