@@ -2,9 +2,8 @@
 
 python benchmarks/loops.py [--steps 10000] [--size 64] [--rounds 5] [backends ...]
 
-A row has the milliseconds of a run, the median of rounds in which the contenders take turns, and how often it's the time
-of the first row of its backend. Then come the milliseconds of a trace, and the kibibytes that a run held at most on NumPy
-beside what it returned.
+A row has the milliseconds of a run, the median of rounds in which the contenders take turns, and how often it's the
+time of the first row of its backend. The memory is what a run on NumPy held at most beside what it returned.
 """
 
 from __future__ import annotations

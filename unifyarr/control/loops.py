@@ -9,6 +9,7 @@ from typing import Any
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable
+from ..functions.deferring import persist
 from ..graph.compiling import compile
 from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_pair, as_predicate, length_of
@@ -200,5 +201,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
         return staged(functools.partial(while_loop, condition, body, carry), before.arrays[0])
     state = [own(x) for x in before.arrays]
     while bool(holds(*state)[0]):
+        # What an engine computes later would otherwise be computed from the beginning at each look.
         state = _carried_on(step(*state), state)
+        persist(*state)
     return before.like(state)

@@ -129,7 +129,8 @@ class WhileOp(BodiesOp):
                     "steps: loop as often as the slowest needs, with fori_loop(), and choose by ua.where()"
                 )
             while bool(condition.pure(*found, *captured)[0]):
-                found = list(body.pure(*found, *captured))
+                # What an engine computes later would otherwise be computed from the beginning at each look.
+                found = list(self.backend.persist(body.pure(*found, *captured)))
         return found
 
 
