@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from .calls import check_call
@@ -48,3 +51,13 @@ trim_zeros(np.diag([0, 1, 0])) | trim_zeros(np.diag([0, 1, 0]), axis=0)
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):
         check_call(call)
+
+
+def test_numpy_2_5_has_no_row_stack() -> None:
+    # It dropped the name, which programs written for older ones may use here.
+    program = (
+        "import numpy; vars(numpy).pop('row_stack', None)\n"
+        "import unifyarr.numpy as np; print(np.row_stack([[1, 2], [3, 4]]).tolist())"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[[1, 2], [3, 4]]"

@@ -111,10 +111,14 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     return ua.concat(rows, axis=0)
 
 
-@follows(np.row_stack)
 def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """Return arrays joined as ``vstack`` joins them."""
     return vstack(tup, dtype=dtype, casting=casting)
+
+
+# NumPy has the name until 2.4.
+if hasattr(np, "row_stack"):
+    row_stack = follows(np.row_stack)(row_stack)
 
 
 @follows(np.hstack)
