@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -35,6 +38,23 @@ def test_workflows_that_never_ran_say_so(name: str) -> None:
     assert text.startswith("# Untried")
     # No step keeps what could push.
     assert text.count("actions/checkout") == text.count("persist-credentials: false")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the step is written for a runner with Linux")
+def test_a_release_without_urls_is_refused(tmp_path: Path) -> None:
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    step = re.search(r"run: (tar .*Project-URL.*)$", text, re.M)[1]  # type: ignore[index]
+    for urls, accepted in ("Project-URL: Homepage, https://example.org\n", True), ("", False):
+        folder = tmp_path / f"{accepted}"
+        information = folder / "package-1.0" / "PKG-INFO"
+        information.parent.mkdir(parents=True)
+        information.write_text(f"Metadata-Version: 2.4\nName: package\n{urls}")
+        (folder / "dist").mkdir()
+        with tarfile.open(folder / "dist" / "package-1.0.tar.gz", "w:gz") as archive:
+            archive.add(information.parent, "package-1.0")
+        # As the runners' shell does it.
+        ran = subprocess.run(["bash", "-eo", "pipefail", "-c", step], cwd=folder, capture_output=True, check=False)
+        assert (ran.returncode == 0) == accepted
 
 
 def test_a_wheel_has_what_type_checkers_read() -> None:
