@@ -1,6 +1,7 @@
 """Compiled programs: time and memory beside the same by hand, engines' own compilers, PyTensor and loops in Numba.
 
 python benchmarks/compiled.py [--programs chain,wave] [--engines numpy,jax] [--rounds 7] [--threads 1] [--json FILE]
+    [--figure FILE]
 
 A row has the median milliseconds of a run by the clock and those of all the process's threads, the most bytes at a time
 over those before the run, and the ratios to the row of its engine that is marked with a star: of the bytes, and the
@@ -35,6 +36,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import unifyarr as ua
+from benchmarks import figures as figure
 from benchmarks.programs import (
     BY_HAND,
     BY_LOOPS,
@@ -288,6 +290,17 @@ def rows(name: str, size: tuple[int, ...], figures: dict[Name, Figures]) -> Iter
         yield {"program": name, "size": size, "engine": engine, "contender": contender, **times, **least, "bytes": peak}
 
 
+def panel(figures: dict[Name, Figures]) -> dict[str, list[float | None]]:
+    """Return the milliseconds of each engine: by hand, and compiled here."""
+
+    def milliseconds(engine: str, name: str) -> float | None:
+        found = figures.get((engine, name))
+        return None if found is None else 1e3 * statistics.median(found.seconds)
+
+    both = {each: [milliseconds(each, REFERENCES[each]), milliseconds(each, COMPILED)] for each in ENGINES}
+    return {figure.LABELS[each]: values for each, values in both.items() if values[1] is not None}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=",".join((*PROGRAMS, "calls")))
@@ -295,6 +308,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", metavar="FILE", help="write all figures there, too")
+    parser.add_argument("--figure", metavar="FILE", help="write those beside the same by hand there, too")
     options = parser.parse_args()
     ua.set_num_threads(options.threads)
     engines = options.engines.split(",")
@@ -307,6 +321,7 @@ def main() -> None:
     print(", ".join(versions.values()))
     lines: list[str] = []
     table: list[dict[str, Any]] = []
+    panels: dict[str, dict[str, list[float | None]]] = {}
     for name in options.programs.split(","):
         if name == "calls":
             lines += calls.report(engines, 10 * options.rounds)
@@ -314,14 +329,18 @@ def main() -> None:
         program = PROGRAMS[name]
         for size in program.sizes:
             title = f"{name} {'x'.join(map(str, size))}"
-            figures = report(program, size, engines, options.rounds)
-            table += rows(name, size, figures)
-            lines += aims(title, figures)
+            found = report(program, size, engines, options.rounds)
+            table += rows(name, size, found)
+            lines += aims(title, found)
+            panels[program.name] = panel(found)
     print("\nAims")
     print(*(f"  {each}" for each in lines), sep="\n")
     if options.json:
         what = {"versions": versions, "threads": options.threads, "rounds": options.rounds, "rows": table}
         Path(options.json).write_text(json.dumps(what, indent=1))
+    if options.figure:
+        series = ("by hand, for each engine", "compiled here")
+        figure.write(options.figure, panels, series=series, unit="ms", engines=engines, scale="panel")
 
 
 if __name__ == "__main__":

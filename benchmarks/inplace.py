@@ -1,10 +1,11 @@
 """What updates in place cost, beside the engine's own idiom and beside NumPy, in one run.
 
-python benchmarks/inplace.py [BACKEND ...] [--sizes 1000,10000000]
+python benchmarks/inplace.py [BACKEND ...] [--sizes 1000,10000000] [--figure FILE]
 
 Microseconds a write, the least of several rounds. The idiom is what the engine's users write: ``x.at[...].set`` on
 JAX, ``tf.tensor_scatter_nd_update`` on TensorFlow, the same statement on NumPy and torch. The last rows are the most
-memory that a loop of updates holds at a time over the array itself (on Linux).
+memory that a loop of updates holds at a time over the array itself (on Linux). ``--figure`` keeps the largest size for
+the documentation.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import unifyarr as ua
+from benchmarks import figures
 
 PART = 1_000
 Calls = dict[str, Callable[[], Any]]
@@ -171,7 +175,8 @@ def microseconds(call: Callable[[], Any]) -> float:
     return 1e6 * min(times[3:])
 
 
-def measure(backend: str, size: int) -> None:
+def measure(backend: str, size: int) -> dict[str, list[float | None]]:
+    """Print and return the microseconds of each update: of the engine's idiom, and ours."""
     with ua.use_backend(backend):
         mine = {name: microseconds(call) for name, call in ours(size).items()}
     gc.collect()
@@ -183,6 +188,17 @@ def measure(backend: str, size: int) -> None:
     for name, found in mine.items():
         idiom = f"{own[name]:11.1f} {own[name] / found:16.2f}" if name in own else " " * 28
         print(f"  {name:28} {found:11.1f} {idiom} {reference[name]:10.1f} {found / reference[name]:16.2f}")
+    return {name: [own.get(name), found] for name, found in mine.items()}
+
+
+def each_one(measured: dict[str, list[float | None]]) -> dict[str, list[float | None]]:
+    """Return the updates that have an idiom; of those that were repeated, one of them."""
+    found = {}
+    for name, values in measured.items():
+        label, repeated, _ = name.partition(", 1000 times")
+        if None not in values:
+            found[label] = [value / PART if repeated else value for value in values if value is not None]
+    return found
 
 
 PEAK = """
@@ -235,12 +251,17 @@ def peak(backend: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("backends", nargs="*", default=ua.available_backends())
+    parser.add_argument("backends", nargs="*", default=[each for each in IDIOMS if each in ua.available_backends()])
     parser.add_argument("--sizes", default="1000,100000,10000000")
+    parser.add_argument("--figure", metavar="FILE", help="write the figures of the largest size there, too")
     options = parser.parse_args()
+    largest = {}
     for each in options.backends:
-        for length in options.sizes.split(","):
-            measure(each, int(length))
+        for length in sorted(map(int, options.sizes.split(","))):
+            largest[figures.LABELS[each]] = each_one(measure(each, length))
+    if options.figure:
+        series = ("the engine's idiom", "unifyarr")
+        figures.write(options.figure, largest, series=series, unit="µs", engines=options.backends, scale="row")
     if sys.platform == "linux":
         print()
         for each in options.backends:

@@ -13,6 +13,7 @@ sys.path[:0] = [str(HERE), str(ROOT)]
 
 import pictures  # noqa: E402
 import reference_pages  # noqa: E402
+import search_words  # noqa: E402
 
 project = "unifyarr"
 author = "The unifyarr developers"
@@ -89,6 +90,11 @@ def read_elsewhere(app: Any, page: str, source: list[str]) -> None:
     source[0] = f"{text}\n{source[0]}"
 
 
+def add_words(app: Any, page: str, source: list[str]) -> None:
+    """Add to a page the words by which the search finds it."""
+    source[0] = search_words.with_words(page, source[0])
+
+
 def with_breaks(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
     """Add places where a line may end inside of a name, after dots and underscores, for narrow screens."""
 
@@ -103,5 +109,6 @@ def setup(app: Any) -> None:
     """Register what this file adds to Sphinx."""
     app.connect("source-read", without_last_lines)
     app.connect("source-read", read_elsewhere)
+    app.connect("source-read", add_words)
     app.connect("html-page-context", with_breaks)
     app.connect("builder-inited", lambda app: (pictures.write(), reference_pages.write()))

@@ -117,10 +117,17 @@ def slug(title: str) -> str:
     return title.split(":")[0].lower().replace(",", "").replace(" ", "-")
 
 
+def found_by(entry: Entry) -> list[str]:
+    """Return the lines by which the search finds a function under the names that it has in other libraries."""
+    paths = facts.elsewhere().get(entry.name, [])
+    words = dict.fromkeys(word for path in paths for word in (path, path.rpartition(".")[2]))
+    return [".. index::", *(f"   single: ! {word}" for word in words), ""] if words else []
+
+
 def function_page(entry: Entry) -> list[str]:
     """Return the page of a function."""
     kind = "autoclass" if isinstance(entry.value, type) else "autofunction"
-    lines = [*heading(entry.name), f".. {kind}:: unifyarr.{entry.name}", ""]
+    lines = [*heading(entry.name), *found_by(entry), f".. {kind}:: unifyarr.{entry.name}", ""]
     if isinstance(entry.value, type):
         lines[-1:] = ["   :members:", ""]
     if entry.declaration is None:

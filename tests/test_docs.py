@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 import io
+import json
 import re
 from contextlib import redirect_stdout
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -74,6 +77,35 @@ def test_the_first_program_prints_what_its_page_shows() -> None:
         exec(compile(program, "index.md", "exec"), {})
     assert {*printed.getvalue().splitlines()} <= {*shown.splitlines()}
     assert [line.split()[0] for line in shown.splitlines()] == ["numpy", "torch", "jax", "tensorflow"]
+
+
+def test_pages_have_the_words_that_the_search_finds_them_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    words = importlib.import_module("search_words")
+    for page in words.WORDS:
+        if not page.startswith("reference/"):
+            text = words.with_words(page, (DOCS / f"{page}.md").read_text())
+            assert re.search(rf"^# .*\n\n```{{index}}\n   single: ! {words.WORDS[page][0]}\n", text, re.M), page
+    made = words.with_words("reference/functions/where", "where\n=====\n\n.. autofunction:: unifyarr.where\n")
+    assert made.startswith("where\n=====\n\n.. index::\n   single: ! where\n")
+    assert words.with_words("contract", "# The contract\n") == "# The contract\n"
+
+
+def test_what_was_measured_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    pictures = importlib.import_module("pictures")
+    for path in (DOCS / "measured").glob("*.json"):
+        measured = json.loads(path.read_text())
+        assert len(ElementTree.fromstring(pictures.figure(measured)).findall("div/svg")) == len(measured["panels"])
+        assert f"_made/{path.stem}.html" in (DOCS / "benchmarks.md").read_text()
+    rows = {"x += y": [4.0, 1.0], "x[i] = s": [None, 200.0]}
+    widths = {
+        scale: [float(bar) for bar in re.findall(r'<rect .*?width="([\d.]+)"', pictures.panel("", rows, "µs", scale))]
+        for scale in ("panel", "row")
+    }
+    # The longest of a row is as long as the longest of all, where each row has a scale of its own.
+    assert widths["row"] == [widths["panel"][3], widths["panel"][3] / 4, 0.0, widths["panel"][3]]
+    assert widths["panel"][0] == pytest.approx(widths["panel"][3] / 50, abs=0.1)
 
 
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[\w-]+)?\)")

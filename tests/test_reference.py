@@ -56,6 +56,13 @@ def test_a_page_says_which_derivatives_are_tested(made: ModuleType) -> None:
     assert "for some arguments" in made.facts.derivative(entry(made, "scatter"))
 
 
+def test_the_search_finds_a_page_by_its_names_elsewhere(made: ModuleType) -> None:
+    lines = made.found_by(entry(made, "concat"))
+    assert lines[0] == ".. index::"
+    assert {"   single: ! torch.cat", "   single: ! cat", "   single: ! vstack"} <= {*lines}
+    assert made.found_by(entry(made, "heaviside")) == []
+
+
 def test_a_page_says_how_backends_compute(made: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made.facts.ua, "available_backends", lambda: ["numpy"])
     made.facts.backends.cache_clear()
