@@ -93,9 +93,11 @@ def typecheck(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the documentation; warnings are errors."""
-    install(session, "all", "docs")
+    """Build the documentation; warnings are errors. With ``examples``, run these first, for what their pages show."""
+    install(session, "all", "docs", *session.posargs)
     session.run("python", "docs/generate.py", env=QUIET)
+    if "examples" in session.posargs:
+        session.run("python", "docs/run_examples.py", env=QUIET)
     session.run("sphinx-build", "-W", "-b", "html", "docs", "docs/_build/html", env=QUIET)
 
 

@@ -14,14 +14,14 @@ from PIL import Image
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 # Example -> the picture that it draws.
-PICTURES = {"digits": None, "denoise": "denoised.png", "attention": "attention.png"}
+PICTURES = {"digits": "digits.png", "denoise": "denoised.png", "attention": "attention.png"}
 
 
 def main() -> None:
     """Run each example in a process of its own."""
     for name, picture in PICTURES.items():
-        drawn = [] if picture is None else ["--picture", str(HERE / "examples" / picture)]
-        command = [sys.executable, f"examples/{name}.py", "--backend", "all", *drawn]
+        drawn = str(HERE / "examples" / picture)
+        command = [sys.executable, f"examples/{name}.py", "--backend", "all", "--picture", drawn]
         printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
         (HERE / "examples" / f"{name}.txt").write_text(printed.replace(f"{HERE}/examples/", ""))
     climate()

@@ -4,7 +4,7 @@ Real data: the 1,797 images of 8 x 8 pixels that scikit-learn ships. Constant pi
 in place, projected on their principal components, and classified by multinomial logistic regression, trained by
 gradient steps that write into preallocated buffers and views of them.
 
-python examples/digits.py [--backend numpy|torch|jax|tensorflow|all] [--steps 300]
+python examples/digits.py [--backend numpy|torch|jax|tensorflow|all] [--steps 300] [--picture digits.png]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from PIL import Image, ImageDraw
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
@@ -21,13 +22,16 @@ import unifyarr as ua
 
 CLASSES = 10
 COMPONENTS = 30
+# Pixels of a digit in the picture, digits in a row of it, and the space around each.
+SIDE, COLUMNS, MARGIN = 80, 7, 16
 
 
 @dataclass
 class Result:
-    """What a run gives: the weights as nested lists, the accuracy on the test set, the seconds it took."""
+    """What a run gives: the weights, the classes and the accuracy on the test set, and the seconds it took."""
 
     weights: np.ndarray
+    found: np.ndarray
     accuracy: float
     seconds: float
 
@@ -122,7 +126,23 @@ def run(backend: str, steps: int) -> Result:
         weights = fit(train @ axes, train_labels, steps, rate=0.1, penalty=1e-3, label=backend)
         found = classify(test @ axes, weights)
         accuracy = float(ua.mean(ua.astype(found == test_labels, ua.float64)))
-        return Result(np.asarray(weights), accuracy, time.perf_counter() - began)
+        return Result(weights.to_numpy(), found.to_numpy(), accuracy, time.perf_counter() - began)
+
+
+def picture(found: np.ndarray) -> Image.Image:
+    """Return the images of the test that are taken for another digit, each above both digits."""
+    _, _, images, labels = split()
+    mistakes = np.flatnonzero(found != labels)
+    rows = -(-len(mistakes) // COLUMNS)
+    sheet = Image.new("L", (COLUMNS * (SIDE + MARGIN) + MARGIN, rows * (SIDE + 2 * MARGIN) + MARGIN), 255)
+    draw = ImageDraw.Draw(sheet)
+    for place, number in enumerate(mistakes):
+        row, column = divmod(place, COLUMNS)
+        left, top = MARGIN + column * (SIDE + MARGIN), MARGIN + row * (SIDE + 2 * MARGIN)
+        ink = Image.fromarray((255 - images[number].reshape(8, 8) * 255 / 16).astype(np.uint8))
+        sheet.paste(ink.resize((SIDE, SIDE), Image.Resampling.NEAREST), (left, top))
+        draw.text((left, top + SIDE + 2), f"{labels[number]}, taken for {found[number]}", fill=0)
+    return sheet
 
 
 def main() -> None:
@@ -131,6 +151,7 @@ def main() -> None:
     parser.add_argument("--backend", default="numpy", choices=[*ua.available_backends(), "all"])
     parser.add_argument("--all", action="store_true", help="the same as --backend all")
     parser.add_argument("--steps", type=int, default=300, help="gradient steps")
+    parser.add_argument("--picture", help="where to draw the digits that are taken for another")
     arguments = parser.parse_args()
     names = ua.available_backends() if arguments.all or arguments.backend == "all" else [arguments.backend]
     reference = run("numpy", arguments.steps) if names != ["numpy"] else None
@@ -139,6 +160,8 @@ def main() -> None:
         result = reference if name == "numpy" and reference is not None else run(name, arguments.steps)
         difference = 0.0 if reference is None else float(np.max(np.abs(result.weights - reference.weights)))
         print(f"{name:12} {result.accuracy:8.4f} {result.seconds:8.2f}   {difference:.1e}", flush=True)
+    if arguments.picture:
+        picture(result.found).save(arguments.picture)
 
 
 if __name__ == "__main__":

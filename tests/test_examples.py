@@ -70,7 +70,21 @@ def test_digits_gives_the_same_on_every_backend(backend: str) -> None:
     results = {name: example.run(name, 20) for name in (backend, "numpy")}
     np.testing.assert_allclose(results[backend].weights, results["numpy"].weights, rtol=0, atol=1e-10)
     assert results[backend].accuracy == results["numpy"].accuracy > 0.9
+    assert results[backend].found.tolist() == results["numpy"].found.tolist()
     assert ua.current_backend() == backend
+
+
+def test_digits_draws_each_mistake() -> None:
+    example = load("digits")
+    labels = example.split()[3]
+    found = labels.copy()
+    found[:8] = (labels[:8] + 1) % 10
+    sheet = example.picture(found)
+    # Two rows: seven digits, and one.
+    assert sheet.size == (example.COLUMNS * 96 + 16, 2 * 112 + 16)
+    inked = np.asarray(sheet)[16:96, 16:].reshape(80, -1)[:, : 7 * 96].reshape(80, 7, 96).min(axis=(0, 2))
+    assert (inked < 128).all()
+    assert np.asarray(sheet)[128:208, 16 + 96 :].min() == 255
 
 
 def test_climate_gives_the_same_on_every_backend(backend: str) -> None:
