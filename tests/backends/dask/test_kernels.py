@@ -119,3 +119,25 @@ def test_bounds_that_a_dtype_lacks() -> None:
     whole = np.arange(-3, 4, dtype=np.int8)
     for bounds in ((-0.5, 0.5), (-1, 300)):
         assert_same(ua.clip(later(whole, 3), *bounds), ua.clip(ua.asarray(whole, backend="numpy"), *bounds).to_numpy())
+
+
+def test_what_meets_is_divided_as_one_of_them() -> None:
+    values = np.arange(20.0)
+    x = later(values, 5)
+    around = x[:-2] + x[2:]
+    # dask itself would divide at all ends of both.
+    assert around.chunks == x[:-2].chunks == ((5, 5, 5, 3),)
+    assert_same(around, values[:-2] + values[2:])
+    x[x[::-1] > 4] = 0.0
+    assert x.chunks == ((5, 5, 5, 5),)
+    assert_same(x, np.where(values[::-1] > 4, 0.0, values))
+    # The array with more chunks says how, and an axis of one element is repeated, however it's divided.
+    rows, one = later(VALUES, (4, 1)), later(VALUES[:1], 1)[ua.asarray([True]) > ua.asarray([False])].persist()
+    assert (later(VALUES, (2, 4)) + rows).chunks == ((2, 2, 2), (1, 1, 1, 1))
+    assert_same(rows + one, VALUES + VALUES[:1])
+
+
+def test_a_mask_writes_a_number_in_one_task_a_chunk() -> None:
+    x = later(np.arange(20.0), 5)
+    x[x > 3] = 0.0
+    assert len({layer for layer in x.native.dask.layers if "full" in layer or "array" in layer}) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import dask.array as da
@@ -112,6 +112,8 @@ def elementwise(file: str, name: str) -> Kernel:
         dtype = dtype_of(chunk, *arrays)
         # A number is a part of each task and no task of its own, unless there is nothing else.
         numbers = [None if x.ndim else number_of(x) for x in arrays]
+        if len(arrays) > 1:
+            arrays = aligned(arrays)
         operands = arrays if all(each is not None for each in numbers) else map(_first, numbers, arrays)
         return da.core.elemwise(chunk, *operands, dtype=dtype)
 
@@ -153,6 +155,37 @@ def number_of(x: da.Array) -> np.ndarray | None:
 
 def _first(number: Any, x: da.Array) -> Any:
     return x if number is None else number
+
+
+def aligned(arrays: Sequence[da.Array]) -> Sequence[da.Array]:
+    """Return arrays that broadcast, divided alike: along each axis as the first of those with the most chunks.
+
+    dask itself divides at all places where any of them is divided. The windows of a stencil would be in small pieces
+    then, and in smaller ones after each step.
+    """
+    wanted: dict[int, tuple[int, ...]] = {}
+    differ = False
+    for x in arrays:
+        for axis, own in enumerate(x.chunks, -x.ndim):
+            if x.shape[axis] == 1:
+                differ |= len(own) > 1
+                continue
+            most = wanted.setdefault(axis, own)
+            differ |= most is not own and most != own
+            if len(own) > len(most):
+                wanted[axis] = own
+    return [divided_as(x, wanted) for x in arrays] if differ else arrays
+
+
+def divided_as(x: da.Array, wanted: Mapping[int, tuple[int, ...]]) -> da.Array:
+    """Return an array in the chunks that are wanted along axes counted from the end, but for those of one element.
+
+    Where a length isn't known the chunks stay: dask checks them against the others.
+    """
+    places = enumerate(x.chunks, -x.ndim)
+    lengths = [(1,) if x.shape[axis] == 1 else wanted.get(axis, own) for axis, own in places]
+    is_known = all(each == each for axis in (*x.chunks, *lengths) for each in axis)
+    return x.rechunk(tuple(lengths)) if is_known else x
 
 
 def core(chunk: Any, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:

@@ -14,11 +14,12 @@ from dask._task_spec import Alias, DataNode
 from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArrayBlockIdDep
 
-from ._chunks import Chunk, Task, from_host, joining, number_of, whole
+from ._chunks import Chunk, Task, divided_as, from_host, joining, number_of, whole
 from ._repeating import repeated_by
 from ._selecting import put_selected as put_selected
 from ._selecting import select as select
 from .manipulation import reshape
+from .searching import where
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]
@@ -161,7 +162,9 @@ class Write(Task):
 
 def put_mask(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
     """Return ``x`` with ``value``, broadcastable to ``x`` and of its dtype, where ``mask``, of its shape, is true."""
-    return da.core.elemwise(Chunk("searching", "where"), mask, value, x, dtype=x.dtype)
+    # The result is divided as ``x`` is, as after every write.
+    own = dict(enumerate(x.chunks, -x.ndim))
+    return where(*(divided_as(repeated_by(each), own) for each in (mask, value)), x)  # type: ignore[no-any-return]
 
 
 def gather(x: da.Array, /, *indices: da.Array) -> da.Array:
