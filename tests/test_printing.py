@@ -138,12 +138,29 @@ def test_arrays_without_elements_and_of_other_dtypes(backend: str) -> None:
 
 
 def test_only_the_ends_are_copied(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    x = ua.zeros((300, 400))
+    x = ua.asarray(np.zeros((300, 400)))
     handle, sizes = x._backend, []
     to_numpy = handle.to_numpy
     monkeypatch.setattr(handle, "to_numpy", lambda native: (sizes.append(handle.shape(native)), to_numpy(native))[1])
     x._repr_html_()
     assert sizes == [(3, 3)] * 4
+    # A small array is copied as a whole.
+    sizes.clear()
+    x = ua.asarray(np.zeros((300, 1000)))
+    assert repr(x) == repr(np.zeros((300, 1000)))
+    assert str(x) == str(np.zeros((300, 1000)))
+    assert sizes == [(3, 3)] * 8
+
+
+@pytest.mark.parametrize("options", [{}, {"edgeitems": 1}, {"edgeitems": 0}], ids=str)
+@pytest.mark.parametrize("shape", [(3, 2, 40_000), (7, 40_000), (200_001,)], ids=str)
+def test_large_arrays_have_the_text_of_numpys(backend: str, shape: tuple[int, ...], options: dict[str, Any]) -> None:
+    values = np.random.default_rng(0).normal(size=shape)
+    x = ua.asarray(values, copy=True)
+    with np.printoptions(**options):
+        expected = repr(values), str(values.T)
+    with ua.printoptions(**options):
+        assert (repr(x), str(x.T)) == expected
 
 
 def test_a_traced_array_shows_no_values(backend: str) -> None:

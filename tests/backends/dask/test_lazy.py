@@ -64,6 +64,9 @@ def test_known_values_are_shown() -> None:
         # A view of what is known is asked for alone.
         assert repr(x.T[0]) == "array([1, 3])"
     assert len(names) <= 2
+    # HTML shows the elements where the text does.
+    for each in (ua.asarray([[1, 2], [3, 4]])[0], x, x[0], x.T, x + 1, (x + 1)[0]):
+        assert ("not computed" in repr(each)) == ("not computed" in each._repr_html_()), each
 
 
 def test_computed_values_are_shown() -> None:

@@ -19,6 +19,8 @@ from .deferred import Deferred
 from .ownership import read
 from .printing import printed
 
+# Of larger arrays the text's own elements are copied, of others all.
+_LARGE = 1 << 20
 # What engines give for the only element.
 _NUMBERS = frozenset({float, int, np.float64, np.int64})
 
@@ -138,12 +140,23 @@ class Conversions(Deferred):
 
     def _printable(self) -> Any:
         x = current(self)
-        # On a lazy engine a view of what is known is known.
-        shown = x if x._base is None or x._backend.has_values else x._base
-        if not x._backend.knows_values(shown._native):
-            why = "traced" if x._backend.is_traced(x._native) else "not computed"
+        why = x._unshown()
+        if why:
             return f"array(<{self.dtype} of shape {self.shape}{_divided(self.chunks)}, {why}>)"
+        if x.ndim and x.nbytes > _LARGE and mode.get() is None:
+            # Imported when something large is shown.
+            from .display import with_ends
+
+            return with_ends(x)
         return self._values()
+
+    def _unshown(self) -> str:
+        """Return why text and HTML show no elements: to look at them would compute them. Else it is empty."""
+        # On a lazy engine a view of what is known is known.
+        shown = self if self._base is None or self._backend.has_values else self._base
+        if self._backend.knows_values(shown._native):
+            return ""
+        return "traced" if self._backend.is_traced(self._native) else "not computed"
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in WAYS or hasattr(self, name)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ..engines.tracing import current
 from .ownership import read
-from .printing import printed
+from .printing import get_printoptions, printed
 
 # How many elements a table shows at both ends of an axis.
 _ENDS = 3
@@ -28,15 +29,29 @@ def html_of(x: Any) -> str:
     Nothing is computed for it, and no more elements than those are copied.
     """
     x = current(x)
-    backend = x._backend
-    if not backend.knows_values(x._native):
-        why = "traced" if backend.is_traced(x._native) else "not computed"
+    why = x._unshown()
+    if why:
         return f"<div><p>{facts(x)}, {why}</p></div>"
     if x.size == 0:
         return f"<div><p>{facts(x)}, no elements</p></div>"
     lead = (0,) * max(x.ndim - 2, 0)
     shown = "" if not lead else f"<p>elements of <code>x[{', '.join(map(str, lead))}]</code></p>"
     return f"<div><p>{facts(x)}</p>{shown}{_table(_grid(x, lead))}</div>"
+
+
+def with_ends(x: Any) -> np.ndarray:
+    """Return NumPy's array of the shape, with the elements that its text shows; all others aren't set.
+
+    The engine copies no more than those, and memory that nothing writes to isn't taken.
+    """
+    options = get_printoptions()
+    # Without ends NumPy itself looks at all.
+    ends = (x.size > options["threshold"] and options["edgeitems"]) or x.size
+    parts = [[part for part in _ends(length, ends) if part is not None] for length in x.shape]
+    values = np.empty(x.shape, x.dtype.dtype)
+    for key in product(*parts):
+        values[key] = _values(x[key])
+    return values
 
 
 def _grid(x: Any, lead: tuple[int, ...]) -> list[list[str]]:
@@ -54,17 +69,22 @@ def _grid(x: Any, lead: tuple[int, ...]) -> list[list[str]]:
     return grid
 
 
-def _ends(length: int) -> list[slice | None]:
-    if length <= 2 * _ENDS + 1:
+def _ends(length: int, count: int = _ENDS) -> list[slice | None]:
+    if length <= 2 * count + 1:
         return [slice(0, length)]
-    return [slice(0, _ENDS), None, slice(length - _ENDS, length)]
+    return [slice(0, count), None, slice(length - count, length)]
 
 
 def _piece(x: Any, lead: tuple[int, ...], rows: slice, columns: slice) -> np.ndarray:
     # Of a slice, so that the engine copies no more than that.
     key = (*lead, rows, columns)[-x.ndim :] if x.ndim else ()
     part: Any = x[(*key, ...)] if key else x
-    return part._backend.to_numpy(read(part)).reshape(rows.stop - rows.start, columns.stop - columns.start)
+    return _values(part).reshape(rows.stop - rows.start, columns.stop - columns.start)
+
+
+def _values(x: Any) -> np.ndarray:
+    values: np.ndarray = x._backend.to_numpy(read(x))
+    return values
 
 
 def _texts(row: np.ndarray) -> list[str]:
