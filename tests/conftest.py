@@ -10,8 +10,9 @@ import importlib
 import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.database import InMemoryExampleDatabase
 
 import unifyarr as ua
-from unifyarr.testing.abilities import LINES, skip_by_marks
+from unifyarr.testing.abilities import LINES, skip_by_marks, skip_unknown_lengths
 
 from . import engines
 
@@ -92,6 +93,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     parameters = getattr(item, "callspec", None)
     skip_by_marks(item, parameters.params.get("backend") if parameters else None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[Any]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Skip a test of all backends that needs a length which an engine doesn't know. Tests of one know what it knows."""
+    report = yield
+    parameters = getattr(item, "callspec", None)
+    backend = parameters.params.get("backend") if parameters else None
+    if backend is not None and Path(__file__).parent / "backends" not in item.path.parents:
+        skip_unknown_lengths(item, backend, call, report)
+    return report
 
 
 def pytest_collection_finish() -> None:

@@ -12,11 +12,28 @@ from .._core.arrays.leaving import knows_values
 from .._core.calling.invoke import attempt
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
+from .._core.engines.tracing import running
 from ..errors import ShapeError
 from .creation import eye, zeros
-from .elementwise import abs, add, ceil, conj, divide, greater, isfinite, log2, maximum, multiply, pow, square, subtract
+from .elementwise import (
+    abs,
+    add,
+    ceil,
+    conj,
+    divide,
+    equal,
+    greater,
+    isfinite,
+    log2,
+    maximum,
+    multiply,
+    pow,
+    square,
+    subtract,
+)
 from .linalg import matmul
 from .linalg_extension import narrowed, solve, svd, widened
+from .manipulation import broadcast_to
 from .searching import where
 from .statistical import max, sum
 
@@ -53,7 +70,8 @@ def lstsq(a: Array, b: Array, /, *, rcond: float | None = None, out: tuple[Array
     LstsqResult
         ``solution`` of shape (N,) or (N, K); ``residuals``, the least sums, of shape (1,) or (K,), or (0,) if M <= N or
         the rank is less than N; ``rank``, 0-d, of int64; and ``singular_values`` of shape (min(M, N),), descending.
-        Inside a trace of the engine, where nobody knows the rank, the residuals are NaN where it's less than N.
+        Inside a trace of the engine, where nobody knows the rank, the residuals are NaN where it's less than N. On a
+        lazy engine (dask) their length isn't known before they are computed.
 
     Raises
     ------
@@ -96,7 +114,12 @@ def _residuals(a: Array, solution: Array, right: Array, rank: Array) -> Array:
     if rows <= columns or (known and int(rank) != columns):
         return zeros(0, dtype=dtype, device=right.device, backend=backend.name)
     found = sum(square(abs(subtract(right, matmul(a, solution)))), axis=0)
-    return found if known else where(rank == columns, found, float("nan"))
+    if known:
+        return found
+    if not backend.has_shapes and running() is None:
+        # All of them or none: of a length that the rank decides.
+        return found[broadcast_to(equal(rank, columns), found.shape)]
+    return where(equal(rank, columns), found, float("nan"))
 
 
 # The coefficients of the numerator of the [13/13] Padé approximant of the exponential function: those of the

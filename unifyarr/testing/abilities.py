@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._core.engines.registry import load
 from ..backends import Ability
+from ..errors import UnknownShapeError
 
 if TYPE_CHECKING:
     import pytest
@@ -62,3 +63,15 @@ def skip_by_marks(item: pytest.Item, backend: str | None) -> None:
     for mark in item.iter_markers("lacks"):
         if not any(map(handle.lacks, mark.args)):
             pytest.skip(f"{mark.kwargs['why'] or 'what the frontend does without'}: {backend} lacks nothing of it")
+
+
+def skip_unknown_lengths(
+    item: pytest.Item, backend: str, call: pytest.CallInfo[Any], report: pytest.TestReport
+) -> bool:
+    """Report a test as skipped, and return ``True``, if it needs a length that the engine lacks the ability to know."""
+    unknown = call.excinfo is not None and call.excinfo.errisinstance(UnknownShapeError)
+    if not unknown or has(backend, "shapes"):
+        return False
+    report.outcome = "skipped"
+    report.longrepr = (str(item.path), item.location[1] or 0, f"{LACKING} shapes: {call.excinfo.value}")  # type: ignore[union-attr]
+    return True

@@ -12,10 +12,8 @@ from typing import Any
 
 import pytest
 
-from .._core.engines.registry import load
-from ..backends import Ability
-from ..errors import BackendFeatureError, UnknownShapeError
-from .abilities import LACKING, LINES, skip_by_marks
+from ..errors import BackendFeatureError
+from .abilities import LACKING, LINES, skip_by_marks, skip_unknown_lengths
 from .table import Table
 
 pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
@@ -64,21 +62,15 @@ def pytest_runtest_makereport(
         report.outcome = "skipped"
         report.longrepr = (str(item.path), item.location[1] or 0, f"{GAP}: {call.excinfo.value}")
         outcome = GAP  # type: ignore[assignment]
-    elif call.excinfo is not None and call.excinfo.errisinstance(UnknownShapeError) and _lacks_shapes(item):
-        report.outcome = "skipped"
-        report.longrepr = (str(item.path), item.location[1] or 0, f"{LACKING} shapes: {call.excinfo.value}")
-        outcome = "lacking"  # type: ignore[assignment]
-    elif outcome == "skipped" and LACKING in str(report.longrepr):
+    elif skip_unknown_lengths(item, item.config.getoption("--unifyarr-backend"), call, report) or (
+        outcome == "skipped" and LACKING in str(report.longrepr)
+    ):
         outcome = "lacking"  # type: ignore[assignment]
     elif outcome == "skipped":
         return report
     # Plain values: they go from a worker of pytest-xdist to the process that prints.
     vars(report)["unifyarr"] = (_about(item), outcome)
     return report
-
-
-def _lacks_shapes(item: pytest.Item) -> bool:
-    return load(item.config.getoption("--unifyarr-backend")).lacks(Ability.SHAPES)
 
 
 def _about(item: pytest.Item) -> str:
