@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
-
-import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
-from .._core.engines.registry import load
 from .._core.engines.tracing import mode as traced_mode
 from .._core.engines.tracing import running
 from .._core.values.pickling import found_by_name, qualified
 from ..container.container import flatten
 from ..errors import TraceError
 from .core.fgraph import FunctionGraph
-from .core.names import leaf_parameters, parameters, positional
-from .run.calls import MISS, Call, CalledProgram, miss
-from .run.keys import cache_key
-from .run.program import Options, Program
-from .run.telling import tell_dropped, tell_in_python, tell_traced
-from .tracing.crossing import Crossing, common_backend, loses_gradients
+from .run.calls import MISS, Call, miss
+from .run.options import Parameters, checked_options
+from .run.program import Program
+from .run.programs import Programs
+from .run.telling import tell_in_python
+from .tracing.crossing import common_backend, loses_gradients
 
 if TYPE_CHECKING:
     from ..typing import BackendName
@@ -38,8 +32,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
-Parameters = Iterable[str | int] | str | int
-MODES = ("fast", "debug", "pure")
 running_mode = traced_mode.get
 # How many programs a function keeps, one for each cache key, unless it's told. Beyond that it drops the one that was
 # called longest ago.
@@ -59,26 +51,14 @@ class Compiled(Generic[P, Result]):
         programs: int = PROGRAMS,
         wait: bool = False,
     ) -> None:
-        if mode not in MODES:
-            raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
-        if backend is not None and not isinstance(backend, str):
-            raise TypeError(f"backend is the name of one, or None for that of the arguments, not {backend!r}")
-        if not isinstance(borrow, (bool, np.bool_)):
-            raise TypeError(f"borrow is True or False, not {borrow!r}")
-        if not isinstance(wait, (bool, np.bool_)):
-            raise TypeError(f"wait is True or False, not {wait!r}")
         functools.update_wrapper(self, function)
-        self._function, self._engine, self._options = function, backend, Options(mode, bool(borrow), bool(wait))
-        self._mutable, self._limit = _parameters(function, mutable), _limit(programs)
+        self._function = function
+        self._options = checked_options(function, backend, mode, mutable, borrow, programs, wait)
         self._begin()
 
     def _begin(self) -> None:
-        # The one that was called last is the last one.
-        self._programs: OrderedDict[Hashable, CalledProgram] = OrderedDict()
-        # For each structure of arguments, the floats whose values the function has asked for: these are in keys.
-        self._asked: dict[Hashable, frozenset[int]] = {}
-        self._lock = threading.RLock()
-        # The call of that program, which most calls are for again.
+        self._programs = Programs(self._function, self._name, self._options)
+        # The call of the program that was called last, which most calls are for again.
         self._straight: Call = miss
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
@@ -99,7 +79,7 @@ class Compiled(Generic[P, Result]):
         if self._must_run_in_python(backend, arrays):
             tell_in_python(self._name, "the engine records gradients")
             return self._function(*args, **kwargs)
-        program = self._program(backend, leaves, spec)
+        program = self._programs.find(backend, leaves, spec)
         self._straight = program.straight(self._function, leaves, spec)
         return program(leaves, lambda: self._function(*args, **kwargs))
 
@@ -170,13 +150,11 @@ class Compiled(Generic[P, Result]):
         named = found_by_name(self)
         if named is self:
             return qualified(self)
-        same = ("_function", "_engine", "_options", "_mutable", "_limit")
-        if isinstance(named, Compiled) and all(getattr(named, each) == getattr(self, each) for each in same):
+        if isinstance(named, Compiled) and (named._function, named._options) == (self._function, self._options):
             return copy.copy, (named,)
         if isinstance(self._function, FunctionType):
             qualified(self._function)
-        mode, borrow, wait = self._options
-        return Compiled, (self._function, self._engine, mode, self._mutable, borrow, self._limit, wait)
+        return Compiled, (self._function, *self._options)
 
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"
@@ -184,10 +162,10 @@ class Compiled(Generic[P, Result]):
     def _repr_html_(self) -> str:
         from .show.html import html_of_compiled
 
-        return html_of_compiled(self._name, [*self._programs.values()])
+        return html_of_compiled(self._name, self._programs.values())
 
     def _must_run_in_python(self, backend: Handle, arrays: list[Array]) -> bool:
-        if not loses_gradients(backend, self._engine):
+        if not loses_gradients(backend, self._options.backend):
             return False
         return backend.trace() is not None or any(backend.records_gradient(settled(x._native)) for x in arrays)
 
@@ -198,48 +176,7 @@ class Compiled(Generic[P, Result]):
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Any]]:
         leaves, spec = flatten((args, kwargs))
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
-        return self._program(common_backend(arrays), leaves, spec), leaves
-
-    def _program(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
-        programs = self._programs
-        key = self._key(backend, leaves, spec)
-        found = programs.get(key)
-        if found is None:
-            traced, dropped = False, False
-            with self._lock:
-                key = self._key(backend, leaves, spec)
-                found = programs.get(key)
-                if found is None:
-                    found = self._traced(backend, leaves, spec)
-                    self._asked[spec] = self._asked.get(spec, frozenset()) | found.made.floats.asked
-                    key = self._key(backend, leaves, spec)
-                    programs[key] = found
-                    traced, dropped = True, len(programs) > self._limit
-                    while len(programs) > self._limit:
-                        programs.popitem(last=False)
-            # Handlers of messages may do anything: no lock is held.
-            if traced:
-                tell_traced(self._name, self._function, leaves, key, programs)
-            if dropped:
-                tell_dropped(self._name, self._limit)
-        # Another thread may have dropped it.
-        with contextlib.suppress(KeyError):
-            programs.move_to_end(key)
-        return found
-
-    def _key(self, backend: Handle, leaves: list[Any], spec: Any) -> tuple[str, Any, tuple[Hashable, ...]]:
-        return (backend.name, spec, cache_key(leaves, self._asked.get(spec, frozenset())))
-
-    def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
-        engine = None if self._engine is None else load(self._engine)
-        # Without array arguments the results stay on the engine that was asked for.
-        crossing = Crossing(backend if engine is None or any(isinstance(x, Array) for x in leaves) else engine, engine)
-        came_by = zip(leaves, leaf_parameters(self._function, spec), strict=True)
-        owners = [parameter for leaf, (parameter, _) in came_by if isinstance(leaf, Array)]
-        mutable = [place for place, parameter in enumerate(owners) if parameter in self._mutable]
-        asked = self._asked.get(spec, frozenset())
-        floats = [place for place, leaf in enumerate(leaves) if type(leaf) is float and place not in asked]
-        return CalledProgram(self._function, leaves, spec, crossing, mutable, self._options, floats)
+        return self._programs.find(common_backend(arrays), leaves, spec), leaves
 
 
 class Decorator(Protocol):
@@ -247,32 +184,6 @@ class Decorator(Protocol):
 
     def __call__(self, function: Callable[P, Result], /) -> Compiled[P, Result]:
         """Return the compiled function."""
-
-
-def _limit(programs: int) -> int:
-    if isinstance(programs, bool) or not isinstance(programs, (int, np.integer)):
-        raise TypeError(f"programs is the most programs to keep, a number, not {programs!r}")
-    if programs < 1:
-        raise ValueError(f"programs is the most programs to keep, at least 1, not {programs}")
-    return int(programs)
-
-
-def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[str | int]:
-    """Return parameters by name, or by position if they have no name."""
-    names, found = positional(function), set()
-    every = parameters(function)
-    takes_more = not every or any(each.kind is each.VAR_POSITIONAL for each in every)
-    if not isinstance(given, Iterable) and not isinstance(given, int):
-        raise TypeError(f"mutable has names or positions of parameters, not {given!r}")
-    for each in [given] if isinstance(given, (str, int)) else given:
-        if isinstance(each, bool) or not isinstance(each, (str, int)):
-            raise TypeError(f"mutable has names or positions of parameters, not {each!r}")
-        if isinstance(each, str) and names and each not in (known := [p.name for p in every]):
-            raise ValueError(f"mutable names {each!r}, but the parameters are {', '.join(known)}")
-        if isinstance(each, int) and (each < 0 or (each >= len(names) and not takes_more)):
-            raise ValueError(f"mutable names position {each}, but there are {len(names)} positions, counted from 0")
-        found.add(names[each] if isinstance(each, int) and 0 <= each < len(names) else each)
-    return frozenset(found)
 
 
 Mode = Literal["fast", "debug", "pure"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.overlap import overlapping
@@ -23,20 +23,13 @@ from ..kernels.kernelop import KernelOp, may_fail
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
 from .handling import Handling
+from .options import Options
 from .rewriting import Rewriting
 from .telling import tell_in_python, tell_refused
 
 # So many calls copy arrays that something else refers to, for the executor that uses up all that are written: one of
 # their own would be compiled for them.
 COPIES = 4
-
-
-class Options(NamedTuple):
-    """How functions are compiled; see ``compile``."""
-
-    mode: str
-    borrow: bool
-    wait: bool
 
 
 class Program:

@@ -1,0 +1,71 @@
+"""How a function is compiled: what users say of it, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.names import parameters, positional
+
+Parameters = Iterable[str | int] | str | int
+MODES = ("fast", "debug", "pure")
+
+
+class Options(NamedTuple):
+    """How a function is compiled, in the order of ``Compiled``'s arguments; see ``compile``."""
+
+    backend: str | None
+    mode: str
+    mutable: frozenset[str | int]
+    borrow: bool
+    programs: int
+    wait: bool
+
+
+def checked_options(
+    function: Callable[..., Any],
+    backend: str | None,
+    mode: str,
+    mutable: Parameters,
+    borrow: bool,
+    programs: int,
+    wait: bool,
+) -> Options:
+    """Return the options that users give for a function; raise if they can't be right."""
+    if mode not in MODES:
+        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"backend is the name of one, or None for that of the arguments, not {backend!r}")
+    if not isinstance(borrow, (bool, np.bool_)):
+        raise TypeError(f"borrow is True or False, not {borrow!r}")
+    if not isinstance(wait, (bool, np.bool_)):
+        raise TypeError(f"wait is True or False, not {wait!r}")
+    return Options(backend, mode, _parameters(function, mutable), bool(borrow), _limit(programs), bool(wait))
+
+
+def _limit(programs: int) -> int:
+    if isinstance(programs, bool) or not isinstance(programs, (int, np.integer)):
+        raise TypeError(f"programs is the most programs to keep, a number, not {programs!r}")
+    if programs < 1:
+        raise ValueError(f"programs is the most programs to keep, at least 1, not {programs}")
+    return int(programs)
+
+
+def _parameters(function: Callable[..., Any], given: Parameters) -> frozenset[str | int]:
+    """Return parameters by name, or by position if they have no name."""
+    names, found = positional(function), set()
+    every = parameters(function)
+    takes_more = not every or any(each.kind is each.VAR_POSITIONAL for each in every)
+    if not isinstance(given, Iterable) and not isinstance(given, int):
+        raise TypeError(f"mutable has names or positions of parameters, not {given!r}")
+    for each in [given] if isinstance(given, (str, int)) else given:
+        if isinstance(each, bool) or not isinstance(each, (str, int)):
+            raise TypeError(f"mutable has names or positions of parameters, not {each!r}")
+        if isinstance(each, str) and names and each not in (known := [p.name for p in every]):
+            raise ValueError(f"mutable names {each!r}, but the parameters are {', '.join(known)}")
+        if isinstance(each, int) and (each < 0 or (each >= len(names) and not takes_more)):
+            raise ValueError(f"mutable names position {each}, but there are {len(names)} positions, counted from 0")
+        found.add(names[each] if isinstance(each, int) and 0 <= each < len(names) else each)
+    return frozenset(found)

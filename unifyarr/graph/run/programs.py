@@ -1,0 +1,85 @@
+"""The programs of a compiled function: one for each cache key, made when it's first asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from ..._core.arrays.array import Array
+from ..._core.engines.handle import Handle
+from ..._core.engines.registry import load
+from ..core.names import leaf_parameters
+from ..tracing.crossing import Crossing
+from .calls import CalledProgram
+from .keys import cache_key
+from .options import Options
+from .telling import tell_dropped, tell_traced
+
+
+class Programs:
+    """The programs of a function, as many as its options say; ``name`` is what it's called in messages.
+
+    Beyond that number the one that was called longest ago is dropped.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, options: Options) -> None:
+        self._function, self._name, self._options = function, name, options
+        # The one that was called last is the last one.
+        self._kept: OrderedDict[Hashable, CalledProgram] = OrderedDict()
+        # For each structure of arguments, the floats whose values the function has asked for: these are in keys.
+        self._asked: dict[Hashable, frozenset[int]] = {}
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._kept)
+
+    def values(self) -> list[CalledProgram]:
+        """Return all of them, the one that was called last at the end."""
+        return list(self._kept.values())
+
+    def find(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
+        """Return the program for the flattened arguments of a call, whose arrays are of a backend."""
+        kept = self._kept
+        key = self._key(backend, leaves, spec)
+        found = kept.get(key)
+        if found is None:
+            traced, dropped = False, False
+            with self._lock:
+                key = self._key(backend, leaves, spec)
+                found = kept.get(key)
+                if found is None:
+                    found = self._traced(backend, leaves, spec)
+                    self._asked[spec] = self._asked.get(spec, frozenset()) | found.made.floats.asked
+                    key = self._key(backend, leaves, spec)
+                    kept[key] = found
+                    traced, dropped = True, len(kept) > self._options.programs
+                    while len(kept) > self._options.programs:
+                        kept.popitem(last=False)
+            # Handlers of messages may do anything: no lock is held.
+            if traced:
+                tell_traced(self._name, self._function, leaves, key, kept)
+            if dropped:
+                tell_dropped(self._name, self._options.programs)
+        # Another thread may have dropped it.
+        with contextlib.suppress(KeyError):
+            kept.move_to_end(key)
+        return found
+
+    def _key(self, backend: Handle, leaves: Sequence[Any], spec: Any) -> tuple[str, Any, tuple[Hashable, ...]]:
+        return (backend.name, spec, cache_key(leaves, self._asked.get(spec, frozenset())))
+
+    def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
+        options = self._options
+        engine = None if options.backend is None else load(options.backend)
+        # Without array arguments the results stay on the engine that was asked for.
+        crossing = Crossing(backend if engine is None or any(isinstance(x, Array) for x in leaves) else engine, engine)
+        came_by = zip(leaves, leaf_parameters(self._function, spec), strict=True)
+        owners = [parameter for leaf, (parameter, _) in came_by if isinstance(leaf, Array)]
+        mutable = [place for place, parameter in enumerate(owners) if parameter in options.mutable]
+        asked = self._asked.get(spec, frozenset())
+        floats = [place for place, leaf in enumerate(leaves) if type(leaf) is float and place not in asked]
+        return CalledProgram(self._function, leaves, spec, crossing, mutable, options, floats)
