@@ -3,8 +3,11 @@
 python benchmarks/first_calls.py [--engine jax|numpy|torch|tensorflow] [--rounds 3] [--only TEXT]
 
 Each run is a process of its own, since engines keep what they have compiled; it has called another compiled function.
-On JAX the programs stand beside the same written for ``jax.jit`` by hand; elsewhere beside themselves, not compiled.
-Two more rows trace and rewrite graphs of 10,000 and 100,000 operations, without a call, in seconds of the process.
+On JAX the programs stand beside the same written for ``jax.jit`` by hand, and come from NumPy's arrays, too, with
+``backend="jax"``; elsewhere they stand beside themselves, not compiled.
+A row of 50 shapes calls one function for each of them, a new one each time; it has the growth of the process's greatest
+memory, too. Two more rows trace and rewrite graphs of 10,000 and 100,000 operations, without a call, in seconds of the
+process.
 """
 
 from __future__ import annotations
@@ -13,11 +16,13 @@ import argparse
 import gc
 import json
 import math
+import resource
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +30,19 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-Run = Callable[[], Any]
+Run = Callable[..., Any]
 COUNTS = (10_000, 100_000)
+# Of how many shapes one function is called, and how many shapes come before that is measured.
+SHAPES, EARLIER = 50, 3
 # What is shared by XLA's compilations of a process.
 EVENT = "/jax/core/compile/backend_compile_duration"
+# How programs are called: as written for the engine, compiled by this package, and so from NumPy's arrays.
+BY_HAND, COMPILED, FROM_NUMPY = "by hand", "unifyarr", "from NumPy"
+COLUMNS = ("clock s", "ratio", "process s", "ratio", "compilations", "MB", "ratio")
+WIDTHS = (9, 7, 11, 7, 14, 7, 7)
 
 
-def attention(engine: str, by_hand: bool) -> Run:
+def attention(engine: str, how: str) -> Run:
     import optree
 
     import unifyarr as ua
@@ -42,7 +53,11 @@ def attention(engine: str, by_hand: bool) -> Run:
         generator = ua.random.Generator(seed=0)
         params = example.parameters(generator, 96)
         text = np.random.default_rng(0).integers(0, 96, (example.BATCH, example.CONTEXT + 1))
-    make = model.jax_by_hand(whole=True) if by_hand else model.ours(engine)
+    if how == BY_HAND:
+        make = model.jax_by_hand(whole=True)
+    else:
+        stored_on = "numpy" if how == FROM_NUMPY else engine
+        make = model.ours(stored_on, compile=partial(ua.compile, backend=engine))
     step = make(optree.tree_map(np.asarray, params.to_dict()))
     return lambda: step(text)
 
@@ -81,25 +96,28 @@ def options(xp: Any, price: Any, strike: Any, time: Any) -> Any:
     return price * below(first) - strike * xp.exp(-rate * time) * below(second)
 
 
-def of_arrays(function: Callable[..., Any], *shapes: tuple[int, ...]) -> Callable[[str, bool], Run]:
+def of_arrays(function: Callable[..., Any], *shapes: tuple[int, ...]) -> Callable[[str, str], Run]:
     """Return what makes the first call of a function of arrays of these shapes."""
 
-    def make(engine: str, by_hand: bool) -> Run:
+    def make(engine: str, how: str) -> Run:
         import unifyarr as ua
 
         generator = np.random.default_rng(0)
         values = [generator.uniform(1, 2, shape) for shape in shapes]
-        arrays = [ua.asarray(x, backend=engine) for x in values]
-        if by_hand and engine == "jax":
+        stored_on = "numpy" if how == FROM_NUMPY else engine
+        arrays = [ua.asarray(x, backend=stored_on) for x in values]
+        ours: Run = partial(function, ua)
+        if how == BY_HAND and engine == "jax":
             import jax
             import jax.numpy as jnp
 
-            compiled, natives = jax.jit(lambda *args: function(jnp, *args)), [x.native for x in arrays]
+            compiled, natives = jax.jit(partial(function, jnp)), [x.native for x in arrays]
             return lambda: jax.block_until_ready(compiled(*natives))
-        ours = (lambda *args: function(ua, *args)) if by_hand else ua.compile(lambda *args: function(ua, *args))
+        if how != BY_HAND:
+            ours = ua.compile(ours, backend=engine)
 
         def run() -> Any:
-            with ua.use_backend(engine):
+            with ua.use_backend(stored_on):
                 result = ours(*arrays)
             return [np.asarray(x.native) for x in (result if isinstance(result, tuple) else (result,))]
 
@@ -108,7 +126,7 @@ def of_arrays(function: Callable[..., Any], *shapes: tuple[int, ...]) -> Callabl
     return make
 
 
-PROGRAMS: dict[str, Callable[[str, bool], Run]] = {
+PROGRAMS: dict[str, Callable[[str, str], Run]] = {
     "attention": attention,
     "n-body": of_arrays(bodies, (100, 3), (100, 3), (100,)),
     "k-means": of_arrays(clusters, (2000, 3), (8, 3)),
@@ -116,23 +134,23 @@ PROGRAMS: dict[str, Callable[[str, bool], Run]] = {
 }
 
 
-def other(engine: str, by_hand: bool) -> None:
+def other(engine: str, how: str) -> None:
     """Call another compiled function, so that all is loaded."""
     import unifyarr as ua
 
-    x = ua.asarray(np.ones(3), backend=engine)
-    if by_hand and engine == "jax":
+    x = ua.asarray(np.ones(3), backend="numpy" if how == FROM_NUMPY else engine)
+    if how == BY_HAND and engine == "jax":
         import jax
 
         jax.jit(lambda x: x + 1)(x.native)
     else:
-        ua.compile(lambda x: x + 1)(x)
+        ua.compile(lambda x: x + 1, backend=engine)(x)
 
 
-def measured(engine: str, name: str, by_hand: bool) -> dict[str, float]:
+def measured(engine: str, name: str, how: str) -> dict[str, float]:
     """Run in a process of its own: make the first call, and return what it costs."""
-    run = PROGRAMS[name](engine, by_hand)
-    other(engine, by_hand)
+    run = PROGRAMS[name](engine, how)
+    other(engine, how)
     found = {"compilations": 0.0}
     if engine == "jax":
         import jax
@@ -144,6 +162,36 @@ def measured(engine: str, name: str, by_hand: bool) -> dict[str, float]:
     clock, process = time.perf_counter(), time.process_time()
     run()
     return found | {"clock": time.perf_counter() - clock, "process": time.process_time() - process}
+
+
+def of_shapes(engine: str, how: str) -> dict[str, float]:
+    """Run in a process of its own: call one function for many shapes."""
+    import unifyarr as ua
+
+    run: Run = partial(options, ua)
+    on_natives = how == BY_HAND and engine == "jax"
+    if on_natives:
+        import jax
+        import jax.numpy as jnp
+
+        run = jax.jit(partial(options, jnp))
+    elif how != BY_HAND:
+        run = ua.compile(run)
+
+    def call(length: int) -> None:
+        arrays = [ua.asarray(np.linspace(1, 2, length), backend=engine) for _ in range(3)]
+        np.asarray(run(*(x.native for x in arrays)) if on_natives else run(*arrays).native)
+
+    for number in range(EARLIER):
+        call(500 + number)
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    clock, process = time.perf_counter(), time.process_time()
+    for number in range(SHAPES):
+        call(1000 + number)
+    took = {"clock": time.perf_counter() - clock, "process": time.process_time() - process}
+    # Kibibytes on Linux.
+    return took | {"MB": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024}
 
 
 def chained(engine: str, count: int) -> dict[str, float]:
@@ -164,14 +212,36 @@ def chained(engine: str, count: int) -> dict[str, float]:
     return {"clock": time.perf_counter() - clock, "process": time.process_time() - process}
 
 
-def best(arguments: list[str], rounds: int) -> dict[str, float]:
-    """Return the medians of several processes."""
-    found = []
+def medians(engine: str, runs: list[tuple[str, str]], rounds: int) -> list[dict[str, float]]:
+    """Return the medians of processes, several for each run; the runs take turns."""
+    found: list[list[dict[str, float]]] = [[] for _ in runs]
     for _ in range(rounds):
-        command = [sys.executable, __file__, *arguments]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        found.append(json.loads(output.splitlines()[-1]))
-    return {key: statistics.median(each[key] for each in found) for key in found[0]}
+        for run, rows in zip(runs, found, strict=True):
+            command = [sys.executable, __file__, "--engine", engine, "--run", *run]
+            output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            rows.append(json.loads(output.splitlines()[-1]))
+    return [{key: statistics.median(row[key] for row in rows) for key in rows[0]} for rows in found]
+
+
+def show(engine: str, name: str, rounds: int) -> None:
+    """Print what the first calls of a program cost, by hand and compiled."""
+    of_shapes = name == "shapes"
+    ways = [BY_HAND, COMPILED, *([FROM_NUMPY] if engine == "jax" and not of_shapes else [])]
+    rows = medians(engine, [(name, how) for how in ways], rounds)
+    beside = rows[0]
+    print(f"{SHAPES} shapes" if of_shapes else name)
+    for how, row in zip(ways, rows, strict=True):
+        cells = [cell for key in ("clock", "process") for cell in (f"{row[key]:.2f}", f"{row[key] / beside[key]:.2f}")]
+        if of_shapes:
+            cells += ["", f"{row['MB']:.0f}", f"{row['MB'] / beside['MB']:.2f}"]
+        else:
+            cells += [f"{row['compilations']:.0f} of {beside['compilations']:.0f}"]
+        print(line(f"  {how}", cells))
+
+
+def line(first: str, cells: Sequence[str]) -> str:
+    """Return a row of the table."""
+    return f"{first:16}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=False))
 
 
 def main() -> None:
@@ -183,29 +253,22 @@ def main() -> None:
     given = parser.parse_args()
     if given.run is not None:
         name, how = given.run
-        found = chained(given.engine, int(how)) if name == "chain" else measured(given.engine, name, how == "by hand")
+        if name == "chain":
+            found = chained(given.engine, int(how))
+        elif name == "shapes":
+            found = of_shapes(given.engine, how)
+        else:
+            found = measured(given.engine, name, how)
         print(json.dumps(found))
         return
-    print(f"{given.engine:16}{'clock s':>9}{'ratio':>7}{'process s':>11}{'ratio':>7}{'compilations':>14}")
-    for name in PROGRAMS:
+    print(line(given.engine, COLUMNS))
+    for name in (*PROGRAMS, "shapes"):
         if given.only in name and (given.engine == "jax" or name != "attention"):
-            rows = {
-                how: best(["--engine", given.engine, "--run", name, how], given.rounds)
-                for how in ("by hand", "unifyarr")
-            }
-            beside = rows["by hand"]
-            print(name)
-            for how, row in rows.items():
-                ratios = [f"{row[key] / beside[key]:.2f}" for key in ("clock", "process")]
-                compilations = f"{row['compilations']:.0f} of {beside['compilations']:.0f}"
-                print(
-                    f"  {how:14}{row['clock']:>9.2f}{ratios[0]:>7}{row['process']:>11.2f}{ratios[1]:>7}"
-                    f"{compilations:>14}"
-                )
+            show(given.engine, name, given.rounds)
     for count in COUNTS:
         if given.only in "chain":
-            row = best(["--engine", given.engine, "--run", "chain", str(count)], given.rounds)
-            print(f"{'chain of ' + str(count):16}{row['clock']:>9.2f}{'':7}{row['process']:>11.2f}")
+            (row,) = medians(given.engine, [("chain", str(count))], given.rounds)
+            print(line(f"chain of {count}", [f"{row['clock']:.2f}", "", f"{row['process']:.2f}"]))
 
 
 if __name__ == "__main__":
