@@ -13,7 +13,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr import Array, Container
-from unifyarr.errors import BackendMismatchError, ReadOnlyError
+from unifyarr.errors import BackendMismatchError, CompileWarning, ReadOnlyError
 from unifyarr.testing import has, needs
 
 from ..natives import skip_unless
@@ -338,3 +338,43 @@ def test_further_calls_run_what_the_engine_compiled(backend: str) -> None:
     run = program.executor()
     assert compiled._straight.__globals__["run"] is run
     assert_same(compiled(array(1, 2)), np.array([3.0, 5.0]))
+
+
+def test_further_calls_on_tensorflow_go_to_the_function_that_was_traced(backend: str) -> None:
+    skip_unless(backend, "tensorflow", why="it's about tf.function")
+    import tensorflow as tf
+
+    compiled: Any = ua.compile(lambda x, y: ua.sum(x * y))
+    x, y = array(1, 2), array(3, 4)
+    for _ in range(CALLS):
+        assert float(compiled(x, y)) == 11
+    (program,) = compiled._programs.values()
+    whole = program.executor()
+    general = whole._called
+    whole._called = None
+    assert float(compiled(x, y)) == 11
+    # A tape has to see the call.
+    whole._called = general
+    with tf.GradientTape() as tape:
+        tape.watch(x.native)
+        result = compiled(x, y)
+    np.testing.assert_array_equal(tape.gradient(result.native, x.native), [3.0, 4.0])
+    whole._called = None
+    # Elsewhere the types of arguments are looked at before; here they aren't.
+    with pytest.raises(TypeError, match="not callable"):
+        whole(tf.zeros(3, tf.float64), tf.zeros(3, tf.float64))
+
+
+def test_errors_about_values_are_the_same_in_further_calls_on_tensorflow(backend: str) -> None:
+    skip_unless(backend, "tensorflow", why="it's about tf.function")
+    import tensorflow as tf
+
+    # XLA would take the nearest element: it isn't used.
+    compiled: Any = ua.compile(lambda x, places: ua.take(x, places))
+    x, good, bad = array(1, 2, 3), ua.asarray(np.array([2, 0])), ua.asarray(np.array([0, 3]))
+    with pytest.warns(CompileWarning):
+        assert_same(compiled(x, good), np.array([3.0, 1.0]))
+    for _ in range(CALLS):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"not in \[0, 3\)"):
+            compiled(x, bad)
+        assert_same(compiled(x, good), np.array([3.0, 1.0]))

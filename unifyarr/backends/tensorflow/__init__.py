@@ -60,6 +60,7 @@ from ._engine import (
 )
 from ._items import get_copy
 from ._private import dtype_of_eager, shape_of_eager, type_of_eager
+from ._whole import Whole
 
 _VARIABLE: Any = tf.Variable
 # From how many bytes on a variable for a run of writes costs less than the copies that it saves.
@@ -155,24 +156,6 @@ def _deep_copy(native: Any) -> Any:
 
 # Up to how many elements a constant is one for XLA too, which computes with it beforehand.
 _CONSTANT = 128
-
-
-class _Whole:
-    """A function that XLA compiles, or that TensorFlow runs operation by operation: ``refusal`` says why."""
-
-    def __init__(self, function: Callable[..., Any], exact: bool) -> None:
-        self._plain = tf.function(function, autograph=False)
-        self._run = self._plain if exact else tf.function(function, autograph=False, jit_compile=True)
-        self.refusal = "it would drop errors about values, and draw other random numbers" if exact else None
-
-    def __call__(self, *natives: Any) -> Any:
-        try:
-            return self._run(*natives)
-        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, tf.errors.NotFoundError) as error:
-            if self._run is self._plain:
-                raise
-            self._run, self.refusal = self._plain, str(error.message).splitlines()[0]
-            return self._plain(*natives)
 
 
 @final
@@ -392,7 +375,12 @@ class Backend(base.Backend[Any]):
             return native
         return tf.constant(native.numpy(), native.dtype)
 
-    cache_reads: Mapping[str, str] = {"dtype": "is", "shape": "==", "device": "=="}
+    # What costs least to read of an eager tensor.
+    cache_reads: Mapping[str, str] = (
+        {"dtype": "is", "shape": "==", "device": "=="}
+        if type_of_eager is None
+        else {"_datatype_enum()": "==", "_shape_tuple()": "==", "device": "=="}
+    )
 
     def compiled(
         self, function: Callable[..., Any], *, donate: Mapping[int, int] | None = None, exact: bool = False
@@ -402,7 +390,7 @@ class Backend(base.Backend[Any]):
         XLA doesn't raise where values are refused, such as an index out of bounds, and draws other random numbers: what
         has to be ``exact`` runs without it.
         """
-        return _Whole(function, exact)
+        return Whole(function, exact)
 
     def of_types(
         self, function: Callable[..., Sequence[Any]], types: Sequence[Any]
