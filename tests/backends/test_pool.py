@@ -70,6 +70,17 @@ def test_memory_is_used_again() -> None:
     assert len(places) <= 4
 
 
+@pytest.mark.skipif(not COUNTS, reason="without counts of references nothing is pooled")
+def test_rolled_arrays_are_in_the_pool() -> None:
+    values = np.arange(float(2 * COUNT)).reshape(2, COUNT)
+    for x in (values, np.asfortranarray(values), values[:, ::2]):
+        result = ua.roll(ua.asarray(x, copy=False), 3, axis=1)
+        assert_values(result, np.roll(x, 3, axis=1))
+        pooled = any(result.native is each for alike in POOL._kept.values() for each in alike)
+        assert pooled == x.flags.c_contiguous
+        assert result.native.flags.c_contiguous == np.empty_like(x).flags.c_contiguous
+
+
 def test_elements_of_object_arrays_stay() -> None:
     # NumPy's loops call operators with borrowed references, which look like temporaries.
     x = ua.asarray(np.ones(COUNT))

@@ -96,6 +96,13 @@ COUNTS = sys.implementation.name == "cpython" and not has_no_lock()
 POOL = Pool()
 
 
+def empty_like(x: np.ndarray) -> np.ndarray:
+    """Return an array of the shape, dtype and layout of another; in memory of the pool, if it's a large result."""
+    if COUNTS and x.nbytes >= LARGE and x.flags.c_contiguous:
+        return POOL.take(x.shape, x.dtype)
+    return np.empty_like(x)
+
+
 def large(ufunc: np.ufunc) -> Callable[..., Any]:
     """Return what computes a ufunc of large arrays into memory of the pool."""
     dtypes: dict[Any, Any] = {}

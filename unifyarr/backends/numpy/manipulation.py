@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import bound_by, known_by, support_native_out
+from ._pool import empty_like
 
 
 def _know_broadcast(x: np.ndarray, *, shape: tuple[int, ...]) -> Callable[[np.ndarray], np.ndarray] | None:
@@ -116,7 +117,7 @@ def roll(
     if len(axis) != 1:
         # NumPy fails where there's no axis.
         return np.roll(x, shift, axis) if axis else x.copy()
-    result = np.empty_like(x) if out is None else out
+    result = empty_like(x) if out is None else out
     length = x.shape[axis[0]]
     split = shift[0] % length if length else 0
     before = (slice(None),) * axis[0]
