@@ -17,7 +17,7 @@ import unifyarr as ua
 from tests.graph.fusion.random_regions import compare, make, run, values
 from tests.graph.fusion.test_machine import F8, chain, ufunc, whole
 from unifyarr.graph.fusion import cache, machine
-from unifyarr.graph.fusion.emit import _ANY, _BOOL, _FLOAT, _INTEGER, can_emit
+from unifyarr.graph.fusion.emit import _ANY, _BOOL, _FLOAT, _INTEGER, LINE, SHORT, can_emit
 from unifyarr.graph.fusion.region import Axis, Operand, Region, Step
 
 pytestmark = pytest.mark.skipif(
@@ -45,6 +45,8 @@ def test_every_operation(dtype):
     """Each writes its own result; what's above a dtype's limits wraps."""
     dtype, n = np.dtype(dtype), 403
     names = {"f": _FLOAT, "i": _INTEGER, "u": _INTEGER, "b": _BOOL}[dtype.kind] | _ANY
+    # Its bounds are constants: see below.
+    names = [each for each in names if each != "clip"]
     steps = []
     for name in names:
         for types in getattr(np, name).types:
@@ -67,6 +69,37 @@ def test_every_operation(dtype):
         region = Region((n,), tuple(arguments), (whole(0), whole(1)), (), tuple(some), writes)
         arrays = [values(rng, (n,), dtype), values(rng, (n,), dtype)]
         compare(region, [*arrays, *(np.zeros(n, step.dtypes[-1]) for step in some)], generated(region))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "f2", "f4", "f8"])
+@pytest.mark.parametrize("bounds", [(0, 2), (-0.0, 2.0), (-2.0, 0.0), (-2.0, -0.0), (1, 5), (5, 1)])
+@pytest.mark.parametrize("wait", [False, True])
+def test_clip(dtype, bounds, wait):
+    """NaN and zeros of either sign stay, as in NumPy; no comparison of NaN warns."""
+    kind = np.dtype(dtype).kind
+    if kind != "f":
+        bounds = tuple(int(abs(each)) for each in bounds)
+    given = [-0.0, 0.0, np.nan, -np.nan, 1, -1, 3, -3, 7, np.inf, -np.inf] if kind == "f" else [0, 1, 2, 4, 7, 100]
+    x = np.array(given * 20, dtype)
+    function = ua.compile(lambda x: ua.clip(ua.positive(x), *bounds) * 1, wait=wait)
+    with ua.use_backend("numpy"), np.errstate(all="raise"):
+        array = ua.asarray(x)
+        for _ in range(3):
+            assert np.asarray(function(array)).tobytes() == (np.clip(x, *bounds) * 1).tobytes()
+        assert len(function.graph(array).apply_nodes) == 1
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
+def test_rows_begin_anywhere_in_a_line_of_the_cache(dtype):
+    """Longer ones go through whole lines, after what comes before the first of them."""
+    dtype, rng = np.dtype(dtype), np.random.default_rng(1)
+    types = (dtype,) * 3
+    steps = Step("multiply", (0, 1), types), Step("add", (2, 0), types), Step("subtract", (3, 1), types)
+    for n in (SHORT - 1, SHORT, SHORT + 77):
+        function = generated(Region((n,), (((n,), dtype),) * 2, (whole(0), whole(1)), (), steps, ((4, whole(1)),)))
+        for first in range(LINE // dtype.itemsize + 1):
+            x, y = (values(rng, (n + LINE,), dtype)[each : each + n] for each in (first, 3))
+            compare(function=function, region=function.hot.region, arrays=[x, y])
 
 
 def test_random_regions():

@@ -12,6 +12,9 @@ from .region import CAST, WHERE, Step
 
 # The bytes that are saved at a time, which stay in the first cache beside all that is read.
 ASIDE = 8 << 10
+# The bytes of a line of the cache: a vector that lies in two of them takes two loads. And from how many elements on it
+# pays to begin at the start of a line.
+LINE, SHORT = 64, 128
 
 HEAD = """#include <fenv.h>
 #include <stddef.h>
@@ -49,6 +52,7 @@ _TYPES |= {np.dtype(f"u{size}").char: f"uint{8 * size}_t" for size in (1, 2, 4, 
 
 # Not here: what C leaves open (division and shifts of integers), what NumPy computes in its own way (exp, power),
 # and maximum and minimum of floats, where the sign of zero depends on the processor.
+_RAISED = "select_{size}(__builtin_isless({0}, {1}), {1}, {0})"
 _FLOAT = {
     "add": "{0} + {1}",
     "subtract": "{0} - {1}",
@@ -74,6 +78,8 @@ _FLOAT = {
     "less_equal": "__builtin_islessequal({0}, {1})",
     "greater": "__builtin_isgreater({0}, {1})",
     "greater_equal": "__builtin_isgreaterequal({0}, {1})",
+    # NaN stays, and so does zero of either sign between bounds that are zero: as with bounds that stand still in NumPy.
+    "clip": f"select_{{size}}(__builtin_isgreater({_RAISED}, {{2}}), {{2}}, {_RAISED})",
 }
 _ANY = {
     "logical_and": "({0} != 0) & ({1} != 0)",
@@ -96,6 +102,7 @@ _INTEGER = {
     "less_equal": "{0} <= {1}",
     "greater": "{0} > {1}",
     "greater_equal": "{0} >= {1}",
+    "clip": "({0} < {1} ? {1} : {0}) > {2} ? {2} : ({0} < {1} ? {1} : {0})",
 }
 _BOOL = {
     "bitwise_and": "{0} & {1}",
@@ -184,6 +191,7 @@ def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Seq
     body = [f"{types[each.value]} {names[each.value]} = {_text(each, names)};" for each in task.operations]
     inputs, outputs = places[: len(task.inputs)], places[len(task.inputs) :]
     stills = [i for i, value in inputs if still[value]]
+    moving = [(i, value) for i, value in inputs if not still[value]]
 
     # What is saved is at the beginning of its buffer for each piece.
     begin = len(places) - len(task.saved)
@@ -191,7 +199,7 @@ def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Seq
     starts += [f"char *a{i} = args[{i}] + (row - first) * n * sizeof({types[v]});" for i, v in places[begin:]]
     pointers = [f"{types[value]} *p{i} = ({types[value]} *)a{i};" for i, value in places]
     values = [f"{types[value]} v{i} = *p{i};" for i, value in inputs if i in stills]
-    dense = [f"{types[value]} v{i} = p{i}[i];" for i, value in inputs if i not in stills]
+    dense = [f"{types[value]} v{i} = p{i}[i];" for i, value in moving]
     dense += [*body, *(f"p{i}[i] = {names[value]};" for i, value in outputs)]
     at = {i: f"*({types[value]} *)(a{i} + i * steps[{i}])" for i, value in places}
     strided = [f"{types[value]} v{i} = {at[i]};" for i, value in inputs]
@@ -204,7 +212,7 @@ static void rows_{number}(char **args, ptrdiff_t const *steps, ptrdiff_t first, 
                           ptrdiff_t n)
 {{
     if (__builtin_expect({" & ".join(is_dense)}, 1)) {{
-{_rows([*starts, *pointers, *values], dense, "INDEPENDENT")}
+{_rows([*starts, *pointers, *values], dense, _head(moving, dtypes))}
     }} else {{
 {_rows(starts, strided)}
     }}
@@ -240,17 +248,42 @@ def _pieces(most: int) -> str:
     at->rows = 0;"""
 
 
-def _rows(start: Sequence[str], body: Sequence[str], pragma: str = "") -> str:
-    """Return a loop over rows, which begin with some lines, around one over their elements."""
+def _rows(start: Sequence[str], body: Sequence[str], head: str | None = None) -> str:
+    """Return a loop over rows, which begin with some lines, around one over their elements.
+
+    With ``head`` elements are independent, and so many of them are a loop of their own.
+    """
     before = "\n".join(f"            {each}" for each in start)
     lines = "\n".join(f"                {each}" for each in body)
+    if head is None:
+        loop = f"""            for (ptrdiff_t i = 0; i < n; i++) {{
+{lines}
+            }}"""
+    else:
+        loop = f"""            for (ptrdiff_t begin = 0, end = {head};; begin = end, end = n) {{
+                INDEPENDENT
+                for (ptrdiff_t i = begin; i < end; i++) {{
+{lines}
+                }}
+                if (end == n) {{
+                    break;
+                }}
+            }}"""
     return f"""        for (ptrdiff_t row = first; row < last; row++) {{
 {before}
-            {pragma}
-            for (ptrdiff_t i = 0; i < n; i++) {{
-{lines}
-            }}
+{loop}
         }}"""
+
+
+def _head(inputs: Sequence[tuple[int, int]], dtypes: Sequence[np.dtype[Any]]) -> str:
+    """Return how many elements come before the first whole line of the cache in one input.
+
+    The others mostly begin at the same place of a line, as windows do whose first columns are equal.
+    """
+    if not inputs:
+        return "0"
+    i, value = inputs[0]
+    return f"n < {SHORT} ? 0 : (-(uintptr_t)p{i} & {LINE - 1}) / {dtypes[value].itemsize}"
 
 
 def _text(operation: Operation, names: dict[int, str]) -> str:

@@ -25,7 +25,7 @@ _EXACT = (
     "add subtract multiply divide negative positive absolute sqrt square reciprocal maximum minimum fmax fmin equal"
     " not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not bitwise_and"
     " bitwise_or bitwise_xor invert left_shift right_shift sign rint floor ceil trunc copysign conjugate copy"
-    " where cast"
+    " clip where cast"
 )
 EXACT = frozenset(_EXACT.split())
 

@@ -146,7 +146,8 @@ def ufunc_of(name: str) -> Any:
     """Return the ufunc of this name: NumPy's, or with the name of its module before it; ``None`` if there's none."""
     module, _, short = name.rpartition(".")
     if module:
-        found = getattr(importlib.import_module(module), short, None)
+        found = [getattr(importlib.import_module(module), short, None)]
     else:
-        found = getattr(np, short, None) or getattr(vars(np)["_core"].umath, short, None)
-    return found if isinstance(found, np.ufunc) else None
+        # NumPy's clip is a function around the ufunc of that name.
+        found = [getattr(np, short, None), getattr(vars(np)["_core"].umath, short, None)]
+    return next((each for each in found if isinstance(each, np.ufunc)), None)

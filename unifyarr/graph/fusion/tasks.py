@@ -25,9 +25,12 @@ def grouped(region: Region, operations: list[Operation], by_row: list[bool | Non
     groups: dict[int, list[Operation]] = {}
     others: dict[int, list[Operation]] = {}
     read = {i for each in operations for i in each.inputs} | {slot for slot, _ in region.writes}
+    constants = range(len(region.reads), len(region.reads) + len(region.constants))
     for each in operations:
         # A result that nothing reads may still be worth a warning, but a compiler leaves it out.
         emits = each.number >= 0 and by_row[each.value] is False and can_emit(each.step) and each.value in read
+        # NumPy has another way for bounds that differ from element to element.
+        emits = emits and (each.step.name != "clip" or all(i in constants for i in each.inputs[1:]))
         # What can't be generated runs after the group of its level.
         level = max((levels.get(i, 0) + (emits and not emitted.get(i, True)) for i in each.inputs), default=0)
         levels[each.value], emitted[each.value] = level, emits
