@@ -331,12 +331,13 @@ def set_item(self: Array, key: Any, value: Any) -> None:
             native = value._native
         else:
             native = value
-        # No fast path knows an array of ours.
-        if key.__class__ is not Array and backend.fast_set_item(self._native, key, native):
+        lowered = key._native if key.__class__ is Array and key._backend is backend else key
+        if backend.fast_set_item(self._native, lowered, native):
             return
-        lowered = _lowered(key, backend)
-        if lowered is not key and backend.fast_set_item(self._native, lowered, native):
-            return
+        if lowered is key:
+            lowered = _lowered(key, backend)
+            if lowered is not key and backend.fast_set_item(self._native, lowered, native):
+                return
     self._set_item(key, value)
 
 

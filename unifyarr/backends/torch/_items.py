@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from ._private import peek_interpreter_stack, refuse_inference
-from ._shared import FEW, overlap
+from ._shared import FEW, has_accelerator, overlap, span
 
 # As many axes as NumPy's arrays have at most; the engine has no limit.
 _MOST_AXES = 64
@@ -187,19 +187,21 @@ def get_copy(x: Tensor, key: Any) -> Any:
 
 
 def set_item(x: Tensor, key: Any, value: Any) -> bool:
-    """Write a value that the dtype takes without a loss; torch checks basic keys and masks before it writes."""
-    kind, is_tensor, dtype, given = type(key), type(value) is Tensor, x.dtype, None
+    """Write a value that the dtype takes without a loss; torch checks basic keys and masks before it writes.
+
+    Of gradients torch records what the assignment does, and it refuses a leaf before it writes.
+    """
+    kind, is_tensor, dtype = type(key), type(value) is Tensor, x.dtype
+    given = value.dtype if is_tensor else None
     if is_tensor:
-        given = value.dtype
-        fits = given is dtype or (given, dtype) in _CASTS
-        if not fits or value.requires_grad or value.is_cpu is not x.is_cpu:
+        if given is not dtype and (given, dtype) not in _CASTS:
             return False
     elif dtype not in _TAKEN_BY.get(type(value), ()):
         return False
-    if x.requires_grad:
-        return False
     try:
         refuse_inference(x)
+        if kind is Tensor and not is_tensor:
+            return _fill(x, key, value.item() if isinstance(value, np.generic) else value)
         if kind is slice:
             step = key.step
             basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
@@ -212,9 +214,17 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
                 kind, key = int, int(key)
             basic = _count_of_window(key) >= 0 if kind is tuple else kind in _BASIC and _is_window(key)
         if is_tensor:
-            if overlap(x, value):
+            # As ``overlap`` does, without the call. On the meta device there's no address, and no value.
+            start, other = x.data_ptr(), value.data_ptr()
+            if start <= other:
+                overlaps = other < start + (x.nbytes if x.is_contiguous() else span(x))
+            else:
+                overlaps = start < other + (value.nbytes if value.is_contiguous() else span(value))
+            if overlaps:
                 # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
                 return basic and given is dtype and bool(value.dim()) and x[key].is_set_to(value)
+            if (has_accelerator() or not start or not other) and value.device != x.device:
+                return False
             if kind is not slice and value.dim() and _count(key) == x.dim():
                 # An element takes a 0-d value only.
                 return False
@@ -226,15 +236,34 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
         key = _as_target(x, key, value)
         if key is None:
             return False
-        if type(key) is not Tensor or is_tensor:
-            x[key] = value
-        elif key.dtype is torch.bool:
-            x.masked_fill_(key, value)
-        else:
-            x.index_fill_(0, key, value)
+        if type(key) is Tensor and not is_tensor:
+            return _fill(x, key, value)
+        x[key] = value
     except Exception:
         # The general path says what is wrong.
         return False
+    return True
+
+
+def _fill(x: Tensor, key: Tensor, value: Any) -> bool:
+    """Write a number where a mask, or integers along the first axis, select."""
+    if overlap(x, key):
+        return False
+    kind = key.dtype
+    if kind is torch.bool:
+        # torch broadcasts masks.
+        if key.shape != x.shape or not key.dim():
+            return False
+        x.masked_fill_(key, value)
+        return True
+    if kind is not torch.int64 or key.numel() > FEW:
+        return False
+    # torch writes up to the first index out of bounds. Of an index that isn't 1-d this raises.
+    length = x.size(0)
+    for place in key.tolist():
+        if not -length <= place < length:
+            return False
+    x.index_fill_(0, key, value)
     return True
 
 

@@ -218,6 +218,12 @@ def derivatives(x: Tensor) -> list[str]:
     return ["forward", *within] if forward and forward_ad.unpack_dual(x).tangent is not None else within
 
 
+@functools.cache
+def has_accelerator() -> bool:
+    """Return whether there's another device than the CPU that has memory."""
+    return torch.accelerator.device_count() > 0
+
+
 def is_plain(x: Tensor) -> bool:
     """Return whether no derivative is taken through a tensor, nor a transformation of torch running."""
     return not x.requires_grad and forward_ad._current_level < 0 and peek_interpreter_stack() is None
