@@ -108,7 +108,7 @@ def fft(
 
     Source: Array API standard 2025.12, ``fft.fft``.
     """
-    return _one("fft", _complex(_checked(x, norm)), n, axis, norm)
+    return _one("fft", _checked(x, norm), n, axis, norm)
 
 
 @primary(namespace="fft")
@@ -144,7 +144,7 @@ def ifft(
 
     Source: Array API standard 2025.12, ``fft.ifft``.
     """
-    return _one("ifft", _complex(_checked(x, norm)), n, axis, norm)
+    return _one("ifft", _checked(x, norm), n, axis, norm)
 
 
 @primary(namespace="fft")
@@ -186,7 +186,7 @@ def fftn(
 
     Source: Array API standard 2025.12, ``fft.fftn``.
     """
-    return _several("fftn", _complex(_checked(x, norm)), s, axes, norm)
+    return _several("fftn", _checked(x, norm), s, axes, norm)
 
 
 @primary(namespace="fft")
@@ -228,7 +228,7 @@ def ifftn(
 
     Source: Array API standard 2025.12, ``fft.ifftn``.
     """
-    return _several("ifftn", _complex(_checked(x, norm)), s, axes, norm)
+    return _several("ifftn", _checked(x, norm), s, axes, norm)
 
 
 @primary(namespace="fft")

@@ -9,8 +9,8 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array, as_floating, from_host
 from .._core.arrays.scratch import reuse, room
-from .._core.calling.invoke import check_result
-from .._core.declaring.declare import compositional
+from .._core.calling.invoke import attempt, check_result
+from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_real
 from .._core.values.shapes import check_memory
@@ -34,7 +34,7 @@ class UniformGenerator(Protocol):
         """Return an array of numbers of a shape."""
 
 
-@compositional(namespace="nn", scratch=True)
+@mixed(namespace="nn", scratch=True)
 def linear(x: Array, weight: Array, bias: Array | None = None, *, out: Array | None = None) -> Array:
     """Multiply by the transpose of a matrix of weights, and add a bias.
 
@@ -78,6 +78,9 @@ def linear(x: Array, weight: Array, bias: Array | None = None, *, out: Array | N
     if bias.shape != shape[-1:]:
         raise ShapeError(f"linear(): bias has shape {bias.shape}, but weight gives {matrix[0]} elements")
     x, weight, bias = promoted(x, weight, bias)
+    found = attempt("linear", x, weight, bias, out=out, result=(shape, x.dtype))
+    if found is not None:
+        return found
     if out is not None:
         check_result("linear", out, shape, x.dtype)
     product = matmul(x, weight.T, out=room(out, shape, x.dtype, bias))

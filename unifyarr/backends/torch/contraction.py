@@ -1,4 +1,4 @@
-"""Einstein's summation of two arrays on torch."""
+"""Sums of products of two arrays on torch."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import declines
-from ._shared import COMPLEX, DTYPES, FLOAT
+from ..kernels import declines, known_by
+from ._shared import COMPLEX, DTYPES, FLOAT, WIDE
 
 _PRODUCTS = FLOAT | COMPLEX
 
@@ -16,3 +16,13 @@ _PRODUCTS = FLOAT | COMPLEX
 @declines(lambda x1, x2, **_: DTYPES[x1.dtype] not in _PRODUCTS)
 def einsum(x1: Tensor, x2: Tensor, /, *, subscripts: str) -> Any:
     return torch.einsum(subscripts, x1, x2) if x1.dtype in _PRODUCTS else NotImplemented
+
+
+_linear = torch.nn.functional.linear
+
+
+@known_by(lambda x, *_: _linear if x.dtype in WIDE else None)
+@declines(lambda x, *_: DTYPES[x.dtype] not in WIDE)
+def linear(x: Tensor, weight: Tensor, bias: Tensor, /) -> Any:
+    """Multiply by the transpose of a matrix, and add: the engine takes one pass for both."""
+    return _linear(x, weight, bias) if x.dtype in WIDE else NotImplemented

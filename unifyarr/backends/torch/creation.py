@@ -14,10 +14,15 @@ from ..kernels import bound_by, fills_gaps
 from ._shared import BFLOAT16, DTYPES, UNSIGNED, Kernel, by_bits, takes_number
 
 
+def _on(device: Any) -> dict[str, Any]:
+    # To the engine nothing means ``None``, which takes longer to pass.
+    return {} if device is None else {"device": device}
+
+
 def _making(native: Callable[..., Tensor]) -> Kernel:
     def making(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Callable[[], Tensor]:
         # Lengths one by one are taken sooner than a tuple of them.
-        return partial(native, *(shape or [shape]), dtype=DTYPES[dtype], device=device)
+        return partial(native, *(shape or [shape]), dtype=DTYPES[dtype], **_on(device))
 
     @bound_by(making)
     def kernel(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
@@ -31,13 +36,13 @@ empty, ones, zeros = map(_making, (torch.empty, torch.ones, torch.zeros))
 
 def _filling(*, shape: tuple[int, ...], fill_value: Any, dtype: np.dtype[Any], device: Any) -> Callable[[], Tensor]:
     if takes_number(DTYPES[dtype], fill_value):
-        return partial(torch.full, shape, fill_value, dtype=DTYPES[dtype], device=device)
+        return partial(torch.full, shape, fill_value, dtype=DTYPES[dtype], **_on(device))
     # NumPy casts the value: torch refuses infinite or large floats and wraps integers that NumPy refuses.
     if isinstance(fill_value, complex) and dtype.kind not in "cb":
         fill_value = fill_value.real
     value = np.full((), fill_value, dtype)
     number = float(value) if dtype == BFLOAT16 else value.item()
-    return partial(torch.full, shape, number, dtype=DTYPES[dtype], device=device)
+    return partial(torch.full, shape, number, dtype=DTYPES[dtype], **_on(device))
 
 
 @bound_by(_filling)

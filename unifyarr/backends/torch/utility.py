@@ -1,11 +1,14 @@
-"""Tests over whole arrays on torch."""
+"""Tests over whole arrays, and differences of neighbours, on torch."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..kernels import support_native_out
+from ..kernels import Applied, declines, known_by, support_native_out
+from ._shared import COMPLEX, DTYPES, UNSIGNED
 
 Axis = tuple[int, ...]
 
@@ -23,3 +26,20 @@ def all(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) 
 @support_native_out
 def any(x: Tensor, /, *, axis: Axis, keepdims: bool, out: Tensor | None = None) -> Tensor:
     return torch.any(_native(x), axis, keepdims, out=out)
+
+
+# Of these the engine subtracts otherwise, or not at all.
+_OTHERWISE = UNSIGNED | COMPLEX
+
+
+def _know_diff(x: Tensor, *, axis: int) -> Any:
+    if x.dtype in _OTHERWISE:
+        return None
+    # The engine finds the usual arguments sooner by itself.
+    return torch.diff if axis == x.dim() - 1 else Applied(torch.diff, 1, axis)
+
+
+@known_by(_know_diff)
+@declines(lambda x, **_: DTYPES[x.dtype] in _OTHERWISE)
+def diff(x: Tensor, /, *, axis: int) -> Any:
+    return NotImplemented if x.dtype in _OTHERWISE else torch.diff(x, 1, axis)
