@@ -36,7 +36,7 @@ from tests.engines import make_arrays_on
 
 def measure(backend: str, only: list[str], wanted: tuple[str, ...]) -> Found:
     """Return the microseconds of each row, by who did it; print them."""
-    others = peers.statements()
+    others = peers.statements(backend)
     present = tuple(peers.peers(backend, wanted, names.of_engine(backend)))
     wanted_rows = [row for row in rows(backend) if any(text in row.ours for text in only or [""])]
     timed = {MACHINE: machine()}

@@ -2,7 +2,7 @@
 """Other packages in the rows of ``benchmarks/overhead.py``: each is a column where it's installed and has the engine.
 
 "=" is our call with the package's module in place of "ua". ``thin`` is the thinnest possible wrapper, a class of one
-slot and one type check: what no wrapper in Python saves.
+slot and one type check: what no wrapper in Python saves. The module ``thin_ENGINE`` has it for more rows, if it's there.
 """
 
 from __future__ import annotations
@@ -110,8 +110,17 @@ class thin:
 
 
 def _thin(backend: str, natives: Names) -> Names:
-    module = natives.get("torch") or natives.get("tf") or natives["xp"]
-    return {"p": thin(module), "x": Thin(natives["x"]), "y": Thin(natives["y"])}
+    module = _module_of(backend)
+    if module is not None:
+        return {"t": module} | module.names(natives)
+    engine = natives.get("torch") or natives.get("tf") or natives["xp"]
+    return {"p": thin(engine), "x": Thin(natives["x"]), "y": Thin(natives["y"])}
+
+
+def _module_of(backend: str) -> Any:
+    """Return the module of an engine's thin calls, ``None`` where there's none."""
+    name = f"{__package__}.thin_{backend}"
+    return importlib.import_module(name) if importlib.util.find_spec(name) else None
 
 
 def _eagerpy(backend: str, natives: Names) -> Names:
@@ -162,11 +171,15 @@ def peers(backend: str, wanted: tuple[str, ...], natives: Names) -> dict[str, Na
     return found
 
 
-def statements() -> dict[str, dict[str, str]]:
+def statements(backend: str) -> dict[str, dict[str, str]]:
     """Return by our statement those of the peers that have the call."""
     head, *lines = ([cell.strip() for cell in line.split("|")] for line in TABLE.strip("\n").splitlines())
     found: dict[str, dict[str, str]] = {}
     for ours, *cells in lines:
         texts = dict(zip(head[1:], cells, strict=False))
         found[ours] = {peer: ours.replace("ua.", "p.") if text == "=" else text for peer, text in texts.items() if text}
+    module = _module_of(backend)
+    for ours in () if module is None else [row.strip() for row in module.ROWS.replace("\n", "|").split("|")]:
+        if ours:
+            found.setdefault(ours, {})["thin"] = ours.replace("ua.", "t.")
     return found
