@@ -69,7 +69,8 @@ class Conversions(Deferred):
     def _scalar(self, kind: str) -> Any:
         backend = self._backend
         if backend.mutable and mode.get() is None:
-            number = backend.fast_get_item(self._native, ())
+            number_of = backend.number_of
+            number = backend.fast_get_item(self._native, ()) if number_of is None else number_of(self._native)
             if type(number) in _NUMBERS:
                 return number
         if self.shape:

@@ -33,6 +33,10 @@ def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.n
                     return memory
             elif backend.mutable:
                 # Nothing uses up its memory.
+                memory_of = None if copy else backend.memory_of
+                found = None if memory_of is None else memory_of(native)
+                if found is not None:
+                    return found
                 if not copy and not backend.is_watched(native) and not backend.is_read_only(native):
                     return backend.to_numpy(native)
             elif copy is not False and not backend.carries_derivative(native):

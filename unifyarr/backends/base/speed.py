@@ -70,6 +70,14 @@ class Speed(Values[Native]):
     # and nothing keeps; it declines by an error. ``None`` where there's no such.
     borrow: Callable[[Any, np.ndarray], Any] | None = None
 
+    # From the native of a 0-d array to its number, for ``float(x)``; it declines by ``NotImplemented``. Where it's
+    # ``None``, "get_item" is asked, whose number stands for an array.
+    number_of: Callable[[Any], Any] | None = None
+
+    # From a plain native to an array of NumPy's in its memory, which both may write; ``None`` in doubt. Where it isn't
+    # there, an engine that writes its natives is asked what it knows of one.
+    memory_of: Callable[[Any], np.ndarray | None] | None = None
+
     def layout_key(self, native: Native) -> Hashable:
         """Return what natives of one shape share if they have the same strides; by default the strides."""
         return self.strides(native)

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from ...errors import DeviceError, DtypeError
 from .. import base
@@ -48,8 +49,14 @@ from . import (
     transformations,
     utility,
 )
-from ._items import NUMBERS
-from ._private import MappingKey, disabled_torch_function, foreach_copy_, register_pytree_node
+from ._items import NUMBERS, number_of
+from ._private import (
+    MappingKey,
+    disabled_torch_function,
+    foreach_copy_,
+    peek_interpreter_stack,
+    register_pytree_node,
+)
 from ._shared import (
     BFLOAT16,
     COMPLEX,
@@ -106,6 +113,8 @@ class Backend(base.Backend[Tensor]):
     )
     writes_at_once = staticmethod(_targets.writes_at_once)
     borrow = staticmethod(_targets.borrow)
+    number_of = staticmethod(number_of)
+    memory_of = staticmethod(_targets.memory_of)
     fast = fast.PATHS
     modules = (
         attention,
@@ -445,7 +454,8 @@ class Backend(base.Backend[Tensor]):
 
     def is_watched(self, *natives: Tensor) -> bool:
         """Return whether values are unknown, or a derivative may be taken through one of some tensors."""
-        if not is_transforming():
+        # As ``is_transforming`` does, without the call.
+        if forward_ad._current_level < 0 and peek_interpreter_stack() is None:
             # Most are plain.
             for x in natives:
                 if x.requires_grad or not x.is_cpu:

@@ -119,6 +119,16 @@ def get_item(x: Tensor, key: Any) -> Any:
         return NotImplemented
 
 
+def number_of(x: Tensor) -> Any:
+    """Return the number of a 0-d tensor, also where it can't stand for one."""
+    if x.dim() or peek_interpreter_stack() is not None:
+        return NotImplemented
+    try:
+        return x.item()
+    except Exception:
+        return NotImplemented
+
+
 def get_pair(x: Tensor, key: tuple[int, int]) -> Any:
     """Return what two integers leave: the number of a matrix."""
     first, second = key

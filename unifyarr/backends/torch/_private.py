@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -57,8 +58,7 @@ def _refuse_inference(x: Tensor) -> None:
 
 
 # Raises for an inference tensor, of which there's no version, and takes less time than ``is_inference``.
-_version = getattr(torch.Tensor, "_version", None)
-refuse_inference = _refuse_inference if _version is None else _version.__get__
+refuse_inference = attrgetter("_version") if hasattr(Tensor, "_version") else _refuse_inference
 
 
 def base_of(x: Tensor) -> Tensor:

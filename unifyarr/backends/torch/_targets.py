@@ -1,4 +1,4 @@
-"""Fast paths of torch that write to a tensor, or read memory of NumPy's: what is looked at before."""
+"""Fast paths of torch that write to a tensor, or share memory with NumPy: what is looked at before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from ._private import peek_interpreter_stack, refuse_inference
-from ._shared import WIDE, span, takes_number
+from ._shared import WIDE, has_accelerator, span, takes_number
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
 
@@ -24,14 +24,16 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
     """
     # Inside a transformation there's no address: asking for it raises too.
     refuse_inference(out)
-    start = out.data_ptr()
-    end = start + (out.nbytes if out.is_contiguous() else span(out))
-    dtype, shape = out.dtype, out.shape
+    start, dtype, shape = out.data_ptr(), out.dtype, out.shape
     if x1 is not out:
         if x1.dtype is not dtype or x1.shape != shape:
             return False
+        # As ``overlap`` does, without the call.
         place = x1.data_ptr()
-        if place < end and (place >= start or place + (x1.nbytes if x1.is_contiguous() else span(x1)) > start):
+        if place < start:
+            if place + (x1.nbytes if x1.is_contiguous() else span(x1)) > start:
+                return False
+        elif place < start + (out.nbytes if out.is_contiguous() else span(out)):
             return False
     if x2 is out or x2 is x1:
         return True
@@ -46,13 +48,28 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
             # Beside 0-d tensors torch takes those of other devices.
             return False
     place = x2.data_ptr()
-    return place >= end or (place < start and place + (x2.nbytes if x2.is_contiguous() else span(x2)) <= start)
+    if place < start:
+        return bool(place + (x2.nbytes if x2.is_contiguous() else span(x2)) <= start)
+    return bool(place >= start + (out.nbytes if out.is_contiguous() else span(out)))
+
+
+def memory_of(x: Tensor) -> np.ndarray | None:
+    """Return the memory of a tensor that NumPy may write as torch does, ``None`` in doubt."""
+    # What ``expand`` returns shows an element several times.
+    if forward_ad._current_level >= 0 or peek_interpreter_stack() is not None or 0 in x.stride():
+        return None
+    try:
+        memory: np.ndarray = x.numpy()
+    except (RuntimeError, TypeError):
+        # It records gradients, is conjugated lazily, lies on another device, or is of a dtype that NumPy lacks.
+        return None
+    return memory
 
 
 def borrow(x: Tensor, array: np.ndarray) -> Tensor:
     """Return a tensor in the memory of ``array``, for one call beside ``x``; raise where something may keep it."""
     # The engine warns of memory that mustn't be written; derivatives keep operands.
-    if not array.flags.writeable or x.requires_grad or not x.is_cpu:
+    if not array.flags.writeable or x.requires_grad:
         raise TypeError
     if forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
         raise TypeError
@@ -66,13 +83,18 @@ def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
 def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
     native, in_place = getattr(torch, name), getattr(Tensor, f"{name}_")
     dtypes = frozenset((*WIDE, *others))
+    # Of each of the dtypes whether there may be tensors on several devices.
+    several: dict[torch.dtype, bool] = {}
 
     def fast(x1: Tensor, x2: Any, target: Any) -> bool:
         out = target._native
         dtype = out.dtype
-        if dtype not in dtypes:
-            return False
-        if x1 is out and x2.__class__ is Tensor:
+        is_several = several.get(dtype)
+        if is_several is None:
+            if dtype not in dtypes:
+                return False
+            is_several = several[dtype] = has_accelerator()
+        if x1 is out and type(x2) is Tensor:
             # torch looks at the shapes itself, before it writes.
             if x2.dtype is not dtype and not (dtype is torch.float64 and x2.dtype in _INTEGERS):
                 return False
@@ -85,7 +107,8 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
                         return False
                 elif place < start + (out.nbytes if out.is_contiguous() else span(out)):
                     return False
-                if not x2.dim() and x2.device != out.device:
+                # On the meta device there's no address.
+                if (is_several or not place) and not x2.dim() and x2.device != out.device:
                     return False
             # Of gradients this records the same as the assignment of a sum does.
             in_place(out, x2)

@@ -25,7 +25,6 @@ from ._shared import (
     WIDE,
     Kernel,
     as_method,
-    is_plain,
     takes_number,
 )
 from ._targets import into
@@ -40,8 +39,8 @@ _INT = frozenset({int})
 
 
 def _is_one(axis: Any, x: Tensor) -> bool:
-    # Whether the engine takes an argument for one axis, as we do.
-    return type(axis) is int and -x.dim() <= axis < x.dim()
+    # Whether the engine takes an argument for one axis, as we do: it refuses one out of bounds, but for a 0-d tensor.
+    return type(axis) is int and x.dim() > 0
 
 
 def sum(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
@@ -103,9 +102,12 @@ def _spread(native: Callable[..., Tensor]) -> Callable[..., Any]:
         if axis is None:
             count = x.dim() and x.numel()
         else:
-            count = _is_one(axis, x) and x.numel() and x.shape[axis]
-        # The engine warns where the divisor is 0; and the root of a variance of zero has another derivative.
-        if not count or not count > correction or not is_plain(x):
+            count = type(axis) is int and x.numel() and x.shape[axis]
+        # The engine warns where the divisor is 0; and the root of a variance of zero has another derivative: as
+        # ``is_plain`` does, without the call.
+        if not count or not count > correction or x.requires_grad:
+            return NotImplemented
+        if forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
             return NotImplemented
         if correction in (0, 1):
             # The engine takes these as a bool, sooner than as a number.
@@ -176,7 +178,8 @@ def scalar_remainder(x: Tensor, value: int) -> Any:
 
 
 def floor_divide(x1: Tensor, x2: Tensor) -> Any:
-    return floor_divide_floats(x1, x2) if x1.dtype is x2.dtype and x1.dtype in _FLOATING else NotImplemented
+    dtype = x1.dtype
+    return floor_divide_floats(x1, x2) if x2.dtype is dtype and dtype in _FLOATING else NotImplemented
 
 
 def matmul(x1: Tensor, x2: Tensor) -> Any:

@@ -73,7 +73,7 @@ def _know_search(x1: Tensor, x2: Tensor, *sorter: Tensor, side: Any) -> Any:
     arguments = {} if side == "left" else {"side": side}
 
     def searching(x1: Tensor, x2: Tensor, /) -> Tensor:
-        if x1.is_cpu and x1.is_contiguous() and x2.is_contiguous() and math.isfinite(x1.tolist()[-1]):
+        if x1.is_contiguous() and x2.is_contiguous() and math.isfinite(x1.tolist()[-1]):
             return torch.searchsorted(x1, x2, **arguments)
         return searchsorted(x1, x2, side=side)
 
