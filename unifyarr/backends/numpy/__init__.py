@@ -6,12 +6,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, final
 
-import numpy as np
-
 from ...errors import DeviceError, ReadOnlyError
 from .. import base
 from ..kernels import EFFORT, described
 from ..memory import aligned_copy, export
+from . import _direct as np
 from . import (
     activations,
     arithmetic,

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
 _ITEMS = frozenset({int, slice, type(None), type(Ellipsis)})

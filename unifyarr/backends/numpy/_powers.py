@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from . import _direct as np
 
 # From so many elements on, looking at all of them costs less than it saves.
 MANY = 4096

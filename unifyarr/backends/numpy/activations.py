@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..kernels import known_by, support_native_out, worked_around
+from . import _direct as np
 
 
 def _know_sigmoid(x: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
-
+from . import _direct as np
 from ._bfloat16 import BFLOAT16
 from .elementwise import _ufunc
 

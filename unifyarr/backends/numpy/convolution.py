@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..kernels import support_native_out, worked_around
+from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
 _HALF = frozenset({np.dtype(np.float16), BFLOAT16})

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..kernels import bound_by
 from ..memory import aligned_empty, aligned_zeros
+from . import _direct as np
 
 # Up to so many bytes a shortcut keeps a filled array, of which it returns copies.
 _SMALL = 1 << 10

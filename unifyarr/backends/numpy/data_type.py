@@ -7,9 +7,8 @@ from collections.abc import Callable
 from operator import methodcaller
 from typing import Any
 
-import numpy as np
-
 from ..kernels import bound_by, known_by
+from . import _direct as np
 
 
 def _casting(*, dtype: np.dtype[Any]) -> Callable[[np.ndarray], np.ndarray]:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..kernels import declines, support_native_out, worked_around
+from . import _direct as np
 from ._bfloat16 import in_float32
 from ._powers import is_root
 

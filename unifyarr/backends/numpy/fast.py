@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+from . import _direct as np
 from . import _pool, elementwise
 from ._bfloat16 import BFLOAT16
 from ._items import get_copy, get_item, set_item

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from . import _direct as np
 
 
 def fft(x: np.ndarray, /, *, n: int, axis: int, norm: Any) -> np.ndarray:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..kernels import declines
+from . import _direct as np
 
 # Of real weights, which NumPy adds up in float64.
 _WEIGHTS = frozenset("efd")

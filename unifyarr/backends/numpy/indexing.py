@@ -6,9 +6,8 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
 from ..kernels import bound_by, support_native_out
+from . import _direct as np
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]

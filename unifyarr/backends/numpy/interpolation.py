@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from . import _direct as np
 
 
 def interp(x: np.ndarray, xp: np.ndarray, fp: np.ndarray, /, *, left: Any, right: Any) -> np.ndarray:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..kernels import known_by, support_native_out
+from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
 

@@ -6,9 +6,8 @@ import functools
 import importlib
 from typing import Any
 
-import numpy as np
-
 from ..kernels import permutation
+from . import _direct as np
 
 _PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
 

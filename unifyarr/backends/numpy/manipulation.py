@@ -7,9 +7,8 @@ from functools import partial
 from operator import attrgetter, methodcaller
 from typing import Any
 
-import numpy as np
-
 from ..kernels import bound_by, known_by, support_native_out
+from . import _direct as np
 from ._pool import empty_like
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..kernels import scaled_root_mean_square, worked_around
+from . import _direct as np
 
 
 @worked_around("NumPy's own functions of squares keep all of them")

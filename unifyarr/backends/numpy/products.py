@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..kernels import declines
+from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
 

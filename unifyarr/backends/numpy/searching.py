@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..kernels import bound_by, known_by, support_native_out
+from . import _direct as np
 from ._bfloat16 import ordered
 
 

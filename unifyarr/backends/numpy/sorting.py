@@ -10,9 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..kernels import bound_by, support_native_out
+from . import _direct as np
 from ._bfloat16 import ordered
 
 # From so many elements on it pays to look for zeros and NaN.

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from ..kernels import scipy_values, support_native_out, worked_around
+from . import _direct as np
 
 _BLOCK = 8192
 # 1 - erf(27.3) is below the least positive float64.

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..kernels import bound_by, support_native_out
+from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
 Axis = tuple[int, ...]

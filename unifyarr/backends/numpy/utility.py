@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..kernels import support_native_out
+from . import _direct as np
 
 
 @support_native_out
