@@ -14,7 +14,6 @@ from .._core.arrays.nest import Nest
 from .._core.arrays.operators import Operators
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import as_real, check_callable
-from .._core.writing.inplace import at
 from ..errors import StructureError
 from .comparing import agree, difference
 from .tree import Tree, as_item, made, order_of, set_items
@@ -190,11 +189,7 @@ class Container(Operators, Tree):
         for other in others:
             _check_container(other, "map()")
             self._check_same(other)
-        made = []
-        with at(self) as leaf:
-            for leaf.place, leaves in enumerate(zip(self.leaves(), *(other.leaves() for other in others), strict=True)):
-                made.append(function(*leaves))
-        return self._with_leaves(made)
+        return self._like(self._each(function, "", others))
 
     def map_with_path(self, function: Callable[..., Any], /, *others: Container) -> Self:
         """Return a container of a function's results for the path and the leaf of each; see ``map``.
@@ -211,12 +206,7 @@ class Container(Operators, Tree):
         for other in others:
             _check_container(other, "map()")
             self._check_same(other)
-        made = []
-        columns = zip(self.paths(), self.leaves(), *(other.leaves() for other in others), strict=True)
-        for place, (path, *leaves) in enumerate(columns):
-            with at(self, place):
-                made.append(function(path, *leaves))
-        return self._with_leaves(made)
+        return self._like(self._each(function, "", others, with_path=True))
 
     def filter(self, predicate: Callable[[str, Array], Any], /) -> Container:
         """Return a container of the leaves for which a function of path and leaf returns true; see ``prune``.
@@ -395,6 +385,35 @@ class Container(Operators, Tree):
 
     def _with_leaves(self, leaves: Sequence[Any]) -> Self:
         twin: Self = _rebuilt(self, iter(leaves))
+        return twin
+
+    def _each(
+        self, function: Callable[..., Any], way: str, others: Sequence[Any], *, with_path: bool = False
+    ) -> dict[str, Any]:
+        # What a function returns for each leaf, in the order of the leaves. Containers of one structure have one way.
+        items, found = self._items, {}
+        for name in order_of(self):
+            item = items[name]
+            beside = [other._items[name] for other in others] if others else ()
+            if isinstance(item, Container):
+                found[name] = item._each(function, f"{way}{name}/", beside, with_path=with_path)
+                continue
+            try:
+                found[name] = function(f"{way}{name}", item, *beside) if with_path else function(item, *beside)
+            except BaseException as error:
+                error.add_note(f"at the leaf {way + name!r} of a container")
+                raise
+        return found
+
+    def _like(self, found: dict[str, Any]) -> Self:
+        # A container of what ``_each`` found. The names keep their order.
+        items = self._items
+        for name, x in found.items():
+            if type(x) is not Array:
+                item = items[name]
+                found[name] = item._like(x) if isinstance(item, Container) else as_item(x, name, Container)
+        twin = object.__new__(type(self))
+        set_items(twin, found if [*found] == [*items] else {name: found[name] for name in items}, self._container_type)
         return twin
 
     def _call_each(self, function: Callable[..., Any], positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
