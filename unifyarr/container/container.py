@@ -392,17 +392,21 @@ class Container(Operators, Tree):
     ) -> dict[str, Any]:
         # What a function returns for each leaf, in the order of the leaves. Containers of one structure have one way.
         items, found = self._items, {}
+        alone = not others and not with_path
         for name in order_of(self):
             item = items[name]
-            beside = [other._items[name] for other in others] if others else ()
-            if isinstance(item, Container):
-                found[name] = item._each(function, f"{way}{name}/", beside, with_path=with_path)
-                continue
             try:
-                found[name] = function(f"{way}{name}", item, *beside) if with_path else function(item, *beside)
+                if alone and type(item) is Array:
+                    found[name] = function(item)
+                    continue
+                beside = [other._items[name] for other in others]
+                if not isinstance(item, Container):
+                    found[name] = function(f"{way}{name}", item, *beside) if with_path else function(item, *beside)
+                    continue
             except BaseException as error:
                 error.add_note(f"at the leaf {way + name!r} of a container")
                 raise
+            found[name] = item._each(function, f"{way}{name}/", beside, with_path=with_path)
         return found
 
     def _like(self, found: dict[str, Any]) -> Self:
@@ -412,8 +416,9 @@ class Container(Operators, Tree):
             if type(x) is not Array:
                 item = items[name]
                 found[name] = item._like(x) if isinstance(item, Container) else as_item(x, name, Container)
-        twin = object.__new__(type(self))
-        set_items(twin, found if [*found] == [*items] else {name: found[name] for name in items}, self._container_type)
+        twin: Self = object.__new__(type(self))
+        in_order = tuple(found) == tuple(items)
+        set_items(twin, found if in_order else {name: found[name] for name in items}, self._container_type)
         return twin
 
     def _call_each(self, function: Callable[..., Any], positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
