@@ -73,13 +73,13 @@ class Where(NamedTuple):
 
 
 # The backends that are loaded and may trace programs of their own, as mutable engines don't.
-_STAGING: list[Handle] = []
+STAGING: list[Handle] = []
 
 
 @when_loaded
 def _note(backend: Handle) -> None:
     if not backend.mutable:
-        _STAGING.append(backend)
+        STAGING.append(backend)
 
 
 def refuse_inside_trace(name: str) -> None:
@@ -89,7 +89,7 @@ def refuse_inside_trace(name: str) -> None:
     if found is not None:
         unrepeatable()
         staged = found.trace is not None
-    for backend in _STAGING:
+    for backend in STAGING:
         if backend.stages():
             staged = True
     if staged:

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._core.arrays.array import Array, wrap
+from .._core.arrays.array import Array, blank_array, wrap
 from .._core.engines import dtypes
 from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
+from .._core.engines.tracing import mode
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
 from ..errors import BackendFeatureError
-from ._arguments import Place, Where, as_host, check, places, refuse_inside_trace, store
+from ._arguments import STAGING, Place, Where, as_host, check, places, refuse_inside_trace, store
 from ._host import KNOWN, OWN, key_of, remember, sample
 from ._later import Sampler, draw_later, is_drawn_later, is_steady, sampler
 from ._native import Native
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .._core.engines.handle import Handle
     from ..typing import Shape
 
+running_mode = mode.get
 # A seed, or one of NumPy's objects made from seeds.
 Seed = int | Sequence[int] | np.random.SeedSequence | None
 ENGINES = ("host", "native")
@@ -231,7 +233,8 @@ class Base:
             where, kind = Where(*wanted), _KINDS[kinds[0]]
             with self._lock:
                 return self._native.draw(name, where, kind, kinds, parameters)  # type: ignore[union-attr]
-        refuse_inside_trace(name)
+        if STAGING or running_mode() is not None:
+            refuse_inside_trace(name)
         key = key_of(name, wanted, parameters)
         try:
             known = KNOWN.get(key)
@@ -243,13 +246,18 @@ class Base:
             if is_certain:
                 # NumPy allocates before it draws, and nothing fails after that.
                 with self._lock:
-                    values = getattr(host, name)(**arguments)
-                return wrap(values if make is None else make(values), backend)
+                    values = getattr(host, name)(*arguments)
+                # As ``wrap`` does, without the call: what is certain is on an engine that can write its arrays.
+                array = blank_array()
+                array._native = values if make is None else make(values)
+                array._backend = backend
+                array._base = None
+                return array
             if backend.supports_dtype(OWN[_KINDS[kinds[0]]].dtype, device):
                 # What copies a few numbers doesn't fail, and to save the state takes longer than to draw them.
-                is_safe = has_one_device(backend) and prod(arguments["size"]) <= _FEW
+                is_safe = has_one_device(backend) and prod(arguments[-1]) <= _FEW
                 with self._lock if is_safe else self._rollback():
-                    values = np.asarray(getattr(host, name)(**arguments))
+                    values = np.asarray(getattr(host, name)(*arguments))
                     return wrap(backend.adopt(values, device=device), backend)
         where, kind = Where(*wanted), _KINDS[kinds[0]]
         given = {parameter: as_host(value) for parameter, value in parameters.items()}

@@ -22,8 +22,8 @@ _STANDARD = frozenset({"random", "standard_normal", "standard_exponential", "sta
 class Draw(NamedTuple):
     """What was checked of a draw of NumPy's own 64 bits, so that the next one with equal arguments needs no check."""
 
-    # The arguments of NumPy's method.
-    arguments: dict[str, Any]
+    # The arguments of NumPy's method, whose last one is the size; it takes them sooner by place.
+    arguments: tuple[Any, ...]
     backend: Handle
     device: Any
     # Makes a native of what NumPy drew where nothing can fail any more; ``None`` where that is one, or it may fail.
@@ -57,7 +57,7 @@ def remember(key: Hashable, kind: type, place: Place, parameters: Parameters) ->
         is_host = backend.native_type is np.ndarray
         if not is_host and backend.mutable and has_one_device(backend):
             make = backend.adopting(OWN[kind].dtype, device)
-        KNOWN[key] = Draw({**parameters, "size": place.shape}, backend, device, make, is_host or make is not None)
+        KNOWN[key] = Draw((*parameters.values(), place.shape), backend, device, make, is_host or make is not None)
 
 
 _NUMBERS = frozenset({int, float})

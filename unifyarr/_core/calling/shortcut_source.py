@@ -192,7 +192,7 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
         else ""
     )
     kind = "str" if type(default) is str else "int"
-    return f"{name} if type({name}) is {kind} else {dtype}{sequence}{mark}told({name})"
+    return f"{dtype}{name} if type({name}) is {kind} else {sequence}{mark}told({name})"
 
 
 def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:

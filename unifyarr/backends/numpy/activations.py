@@ -8,16 +8,23 @@ from typing import Any
 from ..kernels import known_by, support_native_out, worked_around
 from . import _direct as np
 
+# By the code of a dtype, up to which sum of squares no element is so small that a power of it overflows.
+_SMALL = {"f": 88.0**2, "d": 709.0**2}
+
 
 def _know_sigmoid(x: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
     if not x.ndim or x.dtype.kind == "V":
         return None
     # An array is added sooner than a number.
-    one = np.ones((), x.dtype)
+    one, small, sum_of_products = np.ones((), x.dtype), _SMALL.get(x.dtype.char, 0.0), np.vdot
 
     def known(x: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):
+        if small and sum_of_products(x, x) < small:
+            # To ignore errors takes longer than to sum.
             result = np.exp(np.negative(x))
+        else:
+            with np.errstate(over="ignore"):
+                result = np.exp(np.negative(x))
         np.add(result, one, result)
         found: np.ndarray = np.reciprocal(result, result)
         return found

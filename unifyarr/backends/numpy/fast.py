@@ -117,12 +117,16 @@ def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
     return NotImplemented
 
 
+_DOUBLE, _finite = np.dtype(np.float64), math.isfinite
+
+
 def floor_divide(x1: np.ndarray, x2: np.ndarray) -> Any:
-    dtype = x1.dtype
-    is_plain = x2.dtype is dtype and x1.ndim == 1 == x2.ndim and len(x1) == len(x2) and dtype.char in "fd"
-    if is_plain and math.isfinite(x1.dot(x2)):
-        # Of an infinite element the product is infinite, or NaN beside a zero: there NumPy has other quotients.
-        return np.floor_divide(x1, x2)
+    if x1.dtype is _DOUBLE is x2.dtype and x1.ndim == 1:
+        total = x1.dot(x2)
+        if total.__class__ is np.float64 and _finite(total):
+            # Two vectors of one length. Of an infinite element the product is infinite, or NaN beside a zero: there
+            # NumPy has other quotients.
+            return _floor_divide(x1, x2)
     return elementwise.floor_divide(x1, x2)
 
 
@@ -158,6 +162,7 @@ def count_nonzero(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
 
 
 _where, _concatenate, _count_nonzero = np.where, np.concatenate, np.count_nonzero
+_floor_divide, _array, _OBJECTS = np.floor_divide, np.array, np.dtype(object)
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 # The codes of the dtypes that are NumPy's own; C has two types of 64 bits, one of which engines don't know.
 _OWN = frozenset(np.dtype(name).char for name in _NAMES.split())
@@ -171,8 +176,9 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
         if type(obj) is np.ndarray:
             return obj if obj.dtype.char in _OWN and obj.dtype.isnative else NotImplemented
         if type(obj) is list and len(obj) < _FEW and _NUMBERS.issuperset(map(type, obj)):
-            made = np.asarray(obj)
-            return made if made.dtype.char in _OWN else NotImplemented
+            made = _array(obj)
+            # Of numbers alone it may hold objects: integers too large for any dtype.
+            return made if made.dtype is not _OBJECTS else NotImplemented
     return NotImplemented
 
 

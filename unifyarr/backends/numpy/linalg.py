@@ -32,6 +32,7 @@ def vecdot(x1: np.ndarray, x2: np.ndarray, /, *, axis: int, out: Any = ...) -> n
     return np.vecdot(x1, x2, axis=axis - ndim, out=out)  # type: ignore[call-overload]
 
 
+@known_by(lambda x, *, upper: None if upper else np.linalg.cholesky)
 def cholesky(x: np.ndarray, /, *, upper: bool) -> np.ndarray:
     return np.linalg.cholesky(x, upper=upper)
 
@@ -64,10 +65,12 @@ def eigvals(x: np.ndarray, /) -> np.ndarray:
     return np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64), copy=False)
 
 
+@known_by(lambda x: np.linalg.eigvalsh)
 def eigvalsh(x: np.ndarray, /) -> np.ndarray:
     return np.linalg.eigvalsh(x)
 
 
+@known_by(lambda x: np.linalg.inv)
 def inv(x: np.ndarray, /) -> np.ndarray:
     return np.linalg.inv(x)
 
@@ -111,6 +114,7 @@ def slogdet(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(sign), np.asarray(logabsdet)
 
 
+@known_by(lambda x1, x2: np.linalg.solve)
 def solve(x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
     """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
     return np.linalg.solve(x1, x2)
