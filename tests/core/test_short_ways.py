@@ -26,7 +26,7 @@ LONG = {
     **dict.fromkeys(("trim_zeros", "bincount", "histogram", "digitize", "linalg.lstsq", "linalg.expm"), VALUES),
     **dict.fromkeys((f"segment_{name}" for name in ("max", "mean", "min", "prod", "sum")), VALUES),
     **dict.fromkeys(("intersect1d", "setdiff1d", "setxor1d"), "the length of the result follows from values"),
-    **dict.fromkeys(("pad", "diag", "diagflat", "nn.max_pool1d", "nn.avg_pool1d"), WRITES),
+    **dict.fromkeys(("nn.max_pool1d", "nn.avg_pool1d"), WRITES),
     **dict.fromkeys(("nn.scaled_dot_product_attention", "nn.multi_head_attention"), WRITES),
     "nn.batch_norm": "may update its parameters",
     "nn.dropout": "draws numbers",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._core.arrays.array import Array, blank_array, wrap
+from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
 from .._core.engines.handle import has_one_device
 from .._core.engines.registry import Node, register_node
@@ -247,12 +247,7 @@ class Base:
                 # NumPy allocates before it draws, and nothing fails after that.
                 with self._lock:
                     values = getattr(host, name)(*arguments)
-                # As ``wrap`` does, without the call: what is certain is on an engine that can write its arrays.
-                array = blank_array()
-                array._native = values if make is None else make(values)
-                array._backend = backend
-                array._base = None
-                return array
+                return wrap(values if make is None else make(values), backend)
             if backend.supports_dtype(OWN[_KINDS[kinds[0]]].dtype, device):
                 # What copies a few numbers doesn't fail, and to save the state takes longer than to draw them.
                 is_safe = has_one_device(backend) and prod(arguments[-1]) <= _FEW
