@@ -9,7 +9,13 @@ from jax import lax
 
 from ._compiled import compiled, in_single
 
-sigmoid = compiled(in_single(lax.logistic))
+
+@compiled
+@in_single
+def sigmoid(x: jax.Array, /) -> jax.Array:
+    return lax.logistic(x)
+
+
 _relu = compiled(jax.nn.relu)
 
 
