@@ -34,6 +34,11 @@ def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Shortcuts, "get", lambda self, key: declines)
 
 
+def path_of_call(handle: Handle, name: str) -> str:
+    """Return the attribute in which a dispatcher finds the fast path of an operator on plain arrays."""
+    return f"fast_at_once_{name}" if handle.large is None else f"fast_{name}"
+
+
 def leave_fast_paths(handle: Handle, patch: pytest.MonkeyPatch) -> None:
     """Have every fast path of a backend decline: these hold kernels of their own."""
     for path in [each for each in vars(handle) if each.startswith("fast_")]:

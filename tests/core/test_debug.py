@@ -23,6 +23,7 @@ from unifyarr.errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, Debug
 from unifyarr.testing import lacks, needs
 
 from ..functions import test_out as table
+from ..kernels import path_of_call
 from ..natives import skip_unless, values_of, variable
 from ..oracle import as_numpy
 from .test_aliasing import TESTED, cases_of
@@ -527,8 +528,9 @@ def served(backend: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
     x = ua.asarray([1.0, 2.0])
     x + x
     calls: list[Any] = []
-    fast = handle.fast_add
-    monkeypatch.setattr(handle, "fast_add", lambda *natives: calls.append(natives) or fast(*natives))
+    path = path_of_call(handle, "add")
+    fast = getattr(handle, path)
+    monkeypatch.setattr(handle, path, lambda *natives: calls.append(natives) or fast(*natives))
 
     def add() -> bool:
         calls.clear()

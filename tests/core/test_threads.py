@@ -14,6 +14,7 @@ import pytest
 import unifyarr as ua
 from unifyarr._core.engines.registry import load
 
+from ..kernels import path_of_call
 from ..natives import variable
 from ..oracle import assert_same
 from ..transformations.through import engines
@@ -218,13 +219,14 @@ def test_fast_paths_serve_the_other_threads(
     x = ua.asarray([1.0, 2.0])
     x + x
     handle, served = load(backend), list[int]()
-    fast = handle.fast_add
+    path = path_of_call(handle, "add")
+    fast = getattr(handle, path)
 
     def counting(*natives: Any) -> Any:
         served.append(threading.get_ident())
         return fast(*natives)
 
-    monkeypatch.setattr(handle, "fast_add", counting)
+    monkeypatch.setattr(handle, path, counting)
     own = threading.get_ident()
 
     def inside() -> None:

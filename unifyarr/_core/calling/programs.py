@@ -46,8 +46,8 @@ class Program:
         self._natives = [place for place, x in enumerate(operands) if x is not None]
         self._lines = [f"n{place} = x{place}._native" for place in self._natives] if whole else []
         self._values: dict[str, Any] = {}
-        # The kernel that is all of it, if one is.
-        self._kernel: Callable[..., Any] | None = None
+        # The kernel that is all of it, but for what it declines, if one is.
+        self.kernel: Callable[..., Any] | None = None
 
     def decline(self, condition: str, /, **values: Any) -> None:
         """Decline a call where a condition holds; one with ``{}`` is asked of the native of each operand."""
@@ -65,11 +65,11 @@ class Program:
     def compute(self, steps: Sequence[Step], constants: Mapping[int, Any], results: Iterable[int]) -> None:
         """Call the kernels of all steps; the natives in the slots ``results`` are asked for afterwards."""
         self._values |= {f"n{slot}": native for slot, native in constants.items()}
-        if len(steps) == 1 and not self._lines:
+        if len(steps) == 1 and not self._whole:
             kernel, inputs, static, out, _ = steps[0]
             bound = _bound(kernel, static, out)
             if bound == Bound(bound.kernel) and out is None and inputs == tuple(range(self._count)):
-                self._kernel = self._method(bound.kernel, steps[0])
+                self.kernel = self._method(bound.kernel, steps[0])
         kept = {*range(self._count), *constants, *results}
         ends = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
         for place, each in enumerate(steps):
@@ -118,8 +118,8 @@ class Program:
 
     def returning(self, returned: str, **values: Any) -> Callable[..., Any]:
         """Return the function, which returns what an expression says."""
-        if self._kernel is not None and len(self._lines) == 1 and self._lines[0].startswith(f"{returned} = "):
-            return self._kernel
+        if self.kernel is not None and len(self._lines) == 1 and self._lines[0].startswith(f"{returned} = "):
+            return self.kernel
         self._values |= values
         taken = "".join(f"{'x' if self._whole else 'n'}{place}, " for place in range(self._count))
         lines = [f"def make({', '.join(self._values)}):", f"    def shortcut({taken}):"]

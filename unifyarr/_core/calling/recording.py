@@ -184,6 +184,10 @@ class Recording:
         backend = x._backend
         return backend.mutable and any(backend.may_share_memory(x._native, each) for each in self.constants.values())
 
+    def names_dtypes(self) -> bool:
+        """Return whether a kernel was told a dtype."""
+        return any(isinstance(each, (np.dtype, DType, type)) for step in self.steps for each in step.static.values())
+
     def compute(self, program: Program, results: list[int]) -> None:
         """Make a program compute the natives in slots from those of the operands."""
         program.compute(self._needed(results), self.constants, results)

@@ -14,8 +14,6 @@ if {condition}:
     try:
         {look}
         {keyed}
-        {mark}found = {mark}shortcuts.get({mark}key)
-        {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
     except Exception:
         {mark}found = {mark}native = NotImplemented
     {finish}
@@ -29,12 +27,35 @@ if out is None:
 elif {mark}native is not NotImplemented and {mark}put(out, {mark}native):
     return out
 """
+_FOUND = """
+{mark}key = ({mark}backend, {key})
+{mark}found = {mark}shortcuts.get({mark}key)
+{mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
+"""
 # By dtypes and shapes, or by what an engine has sooner for both.
 _KEYED = """
 if {mark}type_key is None:
     {mark}key = ({mark}backend, {key})
 else:
     {mark}key = ({mark}backend, {typed})
+{mark}found = {mark}shortcuts.get({mark}key)
+{mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
+"""
+# The same of a function whose shortcuts take natives. The one of an engine with a ``trace_cell`` may be a kernel, which
+# doesn't look whether a trace runs.
+_KEYED_KERNEL = """
+if {mark}type_key is None:
+    {mark}key = ({mark}backend, {key})
+    {mark}found = {mark}shortcuts.get({mark}key)
+    {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
+else:
+    {mark}key = ({mark}backend, {typed})
+    {mark}found = {mark}shortcuts.get({mark}key)
+    {mark}cell = {mark}backend.trace_cell
+    if {mark}found is None or ({mark}cell is not None and {mark}cell.value is not {mark}backend.no_trace):
+        {mark}native = NotImplemented
+    else:
+        {mark}native = {mark}found({inputs})
 """
 # The natives of a list or tuple of arrays of one backend, and what tells it from other sequences.
 _LOOK = """
@@ -107,8 +128,13 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
         condition=" and ".join([*(f"{name} is None" for name in absent if name != "out"), *conditions]),
         backend=backend,
         look="\n".join(look),
-        keyed=fill(_KEYED, key=", ".join(key + others), typed=", ".join(typed + others), mark=mark),
-        inputs=", ".join(inputs),
+        keyed=fill(
+            _KEYED if whole else _KEYED_KERNEL,
+            key=", ".join(key + others),
+            typed=", ".join(typed + others),
+            inputs=", ".join(inputs),
+            mark=mark,
+        ),
         call=call,
         mark=mark,
         **_finish(names, mark, _FINISHED if whole else FINISH),
@@ -206,8 +232,7 @@ def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, ca
         condition=" and ".join(conditions),
         backend=f"{usual} if out is None else out._backend",
         look="",
-        keyed=f"{mark}key = ({mark}backend, {key})",
-        inputs="",
+        keyed=fill(_FOUND, key=key, inputs="", mark=mark),
         call=call,
         mark=mark,
         **_finish(names, mark, FINISH),

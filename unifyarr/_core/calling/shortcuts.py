@@ -120,7 +120,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         if not notes.is_repeatable:
             return None
         program = Program(operands, backend, whole=self._takes_arrays)
-        _guard(program, notes, backend)
+        _guard(program, notes, backend, asked=self._takes_arrays or self._takes_nothing or backend.trace_cell is None)
         found: Callable[..., Any] | None
         if self._takes_arrays:
             found = _whole(program, notes, result, operands, backend)
@@ -136,7 +136,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             if shown:
                 program.wrap(slots[:1], backend)
                 program.wrap(slots[1:], backend, of=slots[0])
-            found = _returned(program, slots[-1], backend, result, f"a{slots[-1]}" if shown else "")
+            found = _returned(program, notes, slots[-1], backend, result, f"a{slots[-1]}" if shown else "")
         if found is None or not notes.watches_layout or self._takes_nothing:
             return found
         by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend, whole=self._takes_arrays))
@@ -197,22 +197,29 @@ def _replace_operands(call: Call, backend: Handle) -> None:
         call.arguments[name] = tuple(map(other, value)) if name in call.parameters.sequences else other(value)
 
 
-def _guard(program: Program, notes: Recording, backend: Handle) -> None:
-    """Make a program decline what the body would look at: natives of another type, and gradients."""
+def _guard(program: Program, notes: Recording, backend: Handle, *, asked: bool) -> None:
+    """Make a program decline what the body would look at: natives of another type, and gradients.
+
+    It is ``asked`` whether a trace runs, unless the dispatcher looks at that.
+    """
     if not backend.mutable:
         # Variables and tracers, where the key doesn't tell them apart; and what is made inside a trace is marked as its
         # own, even where it's known.
         if backend.type_key is None:
             program.decline("type({}) is not plain", plain=backend.native_type)
-        program.decline("trace_state() is not no_trace", trace_state=backend.trace_state, no_trace=backend.no_trace)
+        if asked:
+            program.decline("trace_state() is not no_trace", trace_state=backend.trace_state, no_trace=backend.no_trace)
     elif notes.watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
         program.decline_watched()
 
 
-def _returned(program: Program, slot: int, backend: Handle, result: Array, array: str = "") -> Callable[..., Any]:
+def _returned(
+    program: Program, notes: Recording, slot: int, backend: Handle, result: Array, array: str = ""
+) -> Callable[..., Any]:
     """Return a program of one result, which is returned as an array or as its native."""
-    if not backend.mutable and not backend.has_fixed_dtypes:
-        # JAX may be set to compute in 32 bits meanwhile, which the body refuses.
+    if not backend.mutable and not backend.has_fixed_dtypes and (program.kernel is None or notes.names_dtypes()):
+        # JAX may be set to compute in 32 bits meanwhile, and the body refuses a dtype of 64. A kernel that isn't told a
+        # dtype is called by the body then too.
         if backend.type_key is None:
             program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
         else:
@@ -267,7 +274,7 @@ def _whole(
         return None
     notes.compute(program, slots)
     program.wrap(slots, backend, base=base)
-    return _returned(program, slots[0], backend, result, f"a{slots[0]}")
+    return _returned(program, notes, slots[0], backend, result, f"a{slots[0]}")
 
 
 def _shown(view: Array, operands: Sequence[Array | None]) -> int | None:

@@ -29,18 +29,14 @@ if native is not NotImplemented:
 _UNARY = """
 if {condition}type({x}) is Array:
     backend = {x}._backend
-    fast = backend.fast_{name}
-    {large}
-    {make}
+    {chosen}
 """
 _BINARY = """
 {prefix}if type({x}) is Array:
     backend = {x}._backend
     if type({y}) is Array:
         if {y}._backend is backend:
-            fast = backend.fast_{name}
-            {large}
-            {make}
+            {chosen}
     elif type({y}) is int or type({y}) is float:
         fast = backend.fast_scalar_{name}
         {large}
@@ -83,6 +79,29 @@ if {condition}:
             array._backend = backend
             array._base = {base}
             return array
+"""
+# Natives of an engine's usual class outside of its traces need no fast path that looks at them: their kernel is called.
+_CHOSEN = """
+large = backend.large
+if large is None and {plain} is backend.native_type and backend.trace_cell.value is backend.no_trace:
+    try:
+        native = backend.fast_at_once_{name}({operands})
+    except Exception:
+        native = NotImplemented
+    if native is not NotImplemented:
+        array = blank_array()
+        array._native = native
+        array._backend = backend
+        array._base = None
+        return array
+else:
+    fast = backend.fast_{name}
+    {large}
+    {make}
+"""
+_LARGE_TOO = """
+if large and {x}._native.nbytes >= large:
+    fast = backend.fast_large_{name}
 """
 _LARGE = """
 large = backend.large
@@ -182,10 +201,21 @@ def mark_for(names: list[str]) -> str:
     return mark
 
 
+def _chosen(name: str, *operands: str, elementwise: bool = True) -> str:
+    natives = ", ".join(f"{x}._native" for x in operands)
+    return fill(
+        _CHOSEN,
+        name=name,
+        plain=" is ".join(f"type({x}._native)" for x in operands),
+        operands=natives,
+        large=fill(_LARGE_TOO, x=operands[0], name=name) if elementwise else "",
+        make=fill(_MAKE, operands=natives),
+    )
+
+
 @lru_cache(maxsize=16)
 def unary(name: str, x: str, condition: str = "") -> str:
-    large, make = fill(_LARGE, x=x, name=name), fill(_MAKE, operands=f"{x}._native")
-    return fill(_UNARY, name=name, x=x, large=large, make=make, condition=condition)
+    return fill(_UNARY, x=x, chosen=_chosen(name, x), condition=condition)
 
 
 @lru_cache(maxsize=16)
@@ -196,8 +226,8 @@ def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> st
         x=x,
         y=y,
         prefix=prefix,
+        chosen=_chosen(name, x, y, elementwise=elementwise),
         large=fill(_LARGE, x=x, name=name) if elementwise else "",
-        make=fill(_MAKE, operands=f"{x}._native, {y}._native"),
         make_beside=fill(_MAKE, operands=f"{x}._native, {y}"),
         make_borrowed=fill(_MAKE, operands=f"{x}._native, backend.borrow({x}._native, {y})"),
         make_scalar=fill(_MAKE, operands=f"{x}._native, {y}"),

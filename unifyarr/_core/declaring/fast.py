@@ -1,10 +1,10 @@
 """Fast paths: what a call on plain arrays may do at once, by backend and function.
 
-They come in five forms: on arrays, on an array and a Python number (``scalar``), on a Python number and an array
-(``reflected``), into an array (``out``), and on large arrays or one of them and a number (``large``). Those made here
-serve operands of one dtype that the loop keeps, which is learnt once for each dtype. A backend may bring its own, in a
-mapping ``fast`` by name, and in a mapping ``fast_forms`` from a form to a function that makes the fast path of an
-elementwise kernel.
+They come in six forms: on arrays, on an array and a Python number (``scalar``), on a Python number and an array
+(``reflected``), into an array (``out``), on large arrays or one of them and a number (``large``), and on natives that
+the dispatcher has looked at (``at_once``), of an engine with a ``trace_cell``. Those made here serve operands of one
+dtype that the loop keeps, which is learnt once for each dtype. A backend may bring its own, in a mapping ``fast`` by
+name, and in a mapping ``fast_forms`` from a form to a function that makes the fast path of an elementwise kernel.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 
 from ..arrays.array import Array
 from ..engines import dtypes
-from ..engines.handle import FastPath, Handle, declines, declines_write, declining
+from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
 from ..engines.registry import when_loaded
 from .declare import DECLARATIONS, Declaration
 from .immutable import let_cast, number_path, plain_path, rebinding_path
 from .learnt import ByDtype, Learnt, direct_kernels
 
-_FORMS = ("out", "scalar", "reflected", "large")
+_FORMS = ("out", "scalar", "reflected", "large", "at_once")
 
 
 def _split(key: str) -> tuple[str, str]:
@@ -41,9 +41,13 @@ def install(backend: Handle, declaration: Declaration) -> None:
     """Offer the fast paths of a function; its kernel casts from then on, where the engine's can."""
     let_cast(backend, declaration)
     if declaration.fast:
-        for form in ("", "out_", "scalar_", "reflected_", *(("large_",) if backend.large else ())):
+        for form in ("", "out_", "scalar_", "reflected_", *_further_forms(backend)):
             path = form + declaration.name
             backend.offer(path, fast_path(backend, path))
+
+
+def _further_forms(backend: Handle) -> tuple[str, ...]:
+    return ("at_once_",) if backend.large is None else ("large_",) if backend.large else ()
 
 
 def fast_path(backend: Handle, key: str) -> FastPath:
@@ -53,6 +57,9 @@ def fast_path(backend: Handle, key: str) -> FastPath:
         return own
     form, function = _split(key)
     declaration = DECLARATIONS.get(function)
+    if form == "at_once":
+        whole = function in backend.kernels and casts_itself(backend.kernel(function))
+        return backend.kernel(function) if whole else fast_path(backend, function)
     if declaration is not None and not backend.kernels.keys() >= set(declaration.kernels):
         return declining(key)
     if declaration is not None and declaration.name in _REDUCTIONS and not form and backend.type_key is None:
@@ -197,7 +204,8 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
     if not backend.mutable:
         name, is_binary = declaration.name, _is_binary(declaration)
         beside = fast_path(backend, f"scalar_{name}") if is_binary else None
-        return rebinding_path(backend, fast_path(backend, name), beside)
+        at_once = fast_path(backend, f"at_once_{name}") if backend.large is None else None
+        return rebinding_path(backend, fast_path(backend, name), beside, at_once)
     kernel = backend.kernel(declaration.name)
     at_once = backend.writes_at_once
     takes_out = backend.supports_out(kernel) or backend.supports_out(getattr(kernel, "native", kernel))

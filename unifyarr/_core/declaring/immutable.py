@@ -28,14 +28,18 @@ LARGE = 1 << 17
 
 
 def let_cast(backend: Handle, declaration: Declaration) -> None:
-    """Put a kernel that casts its operands itself in the place of an elementwise one, if the engine has such."""
+    """Put a kernel that casts its operands itself in the place of one of an operator, if the engine has such."""
     name, ufunc = declaration.name, declaration.ufunc
     kernel = backend.kernels.get(name)
-    if ufunc is None or kernel is None or casts_itself(kernel):
+    if kernel is None or casts_itself(kernel) or not (ufunc or name == "matmul"):
         return
 
     def inputs(*natives: Any) -> list[Any]:
-        *given, output = dtypes.loop(ufunc, *[dtypes.BY_NUMPY[backend.dtype(x)] for x in natives])
+        found = [dtypes.BY_NUMPY[backend.dtype(x)] for x in natives]
+        if ufunc is None:
+            # A product of matrices has the dtype of its operands.
+            return [dtypes.promote(*found).dtype] * len(natives)
+        *given, output = dtypes.loop(ufunc, *found)
         # An engine that computes later says nothing here of a result for which there's no memory.
         check_memory(broadcast(*[backend.shape(x) for x in natives], name=name), output)
         return [each.dtype for each in given]
@@ -175,27 +179,40 @@ def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool 
     return beside
 
 
-def rebinding_path(backend: Handle, computed: FastPath, beside_number: FastPath | None) -> FastPath:
-    """Return the fast path into an array: a result of out's shape and dtype becomes its native."""
+def rebinding_path(
+    backend: Handle, computed: FastPath, beside_number: FastPath | None, at_once: FastPath | None
+) -> FastPath:
+    """Return the fast path into an array: a result of out's shape and dtype becomes its native.
+
+    ``at_once`` computes what ``computed`` does, from natives that have been looked at.
+    """
     plain: type[Any] = backend.native_type
     device, shape_of, destroys = backend.device, backend.shape, backend.destroys
     one_device = len(backend.devices()) == 1
     key_of = backend.type_key or (lambda native: (shape_of(native), native.dtype))
+    cell, idle = backend.trace_cell, backend.no_trace
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out: Any = target._native
         if type(out) is not plain or (x1 is out and destroys and prod(shape_of(out)) >= LARGE):
             return False
-        if beside_number is None:
+        if at_once is not None and x2 is None and type(x1) is plain and cell.value is idle:
+            native = at_once(x1)
+        elif at_once is not None and type(x1) is type(x2) is plain and cell.value is idle:
+            native = at_once(x1, x2)
+        elif x2 is None:
             native = computed(x1)
+        elif beside_number is not None and (type(x2) is int or type(x2) is float):
+            native = beside_number(x1, x2)
         else:
-            native = beside_number(x1, x2) if type(x2) is int or type(x2) is float else computed(x1, x2)
+            native = computed(x1, x2)
         if native is NotImplemented or key_of(native) != key_of(out):
             return False
         if not one_device and device(native) != device(out):
             return False
+        # What a kernel computes is nobody else's, unless it is an operand.
+        owned = destroys and native is not x1 and native is not x2
         with LOCK:
-            # What a kernel computes is nobody else's, unless it is an operand.
-            return rebind(target, native, owned=destroys and native is not x1 and native is not x2, instead_of=out)
+            return rebind(target, native, owned=owned, instead_of=out)
 
     return fast

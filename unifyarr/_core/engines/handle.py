@@ -52,6 +52,9 @@ class Handle(Members):
         self._devices: dict[Any, Any] = {}
         # The type of nearly all results; what else kernels return becomes an array by ``as_native``.
         self.native_type: type[Any] = engine.native_types[0]
+        if self.trace_cell is not None:
+            # One attribute says which way a call takes: dispatchers look at the cell themselves, and call the kernel.
+            self.large = None
         # Whether kernels that write have a destructive twin, which uses up the memory of an immutable array.
         self.destroys: bool = any(hasattr(kernel, "destructive") for kernel in self.kernels.values())
 

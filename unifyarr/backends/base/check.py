@@ -31,6 +31,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     "mutable": (bool, "a bool"),
     "large": (int, "a number of bytes"),
     "no_trace": (object, "anything"),
+    "trace_cell": (object, "anything"),
     "takes_scalars": (Collection, "a set of names of functions"),
     "cache_reads": (Mapping, "a mapping from expressions to operators"),
     **dict.fromkeys(_MAPPINGS, (Mapping, "a mapping from names to functions")),

@@ -28,8 +28,9 @@ class Speed(Values[Native]):
     fast: Mapping[str, Callable[..., Any]] = {}
     # From a form ("", "out", "scalar", "reflected", "large") to what makes the fast path of an elementwise kernel.
     fast_forms: Mapping[str, Callable[..., Any]] = {}
-    # From how many bytes of an array on a call takes the form "large", which uses memory again; never if it's zero.
-    large: int = 0
+    # From how many bytes of an array on a call takes the form "large", which uses memory again; never if it's zero. It
+    # becomes ``None`` where the engine has a ``trace_cell``.
+    large: int | None = 0
     # The elementwise functions whose kernels take a Python number beside an array, and treat it as NumPy does.
     takes_scalars: Collection[str] = frozenset()
 

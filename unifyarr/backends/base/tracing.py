@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 from ._native import Native
 from .values import Values
@@ -24,6 +25,10 @@ class Tracing(Values[Native]):
     def trace_state(self) -> object:
         """Return what is ``no_trace`` where no trace runs in this thread, and nothing else: each fast call asks."""
         return self.trace()
+
+    # An object whose attribute ``value`` is what ``trace_state()`` returns, of an immutable engine with ``casting`` and
+    # a ``type_key``: calls read it, and call kernels without a function around them. ``None`` of other engines.
+    trace_cell: Any = None
 
     def stages(self) -> bool:
         """Return whether what is computed now becomes part of a program that runs later, and more than once."""

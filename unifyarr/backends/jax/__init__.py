@@ -27,6 +27,7 @@ from ._private import (
     LinearizeTracer,
     backends_are_initialized,
     known_value,
+    trace_cell,
     trace_state,
 )
 
@@ -484,6 +485,7 @@ class Backend(base.Backend[Any]):
 
     no_trace = NO_TRACE
     trace_state = staticmethod(trace_state)
+    trace_cell = trace_cell
 
     def trace(self) -> object | None:
         """Return a token of the trace that is running in this thread, ``None`` if none is."""

@@ -45,11 +45,17 @@ except ImportError as error:
 
 try:
     # The same, read from where JAX keeps it in half the time.
-    from jax._src.core import trace_state_strong_ref
-
-    trace_state: Callable[[], object] = partial(attrgetter("value"), trace_state_strong_ref)
+    from jax._src.core import trace_state_strong_ref as trace_cell
 except ImportError:
-    trace_state = partial(find_top_trace, ())
+
+    class _TraceCell:
+        @property
+        def value(self) -> object:
+            return find_top_trace(())
+
+    trace_cell = _TraceCell()
+
+trace_state: Callable[[], object] = partial(attrgetter("value"), trace_cell)
 
 with eval_context():
     # What ``find_top_trace`` returns where none is running.
@@ -83,5 +89,6 @@ __all__ = [
     "eval_context",
     "find_top_trace",
     "known_value",
+    "trace_cell",
     "trace_state",
 ]
