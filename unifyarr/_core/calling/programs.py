@@ -47,7 +47,7 @@ class Program:
         self._lines = [f"n{place} = x{place}._native" for place in self._natives] if whole else []
         self._values: dict[str, Any] = {}
         # The kernel that is all of it, but for what it declines, if one is.
-        self.kernel: Callable[..., Any] | None = None
+        self._kernel: Callable[..., Any] | None = None
 
     def decline(self, condition: str, /, **values: Any) -> None:
         """Decline a call where a condition holds; one with ``{}`` is asked of the native of each operand."""
@@ -69,7 +69,7 @@ class Program:
             kernel, inputs, static, out, _ = steps[0]
             bound = _bound(kernel, static, out)
             if bound == Bound(bound.kernel) and out is None and inputs == tuple(range(self._count)):
-                self.kernel = self._method(bound.kernel, steps[0])
+                self._kernel = self._method(bound.kernel, steps[0])
         kept = {*range(self._count), *constants, *results}
         ends = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
         for place, each in enumerate(steps):
@@ -118,8 +118,8 @@ class Program:
 
     def returning(self, returned: str, **values: Any) -> Callable[..., Any]:
         """Return the function, which returns what an expression says."""
-        if self.kernel is not None and len(self._lines) == 1 and self._lines[0].startswith(f"{returned} = "):
-            return self.kernel
+        if self._kernel is not None and len(self._lines) == 1 and self._lines[0].startswith(f"{returned} = "):
+            return self._kernel
         self._values |= values
         taken = "".join(f"{'x' if self._whole else 'n'}{place}, " for place in range(self._count))
         lines = [f"def make({', '.join(self._values)}):", f"    def shortcut({taken}):"]

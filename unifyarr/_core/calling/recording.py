@@ -184,9 +184,11 @@ class Recording:
         backend = x._backend
         return backend.mutable and any(backend.may_share_memory(x._native, each) for each in self.constants.values())
 
-    def names_dtypes(self) -> bool:
-        """Return whether a kernel was told a dtype."""
-        return any(isinstance(each, (np.dtype, DType, type)) for step in self.steps for each in step.static.values())
+    def is_one_call(self) -> bool:
+        """Return whether the body called one kernel, on nothing but the operands, and told it no dtype."""
+        if len(self.steps) != 1 or self.constants:
+            return False
+        return not any(isinstance(each, (np.dtype, DType, type)) for each in self.steps[0].static.values())
 
     def compute(self, program: Program, results: list[int]) -> None:
         """Make a program compute the natives in slots from those of the operands."""

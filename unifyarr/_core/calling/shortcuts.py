@@ -217,9 +217,9 @@ def _returned(
     program: Program, notes: Recording, slot: int, backend: Handle, result: Array, array: str = ""
 ) -> Callable[..., Any]:
     """Return a program of one result, which is returned as an array or as its native."""
-    if not backend.mutable and not backend.has_fixed_dtypes and (program.kernel is None or notes.names_dtypes()):
-        # JAX may be set to compute in 32 bits meanwhile, and the body refuses a dtype of 64. A kernel that isn't told a
-        # dtype is called by the body then too.
+    if not backend.mutable and not backend.has_fixed_dtypes and not notes.is_one_call():
+        # JAX may be set to compute in 32 bits meanwhile, and the body refuses a dtype of 64. One kernel that isn't told
+        # a dtype is called by the body then too.
         if backend.type_key is None:
             program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
         else:

@@ -213,11 +213,16 @@ def _taking(x: jax.Array, indices: jax.Array, /, *, axis: int | None) -> Callabl
 
     def known(x: jax.Array, indices: jax.Array) -> jax.Array:
         check_bounds(indices, size, axis or 0)
-        if (split := split_of(x)) is not None:
-            return _spread.take(x, indices, axis, split)
         return call(x, indices)
 
-    return known
+    def known_spread(x: jax.Array, indices: jax.Array) -> jax.Array:
+        split = split_of(x)
+        if split is None:
+            return known(x, indices)
+        check_bounds(indices, size, axis or 0)
+        return _spread.take(x, indices, axis, split)
+
+    return known if len(jax.devices()) == 1 else known_spread
 
 
 @known_by(_taking)
