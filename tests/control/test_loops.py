@@ -429,3 +429,25 @@ def test_errors_of_traces_name_loops_and_branches(backend: str) -> None:
 
     with pytest.raises(TraceError, match=r"ua\.cond.*ua\.while_loop"):
         ua.compile(looped)(ua.ones(2))
+
+
+def test_sums_have_the_bits_of_eager_calls_in_any_layout(backend: str) -> None:
+    values = np.random.default_rng(0).normal(size=(4, 37, 23))
+    layouts = [values, values.transpose(2, 1, 0).copy().transpose(2, 1, 0), np.repeat(values, 2, axis=2)[:, :, ::2]]
+
+    def run(xs: Any, start: Any, outside: Any) -> Any:
+        def step(carry: Any, x: Any) -> Any:
+            outside[...] += x[0]
+            carry = ua.sin(carry) + x
+            return carry, (ua.sum(carry), ua.sum(x, axis=0), ua.sum(outside))
+
+        return ua.scan(step, start, xs)[1]
+
+    for rows in layouts:
+        for first in layouts:
+            found = [
+                each(ua.asarray(rows), ua.asarray(first)[0], ua.asarray(first, copy=True)[0])
+                for each in (run, ua.compile(run))
+            ]
+            for eager, compiled in zip(*found, strict=True):
+                assert_same(compiled, np.asarray(eager), rtol=0 if backend in ("numpy", "torch") else None)

@@ -122,7 +122,7 @@ def _steps(
 ) -> tuple[list[Array], list[Array]]:
     state, rows = [own(x) for x in carry], []
     for place in range(length)[:: -1 if reverse else 1]:
-        found = step(*state, *(x[place, ...].copy() for x in xs))
+        found = step(*state, *(own(x[place, ...]) for x in xs))
         state = _carried_on(found[: len(state)], state)
         rows.append([x.copy() for x in found[len(state) :]])
     columns = zip(*(rows[::-1] if reverse else rows), strict=True)
@@ -130,7 +130,7 @@ def _steps(
 
 
 def own(x: Array) -> Array:
-    """Return a copy in C order, which is how a loop carries arrays."""
+    """Return a copy in C order, which is what a step is passed."""
     made = ua.empty_like(x)
     made[...] = x
     return made

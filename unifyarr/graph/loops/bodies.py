@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..._core.arrays.array import Array
 from ..._core.arrays.ownership import read
+from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
 from ...container.container import flatten
@@ -104,8 +107,8 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
 class Body:
     """A traced function of natives, which returns those of its outputs.
 
-    The first ``carried`` inputs are what the first outputs are for, at the next step. ``strides`` has those of all
-    inputs.
+    The first ``carried`` inputs are what the first outputs are for, at the next step: ``given`` of them are in C order,
+    the others arrays from outside. ``strides`` has those of all inputs.
     """
 
     def __init__(
@@ -114,10 +117,12 @@ class Body:
         inputs: Sequence[Variable],
         outputs: Sequence[Variable],
         carried: int,
+        given: int,
         strides: Sequence[tuple[int, ...]],
         is_on_host: bool,
     ) -> None:
         self.backend, self._carried, self._strides, self._is_on_host = backend, carried, strides, is_on_host
+        self._given = given
         self.fgraph = FunctionGraph(inputs, outputs)
         self.types = [known_type(each) for each in outputs]
         canonicalize(self.fgraph, RULES)
@@ -136,6 +141,24 @@ class Body:
         free = frozenset(stored)
         Rewriting(self.backend, "fast", self._strides, self._is_on_host, len(stored), stored, free)(fgraph)
         return Schedule(fgraph, memory_plan(fgraph)).run
+
+    def owned(self, natives: Sequence[Any]) -> list[Any]:
+        """Return copies of what is carried, for ``in_place``."""
+        copies = [fresh(self.backend, native) for native in natives[: self._given]]
+        return [*copies, *map(self.backend.copy, natives[self._given :])]
+
+
+def buffer(backend: Handle, type: ArrayType, like: Sequence[Any]) -> Any:
+    """Return a new native in C order, on the device of others."""
+    device = backend.own_device(backend.device(like[0])) if like else None
+    return backend.from_numpy(np.empty(type.shape, type.dtype), device=device, copy=False)
+
+
+def fresh(backend: Handle, native: Any) -> Any:
+    """Return a copy in C order."""
+    made = buffer(backend, ArrayType(tuple(backend.shape(native)), backend.dtype(native)), [native])
+    backend.assign(made, native)
+    return made
 
 
 def strides_in(enclosing: Trace, native: Traced) -> tuple[int, ...]:

@@ -90,11 +90,9 @@ class Bodies:
     def _given(self) -> list[Array]:
         """Return arrays of the trace that stand for what is carried, and for a row of each array."""
         trace = self._trace
-        given = [_like(trace, each, each.type, c_strides(each.shape, each.dtype.itemsize)) for each in self._state]
-        for each in self._rows:
-            row = ArrayType(each.shape[1:], each.dtype)
-            given.append(_like(trace, each, row, strides_in(trace, each)[1:]))
-        return given
+        rows = [ArrayType(each.shape[1:], each.dtype) for each in self._rows]
+        types = [*(each.type for each in self._state), *rows]
+        return [_like(trace, each, type) for each, type in zip((*self._state, *self._rows), types, strict=True)]
 
     def _inputs_of(self, number: int) -> tuple[list[Variable], list[Variable]]:
         """Return the inputs of a body that stand for arrays from outside, new ones for those that it didn't meet."""
@@ -121,11 +119,12 @@ class Bodies:
         trace, count = self._trace, len(self._state)
         own, (written, read) = self.found[number].inputs, self._inputs[number]
         inputs = [*own[:count], *written, *own[count:], *read]
-        strides = [c_strides(each.shape, each.dtype.itemsize) for each in (*self._state, *self._outside[0])]
-        strides += [strides_in(trace, each)[1:] for each in self._rows]
+        strides = [c_strides(each.shape, each.dtype.itemsize) for each in self._state]
+        strides += [strides_in(trace, each) for each in self._outside[0]]
+        strides += [c_strides(each.shape[1:], each.dtype.itemsize) for each in self._rows]
         strides += [strides_in(trace, each) for each in self._outside[1]]
         is_on_host = all(each.device == "cpu" for each in self._natives())
-        return Body(trace.backend, inputs, outputs, carried, strides, is_on_host)
+        return Body(trace.backend, inputs, outputs, carried, count, strides, is_on_host)
 
     def _natives(self) -> list[Traced]:
         return [*self._state, *self._outside[0], *self._rows, *self._outside[1]]
@@ -150,10 +149,10 @@ def native_of(trace: Trace, x: Array) -> Traced:
     return native
 
 
-def _like(trace: Trace, native: Traced, type: ArrayType, strides: tuple[int, ...]) -> Array:
-    """Return an array of a trace that stands for what has no value yet."""
+def _like(trace: Trace, native: Traced, type: ArrayType) -> Array:
+    """Return an array of a trace that stands for what has no value yet, in C order."""
     found = trace.unknown(type, "carried", native.device)
-    found.layout = trace.layouts[found.variable] = strides
+    found.layout = trace.layouts[found.variable] = c_strides(type.shape, type.dtype.itemsize)
     # Values are for what types don't tell: any will do.
     trace.examples.offer(found.variable, lambda: trace.backend.from_numpy(np.ones(type.shape, type.dtype)))
     return wrap(found, trace.handle)

@@ -14,10 +14,11 @@ import numpy as np
 
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
 from ..kernels.executors import Executor
-from .bodies import Body
+from .bodies import Body, buffer, fresh
 
 
 class BodiesOp(Op):
@@ -78,7 +79,7 @@ class ScanOp(BodiesOp):
             state, row = step(state, [x[place, ...] for x in xs])
             rows.append(row)
         if not rows:
-            return [*state, *(_buffer(self.backend, _along(0, each), inputs) for each in types)]
+            return [*state, *(buffer(self.backend, _along(0, each), inputs) for each in types)]
         stack = self.backend.kernel("stack")
         columns = zip(*(rows[::-1] if self.reverse else rows), strict=True)
         return [*state, *(stack(*column, axis=0) for column in columns)]
@@ -89,8 +90,9 @@ class ScanOp(BodiesOp):
     def _in_place(self, state: Sequence[Any], xs: Sequence[Any], captured: Sequence[Any]) -> list[Any]:
         (body,), carried, backend = self.bodies, self.carried, self.backend
         natives = (*state, *xs, *captured)
-        state = [_owned(backend, native) for native in state]
-        columns = [_buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
+        state = body.owned(state)
+        xs = [_in_c_order(backend, native) for native in xs]
+        columns = [buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
         run, assign = body.in_place, backend.assign
         for place in self._places():
             found = run(*state, *[x[place, ...] for x in xs], *captured)
@@ -111,7 +113,7 @@ class WhileOp(BodiesOp):
         (condition, body), carried = self.bodies, self.carried
         state, captured = list(inputs[:carried]), inputs[carried:]
         if self.may_write(inputs):
-            state = [_owned(self.backend, native) for native in state]
+            state = body.owned(state)
             holds, run = condition.in_place, body.in_place
             while bool(holds(*state, *captured)[0]):
                 run(*state, *captured)
@@ -171,14 +173,11 @@ def _along(length: int, type: ArrayType) -> ArrayType:
     return ArrayType((length, *type.shape), type.dtype)
 
 
-def _buffer(backend: Handle, type: ArrayType, like: Sequence[Any]) -> Any:
-    """Return a new native in C order, on the device of others."""
-    device = backend.own_device(backend.device(like[0])) if like else None
-    return backend.from_numpy(np.empty(type.shape, type.dtype), device=device, copy=False)
-
-
-def _owned(backend: Handle, native: Any) -> Any:
-    """Return a copy in C order."""
-    made = _buffer(backend, ArrayType(tuple(backend.shape(native)), backend.dtype(native)), [native])
-    backend.assign(made, native)
-    return made
+def _in_c_order(backend: Handle, native: Any) -> Any:
+    """Return a native whose rows are in C order, as those are that a step owns: their sums have the same bits."""
+    shape = tuple(backend.shape(native))
+    return (
+        native
+        if backend.strides(native) == c_strides(shape, backend.dtype(native).itemsize)
+        else fresh(backend, native)
+    )
