@@ -17,12 +17,13 @@ import numpy as np
 import torch
 
 ROWS = """
-ua.zeros(4) | ua.full(4, 1.5) | np.asarray(x) | float(ua.sum(x)) | ua.sin(x) | ua.exp(x) | ua.add(x, y) | x + y | x + 1
-ua.sum(x) | ua.where(b, x, y) | ua.concat([x, y]) | ua.stack([x, y]) | ua.take(x, j) | ua.clip(x, 0, 2)
-ua.maximum(x, 0) | x[1:3] | m[:, 0] | x[None, :] | x[1:3] = w | x[1:3] = 2.5 | x[2] = 2.5 | x[b] = 0 | x[j] = 1 | x[j] | ua.tril(m)
-x += y | v += w | a -= l | a += k | x[1:3] += w | ua.add(x, y, out=z) | ua.exp(x, out=z) | x + host | ua.var(m, axis=1)
-ua.floor_divide(x, y) | ua.searchsorted(x, y) | ua.cumulative_sum(x) | ua.nn.gelu(x) | ua.nn.linear(m, m, w)
-ua.nn.softmax(m) | ua.diff(x) | ua.fft.fft(x) | g.normal(size=4) | c * 2 | ua.exp(c) | c.map(ua.sin) | c += d
+ua.zeros(4) | ua.full(4, 1.5) | np.asarray(x) | float(ua.sum(x)) | ua.sin(x) | ua.exp(x) | ua.add(x, y) | x + y
+x + 1 | ua.sum(x) | ua.where(b, x, y) | ua.concat([x, y]) | ua.stack([x, y]) | ua.take(x, j) | ua.clip(x, 0, 2)
+ua.maximum(x, 0) | x[1:3] | m[:, 0] | x[None, :] | x[1:3] = w | x[1:3] = 2.5 | x[2] = 2.5 | x[b] = 0 | x[j] = 1
+x[j] | ua.tril(m) | x += y | v += w | a -= l | a += k | x[1:3] += w | ua.add(x, y, out=z) | ua.exp(x, out=z)
+x + host | ua.var(m, axis=1) | ua.floor_divide(x, y) | ua.searchsorted(x, y) | ua.cumulative_sum(x) | ua.nn.gelu(x)
+ua.nn.linear(m, m, w) | ua.nn.softmax(m) | ua.diff(x) | ua.fft.fft(x) | g.normal(size=4) | c * 2 | ua.exp(c)
+c.map(ua.sin) | c += d
 """
 
 Tensor = torch.Tensor

@@ -183,7 +183,7 @@ def nonzero(x: Array, /, *, out: tuple[Array, ...] | None = None) -> tuple[Array
     return invoke_several("nonzero", x)
 
 
-@primary()
+@primary(fast=True)
 def searchsorted(
     x1: Array,
     x2: Array | Scalar,

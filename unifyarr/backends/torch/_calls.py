@@ -6,6 +6,7 @@ They decline by ``NotImplemented``, or by an error of the engine: the general pa
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _MOST_NUMBERS = 64
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 _CODES = frozenset(np.dtype(name).char for name in _NAMES.split())
 _cat, _stack, _where, _from_numpy = torch.cat, torch.stack, torch.where, torch.from_numpy
+_searchsorted = torch.searchsorted
 
 # -- views ----------------------------------------------------------------------------------------------------------
 
@@ -91,14 +93,30 @@ def clip(x: Tensor, least: Any, most: Any) -> Any:
     return x.clamp(least, most)
 
 
+def searchsorted(x1: Tensor, x2: Any, sorter: Any, side: Any) -> Any:
+    if type(x2) is not Tensor or side != "left" or sorter is not None:
+        return NotImplemented
+    dtype = x1.dtype
+    if x2.dtype is not dtype or dtype not in WIDE or x1.numel() > FEW:
+        return NotImplemented
+    # The engine warns about strides. Where there's no NaN, which would be the last, it takes one for the greatest. Of
+    # an array that isn't 1-d, or has no elements, this raises.
+    if x1.is_contiguous() and x2.is_contiguous() and isfinite(x1.tolist()[-1]):
+        return _searchsorted(x1, x2)
+    return NotImplemented
+
+
 # -- joins and sums -------------------------------------------------------------------------------------------------
 
 
 def concat(natives: list[Tensor], axis: Any) -> Any:
-    dtype = natives[-1].dtype
+    dtype = None
     for x in natives:
-        if x.dtype is not dtype:
-            return NotImplemented
+        given = x.dtype
+        if given is not dtype:
+            if dtype is not None:
+                return NotImplemented
+            dtype = given
     if axis.__class__ is not int:
         return NotImplemented
     # The engine takes the first axis sooner by itself.
@@ -109,10 +127,13 @@ def concat(natives: list[Tensor], axis: Any) -> Any:
 
 
 def stack(natives: list[Tensor], axis: Any) -> Any:
-    dtype = natives[-1].dtype
+    dtype = None
     for x in natives:
-        if x.dtype is not dtype:
-            return NotImplemented
+        given = x.dtype
+        if given is not dtype:
+            if dtype is not None:
+                return NotImplemented
+            dtype = given
     if axis.__class__ is not int:
         return NotImplemented
     return _stack(natives, axis) if axis else _stack(natives)
@@ -153,6 +174,6 @@ PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
         *(reshape, expand_dims, squeeze, permute_dims, matrix_transpose, where, take, clip),
-        *(concat, stack, cumulative_sum, zeros_like, asarray),
+        *(concat, stack, cumulative_sum, zeros_like, asarray, searchsorted),
     )
 }

@@ -94,14 +94,6 @@ def get_item(x: Tensor, key: Any) -> Any:
             step = key.step
             window = (step is None or (type(step) is int and 0 < step <= _FARTHEST)) and x.dim()
             return x[key] if window else NotImplemented
-        if kind in _INTEGERS:
-            kind, key = int, int(key)
-        if kind is int:
-            if not -_FARTHEST <= key <= _FARTHEST:
-                return NotImplemented
-            if x.dim() > 1:
-                return x[key]
-            return _at(x, key) if _has_numbers(x) else NotImplemented
         if kind is tuple:
             if not key and not x.dim():
                 return x.item() if _has_numbers(x) else NotImplemented
@@ -113,6 +105,14 @@ def get_item(x: Tensor, key: Any) -> Any:
             if count != len(key) or not _has_numbers(x):
                 return NotImplemented
             return x[key].item()
+        if kind in _INTEGERS:
+            kind, key = int, int(key)
+        if kind is int:
+            if not -_FARTHEST <= key <= _FARTHEST:
+                return NotImplemented
+            if x.dim() > 1:
+                return x[key]
+            return _at(x, key) if _has_numbers(x) else NotImplemented
         return x[key] if key is None or key is Ellipsis else NotImplemented
     except Exception:
         # The general path says what is wrong.
