@@ -15,7 +15,7 @@ from unifyarr._core.engines.registry import load
 from unifyarr.errors import BackendMismatchError, DtypeError, InplaceUpdateError, ShapeError
 
 from ..natives import skip_unless
-from ..oracle import as_numpy, assert_same
+from ..oracle import as_numpy, assert_same, assert_values
 
 
 @pytest.fixture(autouse=True)
@@ -320,3 +320,117 @@ def test_remainder_of_integers_and_of_other_numbers() -> None:
             assert_same(i % value, np.array([-7, -1, 0, 5]) % value)
         assert_same(ua.remainder(i, 3, modulus=False), np.fmod([-7, -1, 0, 5], 3))
         assert_same(ua.asarray([-np.inf, -0.0, 5.5]) % 3.0, np.array([np.nan, 0.0, 2.5]))
+
+
+def _ops(call: Any) -> list[str]:
+    """Return the names of torch's operations that a call dispatches when it's repeated."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    found: list[str] = []
+
+    class Noting(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            found.append(function.__name__)
+            return function(*args, **(kwargs or {}))
+
+    for _ in range(4):
+        call()
+    with Noting():
+        call()
+    return found
+
+
+def test_functions_that_torch_has_whole_take_one_call() -> None:
+    x, w = ua.asarray([1.0, 2.0, 4.0]), ua.ones((2, 3))
+    assert not any("_to_copy" in each for each in _ops(lambda: ua.fft.fft(x)))
+    assert not any("add.Tensor" in each or "add_." in each for each in _ops(lambda: ua.nn.linear(w, w, x[:2])))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int8", "int64", "uint16", "uint64", "float32", "complex64", "complex128"]
+)
+def test_differences_are_numpys_in_every_dtype(dtype: str) -> None:
+    host = np.array([[1, 0, 3], [2, 2, 7]]).astype(dtype)
+    if host.dtype.kind == "c":
+        host[0, 1] = complex(math.inf, 1)
+    for axis in (0, 1, -1):
+        for _ in range(3):
+            with np.errstate(invalid="ignore"):
+                assert_same(ua.diff(ua.asarray(host), axis=axis), np.diff(host, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_linear_layers_are_products_and_sums(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    weight, bias = rng.normal(size=(2, 3)).astype(dtype), rng.normal(size=2).astype(dtype)
+    for shape in ((3,), (4, 3), (2, 0, 3)):
+        host = rng.normal(size=shape).astype(dtype)
+        for _ in range(3):
+            found = ua.nn.linear(ua.asarray(host), ua.asarray(weight), ua.asarray(bias))
+            assert_values(as_numpy(found), host @ weight.T + bias)
+        slope = ua.grad(lambda w, x=host: ua.sum(ua.nn.linear(ua.asarray(x), w, ua.asarray(bias)) ** 2))
+        residual = 2 * (host @ weight.T + bias).reshape(-1, 2)
+        assert_values(as_numpy(slope(ua.asarray(weight))), residual.T @ host.reshape(-1, 3))
+
+
+def test_numbers_of_arrays_of_no_axes() -> None:
+    import torch
+
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.uint8, torch.bool):
+        x = ua.asarray(torch.tensor(1, dtype=dtype))
+        assert float(x) == 1.0
+        assert type(float(x)) is float
+        assert int(x) == 1
+    assert float(ua.asarray(torch.tensor(1.5, requires_grad=True))) == 1.5
+    with pytest.raises(TypeError):
+        float(ua.ones(1))
+    with pytest.raises(TypeError):
+        float(ua.asarray(1j))
+    number_of = load("torch").number_of
+    assert number_of(torch.ones(1)) is NotImplemented
+    assert number_of(torch.ones((), device="meta")) is NotImplemented
+    seen: list[Any] = []
+    torch.vmap(lambda x: (seen.append(number_of(x)), x)[1])(torch.ones(2))
+    assert seen == [NotImplemented]
+
+
+def test_memory_that_numpy_may_write() -> None:
+    import torch
+
+    memory_of = load("torch").memory_of
+    x = torch.zeros(3, dtype=torch.float64)
+    memory_of(x)[1] = 2.0
+    assert x.tolist() == [0.0, 2.0, 0.0]
+    refused = [x.expand(2, 3), x.clone().requires_grad_(), torch.zeros(2, device="meta"), torch.tensor([1j]).conj()]
+    refused += [torch.zeros(2, dtype=torch.bfloat16), torch.tensor([1j]).conj().imag]
+    assert [memory_of(each) for each in refused] == [None] * len(refused)
+    seen: list[Any] = []
+    torch.func.grad(lambda x: (seen.append(memory_of(x)), x.sum())[1])(x)
+    assert seen == [None]
+
+
+def test_writes_at_masks_and_places_that_overlap_or_dont_fit() -> None:
+    import torch
+
+    for _ in range(3):
+        mask = ua.asarray([True, False, True])
+        mask[mask] = False
+        assert mask.tolist() == [False, False, False]
+        places = ua.asarray([2, 0, 1])
+        places[places] = 7
+        assert places.tolist() == [7, 7, 7]
+        m = ua.zeros((2, 3))
+        with pytest.raises(IndexError):
+            m[ua.asarray([True, False, True])] = 1.0
+        m[ua.asarray([[1], [0]])] = 1.0
+        assert m.tolist() == [[1.0] * 3] * 2
+    leaf = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    for key in (ua.asarray([True, False, True]), ua.asarray([0, 2]), slice(2), 1):
+        with pytest.raises(InplaceUpdateError):
+            ua.asarray(leaf)[key] = 1.0
+    assert leaf.tolist() == [0.0] * 3
+    # What is written records gradients, whatever did before.
+    target, value = ua.zeros(3), torch.ones(2, dtype=torch.float64, requires_grad=True)
+    target[1:] = ua.asarray(value)
+    (found,) = torch.autograd.grad((target.native * 3).sum(), value)
+    assert found.tolist() == [3.0, 3.0]

@@ -96,7 +96,8 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
             is_several = several[dtype] = has_accelerator()
         if x1 is out and type(x2) is Tensor:
             # torch looks at the shapes itself, before it writes.
-            if x2.dtype is not dtype and not (dtype is torch.float64 and x2.dtype in _INTEGERS):
+            given = x2.dtype
+            if given is not dtype and not (dtype is torch.float64 and given in _INTEGERS):
                 return False
             # As ``writes_at_once`` does, where memory alone is left to look at.
             refuse_inference(out)
