@@ -81,12 +81,14 @@ def bodies(xp: Any, x: Any, y: Any, speed_x: Any, speed_y: Any, mass: Any) -> An
     return x * y
 
 
-def life(xp: Any, cells: Any) -> Any:
+def life(xp: Any, cells: Any, one: Any) -> Any:
     """Play Conway's game of life on a board without borders."""
+    # Arrays of one element: of a number TensorFlow makes 32 bits.
+    zero = one - one
     for _ in range(30):
         rows = cells + xp.roll(cells, 1, axis=0) + xp.roll(cells, -1, axis=0)
         neighbors = rows + xp.roll(rows, 1, axis=1) + xp.roll(rows, -1, axis=1) - cells
-        cells = xp.where((neighbors == 3) | ((neighbors == 2) & (cells == 1)), 1, 0)
+        cells = xp.where((neighbors == 3) | ((neighbors == 2) & (cells == one)), one, zero)
     return cells
 
 
@@ -148,8 +150,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], list[np.ndarray]]]] =
     "mandelbrot 30 x 30": (mandelbrot, lambda: np.meshgrid(np.linspace(-2, 1, 30), np.linspace(-1, 1, 30))),
     "1,000 bodies, 3 steps": (bodies, lambda: [HOST.uniform(0.1, 1.0, 1_000) for _ in range(5)]),
     "10 bodies, 3 steps": (bodies, lambda: [HOST.uniform(0.1, 1.0, 10) for _ in range(5)]),
-    "life 512 x 512, 30 steps": (life, lambda: [HOST.integers(0, 2, (512, 512))]),
-    "life 20 x 20, 30 steps": (life, lambda: [HOST.integers(0, 2, (20, 20))]),
+    "life 512 x 512, 30 steps": (life, lambda: [HOST.integers(0, 2, (512, 512)), np.ones(1, int)]),
+    "life 20 x 20, 30 steps": (life, lambda: [HOST.integers(0, 2, (20, 20)), np.ones(1, int)]),
     "k-means 20,000 x 16": (k_means, lambda: clusters(20_000, 16, 10)),
     "k-means 100 x 4": (k_means, lambda: clusters(100, 4, 3)),
     "regression 1,348 x 64": (
