@@ -251,7 +251,7 @@ def mish(x: Array, /, *, out: Array | None = None) -> Array:
     return multiply(bounded, tanh(gate, out=reuse(gate)), out=reuse(bounded)).astype(dtype, copy=False)
 
 
-@mixed(namespace="nn")
+@mixed(fast=True, namespace="nn")
 def relu(x: Array, /, *, out: Array | None = None) -> Array:
     """Keep positive elements, and make the others zero.
 

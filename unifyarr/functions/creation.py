@@ -848,7 +848,7 @@ def ones_like(
     return _like("ones", x, dtype, device, chunks)
 
 
-@primary()
+@primary(fast=True)
 def tril(x: Array, /, *, k: int = 0, out: Array | None = None) -> Array:
     """Return the lower triangle of matrices, with zeros above it.
 
@@ -883,7 +883,7 @@ def tril(x: Array, /, *, k: int = 0, out: Array | None = None) -> Array:
     return _triangle("tril", x, k, out)
 
 
-@primary()
+@primary(fast=True)
 def triu(x: Array, /, *, k: int = 0, out: Array | None = None) -> Array:
     """Return the upper triangle of matrices, with zeros below it.
 

@@ -92,7 +92,7 @@ def _check_matrix(name: str, x: Array, *, square: bool = False) -> None:
         raise ShapeError(f"{name}() takes {kind}, not an array of shape {x.shape}")
 
 
-@primary(namespace="linalg")
+@primary(fast=True, namespace="linalg")
 def cholesky(x: Array, /, *, upper: bool = False, out: Array | None = None) -> Array:
     """Factor positive definite matrices into a triangular matrix and its conjugate transpose.
 
@@ -172,7 +172,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None) 
     return invoke("cross", *promoted(x1, x2), axis=axis)
 
 
-@primary(namespace="linalg")
+@primary(fast=True, namespace="linalg")
 def det(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute determinants.
 
@@ -278,7 +278,7 @@ def eig(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EigResult:
     return EigResult(*_compute_several("eig", x))
 
 
-@primary(namespace="linalg")
+@primary(fast=True, namespace="linalg")
 def eigh(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EighResult:
     """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
@@ -384,7 +384,7 @@ def eigvalsh(x: Array, /, *, out: Array | None = None) -> Array:
     return _compute("eigvalsh", x)
 
 
-@primary(namespace="linalg")
+@primary(fast=True, namespace="linalg")
 def inv(x: Array, /, *, out: Array | None = None) -> Array:
     """Invert matrices.
 
@@ -624,7 +624,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = 
     return _compute("pinv", x, rtol=_native(rtol))
 
 
-@primary(namespace="linalg")
+@primary(fast=True, namespace="linalg")
 def qr(x: Array, /, *, mode: str = "reduced", out: tuple[Array, ...] | None = None) -> QRResult:
     """Factor matrices into one with orthonormal columns and an upper triangle.
 
@@ -696,7 +696,7 @@ def slogdet(x: Array, /, *, out: tuple[Array, ...] | None = None) -> SlogdetResu
     return SlogdetResult(*_compute_several("slogdet", x))
 
 
-@primary(namespace="linalg")
+@primary(fast=True, namespace="linalg")
 def solve(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     """Solve systems of linear equations.
 
@@ -736,7 +736,7 @@ def solve(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     return _compute("solve", x1, x2)
 
 
-@primary(namespace="linalg")
+@primary(fast=True, namespace="linalg")
 def svd(x: Array, /, *, full_matrices: bool = True, out: tuple[Array, ...] | None = None) -> SVDResult:
     """Compute singular value decompositions.
 

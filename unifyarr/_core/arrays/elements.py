@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engines import dtypes
 from ..engines.dtypes import DType
-from ..engines.handle import Handle
+from ..engines.handle import Handle, declines_write
 from ..engines.registry import when_loaded
 from ..engines.tracing import mode
 from ..values.supplying import supply
@@ -338,6 +338,9 @@ def set_item(self: Array, key: Any, value: Any) -> None:
             lowered = _lowered(key, backend)
             if lowered is not key and backend.fast_set_item(self._native, lowered, native):
                 return
+        put = backend.fast_put_item
+        if put is not declines_write and self.__class__ is Array and put(self, lowered, native):
+            return
     self._set_item(key, value)
 
 

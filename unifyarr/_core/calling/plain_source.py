@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..declaring.declare import Declaration
 from .shortcut_source import absent_in
-from .sources import NAME, PLAIN, fill
+from .sources import MADE, NAME, PLAIN, fill
 
 # The natives of a sequence.
 _SEQUENCE = """
@@ -52,6 +52,7 @@ def called_at_once(declaration: Declaration, names: list[str], mark: str) -> str
             continue
         taken.append(f"{mark}n{place}")
     taken += [name for name in names if name not in (*operands, *absent)]
+    base = f"{one} if {one}._base is None else {one}._base" if declaration.view_map else "None"
     return fill(
         PLAIN,
         condition=" and ".join(conditions),
@@ -59,6 +60,7 @@ def called_at_once(declaration: Declaration, names: list[str], mark: str) -> str
         name=NAME,
         look="\n".join(look),
         taken=", ".join(taken),
-        base=f"{one} if {one}._base is None else {one}._base" if declaration.view_map else "None",
+        # Of several arrays it gives the result.
+        made=fill(MADE, base=base) if declaration.returns_one_array else "return native",
         mark=mark,
     )

@@ -74,11 +74,14 @@ if {condition}:
         except Exception:
             native = NotImplemented
         if native is not NotImplemented:
-            array = blank_array()
-            array._native = native if type(native) is backend.native_type else backend.as_native(native)
-            array._backend = backend
-            array._base = {base}
-            return array
+            {made}
+"""
+MADE = """
+array = blank_array()
+array._native = native if type(native) is backend.native_type else backend.as_native(native)
+array._backend = backend
+array._base = {base}
+return array
 """
 # Natives of an engine's usual class outside of its traces need no fast path that looks at them: their kernel is called.
 _CHOSEN = """

@@ -17,6 +17,7 @@ from ..arrays.array import Array
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
 from ..engines.registry import when_loaded
+from .answering import answering_path, putting_path
 from .declare import DECLARATIONS, Declaration
 from .immutable import let_cast, number_path, plain_path, rebinding_path
 from .learnt import ByDtype, Learnt, direct_kernels
@@ -33,6 +34,7 @@ def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
     for path in ("get_item", "get_pair", "get_copy", "get_transpose", "set_item"):
         backend.offer(path, fast_path(backend, path))
+    backend.offer("put_item", putting_path(backend))
     for declaration in DECLARATIONS.values():
         install(backend, declaration)
 
@@ -43,30 +45,33 @@ def install(backend: Handle, declaration: Declaration) -> None:
     if declaration.fast:
         for form in ("", "out_", "scalar_", "reflected_", *_further_forms(backend)):
             path = form + declaration.name
-            backend.offer(path, fast_path(backend, path))
+            backend.offer(path, fast_path(backend, path, declaration))
 
 
 def _further_forms(backend: Handle) -> tuple[str, ...]:
     return ("at_once_",) if backend.large is None else ("large_",) if backend.large else ()
 
 
-def fast_path(backend: Handle, key: str) -> FastPath:
+def fast_path(backend: Handle, key: str, declaration: Declaration | None = None) -> FastPath:
     """Return the fast path of a name: a function's, with its form before it, or one of indexing."""
     own = backend.fast.get(key)
     if own is not None:
         return own
     form, function = _split(key)
-    declaration = DECLARATIONS.get(function)
+    # Of a namespace where it's passed.
+    declaration = declaration or DECLARATIONS.get(function)
     if form == "at_once":
         whole = function in backend.kernels and casts_itself(backend.kernel(function))
-        return backend.kernel(function) if whole else fast_path(backend, function)
+        return backend.kernel(function) if whole else fast_path(backend, function, declaration)
     if declaration is not None and not backend.kernels.keys() >= set(declaration.kernels):
         return declining(key)
     if declaration is not None and declaration.name in _REDUCTIONS and not form and backend.type_key is None:
         # Where keys are found soon, a shortcut looks at less.
         return _reduction(backend, declaration)
-    if declaration is None or declaration.ufunc is None:
+    if declaration is None:
         return declining(key)
+    if declaration.ufunc is None:
+        return declining(key) if form else answering_path(backend, declaration)
     make = backend.fast_forms.get(form)
     if form == "large" and make is None:
         return declining(key)

@@ -16,7 +16,7 @@ from ..arrays import convert
 from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
 from ..engines import dtypes
-from ..engines.handle import FastPath, Handle, casts_itself
+from ..engines.handle import FastPath, Handle, casts_itself, declines
 from ..values.shapes import broadcast, check_memory
 from .declare import Declaration
 from .learnt import direct_kernels
@@ -57,7 +57,7 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
     known, casts = direct_kernels(backend, declaration), _casts(backend, declaration.ufunc)
 
     state, idle = backend.trace_state, backend.no_trace
-    key_of, calls = _dtype_key(backend), dict[Any, FastPath]()
+    key_of, calls = dtype_key(backend), dict[Any, FastPath]()
 
     # What is made in a trace is marked as its own, even where it's known.
     def cast_unary(x: Any) -> Any:
@@ -96,7 +96,7 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
     return unary if declaration.ufunc.nin == 1 else binary
 
 
-def _dtype_key(backend: Handle) -> Callable[[Any], Any]:
+def dtype_key(backend: Handle) -> Callable[[Any], Any]:
     """Return what tells dtypes apart: by default their identities, of which ``Learnt`` keeps the objects."""
     return backend.dtype_key or (lambda native: id(native.dtype))
 
@@ -136,7 +136,46 @@ def number_path(backend: Handle, declaration: Declaration, *, reflected: bool) -
         number = beside(x, value)
         return NotImplemented if number is None else compute(number, x)
 
+    if not casts_itself(backend.kernel(declaration.name)):
+        return _looked_up(backend, declaration, beside, fast_reflected if reflected else fast, reflected=reflected)
     return fast_reflected if reflected else fast
+
+
+def _looked_up(
+    backend: Handle, declaration: Declaration, beside: Callable[[Any, Any], Any], fast: FastPath, *, reflected: bool
+) -> FastPath:
+    """Return the same fast path, which finds the kernel with the array of a number, where both are of one dtype."""
+    plain, key_of, known = backend.native_type, dtype_key(backend), direct_kernels(backend, declaration)
+    kept: dict[Any, tuple[Any, FastPath]] = {}
+
+    def learn(key: Any, x: Any, value: Any) -> tuple[Any, FastPath]:
+        number = beside(x, value)
+        if number is None:
+            return None, declines
+        if len(kept) >= _KEPT:
+            kept.clear()
+        same = key_of(number) == key_of(x)
+        kept[key] = (number, known.of(x.dtype)) if same else (value, fast)
+        return kept[key]
+
+    def one(x: Any, value: Any) -> Any:
+        if type(x) is not plain:
+            return NotImplemented
+        # A text tells the zeros apart.
+        key = key_of(x), value.__class__, value or repr(value)
+        number, call = kept.get(key) or learn(key, x, value)
+        result = call(x, number)
+        return result if type(result) is plain else NotImplemented
+
+    def other(x: Any, value: Any) -> Any:
+        if type(x) is not plain:
+            return NotImplemented
+        key = key_of(x), value.__class__, value or repr(value)
+        number, call = kept.get(key) or learn(key, x, value)
+        result = call(x, number) if call is fast else call(number, x)
+        return result if type(result) is plain else NotImplemented
+
+    return other if reflected else one
 
 
 def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
@@ -149,7 +188,7 @@ def number_beside(backend: Handle, declaration: Declaration, *, reflected: bool 
     one_device = len(backend.devices()) == 1
     # By the identity of the dtype, which is kept too: some engines' are slow to hash.
     kept: dict[Any, tuple[Any, Any]] = {}
-    key_of = _dtype_key(backend)
+    key_of = dtype_key(backend)
 
     def in_order(array: Any, number: Any) -> list[Any]:
         return [number, array] if reflected else [array, number]

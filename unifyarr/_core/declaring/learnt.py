@@ -57,6 +57,8 @@ def direct_kernels(backend: Handle, declaration: Declaration, *, into_out: bool 
         # Some are wrapped to run where their arrays are.
         if one_device:
             found = getattr(found, "unplaced", found)
+            # Whose dtype is known needs no choice between the kernel and what it does in its gaps.
+            found = getattr(found, "within_gaps", found) if has_gap and not into_out else found
             # Its errors send the call to the general path, where the kernel is called.
             found = found if into_out else getattr(found, "plain", found)
         return found if into_out else backend.method(found)

@@ -38,6 +38,7 @@ class Handle(Members):
     fast_get_copy: FastPath
     fast_get_transpose: FastPath
     fast_set_item: FastPath
+    fast_put_item: FastPath
 
     def __init__(self, engine: Backend[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
         self.engine = engine
@@ -117,7 +118,7 @@ def has_one_device(backend: Handle) -> bool:
 
 def declining(path: str) -> FastPath:
     """Return the fast path of a name that leaves every call to the general path."""
-    return declines_write if path.startswith(("out_", "set_")) else declines
+    return declines_write if path.startswith(("out_", "set_", "put_")) else declines
 
 
 def declines(*operands: Any) -> Any:

@@ -43,6 +43,8 @@ class _Update:
         self.compute = plain_path(backend, declaration)
         # Of a window: two functions of the root and the other operand, the second one of which uses up the root.
         self.at_once = backend.updating(kernel) if casts_itself(kernel) else None
+        # Or of small windows, by an op that writes what it computes: it takes the root, the other operand and the axes.
+        self.into_window = getattr(kernel, "into_window", None)
         self.casts = cache(self._casts)
 
     def _casts(self, dtype: Any, other: Any) -> bool:
@@ -118,6 +120,11 @@ def update(view: View, name: str, other: Any) -> bool:
             return rebind(root, pure(native, other), owned=backend.destroys, instead_of=native)
     if is_large:
         return False
+    if how.into_window is not None and len(window.order) == len(window.axes):
+        new = how.into_window(native, other, window.axes, window.order)
+        if type(new) is plain:
+            with LOCK:
+                return rebind(root, new, instead_of=native)
     get, put = _window_kernels(backend, window)
     value = view._value if getattr(view, "_seen", None) is token else get(native)
     found = how.compute(value, other)
