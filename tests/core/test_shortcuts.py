@@ -98,7 +98,9 @@ def simple_calls(x: Any) -> Iterator[Any]:
 
 def test_functions_have_shortcuts(backend: str) -> None:
     # A test that passes without any would say nothing.
-    names = ("where", "concat", "sum", "expand_dims", "nn.softmax", "linalg.svd")
+    names = ["concat", "sum", "expand_dims", "linalg.svd"]
+    # On TensorFlow an op answers these, whatever the shapes are.
+    names += [] if backend == "tensorflow" else ["where", "nn.softmax"]
     for name in names:
         table_of(name).clear()
     for _ in range(3):

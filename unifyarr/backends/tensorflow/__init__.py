@@ -13,9 +13,10 @@ import numpy as np
 
 from ...errors import CopyError, DeviceError, DtypeError, InplaceUpdateError
 from .. import base
-from ..kernels import described, own_error
+from ..kernels import Applied, described, own_error
 from ..memory import export, reads_marks
 from . import (
+    _items,
     _loops,
     activations,
     arithmetic,
@@ -58,8 +59,7 @@ from ._engine import (
     raw,
     tf,
 )
-from ._items import get_copy
-from ._private import dtype_of_eager, shape_of_eager, type_of_eager
+from ._private import dtype_of_eager, is_eager, shape_of_eager, type_of_eager, values_of_eager
 from ._whole import Whole
 
 _VARIABLE: Any = tf.Variable
@@ -135,14 +135,12 @@ _STANDING, _MAKING = ("native", "outside_gaps"), ("bind", "known")
 def _making_placed(make: Callable[..., Any], elementwise: bool) -> Callable[..., Any]:
     def made(*natives: Any, **static: Any) -> Any:
         kernel = make(*natives, **static)
+        if isinstance(kernel, Applied):
+            # Without what shortcuts would call instead of it.
+            return _placed(kernel.__call__, elementwise)
         return None if kernel is None else _placed(kernel, elementwise)
 
     return made
-
-
-def _get_copy(x: Any, key: Any) -> Any:
-    # Elsewhere the operation would run on the default device.
-    return get_copy(x, key) if is_alone() else NotImplemented
 
 
 def _as_tensor(native: Any, dtype: Any = None, name: str | None = None) -> Any:
@@ -197,7 +195,7 @@ class Backend(base.Backend[Any]):
     # TensorFlow's functions compute with the tensor itself, which tapes and graphs see, and not with its values.
     protocols: Mapping[str, Callable[..., Any]] = {"__tf_tensor__": _as_tensor}
 
-    fast: Mapping[str, Callable[..., Any]] = {"get_copy": _get_copy}
+    fast: Mapping[str, Callable[..., Any]] = _items.PATHS
 
     can_compile = can_transform = True
     # What takes the place of kernels that write where TensorFlow transforms a function.
@@ -232,7 +230,7 @@ class Backend(base.Backend[Any]):
         return native if type(native) is EagerTensor or not isinstance(native, _VARIABLE) else native.value()
 
     no_trace = True
-    trace_state = staticmethod(tf.executing_eagerly)
+    trace_state = is_eager
     type_key = type_of_eager
     dtype_key = None if dtype_of_eager is None else staticmethod(dtype_of_eager)
     has_fixed_dtypes = True
@@ -278,9 +276,12 @@ class Backend(base.Backend[Any]):
 
     def to_numpy(self, native: Any) -> np.ndarray:
         """Return the values as a NumPy array, which may share memory and must not be written."""
-        native = self.read(native)
-        # NumPy can't take a 0-d bfloat16 by itself.
-        array: np.ndarray = np.asarray(native if native.ndim else native.numpy())
+        if type(native) is EagerTensor:
+            array: np.ndarray = np.asarray(values_of_eager(native))
+        else:
+            native = self.read(native)
+            # NumPy can't take a 0-d bfloat16 by itself.
+            array = np.asarray(native if native.ndim else native.numpy())
         array.flags.writeable = False
         return array
 
@@ -457,7 +458,7 @@ class Backend(base.Backend[Any]):
 
     def carries_derivative(self, native: Any) -> bool:
         """Return whether a tape or an accumulator follows this native."""
-        return carries_derivative(self.read(native))
+        return carries_derivative(native if type(native) is EagerTensor else self.read(native))
 
     # -- what it refuses --------------------------------------------------------------------------------------------
 

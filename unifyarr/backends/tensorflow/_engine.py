@@ -29,6 +29,7 @@ from ._private import (
     could_possibly_record,
     eager_adopted,
     eager_constant,
+    is_eager,
     pack_tangents,
     shape_of_eager,
     should_record_backprop,
@@ -57,6 +58,8 @@ INTEGER = SIGNED | UNSIGNED
 WIDE = frozenset({tf.int64, tf.uint64})
 HALF = frozenset({tf.float16, tf.bfloat16})
 FLOAT = HALF | {tf.float32, tf.float64}
+# What the engine's linear algebra computes in.
+FULL = frozenset({tf.float32, tf.float64})
 COMPLEX = frozenset({tf.complex64, tf.complex128})
 
 TENSORFLOW_DTYPES: dict[np.dtype[Any], Any] = {
@@ -71,6 +74,8 @@ BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.fl
 # Broadcasting binary ops take 5 dimensions after TensorFlow's own merging, slices and SelectV2 take 8.
 MAX_BROADCAST = 5
 MAX_SLICE = 8
+# Up to how many elements Python looks at values in less time than NumPy.
+FEW = 64
 # From how many elements on a faster kernel is worth two calls more.
 MANY = 1 << 15
 
@@ -79,6 +84,12 @@ MANY = 1 << 15
 def is_alone() -> bool:
     """Return whether there's one device: then all arrays are there."""
     return len(tf.config.list_logical_devices()) == 1
+
+
+@lru_cache(maxsize=1)
+def is_cpu_alone() -> bool:
+    """Return whether the host's processor is the one device."""
+    return [each.device_type for each in tf.config.list_logical_devices()] == ["CPU"]
 
 
 @lru_cache(maxsize=4096)
@@ -124,9 +135,12 @@ def reshape(x: Any, /, *, shape: tuple[int, ...]) -> Any:
 
 def swap_last(x: Any, axis: int) -> Any:
     """Swap an axis with the last one."""
-    axes = list(range(x.ndim))
+    last = (len(shape_of_eager(x)) if type(x) is EagerTensor else x.ndim) - 1
+    if axis == last:
+        return x
+    axes = list(range(last + 1))
     axes[axis], axes[-1] = axes[-1], axes[axis]
-    return x if axis == x.ndim - 1 else raw.Transpose(x=x, perm=integers(*axes))
+    return raw.Transpose(x=x, perm=integers(*axes))
 
 
 def truth(x: Any) -> Any:
@@ -146,7 +160,7 @@ def join(real: Any, imag: Any) -> Any:
 
 def may_record() -> bool:
     """Return whether somebody may ask for gradients: a tape that records, or the graph of a function."""
-    return not tf.executing_eagerly() or could_possibly_record()
+    return not is_eager() or could_possibly_record()
 
 
 def is_variable(x: Any) -> bool:
@@ -192,6 +206,8 @@ def on_host(x: Any) -> Any:
 
     A look at the values is much cheaper than a chain of ops, where the usual values need none.
     """
+    if type(x) is EagerTensor and is_cpu_alone():
+        return np.asarray(values_of_eager(x))
     if is_traced(x) or "CPU" not in x.device:
         return None
     return np.asarray(values_of_eager(x) if type(x) is EagerTensor else x.numpy())

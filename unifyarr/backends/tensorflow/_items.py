@@ -2,19 +2,164 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
-from ._engine import integer, raw, tf
+import numpy as np
+
+from ._engine import NUMPY_DTYPES, SIGNED, TENSORFLOW_DTYPES, from_fresh, from_host, integer, is_alone, raw, select, tf
 from ._indices import normalised
-from ._private import EagerTensor
+from ._private import EagerTensor, dtype_of_eager, is_eager, shape_of_eager
+
+# How many numbers and places are kept as tensors.
+_KEPT = 4096
+# What the engine scatters as it adds.
+_ADDED = frozenset({tf.float32, tf.float64, tf.int32, tf.int64})
+_INT = frozenset({int})
+_NUMBERS = frozenset({bool, int, float, complex})
+_DTYPES = frozenset(dtype.as_datatype_enum for dtype in NUMPY_DTYPES)
+# A list of more numbers goes to memory that other engines can share.
+_FEW = 64
+
+
+@lru_cache(maxsize=_KEPT)
+def _place(key: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Any, Any, Any, int] | None:
+    """Return where an element begins and ends, steps, and the mask of all axes; ``None`` for what is no element."""
+    if len(key) != len(shape) or not all(-length <= each < length for each, length in zip(key, shape, strict=True)):
+        return None
+    begin = np.array([each % length for each, length in zip(key, shape, strict=True)])
+    return *map(from_host, (begin, begin + 1, np.ones_like(begin))), (1 << len(key)) - 1
 
 
 def get_copy(x: Any, key: Any) -> Any:
-    """Return the elements, along the first axis, at the integers of a tensor; ``NotImplemented`` for any other key."""
-    if not type(key) is type(x) is EagerTensor or key.dtype is not tf.int64 or not tf.executing_eagerly():
+    """Return an element, or the elements along the first axis at the integers of a tensor.
+
+    ``NotImplemented`` stands for any other key.
+    """
+    if not is_alone() or type(x) is not EagerTensor:
+        # Elsewhere the operation would run on the default device.
+        return NotImplemented
+    if type(key) is int:
+        key = (key,)
+    if type(key) is tuple and key and _INT.issuperset(map(type, key)) and is_eager():
+        place = _place(key, shape_of_eager(x))
+        if place is None:
+            return NotImplemented
+        # Not by an op that gathers, which has no derivative for one element.
+        begin, end, steps, every = place
+        return raw.StridedSlice(x, begin, end, steps, 0, 0, 0, 0, every)
+    if type(key) is not EagerTensor or key.dtype is not tf.int64 or not is_eager():
         return NotImplemented
     try:
         return raw.GatherV2(params=x, indices=normalised(key, x.shape[0]), axis=integer(0))
     except Exception:
         # The general path says what is wrong.
         return NotImplemented
+
+
+_TRUTH = dtype_of_eager and dtype_of_eager(tf.constant(True))
+_numbers: dict[Any, Any] = {}
+
+
+def put_copy(x: Any, key: Any, value: Any) -> Any:
+    """Return a tensor with a number, or a 0-d tensor of its dtype, in the place of an element or where a mask is true.
+
+    ``NotImplemented`` stands for any other key.
+    """
+    if not is_alone() or not is_eager():
+        return NotImplemented
+    if type(value) is not EagerTensor:
+        if type(value) is not int and type(value) is not float:
+            return NotImplemented
+        value = _beside(value, x)
+    elif shape_of_eager(value) or dtype_of_eager(value) != dtype_of_eager(x):
+        return NotImplemented
+    if type(key) is EagerTensor:
+        is_mask = dtype_of_eager(key) == _TRUTH and shape_of_eager(key) == shape_of_eager(x) != ()
+        return raw.SelectV2(key, value, x) if is_mask else NotImplemented
+    if type(key) is int:
+        key = (key,)
+    if type(key) is not tuple or not key or not _INT.issuperset(map(type, key)):
+        return NotImplemented
+    place = _place(key, shape_of_eager(x))
+    if place is None:
+        return NotImplemented
+    begin, end, steps, every = place
+    return raw.TensorStridedSliceUpdate(x, begin, end, steps, value, 0, 0, 0, 0, every)
+
+
+@lru_cache(maxsize=_KEPT)
+def _positions(axes: tuple[tuple[int, int, int], ...], order: tuple[int | None, ...]) -> tuple[Any, Any]:
+    """Return the indices of a window's elements along a last axis, and its shape; ``None`` twice of many elements."""
+    lengths = tuple([length for _, _, length in axes])
+    if order != tuple(range(len(axes))) or not 0 < math.prod(lengths) <= _FEW:
+        return None, None
+    places = [start + step * np.arange(length) for start, step, length in axes]
+    return from_host(np.stack(np.meshgrid(*places, indexing="ij"), -1)), lengths
+
+
+def into_window(op: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what adds a tensor to a small window, by an op that scatters, instead of reading and writing it."""
+
+    def into(x: Any, value: Any, axes: Any, order: Any) -> Any:
+        if x.dtype not in _ADDED or dtype_of_eager(value) != dtype_of_eager(x) or not is_eager():
+            return NotImplemented
+        places, lengths = _positions(axes, order)
+        return op(x, places, value) if lengths is not None and shape_of_eager(value) == lengths else NotImplemented
+
+    return into
+
+
+def where(condition: Any, x1: Any, x2: Any) -> Any:
+    """Return the elements of one of two tensors of a dtype, or of a tensor and a number that fits."""
+    if not is_alone() or type(condition) is not EagerTensor or dtype_of_eager(condition) != _TRUTH:
+        return NotImplemented
+    if type(x1) is type(x2) is EagerTensor:
+        if dtype_of_eager(x1) != dtype_of_eager(x2):
+            return NotImplemented
+    elif type(x1) is EagerTensor:
+        x2 = _beside(x2, x1)
+    elif type(x2) is EagerTensor:
+        x1 = _beside(x1, x2)
+    result = select(condition, x1, x2)
+    return result if type(result) is EagerTensor else NotImplemented
+
+
+def _fits(value: Any, dtype: Any) -> bool:
+    if dtype in SIGNED:
+        return type(value) is int
+    # In single precision without an overflow, which NumPy warns of.
+    return dtype is tf.float64 or (dtype is tf.float32 and abs(value) < 1e38)
+
+
+def _beside(value: Any, x: Any) -> Any:
+    """Return the 0-d tensor that stands for a number beside a tensor: it raises where that has another dtype."""
+    # A text tells the zeros apart.
+    key = dtype_of_eager(x), value.__class__, value or repr(value)
+    found = _numbers.get(key)
+    if found is None:
+        if not _fits(value, x.dtype):
+            raise TypeError
+        if len(_numbers) >= _KEPT:
+            _numbers.clear()
+        found = _numbers[key] = from_host(np.array(value, NUMPY_DTYPES[x.dtype]))
+    return found
+
+
+def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
+    """Return a tensor of a list of a few numbers of Python's, or a tensor itself."""
+    if not dtype is device is copy is None or not is_eager():
+        return NotImplemented
+    if type(obj) is EagerTensor:
+        return obj if dtype_of_eager(obj) in _DTYPES else NotImplemented
+    if type(obj) is not list or not 0 < len(obj) < _FEW:
+        return NotImplemented
+    made = np.asarray(obj) if _NUMBERS.issuperset(map(type, obj)) else None
+    return NotImplemented if made is None or made.dtype not in TENSORFLOW_DTYPES else from_fresh(made)
+
+
+PATHS: dict[str, Callable[..., Any]] = {}
+if dtype_of_eager is not None:
+    PATHS = {"get_copy": get_copy, "put_copy": put_copy, "where": where, "asarray": asarray}

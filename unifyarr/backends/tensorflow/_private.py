@@ -6,6 +6,7 @@ The backend uses nothing else of the kind, but for AutoGraph's rules in ``_autog
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -55,6 +56,14 @@ except (ImportError, AttributeError):
         """Return None: TensorFlow's own call is the only way."""
         return None
 
+try:
+    from tensorflow.python.eager.context import context as _context
+
+    # Of the running thread, without the two calls that the public function makes.
+    is_eager: Callable[[], bool] = partial(getattr, _context()._thread_local_data, "is_eager")
+    is_eager()
+except (ImportError, AttributeError):
+    is_eager = tf.executing_eagerly
 
 # The class of eager tensors, asked for without making one where that is possible.
 EagerTensor: type[Any] = getattr(getattr(tf, "__internal__", None), "EagerTensor", None) or type(tf.constant(0))
@@ -114,6 +123,7 @@ __all__ = [
     "dtype_of_eager",
     "eager_adopted",
     "eager_constant",
+    "is_eager",
     "pack_tangents",
     "shape_of_eager",
     "should_record_backprop",

@@ -39,6 +39,7 @@ from ._engine import (
     via,
     with_sign,
 )
+from ._items import into_window
 
 Kernel = Callable[..., Any]
 
@@ -135,6 +136,7 @@ log2 = _logarithm(2.0)
 log10 = _logarithm(10.0)
 
 
+@fills_gaps(unary("LogicalNot"), INTEGER | FLOAT | COMPLEX, "the op takes only bool")
 def logical_not(x: Any, /) -> Any:
     return raw.LogicalNot(x=truth(x))
 
@@ -192,8 +194,10 @@ _equal, _not_equal = binary("Equal"), binary("NotEqual")
 
 
 subtract = _subtract
+subtract.into_window = into_window(raw.TensorScatterSub)  # type: ignore[attr-defined]
 atan2 = binary("Atan2")
 add = fills_gaps(_add, BOOL, "no kernel for bool")(_or)
+add.into_window = into_window(raw.TensorScatterAdd)  # type: ignore[attr-defined]
 
 
 @fills_gaps(_multiply, BOOL | COMPLEX, "no kernel for bool; in complex it invents infinities from NaN")

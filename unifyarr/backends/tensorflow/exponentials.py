@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..kernels import answered_by
 from ._engine import HALF, has_nan, is_traced, raw, swap_last, tf
 
 
@@ -17,7 +18,7 @@ def _of_last_axis(op: Callable[..., Any]) -> Callable[..., Any]:
         result = swap_last(op(logits=swap_last(x, axis)), axis)
         return NotImplemented if looks and has_nan(result) else result
 
-    return kernel
+    return answered_by(lambda x: op if x.dtype is tf.float64 else None)(kernel)
 
 
 log_softmax = _of_last_axis(raw.LogSoftmax)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..kernels import Applied, known_by
 from ._engine import COMPLEX, REAL, cast, integer, integers, join, parts, raw, scalar, swap_last, tf
 
 _OF_REAL = {tf.float32: tf.complex64, tf.float64: tf.complex128}
@@ -52,16 +53,32 @@ def _inverse_factor(n: int, norm: str | None) -> float:
     return {"ortho": math.sqrt(n), "forward": float(n)}.get(norm or "backward", 1.0)
 
 
+def _known_by_op(op: str, factor: Callable[[int, str | None], float]) -> Callable[..., Any]:
+    """Declare that an op does the calls along the last axis, as it is, where there's nothing to scale."""
+
+    def known(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
+        if n < 1 or axis != x.ndim - 1 or x.shape[axis] != n or factor(n, norm) != 1:
+            return None
+        if op == "RFFT":
+            return Applied(raw.RFFT, integers(n), _OF_REAL[x.dtype])
+        return getattr(raw, op) if x.dtype in COMPLEX else None
+
+    return known_by(known)
+
+
+@_known_by_op("FFT", _forward_factor)
 def fft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
     _check(n)
     return _scaled(_along(lambda rows: raw.FFT(input=rows), _complex(x), n, axis), _forward_factor(n, norm))
 
 
+@_known_by_op("IFFT", _inverse_factor)
 def ifft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
     _check(n)
     return _scaled(_along(lambda rows: raw.IFFT(input=rows), _complex(x), n, axis), _inverse_factor(n, norm))
 
 
+@_known_by_op("RFFT", _forward_factor)
 def rfft(x: Any, /, *, n: int, axis: int, norm: str | None) -> Any:
     _check(n)
     dtype = _OF_REAL[x.dtype]

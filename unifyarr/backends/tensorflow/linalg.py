@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import fills_gaps, known_by, worked_around
+from ..kernels import Applied, answered_by, fills_gaps, known_by, worked_around
 from . import elementwise, statistical
 from ._engine import (
     COMPLEX,
+    FEW,
+    FULL,
     NUMPY_DTYPES,
+    EagerTensor,
     broadcast_to,
     cast,
     integer,
@@ -27,6 +30,8 @@ from ._engine import (
     tf,
     truth,
 )
+from ._private import shape_of_eager as _shape_of
+from ._private import values_of_eager as _values_of
 from ._products import cross as cross
 from ._products import matmul as matmul
 from ._products import vecdot as vecdot
@@ -70,7 +75,10 @@ def _checked(kernel: Kernel) -> Kernel:
 
 
 def _are_finite(x: Any) -> bool:
-    values = np.asarray(x)
+    values = np.asarray(_values_of(x) if type(x) is EagerTensor else x)
+    # Python adds up a few numbers in less time than NumPy looks at them; a sum may overflow.
+    if values.size <= FEW and values.dtype.kind == "f" and math.isfinite(sum(values.ravel().tolist())):
+        return True
     # The host counts in less time than it reduces.
     return np.count_nonzero(np.isfinite(values)) == values.size
 
@@ -124,6 +132,14 @@ def _lower(x: Any) -> Any:
 _IS_BELOW = (0.0).__lt__
 
 
+def _lower_of_one(x: Any) -> Any:
+    """Return the factor of one real matrix that is positive definite; of all others it declines."""
+    result = raw.Cholesky(x)
+    values = _values_of(result)
+    return result if values.ndim == 2 and all(map(_IS_BELOW, values.diagonal().tolist())) else NotImplemented
+
+
+@answered_by(lambda x: _lower_of_one if x.dtype in FULL else None)
 @known_by(lambda x, *, upper: None if upper else _lower)
 @_checked
 def cholesky(x: Any, /, *, upper: bool) -> Any:
@@ -141,17 +157,18 @@ def _complex_det(x: Any) -> Any:
     return result, gradient
 
 
-def _known(op: str) -> Callable[[Kernel], Kernel]:
-    """Declare that the op itself does the calls that it has an answer to; of others the kernel says what is wrong."""
-    return known_by(lambda x: getattr(raw, op))
-
-
-@_known("MatrixDeterminant")
+@known_by(lambda x: raw.MatrixDeterminant)
 @_checked
 def _real_det(x: Any, /) -> Any:
     return raw.MatrixDeterminant(x)
 
 
+def _by_op(op: Kernel, dtypes: frozenset[Any]) -> Callable[[Kernel], Kernel]:
+    """Declare that the op itself does the calls that it has an answer to; of others the kernel says what is wrong."""
+    return answered_by(lambda x, *others: op if x.dtype in dtypes else None)
+
+
+@_by_op(raw.MatrixDeterminant, FULL)
 @fills_gaps(_real_det, COMPLEX, "the engine's complex gradient is wrong")
 @_checked
 def det(x: Any, /) -> Any:
@@ -164,12 +181,14 @@ def slogdet(x: Any, /) -> tuple[Any, Any]:
     return sign, _real(logarithm)
 
 
-@_known("MatrixInverse")
+@_by_op(raw.MatrixInverse, FULL | COMPLEX)
+@known_by(lambda x: raw.MatrixInverse)
 @_nan_passes
 def inv(x: Any, /) -> Any:
     return raw.MatrixInverse(input=x)
 
 
+@_by_op(raw.MatrixSolve, FULL | COMPLEX)
 @known_by(lambda x1, x2: raw.MatrixSolve if x1.ndim == x2.ndim == 2 else None)
 @_checked
 def solve(x1: Any, x2: Any, /) -> Any:
@@ -201,6 +220,8 @@ def eigvals(x: Any, /) -> Any:
     return raw.Eig(input=x, compute_v=False, Tout=_COMPLEX_OF.get(x.dtype, x.dtype))[0]
 
 
+@answered_by(lambda x: Applied(raw.SelfAdjointEigV2, True) if x.dtype in FULL else None)
+@known_by(lambda x: None if x.dtype in COMPLEX else Applied(raw.SelfAdjointEigV2, True))
 @_checked
 def eigh(x: Any, /) -> tuple[Any, Any]:
     values, vectors = raw.SelfAdjointEigV2(input=x, compute_v=True)
@@ -212,7 +233,8 @@ def eigvalsh(x: Any, /) -> Any:
     return _real(raw.SelfAdjointEigV2(input=x, compute_v=False)[0])
 
 
-@known_by(lambda x, *, mode: functools.partial(raw.Qr, full_matrices=mode == "complete"))
+@answered_by(lambda x: Applied(raw.Qr, False) if x.dtype in FULL else None)
+@known_by(lambda x, *, mode: Applied(raw.Qr, mode == "complete"))
 @_checked
 def qr(x: Any, /, *, mode: str) -> tuple[Any, Any]:
     q, r = raw.Qr(input=x, full_matrices=mode == "complete")
@@ -228,16 +250,25 @@ def _known_svd(x: Any, /, *, full_matrices: bool) -> Kernel | None:
     if x.dtype in COMPLEX:
         return None
     order = integers(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
-
-    def known(x: Any) -> tuple[Any, Any, Any]:
-        if not _are_finite(x):
-            raise np.linalg.LinAlgError
-        values, u, v = raw.Svd(x, True, full_matrices)
-        return u, values, raw.Transpose(v, order)
-
-    return known
+    return lambda x: _real_svd(x, order, full_matrices)
 
 
+def _real_svd(x: Any, order: Any, full_matrices: bool) -> tuple[Any, Any, Any]:
+    if not _are_finite(x):
+        raise np.linalg.LinAlgError
+    values, u, v = raw.Svd(x, True, full_matrices)
+    return u, values, raw.Transpose(v, order)
+
+
+_SWAPPED = integers(1, 0)
+
+
+def _svd_of_one(x: Any) -> Any:
+    # Of a stack the transposition is another one.
+    return _real_svd(x, _SWAPPED, True) if len(_shape_of(x)) == 2 else NotImplemented
+
+
+@answered_by(lambda x: _svd_of_one if x.dtype in FULL else None)
 @known_by(_known_svd)
 def svd(x: Any, /, *, full_matrices: bool) -> tuple[Any, Any, Any]:
     values, u, v = _svd(x, full_matrices=full_matrices)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import Applied, known_by
 from . import searching, utility
 from ._engine import (
     BOOL,
@@ -41,6 +42,17 @@ def _in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return total
 
 
+def _of_dtype(op: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare that an op does the calls on what has the dtype of the total."""
+
+    def known(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
+        stays = x.dtype is TENSORFLOW_DTYPES[dtype] and x.dtype not in HALF and x.dtype is not tf.bool
+        return Applied(op, integers(*axis), keepdims) if stays else None
+
+    return known_by(known)
+
+
+@_of_dtype(raw.Sum)
 @_in_single
 def sum(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     target = TENSORFLOW_DTYPES[dtype]
@@ -49,6 +61,7 @@ def sum(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     return raw.Sum(input=x if x.dtype is target else cast(x, target), axis=integers(*axis), keep_dims=keepdims)
 
 
+@_of_dtype(raw.Prod)
 @_in_single
 def prod(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     target = TENSORFLOW_DTYPES[dtype]
@@ -60,6 +73,11 @@ def prod(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
 def _extremum(
     op: Callable[..., Any], of_bool: Callable[..., Any], index: Callable[..., Any], name: str
 ) -> Callable[..., Any]:
+    def known(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
+        special = x.dtype in BOOL or x.dtype in COMPLEX or 0 in tuple(x.shape)
+        return None if special else Applied(op, integers(*axis), keepdims)
+
+    @known_by(known)
     def kernel(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
         shape = tuple(x.shape)
         if 0 in shape and 0 not in (shape[i] for i in range(len(shape)) if i not in axis) and axis:
@@ -93,6 +111,11 @@ max = _extremum(raw.Max, utility.any, searching.argmax, "max")
 min = _extremum(raw.Min, utility.all, searching.argmin, "min")
 
 
+def _known_mean(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
+    return None if x.dtype in HALF or x.dtype in COMPLEX else Applied(raw.Mean, integers(*axis), keepdims)
+
+
+@known_by(_known_mean)
 def mean(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
     """Return the mean of a floating-point array; without elements it is NaN."""
     if x.dtype in HALF:
