@@ -139,7 +139,8 @@ def state(fgraph: FunctionGraph) -> dict[str, Any]:
     }
     for feature in fgraph.features:
         if isinstance(feature, DestroyHandler):
-            known["handler"] = nested_copy({k: v for k, v in vars(feature).items() if k != "_fgraph"})
+            watched = {k: v for k, v in vars(feature).items() if k not in ("_fgraph", "aliases")}
+            known["handler"] = nested_copy(watched | vars(feature.aliases))
         elif isinstance(feature, Supervisor):
             known["supervisor"] = (list(feature.protected), dict(feature._uses))
     return known
@@ -148,9 +149,8 @@ def state(fgraph: FunctionGraph) -> dict[str, Any]:
 def classes(fgraph: FunctionGraph) -> dict[str, Any]:
     """Return what a handler has found out, leaving out how and in which order."""
     handler = handler_of(fgraph)
-    return nested_copy(
-        {k: vars(handler)[k] for k in ("roots", "members", "destroyed", "destroyers", "pins", "watched")}
-    )
+    found = {k: vars(handler)[k] for k in ("destroyed", "destroyers", "pins", "watched")}
+    return nested_copy(found | vars(handler.aliases))
 
 
 def nested_copy(value: Any) -> Any:

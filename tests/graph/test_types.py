@@ -16,7 +16,7 @@ from unifyarr.errors import InvalidValueError, TraceError
 from unifyarr.graph import trace
 from unifyarr.graph.tracing import trace as tracing
 from unifyarr.graph.tracing.crossing import Crossing
-from unifyarr.graph.tracing.transformed import Replay
+from unifyarr.graph.tracing.replaying import Replay
 from unifyarr.testing import needs
 
 from ..natives import skip_unless

@@ -8,28 +8,16 @@ destroyer's output is a new root in the same memory.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Iterator
-from typing import TypeVar
 
 from ...errors import AliasedInputError, CycleError, IndestructibleError, MultipleDestroyersError, ProtectedError
+from .aliases import AliasClasses, Roots, overlap, remove
 from .basic import Apply, Op, Region, Variable
 from .feature import Feature
 from .fgraph import FunctionGraph
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
-# The memory that a variable may share: root -> part of it, ``None`` if the part isn't known.
-Roots = tuple[tuple[Variable, Region | None], ...]
-
 # If a destroyed root has more uses than this, some nodes that need the destroyer are looked at before all readers.
 MANY = 32
-
-
-def overlap(x1: Region | None, x2: Region | None) -> bool:
-    """Return whether two parts of a root may have an element in common."""
-    return x1 is None or x2 is None or not x1.isdisjoint(x2)
 
 
 class DestroyHandler(Feature):
@@ -42,10 +30,7 @@ class DestroyHandler(Feature):
     alone = True
 
     def __init__(self) -> None:
-        # The roots of each variable that isn't its own root.
-        self.roots: dict[Variable, Roots] = {}
-        # The members of each root, without the root itself.
-        self.members: dict[Variable, dict[Variable, Region | None]] = {}
+        self.aliases = AliasClasses()
         # For each destroyer, what it destroys: the position of the input, the root and the part of it.
         self.destroyed: dict[Apply, tuple[tuple[int, Variable, Region | None], ...]] = {}
         self.destroyers: dict[Variable, dict[Apply, tuple[Region | None, ...]]] = {}
@@ -113,7 +98,7 @@ class DestroyHandler(Feature):
         """Yield the nodes that destroy what a node reads: they must run after it."""
         if self.destroyers:
             for variable in node.inputs:
-                for root, region in self.roots_of(variable):
+                for root, region in self.aliases.roots_of(variable):
                     for destroyer, regions in self.destroyers.get(root, {}).items():
                         if destroyer is not node and any(overlap(region, each) for each in regions):
                             yield destroyer
@@ -121,7 +106,7 @@ class DestroyHandler(Feature):
     def before(self, node: Apply) -> Iterator[Apply]:
         """Yield the readers of what a node destroys: they must run before it."""
         for _, root, region in self.destroyed.get(node, ()):
-            for member, part in self.members_of(root):
+            for member, part in self.aliases.members_of(root):
                 if overlap(part, region):
                     for client, _ in self._fgraph.clients[member]:
                         if client is not None and client is not node:
@@ -135,20 +120,10 @@ class DestroyHandler(Feature):
         return None
 
     def _reads(self, node: Apply, root: Variable, region: Region | None) -> bool:
-        parts = (part for variable in node.inputs for part in self.roots_of(variable))
+        parts = (part for variable in node.inputs for part in self.aliases.roots_of(variable))
         return any(other is root and overlap(part, region) for other, part in parts)
 
-    # Alias classes
-
-    def roots_of(self, variable: Variable) -> Roots:
-        """Return the roots whose memory a variable may share, and which part of each."""
-        return self.roots.get(variable) or ((variable, None),)
-
-    def members_of(self, root: Variable) -> Iterator[tuple[Variable, Region | None]]:
-        """Yield the variables that may share the memory of a root, and which part of it."""
-        if root not in self.roots:
-            yield root, None
-        yield from self.members.get(root, {}).items()
+    # Changes
 
     def _forget(self, node: Apply) -> list[Apply]:
         """Forget a node and the views that depend on it, and return the nodes that this affects."""
@@ -161,7 +136,7 @@ class DestroyHandler(Feature):
             found.append(each)
             self._set_destroyed(each, ())
             for output in each.outputs:
-                if output in self.roots:
+                if output in self.aliases.roots:
                     self._set_roots(output, ())
                     stack += self._readers(output)
         return found
@@ -181,7 +156,7 @@ class DestroyHandler(Feature):
                 self._set_destroyed(node, destroyed)
                 self._unchecked[node] = None
                 order.suspect(node)
-            for output, roots in self._roots(node):
+            for output, roots in self.aliases.of_outputs(node, {root for _, root, _ in destroyed}):
                 if roots:
                     self._set_roots(output, roots)
                     for reader in self._readers(output):
@@ -193,57 +168,16 @@ class DestroyHandler(Feature):
 
     def _destroyed(self, node: Apply) -> tuple[tuple[int, Variable, Region | None], ...]:
         victims = node.op.victims(node)
-        return tuple((index, *each) for index in victims for each in self.roots_of(node.inputs[index]))
-
-    def _roots(self, node: Apply) -> list[tuple[Variable, Roots]]:
-        """Return the roots of each output; empty for an output that is its own root."""
-        views, destroys = node.op.views(node), node.op.destroys(node)
-        if not views and len(destroys) <= 1:
-            return []
-        # The memory of a destroyed root now belongs to the first output that is in some of it.
-        gone = {root for _, root, _ in self.destroyed.get(node, ())}
-        sources = {key: (*destroys.get(key, ()), *views.get(key, ())) for key in range(len(node.outputs))}
-        heirs: dict[Variable, Variable] = {}
-        for key, inputs in sources.items():
-            for root, _ in (each for index in inputs for each in self.roots_of(node.inputs[index])):
-                if root in gone:
-                    heirs.setdefault(root, node.outputs[key])
-        # Parts of different buffers can't be compared.
-        blurred = {heir for heir, number in Counter(heirs.values()).items() if number > 1}
-        found: list[dict[Variable, Region | None]] = []
-        for key, inputs in sources.items():
-            roots: dict[Variable, Region | None] = {}
-            for index in inputs:
-                for root, parent in self.roots_of(node.inputs[index]):
-                    heir = heirs.get(root, root)
-                    region = None if heir in blurred else self._region(node, key, index, root, parent)
-                    roots[heir] = region if roots.get(heir, region) == region else None
-            found.append(roots)
-        shares = Counter(root for roots in found for root in roots)
-        return [
-            (output, () if roots == {output: None} and shares[output] == 1 else tuple(roots.items()))
-            for output, roots in zip(node.outputs, found, strict=True)
-        ]
-
-    def _region(self, node: Apply, output: int, input: int, root: Variable, parent: Region | None) -> Region | None:
-        variable = node.inputs[input]
-        if parent is None and (root is not variable or variable in self.roots):
-            return None
-        return node.op.region(node, output, input, parent)
+        return tuple((index, *each) for index in victims for each in self.aliases.roots_of(node.inputs[index]))
 
     def _set_roots(self, variable: Variable, roots: Roots) -> None:
         self._unpin(variable)
-        for root, _ in self.roots.pop(variable, ()):
-            _remove(self.members, root, variable)
-        if roots:
-            self.roots[variable] = roots
-        for root, region in roots:
-            self.members.setdefault(root, {})[variable] = region
+        self.aliases.put(variable, roots)
         self._pin(variable)
 
     def _set_destroyed(self, node: Apply, destroyed: tuple[tuple[int, Variable, Region | None], ...]) -> None:
         for _, root, _ in self.destroyed.pop(node, ()):
-            _remove(self.destroyers, root, node)
+            remove(self.destroyers, root, node)
         if destroyed:
             self.destroyed[node] = destroyed
         for _, root, region in destroyed:
@@ -265,17 +199,17 @@ class DestroyHandler(Feature):
 
     def _pin(self, variable: Variable) -> None:
         # ``_check`` asks an indestructible root itself.
-        if variable not in self.watched and not (variable.indestructible and variable in self.roots):
+        if variable not in self.watched and not (variable.indestructible and variable in self.aliases.roots):
             return
-        for root, region in self.roots_of(variable):
+        for root, region in self.aliases.roots_of(variable):
             self.pins.setdefault(root, {})[variable] = region
         self._unchecked_pins[variable] = None
 
     def _unpin(self, variable: Variable) -> None:
         if variable not in self.watched and not variable.indestructible:
             return
-        for root, _ in self.roots_of(variable):
-            _remove(self.pins, root, variable)
+        for root, _ in self.aliases.roots_of(variable):
+            remove(self.pins, root, variable)
         self._unchecked_pins.pop(variable, None)
 
     def _check(self, node: Apply) -> None:
@@ -294,7 +228,7 @@ class DestroyHandler(Feature):
                         nodes=(node, other),
                     )
             self._check_inputs(node, index, root, region)
-            if len(self.members.get(root, ())) + len(self._fgraph.clients[node.inputs[index]]) > MANY:
+            if len(self.aliases.members.get(root, ())) + len(self._fgraph.clients[node.inputs[index]]) > MANY:
                 self._check_nearby(node, root, region)
 
     def _check_nearby(self, node: Apply, root: Variable, region: Region | None) -> None:
@@ -311,7 +245,7 @@ class DestroyHandler(Feature):
     def _check_inputs(self, node: Apply, index: int, root: Variable, region: Region | None) -> None:
         for other, variable in enumerate(node.inputs):
             if other != index and not node.op.tolerates(node, index, other):
-                for each, part in self.roots_of(variable):
+                for each, part in self.aliases.roots_of(variable):
                     if each is root and overlap(part, region):
                         raise AliasedInputError(
                             f"{node} overwrites its input {index} while its input {other} shares memory with it "
@@ -321,7 +255,7 @@ class DestroyHandler(Feature):
                         )
 
     def _check_pin(self, variable: Variable) -> None:
-        for root, part in self.roots_of(variable):
+        for root, part in self.aliases.roots_of(variable):
             for node, regions in self.destroyers.get(root, {}).items():
                 if any(overlap(part, region) for region in regions):
                     self._refuse_pinned(node, variable)
@@ -339,7 +273,7 @@ class DestroyHandler(Feature):
 
     def may_destroy(self, variable: Variable) -> bool:
         """Return whether a quick check finds no reason why a node can't destroy a variable."""
-        for root, region in self.roots_of(variable):
+        for root, region in self.aliases.roots_of(variable):
             pinned, destroyers = self.pins.get(root), self.destroyers.get(root)
             if (
                 root.indestructible
@@ -348,12 +282,3 @@ class DestroyHandler(Feature):
             ):
                 return False
         return True
-
-
-def _remove(table: dict[Variable, dict[Key, Value]], root: Variable, key: Key) -> None:
-    """Remove an item of a nested mapping, and the inner mapping if it's empty then."""
-    entries = table.get(root)
-    if entries is not None:
-        entries.pop(key, None)
-        if not entries:
-            del table[root]

@@ -201,7 +201,7 @@ def _overwrite_one_more(
     mine = node.op.victims(node)
     for twin in node.op.twins(node):
         victims = [node.inputs[index] for index in twin.victims(node) if index not in mine]
-        roots = {root for victim in victims for root, _ in handler.roots_of(victim)}
+        roots = {root for victim in victims for root, _ in handler.aliases.roots_of(victim)}
         if any(failures[root] >= tries for root in roots) or not all(map(handler.may_destroy, victims)):
             continue
         if _substitute(fgraph, [(node, twin)]):

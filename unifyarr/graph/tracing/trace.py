@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read, settled
-from ..._core.arrays.recipes import geometry, is_recipe, make_view, root_of, steps_with
-from ..._core.arrays.views import Step
+from ..._core.arrays.recipes import geometry, is_recipe, root_of, steps_with
 from ..._core.arrays.weak import WeakFloat, known
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
@@ -31,6 +29,7 @@ from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
 from .floats import Floats, Scalar
 from .traced import Examples, Traced, device_of, type_of
+from .tracedcall import TracedCall
 from .tracing_backend import handle_for
 
 if TYPE_CHECKING:
@@ -153,39 +152,6 @@ class Trace(Capturing):
         """Run what happens inside the block where the trace was begun: nothing of it is recorded."""
         with tracing(self._outer):
             yield
-
-
-@dataclass
-class TracedCall:
-    """The graph of one call of a function, and how what it returned is made again."""
-
-    # The arguments' arrays first, then what was captured, then what follows from floats.
-    inputs: list[Variable]
-    captured: list[Array]
-    # What an input is in the end, by the place of the input, of those that were written.
-    updates: dict[int, Variable]
-    # What was returned and isn't an input or a view of one.
-    computed: list[Variable]
-    spec: Any
-    # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
-    leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
-    floats: Floats
-
-    def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
-        """Return what the function returns, of other inputs and other computed arrays."""
-        found = iter(computed)
-        leaves = []
-        for leaf in self.leaves:
-            if leaf is None:
-                leaves.append(next(found))
-            elif leaf[0] is None:
-                leaves.append(leaf[1])
-            else:
-                view = inputs[leaf[0]]
-                for step in leaf[1]:
-                    view = make_view(view, step)
-                leaves.append(view)
-        return unflatten(self.spec, leaves)
 
 
 def trace_call(
