@@ -378,3 +378,13 @@ def test_errors_about_values_are_the_same_in_further_calls_on_tensorflow(backend
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"not in \[0, 3\)"):
             compiled(x, bad)
         assert_same(compiled(x, good), np.array([3.0, 1.0]))
+
+
+def test_further_calls_that_return_arguments_run_nothing(backend: str) -> None:
+    compiled: Any = ua.compile(lambda x, y: (y, x))
+    x, y = array(1, 2), array(3, 4)
+    for _ in range(CALLS):
+        first, second = compiled(x, y)
+        assert first is y
+        assert second is x
+    assert "run" not in compiled._straight.__globals__

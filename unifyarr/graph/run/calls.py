@@ -178,7 +178,7 @@ class StraightCall(Nests):
             natives += [f"as_native{number}({value})" for number, value in enumerate(values)]
         stores = len(program.stores)
         results = [f"r{number}" for number in range(stores + len(program.made.computed))]
-        given = f"{''.join(f'{each}, ' for each in results)}{'' if results else '_'} = "
+        given = f"{''.join(f'{each}, ' for each in results)} = "
         if writes:
             if len(targets) > 1:
                 # Overlapping arguments are written in an order that only the function itself knows.
@@ -188,7 +188,7 @@ class StraightCall(Nests):
             yield f"    del {', '.join(f'p{place}' for place in program.handling.donated)}"
             yield f"    {self._of_program()}"
             yield f"{given}results"
-        else:
+        elif results:
             run = program.executor()
             self._names["run"] = run.run if isinstance(run, Schedule) else run
             yield f"{given}run({', '.join(natives)})"
