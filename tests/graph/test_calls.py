@@ -388,3 +388,14 @@ def test_further_calls_that_return_arguments_run_nothing(backend: str) -> None:
         assert first is y
         assert second is x
     assert "run" not in compiled._straight.__globals__
+
+
+def test_programs_that_are_dropped_are_freed(backend: str) -> None:
+    function: Any = ua.compile(lambda x: x[1:] * 2 + 1, programs=2)
+    found = []
+    for length in (2, 3, 4, 5):
+        for _ in range(CALLS):
+            function(ua.ones(length))
+        found.append(weakref.ref(function._programs.values()[-1]))
+    gc.collect()
+    assert [each() is not None for each in found] == [False, False, True, True]
