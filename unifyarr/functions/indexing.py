@@ -56,7 +56,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | N
         x, axis = x if x.ndim == 1 else reshape(x, (-1,)), 0
     given = x.shape
     axis = as_axis(axis, len(given))
-    shape = (*given[:axis], *indices.shape, *given[axis + 1 :])
+    shape = given[:axis] + indices.shape + given[axis + 1 :]
     return invoke("take", x, indices, axis=axis, out=out, result=(shape, x.dtype))
 
 

@@ -45,6 +45,22 @@ def test_rows_that_are_selected() -> None:
     assert_same(chosen + ua.arange(4.0), rows + np.arange(4.0))
 
 
+def test_products_and_columns_of_rows_that_are_selected() -> None:
+    mask, x = VALUES[:, 0] > 4, later(VALUES, 2)
+    rows, chosen = VALUES[mask], x[x[:, 0] > 4]
+    product = chosen @ x[:4]
+    assert repr(product.shape) == "(?, 4)"
+    assert_same(product, rows @ VALUES[:4])
+    assert_same(chosen @ x[0], rows @ VALUES[0])
+    assert_same(ua.take(chosen, ua.asarray([0, 2]), axis=1), rows[:, [0, 2]])
+    # What dask itself has no means for says what to call.
+    for refused in (lambda: chosen[0], lambda: ua.cumulative_sum(chosen, axis=0), lambda: x.T @ chosen):
+        with pytest.raises(ua.errors.UnknownShapeError, match="persist"):
+            refused()
+    with pytest.raises(ua.errors.ShapeError, match=r"not \(\?, 4\)"):
+        chosen @ x
+
+
 def test_writes_to_lengths_that_arent_known() -> None:
     values, x = picked()
     x += 1

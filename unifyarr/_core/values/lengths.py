@@ -11,6 +11,8 @@ from ...errors import UnknownShapeError
 class PartialShape(tuple[Any, ...]):
     """The lengths of an array's axes, of which some aren't known: how many there are is, and reading one raises.
 
+    A part of a shape, and a shape beside another, are shapes: so a result has the unknown lengths of its operands.
+
     This is all that the frontend does about unknown lengths: a call that needs none goes on, every other one raises.
     """
 
@@ -18,9 +20,9 @@ class PartialShape(tuple[Any, ...]):
 
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
-        if found is None or (isinstance(found, tuple) and None in tuple(super().__iter__())[key]):
+        if found is None:
             self.refuse()
-        return found
+        return shape_of(found) if isinstance(key, slice) else found
 
     def __iter__(self) -> Iterator[Any]:
         self.refuse()
@@ -37,8 +39,11 @@ class PartialShape(tuple[Any, ...]):
     def __hash__(self) -> int:
         self.refuse()
 
-    def __add__(self, other: Any) -> NoReturn:
-        self.refuse()
+    def __add__(self, other: tuple[Any, ...]) -> PartialShape:
+        return PartialShape(tuple.__add__(self, other))
+
+    def __radd__(self, other: tuple[Any, ...]) -> PartialShape:
+        return PartialShape((*other, *tuple.__iter__(self)))
 
     def __mul__(self, other: Any) -> NoReturn:
         self.refuse()
