@@ -82,6 +82,23 @@ class Spaced(Record):
             return values.astype(self.dtype, copy=False)
 
 
+class Frequencies(Record):
+    """``fftfreq``: the number of points, their distance, the dtype to cast to, and whether none is negative."""
+
+    number: int
+    distance: float
+    dtype: Any
+    is_real: bool
+
+    def __call__(self, starts: Box, lengths: Box) -> np.ndarray:
+        """Return the values of a box."""
+        places = np.arange(starts[0], starts[0] + lengths[0])
+        if not self.is_real:
+            places -= self.number * (places > (self.number - 1) // 2)
+        values: np.ndarray = places * (1.0 / (self.number * self.distance))
+        return values.astype(self.dtype, copy=False)
+
+
 class Diagonal(Record):
     """``eye``: which diagonal has the ones, and the dtype."""
 

@@ -18,6 +18,7 @@ from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_real
 from .._core.values.shapes import as_axes, as_axis, check_memory
 from ..errors import DtypeError, ShapeError
+from ._boxes import Frequencies, is_made_later, made_later
 from .manipulation import roll
 
 if TYPE_CHECKING:
@@ -506,7 +507,12 @@ def fftfreq(
 
     Source: Array API standard 2025.12, ``fft.fftfreq``.
     """
-    return from_host(np.fft.fftfreq(*_samples(n, d)), dtype, device, backend)
+    count, distance = _samples(n, d)
+    wanted = dtypes.as_dtype(np.dtype(float) if dtype is None else dtype)
+    if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
+        made = Frequencies(count, distance, wanted.dtype, False)
+        return made_later(made, (count,), wanted, device, backend)  # type: ignore[arg-type]
+    return from_host(np.fft.fftfreq(count, distance), dtype, device, backend)
 
 
 @creation(namespace="fft")
@@ -548,7 +554,12 @@ def rfftfreq(
 
     Source: Array API standard 2025.12, ``fft.rfftfreq``.
     """
-    return from_host(np.fft.rfftfreq(*_samples(n, d)), dtype, device, backend)
+    count, distance = _samples(n, d)
+    kept, wanted = count // 2 + 1, dtypes.as_dtype(np.dtype(float) if dtype is None else dtype)
+    if is_made_later(backend, kept, wanted):  # type: ignore[arg-type]
+        made = Frequencies(count, distance, wanted.dtype, True)
+        return made_later(made, (kept,), wanted, device, backend)  # type: ignore[arg-type]
+    return from_host(np.fft.rfftfreq(count, distance), dtype, device, backend)
 
 
 @compositional(namespace="fft")

@@ -250,6 +250,9 @@ MADE = {
     "linspace_complex": lambda xp: xp.linspace(1j, 3.7, LARGE),
     "linspace_flat": lambda xp: xp.linspace(2.0, 2.0, LARGE),
     "eye": lambda xp: xp.eye(300, 600, k=-3),
+    "fftfreq": lambda xp: xp.fft.fftfreq(LARGE, d=0.3),
+    "fftfreq_odd": lambda xp: xp.fft.fftfreq(LARGE + 1),
+    "rfftfreq": lambda xp: xp.fft.rfftfreq(2 * LARGE + 1, d=7),
 }
 
 
