@@ -105,7 +105,14 @@ def test_the_self_test_finds_a_wrong_kernel(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_backend_that_isn_t_there_is_an_error_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["check", "nowhere"])
-    assert "there is no backend 'nowhere'" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "there is no backend 'nowhere'" in said
+    assert "did you mean" not in said
+
+
+def test_a_backend_by_another_name_is_an_error_that_names_ours() -> None:
+    with pytest.raises(ua.errors.BackendNotFoundError, match=r"no backend 'pytorch': .*; did you mean 'torch'\?$"):
+        ua.set_backend("pytorch")
 
 
 def test_the_self_test_needs_neither_pytest_nor_hypothesis() -> None:

@@ -99,7 +99,12 @@ def check_installed(name: str) -> None:
     """Raise a ``BackendNotFoundError`` if there is no backend of that name, or its engine isn't installed."""
     point = entry_points().get(name)
     if point is None:
-        raise BackendNotFoundError(f"there is no backend {name!r}: the backends are {', '.join(entry_points())}")
+        # Imported here, since only an error needs it.
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, entry_points(), 1)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        raise BackendNotFoundError(f"there is no backend {name!r}: the backends are {', '.join(entry_points())}{meant}")
     if not _is_installed(name):
         raise BackendNotFoundError(_missing(name, point))
 
