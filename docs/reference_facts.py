@@ -58,15 +58,33 @@ def view(declaration: Declaration) -> str:
     viewed = [declaration.parameters.operands[place] for place in declaration.viewed_by(0)]
     if not viewed:
         return "**Result**: memory of its own, or ``out``."
-    each = "each result" if callable(declaration.view_map) or len(declaration.view_map) > 1 else "the result"
-    return f"**Result**: a view, or may be one. What is written to {each} is seen in {names(viewed)}, if it is a view."
+    each = "each result" if has_several_results(declaration) else "the result"
+    return f"**Result**: {each} may be a view of {names(viewed)}. Then a write to one of the two changes the other."
+
+
+def has_several_results(declaration: Declaration) -> bool:
+    """Return whether a function returns several arrays, as its annotation says."""
+    return str(declaration.signature.return_annotation) != "Array"
 
 
 def out(declaration: Declaration) -> str:
     """Return what ``out`` does."""
-    if "out" in declaration.signature.parameters:
-        return "**out**: an array, a view or a native that can be written, or a container of them."
-    return "**out**: not taken."
+    if "out" not in declaration.signature.parameters:
+        return "**out**: not taken."
+    target = "an array, a view or a native that can be written, or a container of them"
+    if has_several_results(declaration):
+        return f"**out**: for several results a tuple of targets. Each is {target}."
+    return f"**out**: {target}."
+
+
+def made_of(declaration: Declaration) -> str:
+    """Return how a function without kernels of its own is computed."""
+    if declaration.category == "view":
+        return (
+            "**Computed**: on NumPy and torch by the engine's own view, if it has one. Elsewhere the package keeps the "
+            "view: it is read from its base, and written through it."
+        )
+    return "**Computed**: from other functions, on every backend."
 
 
 @cache

@@ -88,8 +88,9 @@ def functions() -> dict[str, list[Entry]]:
             found.setdefault(category_of(name, value), []).append(entry)
     for space, title in EXTENSIONS.items():
         for name in getattr(ua, space).__all__:
-            if name not in ua.__all__:
-                value = getattr(getattr(ua, space), name)
+            value = getattr(getattr(ua, space), name)
+            # ``fft.fft`` has the name of a namespace, and is another object.
+            if value is not getattr(ua, name, None):
                 found[title].append(Entry(f"{space}.{name}", value, getattr(value, "declaration", None)))
     return {title: entries for title, entries in found.items() if entries}
 
@@ -134,6 +135,8 @@ def function_page(entry: Entry) -> list[str]:
         return lines
     lines += [*heading("On each backend", "-"), *(f"- {fact}" for fact in facts.of(entry)), ""]
     rows = facts.routes(entry)
+    if not rows:
+        lines[-1:] = [f"- {facts.made_of(entry.declaration)}", ""]
     return [*lines, *table(("backend", "computed", "writes ``out`` itself"), rows)] if rows else lines
 
 

@@ -28,7 +28,11 @@ def test_every_public_function_has_a_page(made: ModuleType) -> None:
     dtypes = {name for name in ua.__all__ if isinstance(getattr(ua, name), type(ua.float64))}
     public = {name for name in ua.__all__ if callable(getattr(ua, name))} - dtypes - {"Array", "Container"}
     for space in made.EXTENSIONS:
-        public |= {f"{space}.{name}" for name in getattr(ua, space).__all__ if name not in ua.__all__}
+        namespace = getattr(ua, space)
+        others = {name for name in namespace.__all__ if getattr(namespace, name) is not getattr(ua, name, None)}
+        public |= {f"{space}.{name}" for name in others}
+    assert {"fft.fft", "linalg.svd"} <= public
+    assert "linalg.matmul" not in public
     assert {*entries} == public
     # Each name of a subject is one.
     known = {*made.MODULES, *made.NAMES, *made.EXTENSIONS.values()}
@@ -45,6 +49,18 @@ def test_a_page_says_what_is_a_view(made: ModuleType) -> None:
     assert "memory of its own" in made.facts.view(ua.sum.declaration)
     assert made.facts.short(entry(made, "reshape")).startswith("view")
     assert made.facts.short(entry(made, "add")) == "new, ``out``"
+
+
+def test_a_page_says_what_out_is_of_several_results(made: ModuleType) -> None:
+    said = {name: made.facts.out(entry(made, name).declaration) for name in ("add", "divmod", "linalg.svd", "any")}
+    assert [name for name, text in said.items() if "a tuple" in text] == ["divmod", "linalg.svd"]
+    assert "each result may be a view" in made.facts.view(ua.split.declaration)
+
+
+def test_a_page_says_how_functions_without_kernels_are_computed(made: ModuleType) -> None:
+    assert "- **Computed**: from other functions" in "\n".join(made.function_page(entry(made, "divmod")))
+    assert "- **Computed**: on NumPy and torch" in "\n".join(made.function_page(entry(made, "reshape")))
+    assert "**Computed**" not in "\n".join(made.function_page(entry(made, "add")))
 
 
 def test_a_page_says_which_derivatives_are_tested(made: ModuleType) -> None:
