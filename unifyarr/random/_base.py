@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, Self
@@ -254,7 +254,21 @@ class Base:
                 with self._lock if is_safe else self._rollback():
                     values = np.asarray(getattr(host, name)(*arguments))
                     return wrap(backend.adopt(values, device=device), backend)
-        where, kind = Where(*wanted), _KINDS[kinds[0]]
+        return self._draw_checked(name, Where(*wanted), kinds, shapes, event, key, parameters)
+
+    def _draw_checked(
+        self,
+        name: str,
+        where: Where,
+        kinds: str,
+        shapes: Sequence[Shape] | None,
+        event: Shape,
+        key: Hashable | None,
+        parameters: dict[str, Any],
+    ) -> Array:
+        # Apart from the draws that are known: functions in a function cost it something at each call.
+        host, kind = self._host, _KINDS[kinds[0]]
+        assert host is not None
         given = {parameter: as_host(value) for parameter, value in parameters.items()}
         check(name, given)
         if shapes is None:
