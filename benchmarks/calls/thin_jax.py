@@ -161,7 +161,7 @@ class nn:
 
 
 sin, tan, tanh = _unary(jnp.sin), _unary(jnp.tan), _unary(jnp.tanh)
-logical_not, isnan, diff, tril = map(_unary, (jnp.logical_not, jnp.isnan, jnp.diff, jnp.tril))
+logical_not, isnan, diff = map(_unary, (jnp.logical_not, jnp.isnan, jnp.diff))
 sort, argsort, sum, count_nonzero = map(_unary, (jnp.sort, jnp.argsort, jnp.sum, jnp.count_nonzero))
 add, atan2, floor_divide, matmul = map(_binary, (jnp.add, jnp.atan2, jnp.floor_divide, jnp.matmul))
 searchsorted = _binary(jnp.searchsorted)
@@ -182,6 +182,17 @@ def exp(x: Any, out: Any = None) -> Any:
         raise TypeError
     out.native = native
     return out
+
+
+def tril(x: Any) -> Thin:
+    # The number of the diagonal is an operand, so that another one compiles nothing.
+    if type(x) is Thin:
+        return Thin(_tril(_FIRST, x.native))
+    raise TypeError
+
+
+_FIRST = jnp.zeros((), int)
+_tril = jax.jit(lambda k, x: jnp.where(jnp.arange(x.shape[1]) - jnp.arange(x.shape[0])[:, None] <= k, x, 0))
 
 
 def take(x: Any, indices: Any) -> Thin:

@@ -84,3 +84,45 @@ def test_products_of_all_dtypes(backend: str) -> None:
             x, y = np.ones((2, 3), one), np.ones((3, 1), other)
             for _ in range(2):
                 assert_same(ua.asarray(x) @ ua.asarray(y), x @ y)
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "less", "pow"])
+def test_numpy_arrays_beside_arrays(backend: str, name: str) -> None:
+    function, wanted = getattr(ua, name), getattr(np, {"pow": "power"}.get(name, name))
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    others = [
+        np.ones(2),
+        np.arange(4.0)[::-2],
+        np.array(2.0),
+        np.ones((2, 1), np.int8),
+        np.ones(2, ">f8"),
+        np.ones((0, 1, 2)),
+    ]
+    for other in others:
+        for _ in range(2):
+            assert_same(function(ua.asarray(x), other), wanted(x, other))
+    other = np.ones(2)
+    result = function(ua.asarray(x), other)
+    other[:] = 7
+    assert_same(result, wanted(x, np.ones(2)))
+
+
+def test_data_of_numpy_become_arrays_of_jax_as_device_put_makes_them(backend: str) -> None:
+    import jax
+
+    from unifyarr.backends.jax._memory import entered
+
+    values = np.arange(24.0).reshape(2, 3, 4)
+    for each in (values, values.T, values[::-1, ::2], values[:0], values[0, 0, 0:1].reshape(()), values.astype(">i2")):
+        each = each.astype(each.dtype.newbyteorder("="), copy=False)
+        for _ in range(3):
+            found, wanted = entered(each), jax.device_put(each)
+            assert found.aval == wanted.aval
+            assert found.sharding == wanted.sharding
+            assert not found.committed
+            np.testing.assert_array_equal(np.asarray(found), each)
+    with jax.enable_x64(False):
+        assert entered(values).dtype == np.float32
+    assert entered(values).dtype == np.float64
+    with jax.set_mesh(jax.make_mesh((1,), ("i",))):
+        assert entered(values).sharding == wanted.sharding

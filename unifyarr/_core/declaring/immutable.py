@@ -64,7 +64,9 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
         return kernel(x) if type(x) is plain and state() is idle else NotImplemented
 
     def cast_binary(x1: Any, x2: Any) -> Any:
-        return kernel(x1, x2) if type(x1) is type(x2) is plain and state() is idle else NotImplemented
+        # Of NumPy's arrays only those come here that the backend has borrowed.
+        fits = type(x1) is plain and (type(x2) is plain or type(x2) is np.ndarray)
+        return kernel(x1, x2) if fits and state() is idle else NotImplemented
 
     def unary(x: Any) -> Any:
         if type(x) is not plain:

@@ -83,7 +83,7 @@ from ._compiled import REFERENCES, casting, is_concrete, is_reference  # noqa: E
 from ._devices import extents, fitting, may_meet, meeting, name_of, public, spread, whole  # noqa: E402
 from ._donating import Donating  # noqa: E402
 from ._items import get_copy  # noqa: E402
-from ._memory import adopted, aligned, copied, entered  # noqa: E402
+from ._memory import adopted, aligned, borrow, copied, entered  # noqa: E402
 from ._spread import among_spread  # noqa: E402
 
 _64_BIT = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
@@ -284,6 +284,8 @@ class Backend(base.Backend[Any]):
     def elementwise_operand(self, array: np.ndarray) -> Any:
         """Return a copy of a small array as it is: compiled functions take it in less time than a conversion."""
         return array.copy(order="C") if array.nbytes < SMALLEST else self.from_numpy(array)
+
+    borrow = staticmethod(borrow)
 
     def release_to_numpy(self, native: jax.Array) -> np.ndarray:
         """Return the values as a writable NumPy array; nothing else refers, or will refer, to the native."""

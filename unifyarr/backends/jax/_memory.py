@@ -14,20 +14,19 @@ import numpy as np
 from ..memory import ALIGNMENT, SMALLEST, aligned_part, is_aligned
 from ..references import COUNTED
 from ._devices import fitting
-from ._private import ARRAYS, NO_TRACE, eval_context, find_top_trace, trace_state
+from ._private import ARRAYS, NO_TRACE, batched_device_put, eval_context, trace_cell
 
 # Pieces of at most so many bytes are kept for later calls, and so many at all: of larger ones NumPy's own come in huge
 # pages, which take less time to get than to fill.
 KEPT, LIMIT = 2**22, 2**26
 
-# From so many arrays of one shape and dtype on, what takes them from NumPy is compiled: that costs 10 ms once, and
-# saves 20 us each time.
+# From so many copies of one shape and dtype on, what makes them is compiled.
 OFTEN = 512
-# Before so many, what compiles nothing: ``jnp.asarray`` compiles for each shape, and takes half the time then.
-SELDOM = 8
+# How many shapes and dtypes are kept.
+_MOST = 4096
 
-_enter = jax.jit(lambda array: array)
-_entered: dict[Any, int] = {}
+# By what ``jax.device_put`` makes an array of: the type, the sharding and the devices of what it made.
+_entered: dict[Any, tuple[Any, Any, list[Any]]] = {}
 
 _copy = jax.jit(lambda native: jnp.array(native, copy=True))
 _copies: dict[Any, int] = {}
@@ -64,7 +63,7 @@ def adopted(native: jax.Array) -> np.ndarray:
 
 def entered(array: np.ndarray, device: Any = None) -> jax.Array:
     """Return a JAX array of an array that nothing else refers to, in its memory if that is aligned."""
-    if find_top_trace(()) is NO_TRACE:
+    if trace_cell.value is NO_TRACE:
         return _put(array, device)
     # Outside of the trace the values stay known.
     with eval_context():
@@ -75,6 +74,22 @@ def beside(x: jax.Array, *arrays: np.ndarray) -> tuple[jax.Array, ...]:
     """Return JAX arrays of arrays that nothing else refers to, where another array is."""
     device = x.device if getattr(x, "committed", True) else None
     return tuple([entered(np.asarray(array, order="C"), device) for array in arrays])
+
+
+def borrow(x: jax.Array, array: np.ndarray) -> np.ndarray:
+    """Return a copy of a small array, which compiled functions take in less time than a conversion; or raise."""
+    if array.nbytes >= SMALLEST or array.dtype not in _TAKEN or not jax.config.jax_enable_x64 or not _is_alone():
+        raise TypeError("only small arrays go beside those of one device as they are")
+    return array.copy()
+
+
+# Of these JAX makes arrays as they are.
+_TAKEN = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
+
+
+@functools.cache
+def _is_alone() -> bool:
+    return len({*jax.devices(), *jax.devices("cpu")}) == 1
 
 
 @functools.lru_cache(maxsize=1024)
@@ -96,30 +111,30 @@ def number(value: float, dtype: Any) -> jax.Array:
 def _put(array: np.ndarray, device: Any) -> jax.Array:
     if device is not None:
         return jax.device_put(array, fitting(device, array.shape))
-    # ``jnp.asarray`` takes half the time of ``jax.device_put``, but compiles a program for each shape.
-    kind = array.shape, array.dtype
-    count = _entered.get(kind, 0)
-    if count < SELDOM:
-        _entered[kind] = count + 1
-        return jax.device_put(array)
-    if count >= OFTEN:
-        # Several times faster than ``jax.device_put``.
-        return _enter(array)
-    if len(_entered) >= 4096:
-        _entered.clear()
-    _entered[kind] = count + 1
-    return jax.device_put(array)
+    config = jax.config
+    kind = array.dtype, array.shape, config.jax_default_device, config.jax_enable_x64
+    known = _entered.get(kind)
+    if known is not None:
+        # As ``jax.device_put`` does at its end.
+        aval, sharding, devices = known
+        return batched_device_put(aval, sharding, [array], devices, False)
+    native = jax.device_put(array)
+    if batched_device_put is not None and type(native) is ARRAYS[0] and native.dtype == array.dtype:
+        if len(_entered) >= _MOST:
+            _entered.clear()
+        _entered[kind] = native.aval, native.sharding, list(native.devices())
+    return native
 
 
 def copied(native: Any) -> jax.Array:
     """Return an array in memory of its own; the first ones of a shape and dtype are copied without compiling."""
-    if type(native) is not ARRAYS[0] or trace_state() is not NO_TRACE:
+    if type(native) is not ARRAYS[0] or trace_cell.value is not NO_TRACE:
         return _copy(native)
     count = _copies.get(native.aval, 0)
     if count >= OFTEN:
         # In a third of the time, but to compile it takes as long as it saves in so many copies.
         return _copy(native)
-    if len(_copies) >= 4096:
+    if len(_copies) >= _MOST:
         _copies.clear()
     _copies[native.aval] = count + 1
     return jax.device_put(native, may_alias=False)

@@ -57,6 +57,12 @@ except ImportError:
 
 trace_state: Callable[[], object] = partial(attrgetter("value"), trace_cell)
 
+try:
+    # Makes an array of NumPy's memory in a fourth of the time.
+    from jaxlib.xla_client import batched_device_put
+except ImportError:
+    batched_device_put = None
+
 with eval_context():
     # What ``find_top_trace`` returns where none is running.
     NO_TRACE = find_top_trace(())
@@ -86,6 +92,7 @@ __all__ = [
     "JVPTracer",
     "LinearizeTracer",
     "backends_are_initialized",
+    "batched_device_put",
     "eval_context",
     "find_top_trace",
     "known_value",

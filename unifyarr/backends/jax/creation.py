@@ -50,37 +50,25 @@ Prepared = tuple[list[Any], dict[str, Any]]
 
 
 @compiled
-def _tril(*operands: jax.Array) -> jax.Array:
-    x, diagonal, k = _with_diagonals(operands)
-    return jnp.where(diagonal <= k, x, np.zeros((), x.dtype))
+def _tril(k: Any, x: jax.Array, /) -> jax.Array:
+    row, column = (lax.broadcasted_iota(INDEX, x.shape[-2:], axis) for axis in (0, 1))
+    return jnp.where(column - row <= k, x, np.zeros((), x.dtype))
 
 
 @compiled
-def _triu(*operands: jax.Array) -> jax.Array:
-    x, diagonal, k = _with_diagonals(operands)
-    return jnp.where(diagonal >= k, x, np.zeros((), x.dtype))
-
-
-def _with_diagonals(operands: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array, Any]:
-    """Return an array, of each element the number of its diagonal, and the number that comes before the array, or 0."""
-    *given, x = operands
+def _triu(k: Any, x: jax.Array, /) -> jax.Array:
     row, column = (lax.broadcasted_iota(INDEX, x.shape[-2:], axis) for axis in (0, 1))
-    return x, column - row, given[0] if given else 0
-
-
-def _diagonal(k: int) -> Prepared:
-    # The main diagonal is a function of its own, which is passed one array less.
-    return [number(k, INDEX)] if k else [], {}
+    return jnp.where(column - row >= k, x, np.zeros((), x.dtype))
 
 
 @with_operands(_tril)
 def tril(x: jax.Array, /, *, k: int) -> Prepared:
-    return _diagonal(k)
+    return [number(k, INDEX)], {}
 
 
 @with_operands(_triu)
 def triu(x: jax.Array, /, *, k: int) -> Prepared:
-    return _diagonal(k)
+    return [number(k, INDEX)], {}
 
 
 def shard(x: jax.Array, /, *, sharding: Any, spec: Any) -> jax.Array:
