@@ -207,8 +207,10 @@ def _guard(program: Program, notes: Recording, backend: Handle, *, asked: bool) 
         # own, even where it's known.
         if backend.type_key is None:
             program.decline("type({}) is not plain", plain=backend.native_type)
-        if asked:
+        if asked and backend.trace_cell is None:
             program.decline("trace_state() is not no_trace", trace_state=backend.trace_state, no_trace=backend.no_trace)
+        elif asked:
+            program.decline("cell.value is not no_trace", cell=backend.trace_cell, no_trace=backend.no_trace)
     elif notes.watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
         program.decline_watched()
 

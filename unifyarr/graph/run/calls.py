@@ -107,8 +107,9 @@ class StraightCall(Nests):
         """Yield lines that give the natives of arrays their names, ``n0`` and so on, unless the key is another one."""
         if not self._backend.mutable:
             # The trace of an engine may keep what it meets.
-            self._names |= {"trace_state": self._backend.trace_state, "no_trace": self._backend.no_trace}
-            yield "if trace_state() is not no_trace: return MISS"
+            cell = self._backend.trace_cell
+            self._names |= {"trace_state": self._backend.trace_state, "cell": cell, "no_trace": self._backend.no_trace}
+            yield f"if {'trace_state()' if cell is None else 'cell.value'} is not no_trace: return MISS"
         if not self._arrays:
             yield f"if {self._named('current', current)}() is not backend: return MISS"
         for place, leaf in enumerate(leaves):
