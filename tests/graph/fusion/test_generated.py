@@ -122,6 +122,21 @@ def test_chains(n, in_place):
     compare(region, [rng.random(2 * n)[::2], rng.random(n)[::-1], np.zeros(n)], generated(region))
 
 
+@pytest.mark.parametrize("step", [-1, 2, -3])
+@pytest.mark.parametrize("n", [1, 50, 9_001])
+def test_windows_with_gaps_are_read_from_buffers(n, step):
+    """What is written stays where it is, in the memory of what is read, too; and flags are of the same steps."""
+    region = chain(n)
+    rng = np.random.default_rng(1)
+    for writes in (region.writes, ((6, whole(1)),)):
+        function = generated(region._replace(writes=writes))
+        x, y, out = (rng.random(3 * n + 3)[::step][:n] for _ in range(3))
+        compare(region._replace(writes=writes), [x, y, out], function)
+        y[n // 2], y[-1] = 0.0, np.nan
+        compare(region._replace(writes=writes), [x, y, out], function)
+        compare(region._replace(writes=writes), [rng.random(n), y, out], function)
+
+
 @pytest.mark.parametrize("width", [30, 126, 127, 510, 512])
 def test_windows_that_are_overwritten(width):
     """What a loop saves lies in rows like those of the window, with room between them or without."""

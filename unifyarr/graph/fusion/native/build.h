@@ -104,6 +104,7 @@ static int read_instruction(Program *p, Instruction *it, PyObject *given)
     it->first = p->n_operands;
     it->count = (int)PyTuple_GET_SIZE(operands);
     it->checks = (int)integer(given, 5);
+    p->generated |= it->checks > 0;
     it->itemsize = integer(given, 6);
     if (!it->run || it->step >= p->n_steps || it->count > MOST_OPERANDS || it->count < 1) {
         return wrong("an instruction is a loop on a few operands");

@@ -27,7 +27,7 @@ typedef struct {
     char **rings;          /* where they are */
     char **base;           /* of windows */
     char **gathered;       /* buffers of windows that are gathered from many rows, or NULL */
-    Place *staged;         /* where to copy what is computed in a buffer; its data are NULL for other windows */
+    Place *staged;         /* what is read or computed in a dense buffer instead; its data are NULL for other windows */
     Place *places;         /* of operands */
     Place *shifted;        /* of the operands of steps that run once more */
     Aside *asides;         /* of slots where elements are saved */
@@ -260,6 +260,14 @@ static npy_intp late_bytes(const Program *p)
     return bytes;
 }
 
+/* Whether a window is copied to a buffer before it's read, since generated loops are fast on dense memory only. What loops
+   read that have several ways is left where it lies, as in an eager call. */
+static int is_packed(const Program *p, int w, npy_intp inner)
+{
+    const Window *window = &p->windows[w];
+    return p->generated && window->role == READ && !window->forward && inner && inner != window->itemsize;
+}
+
 /* Fill in a plan for the arrays of a call, with its memory in `memory`; return whether there is one. */
 static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char *memory)
 {
@@ -315,9 +323,10 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
             place->inner = itemsize;
             buffers += buffer_bytes(p, itemsize);
         } else if ((role == COMPUTED && place->inner != itemsize) ||
+                   is_packed(p, w, place->inner) ||
                    (role == COMPUTED_ROWS && plan->rows > 1 && place->row != itemsize)) {
             plan->staged[w] = *place;
-            *place = (Place){buffers, role == COMPUTED ? itemsize : 0, itemsize};
+            *place = (Place){buffers, role == COMPUTED_ROWS ? 0 : itemsize, itemsize};
             buffers += buffer_bytes(p, itemsize);
         }
     }

@@ -68,6 +68,7 @@ typedef struct {
     Py_ssize_t calls;
     int ndim, reduces, ordered;
     int watches;         /* whether flags become warnings */
+    int generated;       /* whether loops are generated: fast ones for dense memory, and slow ones for any */
     int late;            /* whether a window is written late */
     int n_arguments, n_windows, n_constants, n_slots, n_instructions, n_operands, n_steps;
     npy_intp shape[NPY_MAXDIMS];

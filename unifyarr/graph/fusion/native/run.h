@@ -38,7 +38,7 @@ static void copy_piece(const Program *p, const Plan *plan, int w, char *buffer, 
     }
 }
 
-/* Copy what was computed in a buffer into its window. */
+/* Copy a window into its buffer, or what was computed there into the window. */
 static void copy_staged(npy_intp itemsize, const Place *from, const Place *to, npy_intp rows, npy_intp length)
 {
     npy_intp steps[2] = {from->inner, to->inner}, by_row[2] = {from->row, to->row};
@@ -281,6 +281,9 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
             } else if (plan->staged[w].data) {
                 plan->staged[w].data = window_at(plan, w, &at, plan->staged[w].inner, plan->staged[w].row);
                 places[w].row = p->windows[w].itemsize * (places[w].inner ? at.length : 1);
+                if (p->windows[w].role == READ) {
+                    copy_staged(p->windows[w].itemsize, &plan->staged[w], &places[w], at.rows, at.length);
+                }
             } else {
                 places[w].data = window_at(plan, w, &at, places[w].inner, places[w].row);
             }
@@ -299,7 +302,10 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
         }
         run_chunk(p, plan, at.rows, at.length, watched, flags);
         for (int w = 0; w < p->n_windows; w++) {
-            if (plan->gathered[w] && p->windows[w].role != READ) {
+            if (p->windows[w].role == READ) {
+                continue;
+            }
+            if (plan->gathered[w]) {
                 copy_piece(p, plan, w, plan->gathered[w], at.from, at.length);
             } else if (plan->staged[w].data) {
                 copy_staged(p->windows[w].itemsize, &places[w], &plan->staged[w], at.rows, at.length);
