@@ -11,6 +11,7 @@ import unifyarr.numpy
 from unifyarr._core.declaring.declare import DECLARATIONS, Declaration
 from unifyarr._core.engines.handle import Handle
 from unifyarr._core.engines.registry import load
+from unifyarr.backends import Ability
 from unifyarr.numpy._absent import REASONS
 
 HERE = Path(__file__).parent
@@ -41,7 +42,8 @@ def cell(declaration: Declaration, backend: Handle) -> str:
 
 def completeness() -> str:
     """Return the page of functions by backend."""
-    backends = [load(name) for name in ua.available_backends() if name != "dask"]
+    # The kernels of a lazy engine are made of another engine's, for each chunk.
+    backends = [each for each in map(load, ua.available_backends()) if not each.lacks(Ability.VALUES)]
     lines = [
         "# Completeness",
         "",
