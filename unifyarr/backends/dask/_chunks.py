@@ -113,7 +113,7 @@ def elementwise(file: str, name: str) -> Kernel:
         # A number is a part of each task and no task of its own, unless there is nothing else.
         numbers = [None if x.ndim else number_of(x) for x in arrays]
         if len(arrays) > 1:
-            arrays = aligned(arrays)
+            arrays = tuple(aligned(arrays))
         operands = arrays if all(each is not None for each in numbers) else map(_first, numbers, arrays)
         return da.core.elemwise(chunk, *operands, dtype=dtype)
 

@@ -164,7 +164,7 @@ def put_mask(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
     """Return ``x`` with ``value``, broadcastable to ``x`` and of its dtype, where ``mask``, of its shape, is true."""
     # The result is divided as ``x`` is, as after every write.
     own = dict(enumerate(x.chunks, -x.ndim))
-    return where(*(divided_as(repeated_by(each), own) for each in (mask, value)), x)  # type: ignore[no-any-return]
+    return where(*(divided_as(repeated_by(each), own) for each in (mask, value)), x)
 
 
 def gather(x: da.Array, /, *indices: da.Array) -> da.Array:
