@@ -49,6 +49,6 @@ def with_words(page: str, text: str) -> str:
         return text
     title = re.search(r"^# .*\n|^.+\n=+\n", text, re.M)
     assert title is not None
-    entries = "".join(f"   single: ! {word}\n" for word in WORDS[page])
-    directive = f"\n```{{index}}\n{entries}```\n" if title[0].startswith("# ") else f"\n.. index::\n{entries}\n"
+    entries = ", ".join(f"! {word}" for word in WORDS[page])
+    directive = f"\n```{{index}} {entries}\n```\n" if title[0].startswith("# ") else f"\n.. index:: {entries}\n\n"
     return text[: title.end()] + directive + text[title.end() :]
