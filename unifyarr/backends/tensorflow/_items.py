@@ -9,7 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ._engine import NUMPY_DTYPES, SIGNED, TENSORFLOW_DTYPES, from_fresh, from_host, integer, is_alone, raw, select, tf
+from ._engine import (
+    NUMPY_DTYPES,
+    SIGNED,
+    TENSORFLOW_DTYPES,
+    WIDE,
+    from_fresh,
+    from_host,
+    integer,
+    is_alone,
+    raw,
+    select,
+    tf,
+)
 from ._indices import normalised
 from ._private import EagerTensor, dtype_of_eager, is_eager, shape_of_eager
 
@@ -19,6 +31,7 @@ _KEPT = 4096
 _ADDED = frozenset({tf.float32, tf.float64, tf.int32, tf.int64})
 _INT = frozenset({int})
 _NUMBERS = frozenset({bool, int, float, complex})
+_WIDE = frozenset(dtype.as_datatype_enum for dtype in WIDE)
 _DTYPES = frozenset(dtype.as_datatype_enum for dtype in NUMPY_DTYPES)
 # A list of more numbers goes to memory that other engines can share.
 _FEW = 64
@@ -123,7 +136,8 @@ def where(condition: Any, x1: Any, x2: Any) -> Any:
         x2 = _beside(x2, x1)
     elif type(x2) is EagerTensor:
         x1 = _beside(x1, x2)
-    result = select(condition, x1, x2)
+    # Of the other dtypes there's one way.
+    result = (select if dtype_of_eager(x1) in _WIDE else raw.SelectV2)(condition, x1, x2)
     return result if type(result) is EagerTensor else NotImplemented
 
 
