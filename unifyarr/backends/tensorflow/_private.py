@@ -56,6 +56,7 @@ except (ImportError, AttributeError):
         """Return None: TensorFlow's own call is the only way."""
         return None
 
+
 try:
     from tensorflow.python.eager.context import context as _context
 
