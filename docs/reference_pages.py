@@ -122,7 +122,7 @@ def found_by(entry: Entry) -> list[str]:
     """Return the lines by which the search finds a function under the names that it has in other libraries."""
     paths = facts.elsewhere().get(entry.name, [])
     words = dict.fromkeys(word for path in paths for word in (path, path.rpartition(".")[2]))
-    return [".. index::", *(f"   single: ! {word}" for word in words), ""] if words else []
+    return [f".. index:: {', '.join(f'! {word}' for word in words)}", ""] if words else []
 
 
 def function_page(entry: Entry) -> list[str]:
