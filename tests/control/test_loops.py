@@ -451,3 +451,39 @@ def test_sums_have_the_bits_of_eager_calls_in_any_layout(backend: str) -> None:
             ]
             for eager, compiled in zip(*found, strict=True):
                 assert_same(compiled, np.asarray(eager), rtol=0 if backend in ("numpy", "torch") else None)
+
+
+def test_floats_of_arguments_may_change_without_a_new_trace(backend: str) -> None:
+    traced = []
+
+    @ua.compile
+    def run(start: float, rate: float, xs: Any) -> Any:
+        traced.append(1)
+        carry, results = ua.scan(lambda c, x: (c * rate + x, c), start, xs)
+        return ua.cond(carry > 3, lambda: carry * rate, lambda: carry + start), results
+
+    for start, rate in ((1.0, 0.5), (2.0, 0.25), (8.0, 2.0)):
+        result, results = run(start, rate, ua.asarray([1.0, 2.0]))
+        carry = (start * rate + 1) * rate + 2
+        assert_same(results, [start, start * rate + 1])
+        assert_same(result, carry * rate if carry > 3 else carry + start)
+    assert len(traced) == 1
+
+
+def test_another_engine_loops_for_numpys_arrays(backend: str) -> None:
+    written = ua.asarray(np.zeros(2), backend="numpy")
+
+    def run(x: Any) -> Any:
+        def step(carry: Any, row: Any) -> Any:
+            written[0] += row[0]
+            carry += row
+            return carry, carry
+
+        return ua.scan(step, ua.zeros_like(x[0]), x)
+
+    x = ua.asarray(np.arange(6.0).reshape(3, 2), backend="numpy")
+    carry, results = ua.compile(run, backend=backend)(x)
+    assert carry.backend == results.backend == "numpy"
+    assert_same(carry, [6.0, 9.0])
+    assert_same(results, [[0.0, 1.0], [2.0, 4.0], [6.0, 9.0]])
+    assert_same(written, [6.0, 0.0])

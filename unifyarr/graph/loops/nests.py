@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..._core.arrays.array import Array
-from ..._core.arrays.weak import known
+from ..._core.arrays.weak import WeakFloat
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.tracing import capture
 from ..._core.values.arguments import as_integer, shown
 from ...container.container import flatten, unflatten
 from ...errors import DtypeError, ShapeError, StructureError
-from ...functions import asarray
+from ...functions import asarray, full
 from ...transformations.run import is_data
 
 
@@ -82,9 +82,11 @@ def length_of(xs: Sequence[Array], length: int | None, what: str) -> int:
 
 
 def _as_array(x: Any, what: str) -> Array:
-    x = known(x)
     if isinstance(x, Array):
         return capture(x)
+    if type(x) is WeakFloat:
+        # Its value may be another one at the next call.
+        return full((), x)
     if is_data(x):
         made: Array = asarray(x)
         return made
