@@ -487,3 +487,19 @@ def test_another_engine_loops_for_numpys_arrays(backend: str) -> None:
     assert_same(carry, [6.0, 9.0])
     assert_same(results, [[0.0, 1.0], [2.0, 4.0], [6.0, 9.0]])
     assert_same(written, [6.0, 0.0])
+
+
+def test_loops_and_branches_that_give_nothing(backend: str, way: Function) -> None:
+    written = ua.zeros(2)
+
+    def write(_: Any) -> None:
+        written[0] += 1
+
+    def run(p: Any) -> Any:
+        nothing = ua.scan(lambda c, x: (None, None), None, ua.ones(2)), ua.cond(p, lambda: None, lambda: None)
+        ua.fori_loop(0, 3, lambda i, c: write(c), None)
+        ua.cond(p, write, lambda _: None, 0)
+        return nothing
+
+    assert way(run)(ua.asarray(True)) == ((None, None), None)
+    assert_same(written, [4.0, 0.0])

@@ -35,7 +35,7 @@ def scan(
     (found,), count, carried = bodies.found, len(carry), bodies.carried
     body = bodies.body(0, [*found.results[:count], *bodies.ends(0), *found.results[count:]], carried)
     types = [*body.types[:carried], *(ArrayType((length, *each.shape), each.dtype) for each in body.types[carried:])]
-    made = bodies.node(ScanOp(body, carried, len(xs), length, reverse), types)
+    made = bodies.node(lambda: ScanOp(body, carried, len(xs), length, reverse), types)
     bodies.update(made[count:carried])
     return made[:count], made[carried:]
 
@@ -47,7 +47,7 @@ def while_loop(trace: Trace, condition: Function, body: Function, carry: Sequenc
         raise InplaceUpdateError("the condition of while_loop() writes to an array from outside: let the body do it")
     holds = bodies.body(0, bodies.found[0].results, 0)
     run = bodies.body(1, [*bodies.found[1].results, *bodies.ends(1)], bodies.carried)
-    made = bodies.node(WhileOp(holds, run, bodies.carried), run.types)
+    made = bodies.node(lambda: WhileOp(holds, run, bodies.carried), run.types)
     bodies.update(made[len(carry) :])
     return made[: len(carry)]
 
@@ -59,7 +59,7 @@ def switch(trace: Trace, index: Array, branches: Sequence[Function]) -> list[Arr
         bodies.body(number, [*found.results, *bodies.ends(number)], 0) for number, found in enumerate(bodies.found)
     ]
     count = len(bodies.found[0].results)
-    made = bodies.node(SwitchOp(made_of), made_of[0].types, [native_of(trace, index)])
+    made = bodies.node(lambda: SwitchOp(made_of), made_of[0].types, [native_of(trace, index)])
     bodies.update(made[count:])
     return made[:count]
 
@@ -129,11 +129,13 @@ class Bodies:
     def _natives(self) -> list[Traced]:
         return [*self._state, *self._outside[0], *self._rows, *self._outside[1]]
 
-    def node(self, op: Op, types: Sequence[ArrayType], first: Sequence[Traced] = ()) -> list[Array]:
-        """Return the results of a new node, whose first inputs are others."""
+    def node(self, op: Callable[[], Op], types: Sequence[ArrayType], first: Sequence[Traced] = ()) -> list[Array]:
+        """Return the results of a new node, whose first inputs are ``first``; without results it isn't needed."""
         natives = [*first, *self._natives()]
+        if not types:
+            return []
         device = natives[0].device if natives else device_of(self._trace.backend, None)
-        return [wrap(each, self._trace.handle) for each in node_of(op, natives, types, device)]
+        return [wrap(each, self._trace.handle) for each in node_of(op(), natives, types, device)]
 
     def update(self, ends: Sequence[Array]) -> None:
         """Write to the arrays from outside that bodies write to."""
