@@ -160,6 +160,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "nn.softmax": (ua.nn.softmax, (X,)),
     "nn.log_softmax": (ua.nn.log_softmax, (X,)),
     "nn.cross_entropy": (lambda x, y: ua.nn.cross_entropy(x, y.astype(ua.int64)), (X, np.array([0, 1, 2]))),
+    "nn.linear": (ua.nn.linear, (X, X[:2], X[0, :2])),
     "nn.layer_norm": (lambda x: ua.nn.layer_norm(x, axis=-1), (X,)),
     "nn.rms_norm": (lambda x: ua.nn.rms_norm(x, axis=-1), (X,)),
     "nn.group_norm": (lambda x: ua.nn.group_norm(x, groups=2), (IMAGES,)),

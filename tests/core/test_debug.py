@@ -567,8 +567,9 @@ def test_a_backend_loaded_inside_is_checked_too(backend: str, monkeypatch: pytes
     with ua.debug():
         handle = load(backend)
         install(handle, DECLARATIONS["add"])
-        fast = handle.fast_add  # type: ignore[attr-defined]
-        monkeypatch.setattr(handle, "fast_add", lambda *natives: calls.append(natives) or fast(*natives))
+        path = path_of_call(handle, "add")
+        fast = getattr(handle, path)
+        monkeypatch.setattr(handle, path, lambda *natives: calls.append(natives) or fast(*natives))
         x = ua.asarray([1.0, 2.0])
         assert x._backend is handle
         x + x

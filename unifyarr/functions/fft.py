@@ -145,7 +145,8 @@ def ifft(
 
     Source: Array API standard 2025.12, ``fft.ifft``.
     """
-    return _one("ifft", _checked(x, norm), n, axis, norm)
+    # The inverse of a real array's transform would have other signs of zeros.
+    return _one("ifft", _complex(_checked(x, norm)), n, axis, norm)
 
 
 @primary(namespace="fft")
@@ -229,7 +230,7 @@ def ifftn(
 
     Source: Array API standard 2025.12, ``fft.ifftn``.
     """
-    return _several("ifftn", _checked(x, norm), s, axes, norm)
+    return _several("ifftn", _complex(_checked(x, norm)), s, axes, norm)
 
 
 @primary(namespace="fft")

@@ -338,7 +338,7 @@ def set_item(self: Array, key: Any, value: Any) -> None:
             lowered = _lowered(key, backend)
             if lowered is not key and backend.fast_set_item(self._native, lowered, native):
                 return
-        put = backend.fast_put_item
+        put = backend.fast_set_copy
         if put is not declines_write and self.__class__ is Array and put(self, lowered, native):
             return
     self._set_item(key, value)

@@ -34,7 +34,7 @@ def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
     for path in ("get_item", "get_pair", "get_copy", "get_transpose", "set_item"):
         backend.offer(path, fast_path(backend, path))
-    backend.offer("put_item", putting_path(backend))
+    backend.offer("set_copy", putting_path(backend))
     for declaration in DECLARATIONS.values():
         install(backend, declaration)
 

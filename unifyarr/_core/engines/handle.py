@@ -38,7 +38,7 @@ class Handle(Members):
     fast_get_copy: FastPath
     fast_get_transpose: FastPath
     fast_set_item: FastPath
-    fast_put_item: FastPath
+    fast_set_copy: FastPath
 
     def __init__(self, engine: Backend[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
         self.engine = engine

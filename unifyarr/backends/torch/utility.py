@@ -41,5 +41,6 @@ def _know_diff(x: Tensor, *, axis: int) -> Any:
 
 @known_by(_know_diff)
 @declines(lambda x, **_: DTYPES[x.dtype] in _OTHERWISE)
-def diff(x: Tensor, /, *, axis: int) -> Any:
-    return NotImplemented if x.dtype in _OTHERWISE else torch.diff(x, 1, axis)
+@support_native_out
+def diff(x: Tensor, /, *, axis: int, out: Tensor | None = None) -> Any:
+    return NotImplemented if x.dtype in _OTHERWISE else torch.diff(x, 1, axis, out=out)
