@@ -128,6 +128,64 @@ assert_type(pullback(result), tuple[Any, ...])
 assert_type(ua.jvp(distance, (x, x), (x, x)), tuple[ua.Array, ua.Array])
 
 
+# Loops and branches: what is carried in is carried out.
+def descend(p: ua.Container, inputs: ua.Array) -> tuple[ua.Container, ua.Array]:
+    value, gradient = ua.value_and_grad(loss)(p, inputs, inputs)
+    return p - 0.1 * gradient, value
+
+
+trained, losses = ua.scan(descend, c, x)
+assert_type(trained, ua.Container)
+assert_type(losses, ua.Array)
+assert_type(ua.scan(lambda total, row: (total + row, None), x, x), tuple[ua.Array, None])
+assert_type(ua.scan(lambda total, row: (total + row, total), 0.0, x, reverse=True), tuple[ua.Array, ua.Array])
+assert_type(ua.scan(lambda total, _: (total * 2, total), x, length=3), tuple[ua.Array, ua.Array])
+ua.scan(descend, x, x)  # type: ignore[arg-type]  # pyright: ignore
+
+
+def newton(i: ua.Array, root: ua.Array) -> ua.Array:
+    return (root + x / root) / 2
+
+
+assert_type(ua.fori_loop(0, 5, newton, x), ua.Array)
+assert_type(ua.fori_loop(0, ua.asarray(5), newton, 1.0), ua.Array)
+assert_type(ua.fori_loop(0, 5, lambda i, p: p * i, c), ua.Container)
+ua.fori_loop(0, 5, newton, c)  # type: ignore[arg-type]  # pyright: ignore
+
+
+def halve(state: tuple[ua.Array, ua.Array]) -> tuple[ua.Array, ua.Array]:
+    values, steps = state
+    return values / 2, steps + 1
+
+
+assert_type(ua.while_loop(lambda s: ua.max(s[0]) > 1, halve, (x, ua.asarray(0))), tuple[ua.Array, ua.Array])
+assert_type(ua.while_loop(lambda s: ua.max(s[0]) > 1, halve, (x, 0)), tuple[ua.Array, ua.Array])
+assert_type(ua.while_loop(lambda y: ua.max(y) < 100, lambda y: y * y, x), ua.Array)
+
+assert_type(ua.cond(ua.sum(x) > 5, lambda y: y / 2, lambda y: y, x), ua.Array)
+assert_type(ua.cond(True, predict, lambda p, inputs: inputs, c, x), ua.Array)
+assert_type(ua.cond(x[0] > 1, lambda: 1.0, lambda: 0.0), ua.Array)
+assert_type(ua.switch(1, [ua.sin, ua.square, ua.exp], x), ua.Array)
+assert_type(ua.switch(ua.argmax(x), (predict, predict), c, x), ua.Array)
+ua.cond(True, predict, predict, c)  # type: ignore[arg-type]  # pyright: ignore
+
+
+def norms(row: ua.Array) -> dict[str, ua.Array]:
+    return {"norm": ua.linalg.vector_norm(row)}
+
+
+def count(p: ua.Container) -> int:
+    return len(p)
+
+
+assert_type(ua.map(ua.sum, x), ua.Array)
+assert_type(ua.map(norms, x), dict[str, ua.Array])
+assert_type(ua.map(lambda row: (row, row**2), x), tuple[ua.Array, ua.Array])
+assert_type(ua.map(count, c), ua.Array)
+assert_type(ua.associative_scan(ua.maximum, x), ua.Array)
+assert_type(ua.associative_scan(lambda a, b: a * b, c, axis=1), ua.Container)
+
+
 # Reports and options.
 ua.set_printoptions(precision=3, suppress=True)
 ua.show_versions()
