@@ -16,6 +16,7 @@ from unifyarr import _versions
 from unifyarr.__main__ import main
 from unifyarr._core.engines.registry import load
 from unifyarr.backends import Ability
+from unifyarr.errors import BackendFeatureError
 from unifyarr.testing import selftest
 
 ROOT = Path(ua.__file__).parent
@@ -100,6 +101,18 @@ def test_the_self_test_finds_a_wrong_kernel(monkeypatch: pytest.MonkeyPatch) -> 
     assert f"{handle.name}: failed" in text
     assert "functions, cumulative_sum: AssertionError" in text
     assert "pip install 'unifyarr[testing]'" in text
+
+
+def test_the_self_test_compares_nothing_with_what_numpy_lacks(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SciPy, by which NumPy's backend computes special functions, is no dependency."""
+    monkeypatch.setattr(selftest, "FUNCTIONS", ["special.gammaln"])
+    monkeypatch.setattr(selftest, "_COMPILED", ())
+    monkeypatch.setattr(selftest, "find_spec", lambda _: None)
+    monkeypatch.setattr(selftest, "of_numpy", lambda *_: BackendFeatureError("SciPy isn't installed"))
+    out = io.StringIO()
+    assert selftest.check_backends([backend], 60, out) == 0
+    assert "not compared" in out.getvalue()
+    assert "pip install scipy" in out.getvalue()
 
 
 def test_a_backend_that_isn_t_there_is_an_error_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from importlib import util
+from importlib.util import find_spec
 from typing import Any, NamedTuple, TextIO
 
 import numpy as np
@@ -22,7 +22,8 @@ from ..graph.show.tables import Table
 from .calling import FUNCTIONS, assert_numpys, has_dtypes, leaves, lifted, of_backend, of_numpy
 from .cases import CASES, Case
 
-OUTCOMES = ("passed", "failed", "not there", "lacking")
+# What the backend lacks isn't there; what NumPy's backend lacks can't be compared.
+OUTCOMES = ("passed", "failed", "not there", "lacking", "not compared")
 # How many programs are run at a time, of how many steps.
 _PROGRAMS, _STEPS = 2, 20
 
@@ -103,15 +104,17 @@ def _table(backend: str, outcome: Outcome) -> str:
     below = [f"  {each}" for each in outcome.failures]
     if outcome.left:
         below.append(f"  {outcome.left} checks weren't run for want of time: pass more --seconds")
+    if find_spec("scipy") is None:
+        below.append("  some functions weren't compared, since NumPy's backend needs SciPy for them: pip install scipy")
     if not _has_hypothesis():
         below.append("  random programs weren't run, for want of Hypothesis: pip install 'unifyarr[testing]'")
     return str(
-        Table([f"{backend}: {'failed' if outcome.failures else 'passed'}"], ["", *OUTCOMES], "lrrrr", rows, below)
+        Table([f"{backend}: {'failed' if outcome.failures else 'passed'}"], ["", *OUTCOMES], "lrrrrr", rows, below)
     )
 
 
 def _has_hypothesis() -> bool:
-    return util.find_spec("hypothesis") is not None
+    return find_spec("hypothesis") is not None
 
 
 # -- the checks --------------------------------------------------------------------------------------------------------
@@ -141,6 +144,8 @@ def _compares(backend: str, name: str, call: Case) -> Callable[[], str]:
         expected = of_numpy(name, call)
         if not has_dtypes(backend, call, expected):
             return "lacking"
+        if isinstance(expected, BackendFeatureError):
+            return "not compared"
         arrays = [lifted(name, x) for x in call.arrays]
         if not isinstance(expected, Exception):
             assert_numpys(name, of_backend(name, call, arrays), expected, backend)
