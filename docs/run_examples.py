@@ -22,7 +22,7 @@ def main() -> None:
     for name, picture in PICTURES.items():
         drawn = str(HERE / "examples" / picture)
         command = [sys.executable, f"examples/{name}.py", "--backend", "all", "--picture", drawn]
-        printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        printed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         (HERE / "examples" / f"{name}.txt").write_text(printed.replace(f"{HERE}/examples/", ""))
     climate()
     # A photograph with noise is large as a PNG.
@@ -39,7 +39,7 @@ def climate() -> None:
     for where in ("numpy", "torch", "jax --devices 8", "tensorflow", "dask", "dask --workers 2"):
         picture = str(HERE / "examples" / "climate.png")
         command = [sys.executable, "examples/climate.py", "--backend", *where.split(), "--picture", picture]
-        lines = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines(True)
+        lines = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines(True)
         printed += "".join(line for line in lines if not line.startswith("picture"))
     (HERE / "examples" / "climate.txt").write_text(printed)
 

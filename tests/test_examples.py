@@ -30,6 +30,14 @@ def load(name: str) -> ModuleType:
     return module
 
 
+@pytest.mark.parametrize("name", ["attention", "denoise", "digits"])
+def test_all_backends_are_those_that_compute_at_once(name: str) -> None:
+    """dask has no derivatives, and takes minutes for loops of small steps: climate.py is its example."""
+    backends = load(name).BACKENDS
+    assert "numpy" in backends
+    assert "dask" not in backends
+
+
 # torch's optimizers import triton where it's installed, which dies in a process that has imported TensorFlow.
 @pytest.mark.alone("numpy", "torch", engines=("numpy", "torch", "jax"))
 def test_attention_gives_the_same_on_every_backend(backend: str) -> None:
