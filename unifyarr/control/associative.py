@@ -30,7 +30,7 @@ def associative_scan(function: Callable[[Any, Any], Any], xs: Any, *, reverse: b
 
     Returns
     -------
-    results
+    Array, or a nest of them
         New arrays like ``xs``.
 
     Raises

@@ -33,7 +33,7 @@ def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *o
 
     Returns
     -------
-    result
+    Array, or a nest of them
         What the function returned, as new arrays. Numbers become arrays.
 
     Raises
@@ -46,8 +46,8 @@ def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *o
     --------
     >>> import unifyarr as ua
     >>> x = ua.asarray([3.0, 4.0])
-    >>> ua.cond(ua.sum(x) > 5, lambda x: x / ua.sum(x), lambda x: x, ua.asarray([2.0, 6.0]))
-    array([0.25, 0.75])
+    >>> ua.cond(ua.sum(x) > 5, lambda x: x / ua.max(x), lambda x: x, x)
+    array([0.75, 1.  ])
 
     Source: ``jax.lax.cond``, ``tf.cond``, ``pytensor.ifelse``.
     """
@@ -75,7 +75,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
     Returns
     -------
-    result
+    Array, or a nest of them
         What the function returned, as new arrays. Numbers become arrays.
 
     Raises

@@ -39,7 +39,7 @@ def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any
 
     Returns
     -------
-    carry
+    Array, or a nest of them
         What is carried in the end: new arrays.
 
     Raises
@@ -108,7 +108,7 @@ def map(function: Callable[[Any], Any], xs: Any) -> Any:
 
     Returns
     -------
-    results
+    Array, or a nest of them
         The results along a new first axis: new arrays.
 
     Raises

@@ -54,7 +54,7 @@ def scan(
 
     Returns
     -------
-    carry, results
+    tuple of two, each an Array or a nest of them
         What the last step carried on, and the results of all steps along a new first axis: new arrays.
 
     Raises
@@ -166,7 +166,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
 
     Returns
     -------
-    carry
+    Array, or a nest of them
         What is carried in the end: new arrays.
 
     Raises
