@@ -12,6 +12,7 @@ import numpy as np
 from .._core.arrays import convert
 from .._core.arrays.array import Array, wrap
 from .._core.arrays.numbers import as_number
+from .._core.arrays.ownership import read
 from .._core.arrays.recipes import make_view
 from .._core.arrays.views import Broadcast, Window
 from .._core.arrays.weak import WeakFloat, known
@@ -24,7 +25,9 @@ from .._core.engines.natives import backend_of_native
 from .._core.engines.registry import load
 from .._core.engines.tracing import capture, recording, running, unrepeatable
 from .._core.values.arguments import as_integer
+from .._core.values.lengths import PartialShape
 from .._core.values.shapes import as_offset, as_shape, check_memory
+from .._core.writing.inplace import repeated_like
 from ..backends.base.deferring import wanting_chunks
 from ..errors import CopyError, DtypeError, ProtocolError, ShapeError
 from ..typing import Shape
@@ -391,8 +394,15 @@ def empty_like(
 
 def _like(kernel: str, x: Array, dtype: object, device: object, chunks: Any) -> Array:
     wanted = x.dtype if dtype is None else dtype
+    if type(x.shape) is PartialShape and chunks is None:
+        return _repeated_like(_filled(kernel, (), wanted, x.device if device is None else device, x._backend), x)
     with _divided_like(x, chunks):
         return _filled(kernel, x.shape, wanted, place_like(x) if device is None else device, x._backend)
+
+
+def _repeated_like(number: Array, x: Array) -> Array:
+    # Nothing but ``x`` knows the lengths.
+    return wrap(repeated_like(read(number), x.astype(number.dtype)), x._backend)
 
 
 @contextmanager
@@ -643,6 +653,8 @@ def full_like(
     Source: Array API standard 2025.12, ``full_like``.
     """
     there = place_like(x) if device is None else device
+    if type(x.shape) is PartialShape and chunks is None:
+        return _repeated_like(_full(fill_value, (), x.dtype if dtype is None else dtype, there, x._backend), x)
     with _divided_like(x, chunks):
         return _full(fill_value, x.shape, x.dtype if dtype is None else dtype, there, x._backend)
 

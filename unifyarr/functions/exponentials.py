@@ -114,7 +114,7 @@ def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
 
     The first is written to ``out`` if that's given, which must share no memory with ``x``.
     """
-    if x.size == 0:
+    if 0 in x.shape:
         # No maximum to subtract.
         return exp(x), sum(x, axis=axis, keepdims=True)
     greatest = max(x, axis=axis, keepdims=True)
@@ -127,7 +127,7 @@ def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
 
 def total_of(x: Array, axis: int) -> tuple[Array, Array]:
     """Return the maximum along an axis, and the logarithm of the sum of the exponentials of ``x`` less it."""
-    if x.size == 0:
+    if 0 in x.shape:
         zero = sum(x, axis=axis, keepdims=True)
         return zero, zero
     greatest = max(x, axis=axis, keepdims=True)
@@ -175,7 +175,7 @@ def softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
     found = attempt("softmax", x, axis=axis, out=out, result=(x.shape, x.dtype))
     if found is not None:
         return found
-    if x.size == 0:
+    if 0 in x.shape:
         # No maximum to subtract.
         return exp(x)
     dtype, x = x.dtype, as_single(x)

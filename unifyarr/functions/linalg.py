@@ -12,7 +12,7 @@ from .._core.arrays.views import Window
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
-from .._core.values.shapes import as_axes, as_axis, broadcast, size
+from .._core.values.shapes import as_axes, as_axis, broadcast, reduced, size
 from ..errors import AxisError, ShapeError
 from .manipulation import permute_dims, reshape
 
@@ -214,7 +214,6 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None)
         raise ShapeError(
             f"vecdot() of shapes {x1.shape} and {x2.shape}: the vectors along axis {axis} differ in length"
         )
-    shape = list(broadcast(x1.shape, x2.shape, name="vecdot"))
-    del shape[axis]
+    shape = reduced(broadcast(x1.shape, x2.shape, name="vecdot"), (axis + ndim,), keepdims=False)
     x1, x2 = promoted(x1, x2)
-    return invoke("vecdot", x1, x2, axis=axis + ndim, out=out, result=(tuple(shape), x1.dtype))
+    return invoke("vecdot", x1, x2, axis=axis + ndim, out=out, result=(shape, x1.dtype))

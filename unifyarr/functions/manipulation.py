@@ -16,6 +16,7 @@ from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
+from .._core.values.lengths import equal_as_known
 from .._core.values.shapes import (
     ADDRESSES,
     as_axes,
@@ -27,6 +28,7 @@ from .._core.values.shapes import (
     reduced,
     resolve_unknown,
     size,
+    spliced,
 )
 from ..errors import AxisError, ShapeError
 from ..typing import Shape
@@ -600,7 +602,7 @@ def split(
         if sections < 1 or length % sections:
             raise ShapeError(f"split() can't make {sections} parts of equal length of axis {axis} of length {length}")
         places = [part * length // sections for part in range(1, sections)]
-    whole = tuple((0, 1, each) for each in x.shape)
+    whole = tuple((0, 1, each) for each in tuple.__iter__(x.shape))
     order = tuple(range(x.ndim))
     # Like slices, the positions may be out of bounds or in any order.
     bounds = [slice(*ends).indices(length) for ends in pairwise([0, *places, None])]
@@ -640,6 +642,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None, *, out: Arra
     Source: Array API standard 2025.12, ``squeeze``; ``axis=None`` is NumPy's.
     """
     if axis is None:
+        # Whether one that isn't known is 1, nobody could say.
         axes: tuple[int, ...] = tuple(place for place, length in enumerate(x.shape) if length == 1)
     else:
         axes = as_axes(axis, x.ndim)
@@ -682,10 +685,10 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None
     """
     arrays = _joined(arrays, "stack")
     shape = arrays[0].shape
-    if any(x.shape != shape for x in arrays):
+    if not all(equal_as_known(x.shape, shape) for x in arrays):
         raise ShapeError(f"stack() joins arrays of one shape, unlike {', '.join(str(x.shape) for x in arrays)}")
     axis = as_axis(axis, len(shape) + 1)
-    result = (*shape[:axis], len(arrays), *shape[axis:])
+    result = spliced(shape, axis, axis, len(arrays))
     return invoke("stack", *arrays, axis=axis, out=out, result=(result, arrays[0].dtype))
 
 
@@ -803,7 +806,7 @@ def unstack(x: Array, /, *, axis: int = 0, out: tuple[Array, ...] | None = None)
     """
     axis = as_axis(axis, x.ndim)
     order = tuple(place for place in range(x.ndim) if place != axis)
-    whole = [(0, 1, length) for length in x.shape]
+    whole = [(0, 1, length) for length in tuple.__iter__(x.shape)]
     boxes = ((*whole[:axis], (index, 1, 1), *whole[axis + 1 :]) for index in range(x.shape[axis]))
     return tuple(make_view(x, Window(box, order)) for box in boxes)
 
@@ -814,4 +817,7 @@ def _whole(x: Array) -> Array:
 
 def _reversed(shape: Shape, axes: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
     # The window that is a whole array of that shape with some axes reversed.
-    return tuple((length - 1, -1, length) if place in axes else (0, 1, length) for place, length in enumerate(shape))
+    return tuple(
+        (shape[place] - 1, -1, shape[place]) if place in axes else (0, 1, length)
+        for place, length in enumerate(tuple.__iter__(shape))
+    )

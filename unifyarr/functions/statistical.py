@@ -10,7 +10,7 @@ from .._core.calling.invoke import invoke
 from .._core.declaring.declare import primary
 from .._core.engines import dtypes
 from .._core.values.arguments import as_real
-from .._core.values.shapes import as_axes, as_axis, reduced
+from .._core.values.shapes import as_axes, as_axis, reduced, spliced
 from ..errors import ShapeError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _cumulative(
         x = x.reshape((1,))
     axis = as_axis(axis, x.ndim)
     wanted = accumulator(x, dtype)
-    shape = (*x.shape[:axis], x.shape[axis] + bool(include_initial), *x.shape[axis + 1 :])
+    shape = spliced(x.shape, axis, axis + 1, x.shape[axis] + bool(include_initial))
     static: dict[str, Any] = {"axis": axis, "dtype": wanted, "include_initial": bool(include_initial)}
     return invoke(name, x, out=out, result=(shape, wanted), **static)
 

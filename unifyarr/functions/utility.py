@@ -6,7 +6,7 @@ from .._core.arrays.array import Array
 from .._core.calling.invoke import attempt, invoke
 from .._core.declaring.declare import mixed, primary
 from .._core.engines import dtypes
-from .._core.values.shapes import as_axes, as_axis, reduced
+from .._core.values.shapes import as_axes, as_axis, reduced, spliced
 from .elementwise import not_equal, subtract
 from .manipulation import concat
 
@@ -131,7 +131,7 @@ def diff(
     if prepend is not None or append is not None:
         x = concat([each for each in (prepend, x, append) if each is not None], axis=axis)
     if n == 1 and x.shape[axis]:
-        shape = (*x.shape[:axis], x.shape[axis] - 1, *x.shape[axis + 1 :])
+        shape = spliced(x.shape, axis, axis + 1, x.shape[axis] - 1)
         found = attempt("diff", x, axis=axis, out=out, result=(shape, x.dtype))
         if found is not None:
             return found

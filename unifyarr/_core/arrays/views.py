@@ -18,6 +18,7 @@ import numpy as np
 
 from ...typing import Shape
 from ..engines.handle import Handle
+from ..values.lengths import shape_of
 from ..values.records import Record
 from ..values.shapes import ADDRESSES, MOST_BYTES, check_memory
 
@@ -66,9 +67,10 @@ class Window(Record):
 
     ``axes`` has for each axis of the base the start, the step and the length; ``order`` has for each axis of the view
     the axis of the base it comes from, or ``None`` for a new one. An axis that ``order`` leaves out has length one.
+    An axis of a length that isn't known is in the window as a whole, (0, 1, None).
     """
 
-    axes: tuple[tuple[int, int, int], ...]
+    axes: tuple[tuple[int, int, Any], ...]
     order: tuple[int | None, ...]
 
     @property
@@ -83,13 +85,18 @@ class Window(Record):
     @staticmethod
     def of_order(shape: Shape, order: Sequence[int | None]) -> Window:
         """Return the window of the whole base with its axes in another order."""
-        return Window(tuple([(0, 1, length) for length in shape]), tuple(order))
+        return Window(tuple([(0, 1, length) for length in tuple.__iter__(shape)]), tuple(order))
 
     def is_identity(self, shape: Shape) -> bool:
         """Return whether the window is its whole base, of that shape, as it is."""
-        return self.order == tuple(range(len(shape))) and self.axes == tuple((0, 1, length) for length in shape)
+        return self.order == tuple(range(len(shape))) and self.axes == tuple(
+            (0, 1, length) for length in tuple.__iter__(shape)
+        )
 
     def shape(self, shape: Shape) -> Shape:
+        return shape_of(self._lengths())
+
+    def _lengths(self) -> tuple[Any, ...]:
         return tuple([1 if axis is None else self.axes[axis][2] for axis in self.order])
 
     def then(self, following: Window) -> Window | None:
@@ -106,7 +113,7 @@ class Window(Record):
         return Window(tuple(axes), order)
 
     def _is_whole(self, backend: Handle, native: Any) -> bool:
-        return self.axes == tuple([(0, 1, length) for length in backend.shape(native)])
+        return self.axes == tuple([(0, 1, length) for length in tuple.__iter__(backend.shape(native))])
 
     def is_native(self, backend: Handle, native: Any) -> bool:
         return backend.window_is_view(self.axes)
@@ -117,7 +124,7 @@ class Window(Record):
         permutation, _, reshapes = _arrangement(len(self.axes), self.order)
         if permutation is not None:
             native = backend.kernel("permute_dims")(native, axes=permutation)
-        return backend.kernel("reshape")(native, shape=self.shape(())) if reshapes else native
+        return backend.kernel("reshape")(native, shape=self._lengths()) if reshapes else native
 
     def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
         permutation, inverse, reshapes = _arrangement(len(self.axes), self.order)
@@ -130,7 +137,7 @@ class Window(Record):
             value = backend.kernel("permute_dims")(value, axes=inverse)
         if whole:
             return store(backend, native, value)
-        if any(not length for _, _, length in self.axes):
+        if any(length == 0 for _, _, length in self.axes):
             return native
         return writing_kernel(backend, self.kernel, results)(native, value, window=self.axes)
 

@@ -116,6 +116,13 @@ def reduced(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
     return shape_of(left)
 
 
+def spliced(shape: Shape, start: int, stop: int, *lengths: int) -> Shape:
+    """Return a shape, of which no length need be known, with others in the place of those from ``start`` on."""
+    found = list(tuple.__iter__(shape))
+    found[start:stop] = lengths
+    return shape_of(found)
+
+
 def joined(shapes: Sequence[Shape], axis: int) -> Shape:
     """Return the shape of arrays in a row along an axis, of which no length may be known."""
     lengths = [tuple.__getitem__(shape, axis) for shape in shapes]

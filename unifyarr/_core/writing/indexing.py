@@ -24,7 +24,7 @@ from ..engines.refusals import explains
 from ..engines.tracing import checking, mode, running
 from ..modes.debugging import check_get_item, check_write
 from ..values.arguments import MOST_AXES
-from ..values.lengths import equal_as_known
+from ..values.lengths import PartialShape, equal_as_known
 from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
@@ -88,12 +88,11 @@ def resolve(x: Array, key: object) -> Key:
             order.append(None)
             continue
         axis = len(boxes)
-        length = shape[axis]
         if isinstance(item, slice):
-            boxes.append(_box(item, length))
+            boxes.append(_box(item, shape, axis))
             order.append(axis)
         else:
-            boxes.append((_as_position(item, length, axis), 1, 1))
+            boxes.append((_as_position(item, shape[axis], axis), 1, 1))
     return Key(Window(tuple(boxes), tuple(order)), (), 0, not order and not had_ellipsis)
 
 
@@ -141,7 +140,11 @@ def _as_position(item: Any, length: int, axis: int) -> int:
     return position % length
 
 
-def _box(item: slice, length: int) -> tuple[int, int, int]:
+def _box(item: slice, shape: Shape, axis: int) -> tuple[int, int, Any]:
+    if item.start is item.stop is item.step is None:
+        # Of any length, known or not.
+        return 0, 1, tuple.__getitem__(shape, axis)
+    length = shape[axis]
     start, stop, step = item.indices(length)
     count = len(range(start, stop, step))
     # A step that is never taken may be of any size, which engines don't all take.
@@ -164,7 +167,7 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
             continue
         if isinstance(item, slice):
             rest.append(axis)
-            boxes.append(_box(item, x.shape[axis]))
+            boxes.append(_box(item, x.shape, axis))
             continue
         standing.append(len(rest))
         runs.append(number)
@@ -280,7 +283,8 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         if is_view_at(value, x, window):
             # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
             return
-        native = fit(value, x, shape, exact=is_element, what=what, assigned=True)
+        target = make_view(x, window) if type(shape) is PartialShape else x
+        native = fit(value, target, shape, exact=is_element, what=what, assigned=True)
         if backend.mutable:
             assign(make_view(x, window), native)
         else:

@@ -28,7 +28,7 @@ from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
 from ..modes.debugging import check_write
-from ..values.lengths import equal_as_known
+from ..values.lengths import PartialShape, equal_as_known
 from ..values.shapes import broadcast
 from ..values.supplying import supply
 from .telling import tell_copied
@@ -118,7 +118,8 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
     """Return a value as a native array of the target's dtype and of ``shape``, checked and cast as a write needs it.
 
     ``exact`` demands the shape itself, where otherwise the value broadcasts to it. What is ``assigned``, as in
-    ``x[...] = v``, takes any cast, as in NumPy; all else casts under ``same_kind``.
+    ``x[...] = v``, takes any cast, as in NumPy; all else casts under ``same_kind``. Where a length of ``shape`` isn't
+    known, the target has that shape.
     """
     backend, dtype = target._backend, target.dtype
     if type(value) is WeakFloat and dtype.rank < 2:
@@ -135,15 +136,23 @@ def fit(value: object, target: Array, shape: Shape, *, exact: bool, what: str, a
         given: Shape = ()
     else:
         native, given = fit_dtype(value, target, what=what, assigned=assigned)
-    if not equal_as_known(given, shape):
+    is_known = type(shape) is not PartialShape
+    # Whether what broadcasts has all lengths of the target, only their values tell.
+    if not ((exact or is_known) and equal_as_known(given, shape)):
         # As NumPy, leading axes of length one fall away.
         while not exact and len(given) > len(shape) and given[0] == 1:
             given = given[1:]
             native = backend.kernel("reshape")(native, shape=given)
-        if exact or len(given) > len(shape) or broadcast(given, shape) != shape:
+        if exact or len(given) > len(shape) or not equal_as_known(broadcast(given, shape), shape):
             raise ShapeError(f"{what} has shape {shape}, but the value has {given}")
-        native = backend.kernel("broadcast_to")(native, shape=shape)
+        native = backend.kernel("broadcast_to")(native, shape=shape) if is_known else repeated_like(native, target)
     return native
+
+
+def repeated_like(native: Any, x: Array) -> Any:
+    """Return a native value of an array's dtype broadcast to its shape, of which no length need be known."""
+    whole = tuple([(0, 1, length) for length in tuple.__iter__(x.shape)])
+    return x._backend.kernel("set_window")(read(x), native, window=whole)
 
 
 def check_device(target: Array, value: Array, what: str) -> None:

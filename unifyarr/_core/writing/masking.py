@@ -18,9 +18,9 @@ from ..arrays.weak import kind_of
 from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
-from ..values.lengths import equal_as_known, leading
+from ..values.lengths import PartialShape, equal_as_known, leading
 from ..values.shapes import broadcast
-from .inplace import MANY, assign, check_target, fit, fit_dtype
+from .inplace import MANY, assign, check_target, fit, fit_dtype, repeated_like
 
 _WHAT = "the masked part"
 _BOOL = np.dtype(bool)
@@ -56,8 +56,12 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
         value = wrap(native, x._backend)
     if len(given) <= len(shape):
         native, rest = fit(value, x, shape, exact=False, what=_WHAT, assigned=True), (1,) * len(shape)
-        spread = x._backend.kernel("reshape")(read(mask), shape=(*mask.shape, *rest))
-        assign(x, native, Masked(x._backend.kernel("broadcast_to")(spread, shape=x.shape)))
+        spread = x._backend.kernel("reshape")(read(mask), shape=(*tuple.__iter__(mask.shape), *rest))
+        if type(x.shape) is PartialShape:
+            spread = repeated_like(spread, x.astype(dtypes.bool))
+        else:
+            spread = x._backend.kernel("broadcast_to")(spread, shape=x.shape)
+        assign(x, native, Masked(spread))
         return
     # As NumPy, leading axes of length one fall away.
     while len(given) > len(shape) + 1 and given[0] == 1:

@@ -33,7 +33,10 @@ def permute_dims(x: da.Array, /, *, axes: tuple[int, ...]) -> da.Array:
 
 
 def reshape(x: da.Array, /, *, shape: tuple[int, ...]) -> da.Array:
-    """Return ``x`` in another shape, in C order."""
+    """Return ``x`` in another shape, in C order; where that has ``None``, only axes of one element come and go."""
+    if None in shape:
+        x = x[tuple(0 if length == 1 else slice(None) for length in x.shape)]
+        return x[tuple(None if length == 1 else slice(None) for length in shape)]
     if x.shape == shape:
         return x
     if not x.size:
@@ -131,7 +134,7 @@ def concat(*arrays: da.Array, axis: int) -> da.Array:
 
 
 def stack(*arrays: da.Array, axis: int) -> da.Array:
-    return da.stack(arrays, axis)
+    return da.stack(arrays, axis, allow_unknown_chunksizes=True)
 
 
 def repeat(x: da.Array, /, *repeats: da.Array, count: int | None, axis: int | None) -> da.Array:

@@ -10,7 +10,7 @@ import dask.array as da
 import numpy as np
 
 from . import elementwise
-from ._chunks import Chunk, Task
+from ._chunks import Chunk, Task, whole
 from ._reducing import merged_moments, reduced
 from .data_type import astype
 
@@ -91,8 +91,15 @@ def std(x: da.Array, /, *, axis: Axis, correction: float, keepdims: bool) -> da.
 def _cumulative(name: str, binary: Callable[..., Any], start: int) -> Callable[..., da.Array]:
     def kernel(x: da.Array, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> da.Array:
         wide = _wider(dtype)
-        step = Accumulate(name, wide)
         given = astype(_widened(x, dtype), dtype=wide)
+        if x.size != x.size:
+            # dask's own needs the lengths of the other axes.
+            given = whole(given, (axis,))
+            step = Accumulate(name, wide, include_initial)
+            lengths = tuple(length + include_initial for length in given.chunks[axis])
+            own = (*given.chunks[:axis], lengths, *given.chunks[axis + 1 :])
+            return given.map_blocks(step, axis=axis, dtype=wide, chunks=own, meta=given._meta).astype(dtype)
+        step = Accumulate(name, wide)
         found = da.reductions.cumreduction(step, binary, start, given, axis=axis, dtype=wide)
         found = found if wide == dtype else found.astype(dtype)
         if include_initial:
@@ -108,12 +115,12 @@ def _cumulative(name: str, binary: Callable[..., Any], start: int) -> Callable[.
 class Accumulate(Task):
     """A cumulative sum or product of one chunk."""
 
-    def __init__(self, name: str, dtype: np.dtype[Any]) -> None:
-        self.name, self.dtype = name, dtype
+    def __init__(self, name: str, dtype: np.dtype[Any], include_initial: bool = False) -> None:
+        self.name, self.static = name, {"dtype": dtype, "include_initial": include_initial}
 
     def __call__(self, x: Any, axis: int = 0, **_: Any) -> Any:
         """Return that of the chunk alone."""
-        return Chunk("statistical", self.name, axis=axis, dtype=self.dtype, include_initial=False)(x)
+        return Chunk("statistical", self.name, axis=axis, **self.static)(x)
 
 
 cumulative_sum = _cumulative("cumulative_sum", np.add, 0)
