@@ -107,6 +107,20 @@ def test_what_other_arrays_need_stays() -> None:
     np.testing.assert_array_equal(found.to_numpy(), wanted)
 
 
+def test_what_was_persisted_has_the_name_of_what_was_not() -> None:
+    from unifyarr.backends.dask._fusing import fused
+
+    array = values(11)
+    x = later(array, CHUNKS)
+    y, persisted = x * 2.0 + 1.0, (x * 2.0 + 1.0).persist()
+    assert persisted.native.name == y.native.name
+    for results in ([y, persisted - 1.0], [persisted - 1.0, y], [persisted, y * 3.0]):
+        found = fused([each.native for each in results], [x.native])
+        # Each by itself: together they have the layers that one of them lacks.
+        for mine, expected in zip(found, results, strict=True):
+            np.testing.assert_array_equal(mine.compute(), expected.to_numpy())
+
+
 def test_an_array_beside_its_transpose() -> None:
     array = values(4, 4)
     found = ua.compile(lambda x: ua.exp(x) * 2 + ua.exp(x).T)(later(array, (2, 2)))

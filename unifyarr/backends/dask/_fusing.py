@@ -70,7 +70,8 @@ def fused(results: Sequence[da.Array], inputs: Sequence[da.Array]) -> list[da.Ar
     A layer joins those that read it if they are joined with each other. dask joins layers too when it computes, but
     none that several read: each window that a stencil reads, and what it reads them from, would be tasks.
     """
-    layers, needs = _added(results, {x.name for x in inputs})
+    graph, needed = _united(results)
+    layers, needs = _added(results, {x.name for x in inputs}, graph, needed)
     places = _grouped(layers, needs, {x.name for x in results})
     groups: dict[str, list[str]] = {}
     for name, (root, _) in places.items():
@@ -80,13 +81,29 @@ def fused(results: Sequence[da.Array], inputs: Sequence[da.Array]) -> list[da.Ar
         for root, names in groups.items()
         if (layer := _joined([layers[name] for name in names], {name: places[name][1] for name in names})) is not None
     }
-    # A layer of the same name may be a part of what was there before.
-    inner = {name for name, (root, _) in places.items() if name != root and root in made}
-    inner -= {name for name in inner if any(name in x.dask.layers for x in inputs)}
-    return [_with(x, made, inner) for x in results] if made else list(results)
+    graph |= made
+    needed |= {root: {operand for operand, _ in layer.indices if operand in graph} for root, layer in made.items()}
+    return [_reduced(x, graph, needed) for x in results] if made else list(results)
 
 
-def _added(results: Sequence[da.Array], known: set[str]) -> tuple[dict[str, Any], dict[str, set[str]]]:
+def _united(results: Sequence[da.Array]) -> tuple[dict[str, Any], dict[str, set[str]]]:
+    """Return all layers of arrays by name, and what each needs.
+
+    Two of one name give the same. One that was persisted needs nothing, and is there instead of the other.
+    """
+    graph: dict[str, Any] = {}
+    needed: dict[str, set[str]] = {}
+    for x in results:
+        for name, layer in x.dask.layers.items():
+            needs = x.dask.dependencies[name]
+            if name not in graph or (needed[name] and not needs):
+                graph[name], needed[name] = layer, set(needs)
+    return graph, needed
+
+
+def _added(
+    results: Sequence[da.Array], known: set[str], graph: dict[str, Any], needed: dict[str, set[str]]
+) -> tuple[dict[str, Any], dict[str, set[str]]]:
     """Return by name the layers that lead from known ones to arrays, and what each needs; each follows its needs."""
     layers: dict[str, Any] = {}
     needs: dict[str, set[str]] = {}
@@ -95,9 +112,9 @@ def _added(results: Sequence[da.Array], known: set[str]) -> tuple[dict[str, Any]
         while stack:
             name, is_done = stack.pop()
             if is_done:
-                layers[name] = x.dask.layers[name]
+                layers[name] = graph[name]
             elif name not in needs and name not in known:
-                needs[name] = set(x.dask.dependencies[name])
+                needs[name] = needed[name]
                 stack.append((name, True))
                 # In an order that is the same in each process.
                 stack += [(each, False) for each in sorted(needs[name])]
@@ -238,10 +255,17 @@ def _is(function: Callable[..., Any], what: str) -> bool:
     return bool(getattr(function, what, False))
 
 
-def _with(x: da.Array, made: dict[str, Blockwise], inner: set[str]) -> da.Array:
-    layers = {name: made.get(name, layer) for name, layer in x.dask.layers.items() if name not in inner}
-    needs = {name: each for name, each in x.dask.dependencies.items() if name not in inner}
-    for name in made.keys() & layers.keys():
-        operands = {operand for operand, _ in made[name].indices}
-        needs[name] = {each for each in operands if each in layers}
-    return da.Array(HighLevelGraph(layers, needs), x.name, x.chunks, dtype=x.dtype, meta=x._meta)
+def _reduced(x: da.Array, graph: dict[str, Any], needed: dict[str, set[str]]) -> da.Array:
+    """Return an array with those layers of a graph that it needs."""
+    reached: set[str] = set()
+    stack = [x.name]
+    while stack:
+        name = stack.pop()
+        if name not in reached:
+            reached.add(name)
+            stack += needed[name]
+    # In an order that is the same in each process.
+    layers = {name: layer for name, layer in graph.items() if name in reached}
+    return da.Array(
+        HighLevelGraph(layers, {name: needed[name] for name in layers}), x.name, x.chunks, dtype=x.dtype, meta=x._meta
+    )
