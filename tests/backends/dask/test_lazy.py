@@ -13,6 +13,7 @@ import unifyarr as ua
 from unifyarr.errors import ShapeError, UnknownShapeError
 from unifyarr.testing.calling import FUNCTIONS, find, lifted
 from unifyarr.testing.cases import CASES
+from unifyarr.testing.comparing import assert_same
 
 from .tasks import computed, kernels, later
 
@@ -185,6 +186,20 @@ def test_errors_of_values_come_when_they_are_computed() -> None:
     with pytest.raises(np.linalg.LinAlgError):
         inverse.compute()
     assert x.tolist() == [[0, 0], [0, 0]]
+
+
+def test_dlpack_without_a_copy_gives_the_computed_values() -> None:
+    held, values = ua.asarray(np.arange(6.0).reshape(2, 3)), np.arange(6.0).reshape(2, 3)
+    for x, expected in ((held, values), (held[:, ::-1], values[:, ::-1]), (later(values, 1) * 2, values * 2)):
+        found = np.from_dlpack(x, copy=False)
+        np.testing.assert_array_equal(found, expected)
+        # Who writes would think that ``x`` has it.
+        assert not found.flags.writeable
+        # A consumer that reads no marks.
+        assert x.__dlpack__(copy=False) is not None
+        copied = np.from_dlpack(x, copy=True)
+        copied[...] = -1
+        assert_same(x, expected)
 
 
 def test_pickles_and_copies_keep_the_graph() -> None:

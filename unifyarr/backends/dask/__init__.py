@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import DeviceError, InplaceUpdateError
 from ..kernels import described
-from ..memory import export
+from ..memory import export, reads_marks
 from . import (
     activations,
     arithmetic,
@@ -107,10 +107,13 @@ class Backend(Computing):
         return self.from_numpy(np.from_dlpack(x))
 
     def dlpack(self, native: da.Array, **options: Any) -> object:
-        """Return a capsule of the computed values."""
-        if options.get("copy") is False:
-            raise BufferError("an array of dask has no memory of its own: pass copy=None, which computes it")
-        return export(self.to_numpy(native), writable=False, **options)
+        """Return a capsule of the computed values; with ``copy=False`` marked as read-only, if marks are read."""
+        values = self.to_numpy(native)
+        if options.get("copy") is not False:
+            return export(values, writable=False, **options)
+        # An array has no memory before its values are computed. Chunks that are kept are nobody's to write.
+        marked = reads_marks(options.get("max_version"))
+        return export(np.array(values), **(options | {"writable": not marked, "read_only": False}))
 
     def dlpack_device(self, native: da.Array) -> tuple[int, int]:
         """Return DLPack's number of the CPU."""
