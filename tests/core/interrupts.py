@@ -79,7 +79,7 @@ def interrupted_at(number: int, program: Callable[[], Any]) -> bool:
 _SIZES = (10, 1000, 100_000)
 
 
-# TensorFlow ends the process where an interrupt comes while ``tf.constant`` makes a tensor of a number, also without us.
+# TensorFlow ends the process where an interrupt comes while ``tf.constant`` makes a tensor of a number, without us too.
 # So there are few numbers, whose tensors are kept.
 _VALUES = 50
 
