@@ -94,7 +94,8 @@ class Window(Record):
         )
 
     def shape(self, shape: Shape) -> Shape:
-        return shape_of(self._lengths())
+        lengths = self._lengths()
+        return shape_of(lengths) if None in lengths else lengths
 
     def _lengths(self) -> tuple[Any, ...]:
         return tuple([1 if axis is None else self.axes[axis][2] for axis in self.order])
