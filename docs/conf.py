@@ -51,7 +51,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # These pages have nothing beside them.
-html_sidebars = {page: [] for page in ("index", "write-a-backend", "changelog", "benchmarks")}
+html_sidebars = {page: [] for page in ("index", "write-a-backend", "changelog", "benchmarks", "versions")}
 # Prompts and output stay out of what the button copies.
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
