@@ -15,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from . import nest
+
 ROWS = """
 ua.sin(x) | ua.exp(x) | -x | abs(x) | ua.tan(x) | ua.tanh(x) | ua.logical_not(b) | ua.isnan(x) | ua.atan2(x, y) | x + y
 ua.add(x, y) | ua.floor_divide(x, y) | ua.matmul(m, m) | m @ m | a @ r | x + host | ua.exp(x, out=z) | v += w
@@ -222,19 +224,10 @@ class Generator:
             return Thin(_enter(self.host.standard_normal(size)))
 
 
-class Nest:
+class Nest(nest.Nest):
     """A container of one level."""
 
-    __slots__ = ("items",)
-
-    def __init__(self, items: dict[str, Any]) -> None:
-        self.items = items
-
-    def map(self, function: Any) -> Nest:
-        return Nest({name: function(x) for name, x in self.items.items()})
-
-    def __mul__(self, other: Any) -> Nest:
-        return Nest({name: x * other for name, x in self.items.items()})
+    __slots__ = ()
 
     def __iadd__(self, other: Any) -> Nest:
         values = [_add(x.native, other.items[name].native) for name, x in self.items.items()]

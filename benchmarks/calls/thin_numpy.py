@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from . import nest
+
 ROWS = """
 ua.asarray([1., 2., 3., 4.]) | ua.astype(x, ua.float32) | x[1:3] + 1 | x[1:3] += w | m[0, 1] += 2.5 | x ** 2 | x ** 0.5
 ua.where(b, x, y) | ua.where(b, x, 0) | ua.concat([x, y]) | ua.floor_divide(x, y) | ua.maximum(x, 0) | x[b] = 0
@@ -183,21 +185,10 @@ class Generator:
             return Thin(self.host.normal(loc, scale, size))
 
 
-class Nest:
+class Nest(nest.Nest):
     """A container of one level."""
 
-    __slots__ = ("items",)
-
-    def __init__(self, items: dict[str, Any]) -> None:
-        self.items = items
-
-    def map(self, function: Any) -> Nest:
-        return Nest({name: function(x) for name, x in self.items.items()})
-
-    def __mul__(self, other: Any) -> Nest:
-        if type(other) is Nest:
-            return Nest({name: x * other.items[name] for name, x in self.items.items()})
-        return Nest({name: x * other for name, x in self.items.items()})
+    __slots__ = ()
 
     def __iadd__(self, other: Any) -> Nest:
         targets = [x.native for x in self.items.values()]

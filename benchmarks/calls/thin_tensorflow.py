@@ -15,6 +15,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager.context import context
 
+from . import nest
+
 ROWS = """
 ua.asarray([1., 2., 3., 4.]) | np.asarray(x) | ua.sin(x) | -x | ua.isnan(x) | ua.logical_not(b) | ua.nn.relu(x) | x + y
 ua.atan2(x, y) | ua.minimum(x, y) | ua.maximum(x, 0) | ua.where(b, x, y) | ua.where(b, x, 0) | x[b] = 0 | v += w
@@ -222,16 +224,10 @@ def floor_divide(x1: Any, x2: Any) -> Thin:
     raise TypeError
 
 
-class Nest:
+class Nest(nest.Nest):
     """A container of one level."""
 
-    __slots__ = ("items",)
-
-    def __init__(self, items: dict[str, Any]) -> None:
-        self.items = items
-
-    def map(self, function: Any) -> Nest:
-        return Nest({name: function(x) for name, x in self.items.items()})
+    __slots__ = ()
 
     def __iadd__(self, other: Any) -> Nest:
         values = [_add(x.native, other.items[name].native) for name, x in self.items.items()]

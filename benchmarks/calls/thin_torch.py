@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from . import nest
+
 ROWS = """
 ua.zeros(4) | ua.full(4, 1.5) | np.asarray(x) | float(ua.sum(x)) | ua.sin(x) | ua.exp(x) | ua.add(x, y) | x + y
 x + 1 | ua.sum(x) | ua.where(b, x, y) | ua.concat([x, y]) | ua.stack([x, y]) | ua.take(x, j) | ua.clip(x, 0, 2)
@@ -103,21 +105,10 @@ class Thin:
         return memory
 
 
-class Nest:
+class Nest(nest.Nest):
     """A container of one level."""
 
-    __slots__ = ("items",)
-
-    def __init__(self, items: dict[str, Any]) -> None:
-        self.items = items
-
-    def map(self, function: Any) -> Nest:
-        return Nest({name: function(x) for name, x in self.items.items()})
-
-    def __mul__(self, other: Any) -> Nest:
-        if type(other) is Nest:
-            return Nest({name: x * other.items[name] for name, x in self.items.items()})
-        return Nest({name: x * other for name, x in self.items.items()})
+    __slots__ = ()
 
     def __iadd__(self, other: Any) -> Nest:
         targets = [x.native for x in self.items.values()]

@@ -27,38 +27,22 @@ from ..kernels.executors import Executor, Schedule
 from ..run.rewriting import Rewriting
 from ..tracing.crossing import Crossing
 from ..tracing.layouts import strides_of
-from ..tracing.trace import Trace, trace_call
+from ..tracing.trace import EnclosedTrace, Trace, trace_call
 from ..tracing.traced import Traced, known_type
-from ..tracing.tracing_backend import TracingBackend, TracingHandle
+from ..tracing.tracing_backend import TracingBackend, enclosed_handle
 from ..tracing.transformed import InnerBackend
 
 
-@functools.cache
-def _handle(backend: Handle, outer: Handle, inside: type[TracingBackend]) -> TracingHandle:
-    """Return the handle of a trace of a body, another one than that of the trace around it."""
-    return TracingHandle.of(backend, inside)
-
-
-class BodyTrace(Trace):
+class BodyTrace(EnclosedTrace):
     """The trace of a body in another trace, whose examples and layouts it shares."""
 
     def __init__(self, enclosing: Trace) -> None:
         backend = enclosing.backend
-        super().__init__(Crossing(backend))
         # Where the engine traces too, a native may not outlive that trace.
         inside = InnerBackend if enclosing.is_transformed else TracingBackend
-        self.handle = _handle(backend, enclosing.handle, inside)
-        self.enclosing, self.is_transformed = enclosing, enclosing.is_transformed
+        super().__init__(enclosing, Crossing(backend), enclosed_handle(backend, enclosing.handle, inside))
+        self.is_transformed = enclosing.is_transformed
         self.examples, self.layouts = enclosing.examples, enclosing.layouts
-
-    def takes(self, backend: Handle | None) -> bool:
-        """Return whether arrays of a backend are captured: those of the trace around, and what that captures."""
-        return backend is self.enclosing.handle or self.enclosing.takes(backend)
-
-    @property
-    def around(self) -> Trace:
-        """The trace around it."""
-        return self.enclosing
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array of the trace around."""

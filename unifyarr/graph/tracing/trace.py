@@ -30,7 +30,7 @@ from .crossing import Crossing, common_backend
 from .floats import Floats, Scalar
 from .traced import Examples, Traced, device_of, type_of
 from .tracedcall import TracedCall
-from .tracing_backend import handle_for
+from .tracing_backend import TracingHandle, handle_for
 
 if TYPE_CHECKING:
     from ..._core.declaring.declare import Declaration
@@ -152,6 +152,23 @@ class Trace(Capturing):
         """Run what happens inside the block where the trace was begun: nothing of it is recorded."""
         with tracing(self._outer):
             yield
+
+
+class EnclosedTrace(Trace):
+    """A trace in another one, whose arrays it captures as it does those from outside of both."""
+
+    def __init__(self, enclosing: Trace, crossing: Crossing, handle: TracingHandle) -> None:
+        super().__init__(crossing)
+        self.enclosing, self.handle = enclosing, handle
+
+    def takes(self, backend: Handle | None) -> bool:
+        """Return whether arrays of a backend are captured: those of the other trace, and what that captures."""
+        return backend is self.enclosing.handle or self.enclosing.takes(backend)
+
+    @property
+    def around(self) -> Trace:
+        """The trace that it was begun in."""
+        return self.enclosing
 
 
 def trace_call(

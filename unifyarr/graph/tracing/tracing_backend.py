@@ -167,6 +167,12 @@ def handle_for(backend: Handle) -> TracingHandle:
     return TracingHandle.of(backend)
 
 
+@cache
+def enclosed_handle(backend: Handle, outer: Handle, inside: type[TracingBackend] = TracingBackend) -> TracingHandle:
+    """Return the handle of a trace in the trace that has another handle."""
+    return TracingHandle.of(backend, inside)
+
+
 def _recording(backend: Handle, name: str) -> Any:
     def kernel(*natives: Any, result: Any = None, offered: bool = False, **static: Any) -> Any:
         static.pop("out", None)

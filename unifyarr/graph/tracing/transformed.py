@@ -27,9 +27,9 @@ from ..core.basic import Apply, Constant, Op
 from .crossing import Crossing
 from .recording import node_of, node_of_values
 from .replaying import ARRAY, Replay, Runner, TransformedCall, TransformedOp
-from .trace import Trace, trace_call
+from .trace import EnclosedTrace, Trace, trace_call
 from .traced import Examples, Traced, device_of, type_of
-from .tracing_backend import TracingBackend, TracingHandle
+from .tracing_backend import TracingBackend, enclosed_handle
 
 # Takes a function, and returns the transformed one.
 Transformation = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -65,13 +65,7 @@ class InnerBackend(TracingBackend):
         return node_of(op, (), (made,), device_of(backend, device))[0]
 
 
-@functools.cache
-def inner_handle(backend: Handle, outer: Handle) -> TracingHandle:
-    """Return the handle of a trace inside a transformation, which is called in the trace that has another handle."""
-    return TracingHandle.of(backend, InnerBackend)
-
-
-class InnerTrace(Trace):
+class InnerTrace(EnclosedTrace):
     """The trace of a function inside a transformation, which is called in another trace.
 
     What it meets of that one, or of the outside, stands for inputs of both. ``born`` is the engine's own trace in which
@@ -83,20 +77,12 @@ class InnerTrace(Trace):
     def __init__(self, enclosing: Trace, born: object) -> None:
         scope = running()
         assert isinstance(scope, Scope)
-        super().__init__(Crossing(scope.handle))
-        self.handle = inner_handle(scope.handle, enclosing.handle)
-        self.enclosing, self._scope, self._born = enclosing, scope, born
+        super().__init__(
+            enclosing, Crossing(scope.handle), enclosed_handle(scope.handle, enclosing.handle, InnerBackend)
+        )
+        self._scope, self._born = scope, born
         # The values of the enclosing trace as they are inside the transformation.
         self._around: Examples | None = None
-
-    def takes(self, backend: Handle | None) -> bool:
-        """Return whether arrays of a backend are captured: those of the other trace, and what that captures."""
-        return backend is self.enclosing.handle or self.enclosing.takes(backend)
-
-    @property
-    def around(self) -> Trace:
-        """The trace that the transformation is called in."""
-        return self.enclosing
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array."""
