@@ -12,7 +12,7 @@ from .._core.values.arguments import check_callable, shown
 from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_predicate
 from ..transformations.run import graph_trace
-from .staging import are_hidden, staged
+from .staging import hidden_among, staged
 
 
 def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *operands: Any) -> Any:
@@ -118,7 +118,7 @@ def _chosen(index: Array, branches: Sequence[Callable[..., Any]], operands: tupl
         return call
 
     trace = graph_trace()
-    if trace is None and are_hidden([index]):
+    if trace is None and hidden_among([index]) is not None:
         return staged(lambda: _chosen(index, branches, operands, what), index)
     if trace is None:
         made = [x.copy() for x in branch(branches[int(index)])()]

@@ -66,15 +66,13 @@ def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any
     first, last = _bound(start, "start"), _bound(stop, "stop")
 
     def step(i: Array, value: Any) -> Any:
-        after = Nest(body(i.copy(), value), "the carry that a step of fori_loop() returns")
-        after.check_same(before)
+        after = before.carried_on(body(i.copy(), value), "fori_loop()")
         return i + 1, after.like(after.arrays)
 
+    begin = _counter(first, before), before.like(before.arrays)
     if isinstance(first, int) and isinstance(last, int):
-        begin = _counter(first, before), before.like(before.arrays)
         return looped(lambda carry, _: (step(*carry), None), begin, None, max(last - first, 0), "fori_loop()")[0][1]
     # A number of steps that a trace doesn't know.
-    begin = _counter(first, before), before.like(before.arrays)
     return while_loop(lambda carry: carry[0] < last, lambda carry: step(*carry), begin)[1]
 
 

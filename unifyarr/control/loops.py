@@ -14,7 +14,7 @@ from ..graph.compiling import compile
 from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_pair, as_predicate, length_of
 from ..transformations.run import graph_trace
-from .staging import are_hidden, staged
+from .staging import hidden_among, staged
 
 
 def scan(
@@ -93,8 +93,7 @@ def looped(
         nonlocal results
         count = len(before.arrays)
         new, result = as_pair(function(before.like(given[:count]), rows.like(given[count:])), what)
-        after = Nest(new, f"the carry that a step of {what} returns")
-        after.check_same(before)
+        after = before.carried_on(new, what)
         found = Nest(result, f"the result of a step of {what}")
         if results is not None:
             found.check_same(results)
@@ -102,13 +101,13 @@ def looped(
         return [*after.arrays, *found.arrays]
 
     trace = graph_trace()
-    hidden = [x for x in (*before.arrays, *rows.arrays) if trace is None and are_hidden([x])]
-    if hidden:
+    hidden = hidden_among([*before.arrays, *rows.arrays]) if trace is None else None
+    if hidden is not None:
         again = functools.partial(looped, function, carry, xs, length, what, reverse=reverse)
-        return staged(again, hidden[0])  # type: ignore[no-any-return]
+        return staged(again, hidden)  # type: ignore[no-any-return]
     if trace is None and not length:
         # What the results are only a trace tells, which runs nothing.
-        return compile(lambda carry, xs: scan(function, carry, xs, length=0))(carry, xs)
+        return compile(lambda carry, xs: looped(function, carry, xs, 0, what))(carry, xs)
     if trace is None:
         carried, stacked = _steps(step, before.arrays, rows.arrays, length, reverse)
     else:
@@ -190,15 +189,14 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
         return [as_predicate(condition(before.like(state)), "the condition of while_loop()")]
 
     def step(*state: Array) -> list[Array]:
-        after = Nest(body(before.like(state)), "the carry that a step of while_loop() returns")
-        after.check_same(before)
-        return after.arrays
+        return before.carried_on(body(before.like(state)), "while_loop()").arrays
 
     trace = graph_trace()
     if trace is not None:
         return before.like(nodes.while_loop(trace, holds, step, before.arrays))
-    if are_hidden(before.arrays):
-        return staged(functools.partial(while_loop, condition, body, carry), before.arrays[0])
+    hidden = hidden_among(before.arrays)
+    if hidden is not None:
+        return staged(functools.partial(while_loop, condition, body, carry), hidden)
     state = [own(x) for x in before.arrays]
     while bool(holds(*state)[0]):
         # What an engine computes later would otherwise be computed from the beginning at each look.

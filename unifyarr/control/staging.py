@@ -18,9 +18,9 @@ from ..graph.tracing.crossing import Crossing
 from ..graph.tracing.trace import Trace, trace_call
 
 
-def are_hidden(arrays: Iterable[Array]) -> bool:
-    """Return whether the engine hides the values of one of some arrays."""
-    return any(x._backend.hides_values(read(x)) for x in arrays)
+def hidden_among(arrays: Iterable[Array]) -> Array | None:
+    """Return the first of some arrays whose values the engine hides, ``None`` if there's none."""
+    return next((x for x in arrays if x._backend.hides_values(read(x))), None)
 
 
 class Staging(Trace):

@@ -35,7 +35,15 @@ class Nest:
 
     def like(self, arrays: Iterable[Array]) -> Any:
         """Return the nest with other arrays."""
-        return nest(self.structure, arrays)
+        spec, nothing = self.structure
+        found = iter(arrays)
+        return unflatten(spec, [None if each else next(found) for each in nothing])
+
+    def carried_on(self, found: Any, what: str) -> Nest:
+        """Return what a step of a loop carries on in the place of this nest, which it has to be like."""
+        after = Nest(found, f"the carry that a step of {what} returns")
+        after.check_same(self)
+        return after
 
     def check_same(self, before: Nest) -> None:
         """Raise if what a step returns doesn't fit in the place of what it was passed."""
@@ -53,13 +61,6 @@ class Nest:
                     f"{which} has dtype {new.dtype}, but {before.what} has {old.dtype}: convert one of them, with "
                     "astype() for example"
                 )
-
-
-def nest(structure: Any, arrays: Iterable[Array]) -> Any:
-    """Return the nest of a structure with arrays."""
-    spec, nothing = structure
-    found = iter(arrays)
-    return unflatten(spec, [None if each else next(found) for each in nothing])
 
 
 def length_of(xs: Sequence[Array], length: int | None, what: str) -> int:

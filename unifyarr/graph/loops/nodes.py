@@ -9,7 +9,6 @@ import numpy as np
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.declaring.types import ArrayType
-from ..._core.engines.natives import mismatch
 from ..._core.values.shapes import c_strides
 from ...errors import InplaceUpdateError
 from ...transformations.run import write
@@ -59,7 +58,7 @@ def switch(trace: Trace, index: Array, branches: Sequence[Function]) -> list[Arr
         bodies.body(number, [*found.results, *bodies.ends(number)], 0) for number, found in enumerate(bodies.found)
     ]
     count = len(bodies.found[0].results)
-    made = bodies.node(lambda: SwitchOp(made_of), made_of[0].types, [native_of(trace, index)])
+    made = bodies.node(lambda: SwitchOp(made_of), made_of[0].types, [trace.native_of(index)])
     bodies.update(made[count:])
     return made[:count]
 
@@ -75,7 +74,7 @@ class Bodies:
         self, trace: Trace, functions: Sequence[Function], carry: Sequence[Array] = (), xs: Sequence[Array] = ()
     ) -> None:
         self._trace = trace
-        self._state, self._rows = ([native_of(trace, x) for x in arrays] for arrays in (carry, xs))
+        self._state, self._rows = ([trace.native_of(x) for x in arrays] for arrays in (carry, xs))
         self.found = [trace_body(function, self._given(), trace) for function in functions]
         self._captured = [{id(each.array): each for each in found.captured} for found in self.found]
         captured = [each for found in self.found for each in found.captured]
@@ -84,7 +83,7 @@ class Bodies:
         self._written = [x for key, x in every.items() if key in written]
         self._read = [x for key, x in every.items() if key not in written]
         self.carried = len(self._state) + len(self._written)
-        self._outside = [native_of(trace, x) for x in self._written], [native_of(trace, x) for x in self._read]
+        self._outside = [trace.native_of(x) for x in self._written], [trace.native_of(x) for x in self._read]
         self._inputs = [self._inputs_of(number) for number in range(len(functions))]
 
     def _given(self) -> list[Array]:
@@ -140,15 +139,6 @@ class Bodies:
     def update(self, ends: Sequence[Array]) -> None:
         """Write to the arrays from outside that bodies write to."""
         write(self._written, [read(x) for x in ends], [*self._written, *self._read])
-
-
-def native_of(trace: Trace, x: Array) -> Traced:
-    """Return the native of an array in a trace, which captures it."""
-    x = trace.capture(x)
-    if x._backend is not trace.handle:
-        raise mismatch(trace.backend, x._backend)
-    native: Traced = read(x)
-    return native
 
 
 def _like(trace: Trace, native: Traced, type: ArrayType) -> Array:

@@ -175,9 +175,5 @@ def _along(length: int, type: ArrayType) -> ArrayType:
 
 def _in_c_order(backend: Handle, native: Any) -> Any:
     """Return a native whose rows are in C order, as those are that a step owns: their sums have the same bits."""
-    shape = tuple(backend.shape(native))
-    return (
-        native
-        if backend.strides(native) == c_strides(shape, backend.dtype(native).itemsize)
-        else fresh(backend, native)
-    )
+    wanted = c_strides(tuple(backend.shape(native)), backend.dtype(native).itemsize)
+    return native if backend.strides(native) == wanted else fresh(backend, native)

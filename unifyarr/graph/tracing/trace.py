@@ -18,6 +18,7 @@ from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
 from ..._core.engines.dtypes import DType
 from ..._core.engines.handle import Handle
+from ..._core.engines.natives import mismatch
 from ..._core.engines.tracing import running, tracing
 from ..._core.modes.capturing import Captured, Capturing
 from ..._core.modes.debugging import debug
@@ -70,6 +71,14 @@ class Trace(Capturing):
         self.examples.offer(found.variable, lambda: self.crossing.to_engine(x))
         found.layout = self.layouts[found.variable] = geometry(x).strides
         return found
+
+    def native_of(self, x: Array) -> Traced:
+        """Return the native of an array, which is captured if it's from outside."""
+        x = self.capture(x)
+        if x._backend is not self.handle:
+            raise mismatch(self.backend, x._backend)
+        native: Traced = read(x)
+        return native
 
     def unknown(self, type: ArrayType, name: str, device: Any = None) -> Traced:
         """Return a new input of the graph of which the type is known, and no example."""

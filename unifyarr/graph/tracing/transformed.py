@@ -17,7 +17,6 @@ from ..._core.arrays.ownership import read
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
 from ..._core.engines.handle import Handle
-from ..._core.engines.natives import mismatch
 from ..._core.engines.tracing import capture, running
 from ..._core.modes.transforming import Scope
 from ...container.container import flatten, unflatten
@@ -125,12 +124,12 @@ class Recording:
         leaves, spec = flatten((args, kwargs))
         leaves = [trace.capture(x) if isinstance(x, Array) else x for x in leaves]
         places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
-        inputs = [self._input(trace, leaves[place]) for place in places]
+        inputs = [trace.native_of(leaves[place]) for place in places]
         run = _runner(trace.backend, transformation, leaves, spec)
         is_first = self._replay is None
         replay = self._replay = self._replay or self._traced(trace, run, inputs)
         arrays = [*(leaves[place] for place in places), *self._met]
-        inputs += [self._input(trace, x) for x in self._met]
+        inputs += [trace.native_of(x) for x in self._met]
         # What is no array here is one of the transformation's own.
         written = [places.index(place) for place in replay.written if place in places]
         written += [len(places) + place for place in replay.rebound]
@@ -190,13 +189,6 @@ class Recording:
             each = each.enclosing
         assert isinstance(trace, Trace)
         return trace
-
-    def _input(self, trace: Trace, x: Array) -> Traced:
-        x = trace.capture(x)
-        if x._backend is not trace.handle:
-            raise mismatch(trace.backend, x._backend)
-        native: Traced = read(x)
-        return native
 
 
 class _Found(BaseException):
