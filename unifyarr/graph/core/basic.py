@@ -60,7 +60,14 @@ class Variable:
 
     def copy(self) -> Variable:
         """Return a copy of this variable that has no owner."""
-        return Variable(self.type, self.name, indestructible=self.indestructible)
+        return self._copy(None)
+
+    def _copy(self, owner: Apply | None) -> Variable:
+        # What the constructor checks is right already.
+        new = Variable.__new__(Variable)
+        new.type, new.name, new.indestructible = self.type, self.name, self.indestructible
+        new.owner, new.index = owner, 0 if owner is None else self.index
+        return new
 
     def __repr__(self) -> str:
         if self.name is not None:
@@ -116,9 +123,12 @@ class Apply:
 
     def copy(self, inputs: Iterable[Variable]) -> Apply:
         """Return an application of the same operation to other inputs, with new outputs."""
-        node = Apply(self.op, inputs, [output.type for output in self.outputs])
-        for mine, new in zip(self.outputs, node.outputs, strict=True):
-            new.name, new.indestructible = mine.name, mine.indestructible
+        node = Apply.__new__(Apply)
+        node.op, node.inputs = self.op, list(inputs)
+        _check_inputs(self.op, node.inputs)
+        node.outputs = [output._copy(node) for output in self.outputs]
+        if len(node.inputs) != len(self.inputs):
+            self.op.check(node)
         return node
 
     def __repr__(self) -> str:

@@ -35,7 +35,7 @@ class Declarations:
     parameters: Hashable = ()
 
     if TYPE_CHECKING:
-        # Derived: the maps, if they don't depend on the node, and the least number of inputs.
+        # Derived: the maps, if they don't depend on the node, and the least number of inputs, of the twins too.
         declared: Hashable
         _views: IOMap | None
         _destroys: IOMap | None
@@ -126,7 +126,10 @@ class Declarations:
             _views=views,
             _destroys=destroys,
             _victims=None if destroys is None else victims_of(self.scratch, destroys),
-            _reach=max((max(places) for _, _, places in named if places), default=-1) + 1,
+            _reach=max(
+                (*(max(places) + 1 for _, _, places in named if places), *(twin._reach for twin in self.inplace)),
+                default=0,
+            ),
             declared=declared,
             _hash=hash(key),
             _key=key,
@@ -186,8 +189,8 @@ class Declarations:
         if self._reach > len(node.inputs) or len(node.outputs) < self.nout:
             named = self._named(self._views, self._destroys)
             self._check(len(node.outputs), len(node.inputs), named)
-        for twin in self.inplace:
-            twin.check(node)
+            for twin in self.inplace:
+                twin.check(node)
 
     def _map_of(self, what: str, node: Apply) -> IOMap:
         """Return the map that a function returns for a node."""

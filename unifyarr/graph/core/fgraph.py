@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 
 from ..._core.values.supplying import NotSupplied
 from ...errors import InconsistencyError, MissingInputError
@@ -190,7 +189,7 @@ class FunctionGraph:
         node.op = op
         for feature in self.features:
             feature.on_change_op(self, node, old)
-        self.history.record(partial(self._set_op, node, old))
+        self.history.record(self._set_op, node, old)
         self.history.put(*node.outputs)
 
     def _change_input(self, client: Client, new: Variable) -> None:
@@ -204,7 +203,7 @@ class FunctionGraph:
             self.order.suspect(node, new.owner)
         for feature in self.features:
             feature.on_change_input(self, node, position, old, new)
-        self.history.record(partial(self._change_input, client, old))
+        self.history.record(self._change_input, client, old)
         self.history.put(new)
 
     def include(self, variable: Variable) -> None:
@@ -223,19 +222,21 @@ class FunctionGraph:
 
     def _add_root(self, variable: Variable) -> None:
         self.clients[variable] = {}
-        self.history.record(partial(self.clients.__delitem__, variable))
+        self.history.record(self.clients.__delitem__, variable)
 
     def _add(self, node: Apply) -> None:
+        clients = self.clients
         for index, variable in enumerate(node.inputs):
-            if variable not in self.clients:
+            if variable not in clients:
                 self._add_root(variable)
-            self.clients[variable][Client(node, index)] = None
+            clients[variable][Client(node, index)] = None
         self.apply_nodes[node] = None
-        self.clients.update((output, {}) for output in node.outputs)
+        for output in node.outputs:
+            clients[output] = {}
         self.order.add(node)
         for feature in self.features:
             feature.on_import(self, node)
-        self.history.record(partial(self._remove, node))
+        self.history.record(self._remove, node)
 
     def _remove(self, node: Apply) -> None:
         for feature in self.features:
@@ -246,7 +247,7 @@ class FunctionGraph:
             del self.clients[output]
         for index, variable in enumerate(node.inputs):
             del self.clients[variable][Client(node, index)]
-        self.history.record(partial(self._add, node))
+        self.history.record(self._add, node)
 
     def prune(self, variable: Variable) -> None:
         """Remove the nodes that compute a variable, as far as nothing else uses them."""
@@ -259,7 +260,7 @@ class FunctionGraph:
             if node is None:
                 if isinstance(each, Constant):
                     del self.clients[each]
-                    self.history.record(partial(self.clients.__setitem__, each, {}))
+                    self.history.record(self.clients.__setitem__, each, {})
             elif not any(self.clients[output] for output in node.outputs):
                 self._remove(node)
                 unsure += node.inputs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from .basic import Variable
 
@@ -12,7 +13,7 @@ class History:
     """A list of inverses, in the order of the changes. Outside transactions nothing is kept."""
 
     def __init__(self) -> None:
-        self._inverses: list[Callable[[], object]] = []
+        self._inverses: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
         self._depth = 0
         self._reverting = False
         # The variables that rewriters put into the graph, if that's kept, and the rewriter that runs now.
@@ -47,10 +48,10 @@ class History:
             seen.update(level)
         return []
 
-    def record(self, inverse: Callable[[], object]) -> None:
-        """Keep the inverse of a change."""
+    def record(self, inverse: Callable[..., object], *arguments: Any) -> None:
+        """Keep the inverse of a change: a function, and what it's called with."""
         if self._depth and not self._reverting:
-            self._inverses.append(inverse)
+            self._inverses.append((inverse, arguments))
 
     def begin(self) -> int:
         """Begin a transaction, possibly inside another one, and return the point to revert to."""
@@ -68,6 +69,7 @@ class History:
         self._reverting = True
         try:
             while len(self._inverses) > point:
-                self._inverses.pop()()
+                inverse, arguments = self._inverses.pop()
+                inverse(*arguments)
         finally:
             self._reverting = False

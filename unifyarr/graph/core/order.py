@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
@@ -51,13 +50,13 @@ class Order:
         """Set another order of all nodes, which fits the constraints."""
         old = {node: self.labels[node] for node in nodes}
         self.labels.update(zip(nodes, sorted(self.labels.values()), strict=True))
-        self._fgraph.history.record(partial(self._restore, old, self._last))
+        self._fgraph.history.record(self._restore, old, self._last)
 
     def add(self, node: Apply) -> None:
         """Give a label to a new node, after those of its inputs."""
         label = self._room(node)
         if label > self._last:
-            self._fgraph.history.record(partial(setattr, self, "_last", self._last))
+            self._fgraph.history.record(setattr, self, "_last", self._last)
             self._last = label
         self.labels[node] = label
         self._used.add(label)
@@ -78,7 +77,7 @@ class Order:
         label = self.labels.pop(node)
         self._used.remove(label)
         self._suspects.pop(node, None)
-        self._fgraph.history.record(partial(self._restore, {node: label}, self._last))
+        self._fgraph.history.record(self._restore, {node: label}, self._last)
 
     def _restore(self, labels: dict[Apply, int], last: int) -> None:
         self._last = last
@@ -124,7 +123,7 @@ class Order:
         moving = [*self.sort(backward), *self.sort(forward)]
         old = {each: labels[each] for each in moving}
         labels.update(zip(moving, sorted(old.values()), strict=True))
-        self._fgraph.history.record(partial(self._restore, old, self._last))
+        self._fgraph.history.record(self._restore, old, self._last)
 
     def _sort_anew(self) -> None:
         """Sort all nodes, keeping their old order where possible: faster than settling many constraints one by one."""
@@ -151,7 +150,7 @@ class Order:
                     waiting.append(iter(self.sort(self.before(each))))
         new = dict(zip(moving, sorted(labels.values()), strict=True))
         if new != labels:
-            self._fgraph.history.record(partial(self._restore, dict(labels), self._last))
+            self._fgraph.history.record(self._restore, dict(labels), self._last)
             labels.update(new)
 
     def _still(self, node: Apply, others: Iterable[Apply]) -> Iterator[Apply]:

@@ -133,10 +133,13 @@ def canonicalize(fgraph: FunctionGraph, rules: Iterable[Rule], *, limit: int | N
         for rule in rules:
             if node not in fgraph.apply_nodes:
                 break
-            pairs = _replacements(node, rule(fgraph, node))
+            found = rule(fgraph, node)
+            pairs = [] if found is None else _replacements(node, found)
+            if not pairs:
+                continue
             users = [client.node for old, _ in pairs for client in fgraph.clients[old] if client.node is not None]
             with fgraph.history.of(getattr(rule, "__name__", repr(rule))):
-                if not pairs or not attempt(fgraph, pairs):
+                if not attempt(fgraph, pairs):
                     continue
             changes += 1
             if changes > limit:
@@ -151,8 +154,8 @@ def canonicalize(fgraph: FunctionGraph, rules: Iterable[Rule], *, limit: int | N
     return changes
 
 
-def _replacements(node: Apply, new: Sequence[Variable | None] | None) -> list[tuple[Variable, Variable]]:
-    pairs = () if new is None or new == [] else zip(node.outputs, check_results("a rule", node, new), strict=True)
+def _replacements(node: Apply, new: Sequence[Variable | None]) -> list[tuple[Variable, Variable]]:
+    pairs = () if new == [] else zip(node.outputs, check_results("a rule", node, new), strict=True)
     return [(old, each) for old, each in pairs if each is not None and each is not old]
 
 

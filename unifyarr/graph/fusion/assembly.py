@@ -72,15 +72,18 @@ def assemble(region: Region, generated: bool = False, watches: bool = True) -> A
     If ``generated``, steps are grouped into loops that can be generated as C. Unless it ``watches`` flags, nothing has
     to be saved to find out which step raised them.
     """
-    reduces = any(step.reduces for step in region.steps)
-    if 0 in region.shape or (reduces and not 0 < region.shape[-1] <= LONGEST_ROW):
-        return None
-    assembler = _Assembler(region, reduces, watches)
+    assembler = _Assembler(region, watches)
     return assembler.result(generated) if assembler.is_possible() else None
 
 
+def can_assemble(region: Region) -> bool:
+    """Return whether a region has instructions, and needn't run step by step."""
+    return _Assembler(region, True).is_possible()
+
+
 class _Assembler:
-    def __init__(self, region: Region, reduces: bool, watches: bool):
+    def __init__(self, region: Region, watches: bool):
+        reduces = any(step.reduces for step in region.steps)
         self.region, self.reduces, self.watches = region, reduces, watches
         self.n_reads, self.n_constants = len(region.reads), len(region.constants)
         self.dtypes = [region.arguments[each.argument][1] for each in region.reads]
@@ -97,8 +100,10 @@ class _Assembler:
                 self.single.add(number)
 
     def is_possible(self) -> bool:
-        """Return whether all loops are there, and all dtypes as they're said to be."""
-        writes = self.region.writes
+        """Return whether all loops are there, rows are short enough, and all dtypes as they're said to be."""
+        shape, writes = self.region.shape, self.region.writes
+        if 0 in shape or (self.reduces and not 0 < shape[-1] <= LONGEST_ROW):
+            return False
         if not all(map(self._step_is_possible, self.region.steps)):
             return False
         late = [(slot, operand) for slot, operand in writes if self._others(operand)]

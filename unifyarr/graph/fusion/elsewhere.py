@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
 from ..core.basic import Apply
-from ..core.fgraph import FunctionGraph
 from ..kernels.executors import Schedule
 from ..kernels.windows import roots
+from .composed import Composed
 from .machine import bind, compile_now
 from .region import Region
 
@@ -23,7 +23,7 @@ class Fused(NamedTuple):
     backend
         The backend of its natives.
     region, composed
-        What runs, and the graph of the single operations.
+        What runs, and the single operations.
     outputs
         For each output its type, and the input whose window it's written to, or ``None``.
     host
@@ -32,7 +32,7 @@ class Fused(NamedTuple):
 
     backend: Handle
     region: Region
-    composed: FunctionGraph
+    composed: Composed
     outputs: tuple[tuple[ArrayType, int | None], ...]
     host: Mapping[int, int]
 
@@ -103,7 +103,7 @@ class _ByKernels:
 
     def __call__(self, natives: Sequence[Any]) -> Any:
         if self._schedule is None:
-            self._schedule = Schedule(self._fused.composed, {})
+            self._schedule = Schedule(self._fused.composed.graph, {})
         results = self._schedule(*natives)
         for key, place in self._fused.host.items():
             self._fused.backend.assign(natives[place], results[key])

@@ -15,7 +15,8 @@ from ..core.nodes import copy_nodes
 from ..core.rewriting import attempt
 from ..kernels.kernelop import KernelOp
 from ..kernels.windows import roots
-from .assembly import assemble
+from .assembly import can_assemble
+from .composed import Composed
 from .fusedop import FusedOp, Output, Plan
 from .grouping import Grouping, Member, is_number, operands, placed, whole
 from .region import Axis, Operand, Step
@@ -112,10 +113,9 @@ def _replace(fgraph: FunctionGraph, members: Sequence[Member]) -> bool:
     wanted = [member for member in members if any(building.is_used_outside(member.node.outputs[0]))]
     plan = building.plan(wanted)
     old = [member.node.outputs[0] for member in wanted]
-    copies = copy_nodes(building.arguments, old)
-    composed = FunctionGraph([copies[v] for v in building.arguments], [copies[v] for v in old], clone=False)
+    composed = Composed([*building.arguments], old, copy_nodes(building.arguments, old))
     op = FusedOp(building.backend, plan, composed)
-    if assemble(op.as_region()) is None:
+    if not can_assemble(op.as_region()):
         return False
     node = Apply(op, building.arguments, [each.type for each in old])
     return attempt(fgraph, zip(old, node.outputs, strict=True))

@@ -13,9 +13,9 @@ from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..core.basic import Apply, Op
-from ..core.fgraph import FunctionGraph
 from ..kernels.kernelop import is_writable
 from . import elsewhere
+from .composed import Composed
 from .grouping import whole
 from .machine import bind, compile_now
 from .region import Axis, Operand, Region, Step
@@ -84,14 +84,12 @@ class Plan(NamedTuple):
 class FusedOp(Op):
     """Operations of one iteration space, computed chunk by chunk; ``host`` maps outputs to the inputs they overwrite.
 
-    ``composed`` is the graph of the single operations.
+    ``composed`` has the single operations.
     """
 
-    def __init__(
-        self, backend: Handle, plan: Plan, composed: FunctionGraph, host: Mapping[int, int] | None = None
-    ) -> None:
+    def __init__(self, backend: Handle, plan: Plan, composed: Composed, host: Mapping[int, int] | None = None) -> None:
         self.backend, self.plan, self.composed, self.host = backend, plan, composed, dict(host or {})
-        names = list(dict.fromkeys(node.op.name for node in composed.toposort() if not node.op.views(node)))
+        names = composed.names
         more = ["…"] if len(names) > NAMED else []
         super().__init__(
             f"fused[{', '.join([*names[:NAMED], *more])}]",
@@ -103,8 +101,8 @@ class FusedOp(Op):
 
     def parts(self) -> Iterator[Op]:
         """Yield the operations that it's composed of."""
-        for node in self.composed.toposort():
-            yield from node.op.parts()
+        for op in self.composed.ops:
+            yield from op.parts()
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the operations that have one more output in the memory of an input."""

@@ -112,6 +112,8 @@ class Grouping:
         self.levels: dict[Apply, int] = {}
         self._reads: dict[Apply, list[Read]] = {}
         self._leaders: dict[Apply, Apply] = {}
+        # Whether any node so far gives values of rows.
+        self._has_rows = False
         for node in self.nodes:
             self._enter(node)
         self._sink()
@@ -139,6 +141,7 @@ class Grouping:
         if member.recipe is None:
             level = max(level, self._level(seen(node.inputs[0]).base) + 1)
         self.members[node], self.levels[node], self._leaders[node] = member, level, node
+        self._has_rows |= member.gives_rows
         for _, source in reads:
             if source is not None and self.levels[source] == level:
                 self._leaders[self._leader(source)] = node
@@ -148,7 +151,7 @@ class Grouping:
 
     def _as_row(self, node: Apply, recipe: Recipe | None) -> Member | None:
         """Return a node as one that computes values of rows from such values alone."""
-        if recipe is None or recipe.reduces:
+        if recipe is None or recipe.reduces or not self._has_rows:
             return None
         shape = _iterated(node, recipe)
         sources: list[Member] = []
@@ -249,5 +252,6 @@ def _writes(node: Apply) -> bool:
     return x.type is not None and value.type is not None and x.type.dtype == value.type.dtype
 
 
+@lru_cache(maxsize=1024)
 def _without_ones(shape: Shape) -> Shape:
     return tuple(length for length in shape if length != 1)

@@ -24,20 +24,24 @@ DType = np.dtype[Any]
 
 
 class Recipe(NamedTuple):
-    """The steps of one node. Slots are its inputs, then ``constants``, then the results of the steps."""
+    """The steps of one node.
+
+    Attributes
+    ----------
+    constants
+        Numbers that the steps read.
+    steps
+        What is computed. Slots are the node's inputs, then ``constants``, then the results of the steps.
+    is_loose
+        Whether the last bits of a step depend on the layout of memory.
+    reduces
+        Whether a step reduces the last axis of the input, which is the only one.
+    """
 
     constants: tuple[np.ndarray, ...]
     steps: tuple[Step, ...]
-
-    @property
-    def is_loose(self) -> bool:
-        """Whether the last bits of a step depend on the layout of memory."""
-        return not all(map(is_exact, self.steps))
-
-    @property
-    def reduces(self) -> bool:
-        """Whether a step reduces the last axis of the input, which is the only one."""
-        return any(step.reduces for step in self.steps)
+    is_loose: bool
+    reduces: bool
 
 
 def recipe_of(node: Apply) -> Recipe | None:
@@ -145,11 +149,12 @@ class _Steps:
 
     def made(self) -> Recipe:
         first = {"input": 0, "constant": len(self.inputs), "step": len(self.inputs) + len(self.constants)}
-        steps = [
+        steps = tuple(
             Step(name, tuple(first[kind] + place for kind, place in operands), dtypes, reduces)
             for name, operands, dtypes, reduces in self.steps
-        ]
-        return Recipe(tuple(self.constants), tuple(steps))
+        )
+        loose, reduces = not all(map(is_exact, steps)), any(step.reduces for step in steps)
+        return Recipe(tuple(self.constants), steps, loose, reduces)
 
     def add(
         self, name: str, operands: Sequence[tuple[str, int]], dtypes: Sequence[DType], *, reduces: bool = False

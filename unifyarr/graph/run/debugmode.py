@@ -142,7 +142,7 @@ class DebugProgram:
         op = innermost(node.op)
         if isinstance(op, FusedOp):
             # Its parts are checked in their turn. What it's written into isn't read.
-            composed = op.composed
+            composed = op.composed.graph
             places = Places.of(Schedule(composed, {}), composed)
             return lambda inputs: self._run_checked(places, inputs[: len(composed.inputs)])
         if op is not node.op:

@@ -40,12 +40,12 @@ class Traced:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape."""
-        return self.type.shape
+        return known_type(self.variable).shape
 
     @property
     def dtype(self) -> Any:
         """The dtype as NumPy has it."""
-        return self.type.dtype
+        return known_type(self.variable).dtype
 
 
 class Recorder(Protocol):
