@@ -174,3 +174,16 @@ def test_autograph_without_rules_is_left_as_it_is(backend: str, monkeypatch: pyt
     assert leave_alone("unifyarr")
     monkeypatch.delattr(importlib.import_module("tensorflow.python.autograph.core.config"), "CONVERSION_RULES")
     assert not leave_alone("unifyarr")
+
+
+def test_calls_read_attributes_of_jax_that_are_no_properties_in_python(backend: str) -> None:
+    skip_unless(backend, "jax", why="it has both")
+    private = importlib.import_module("unifyarr.backends.jax._private")
+    x = ua.zeros(2)
+    for public, reads in (("sharding", private.SHARDING), ("committed", private.COMMITTED)):
+        assert reads == f"_{public}"
+        assert getattr(x.native, reads) == getattr(x.native, public)
+    assert private.SHARDING in x._backend.cache_reads
+    # Other classes of arrays have the public names alone.
+    key = importlib.import_module("jax").random.key(0)
+    assert importlib.import_module("unifyarr.backends.jax._donating")._kind(key)[0] == key.aval

@@ -65,7 +65,7 @@ _kind_of_array = attrgetter("aval", SHARDING, COMMITTED)
 
 def _kind(native: Any) -> Any:
     # What JAX looks for a compiled function by.
-    if isinstance(native, ARRAYS):
+    if type(native) is ARRAYS[0]:
         return _kind_of_array(native)
     if isinstance(native, jax.Array):
         return native.aval, native.sharding, getattr(native, "committed", True)

@@ -71,9 +71,10 @@ with eval_context():
 ARRAYS: tuple[type[Any], ...] = tuple(jax.Array.__subclasses__()) or (jax.Array,)
 
 
-# Where an array says how it lies on devices, and whether somebody put it there: what its properties read, in Python.
+# Where an array of the first class says how it lies on devices, and whether somebody put it there: what its properties
+# read, in Python.
 SHARDING, COMMITTED = (
-    private if all(hasattr(each, private) for each in ARRAYS) else public
+    private if hasattr(ARRAYS[0], private) else public
     for private, public in (("_sharding", "sharding"), ("_committed", "committed"))
 )
 
