@@ -17,7 +17,7 @@ import unifyarr as ua
 from tests.graph.fusion.random_regions import compare, make, run, values
 from tests.graph.fusion.test_machine import F8, chain, ufunc, whole
 from unifyarr.graph.fusion import cache, machine
-from unifyarr.graph.fusion.emit import _ANY, _BOOL, _FLOAT, _INTEGER, LINE, SHORT, can_emit
+from unifyarr.graph.fusion.emit import _ANY, _BOOL, _FLOAT, _INTEGER, LINE, SHORT, SHORT_ALIKE, can_emit
 from unifyarr.graph.fusion.region import Axis, Operand, Region, Step
 
 pytestmark = pytest.mark.skipif(
@@ -95,10 +95,22 @@ def test_rows_begin_anywhere_in_a_line_of_the_cache(dtype):
     dtype, rng = np.dtype(dtype), np.random.default_rng(1)
     types = (dtype,) * 3
     steps = Step("multiply", (0, 1), types), Step("add", (2, 0), types), Step("subtract", (3, 1), types)
-    for n in (SHORT - 1, SHORT, SHORT + 77):
+    for n in (SHORT_ALIKE - 1, SHORT_ALIKE, SHORT - 1, SHORT, SHORT + 77):
         function = generated(Region((n,), (((n,), dtype),) * 2, (whole(0), whole(1)), (), steps, ((4, whole(1)),)))
         for first in range(LINE // dtype.itemsize + 1):
             x, y = (values(rng, (n + LINE,), dtype)[each : each + n] for each in (first, 3))
+            compare(function=function, region=function.hot.region, arrays=[x, y])
+
+
+@pytest.mark.parametrize("width", [2 * SHORT, 2 * SHORT - 3])
+def test_rows_above_each_other_begin_alike_or_not(width):
+    rng, dtype = np.random.default_rng(1), np.dtype("f8")
+    steps = Step("multiply", (0, 1), (dtype,) * 3), Step("add", (2, 0), (dtype,) * 3)
+    for n in (SHORT_ALIKE - 1, SHORT_ALIKE, SHORT - 1, SHORT + 5):
+        both = tuple(Operand(each, (0, 0), (Axis(0), Axis(1))) for each in (0, 1))
+        function = generated(Region((5, n), (((5, n), dtype),) * 2, both, (), steps, ((3, both[1]),)))
+        for first in range(3):
+            x, y = (values(rng, (5, width), dtype)[:, each : each + n] for each in (first, 1))
             compare(function=function, region=function.hot.region, arrays=[x, y])
 
 

@@ -13,8 +13,8 @@ from .region import CAST, WHERE, Step
 # The bytes that are saved at a time, which stay in the first cache beside all that is read.
 ASIDE = 8 << 10
 # The bytes of a line of the cache: a vector that lies in two of them takes two loads. And from how many elements on it
-# pays to begin at the start of a line.
-LINE, SHORT = 64, 128
+# pays to begin at the start of a line: if rows begin alike in theirs, as windows above each other do then, and if not.
+LINE, SHORT_ALIKE, SHORT = 64, 64, 128
 
 HEAD = """#include <fenv.h>
 #include <stddef.h>
@@ -212,7 +212,7 @@ static void rows_{number}(char **args, ptrdiff_t const *steps, ptrdiff_t first, 
                           ptrdiff_t n)
 {{
     if (__builtin_expect({" & ".join(is_dense)}, 1)) {{
-{_rows([*starts, *pointers, *values], dense, _head(moving, dtypes))}
+{_rows([*starts, *pointers, *values], dense, _head(moving, dtypes, len(places)))}
     }} else {{
 {_rows(starts, strided)}
     }}
@@ -275,15 +275,17 @@ def _rows(start: Sequence[str], body: Sequence[str], head: str | None = None) ->
         }}"""
 
 
-def _head(inputs: Sequence[tuple[int, int]], dtypes: Sequence[np.dtype[Any]]) -> str:
+def _head(inputs: Sequence[tuple[int, int]], dtypes: Sequence[np.dtype[Any]], rows: int) -> str:
     """Return how many elements come before the first whole line of the cache in one input.
 
-    The others mostly begin at the same place of a line, as windows do whose first columns are equal.
+    The others mostly begin at the same place of a line, as windows do whose first columns are equal. The steps between
+    rows begin with number ``rows``.
     """
     if not inputs:
         return "0"
     i, value = inputs[0]
-    return f"n < {SHORT} ? 0 : (-(uintptr_t)p{i} & {LINE - 1}) / {dtypes[value].itemsize}"
+    least = f"(steps[{rows + i}] & {LINE - 1} ? {SHORT} : {SHORT_ALIKE})"
+    return f"n < {least} ? 0 : (-(uintptr_t)p{i} & {LINE - 1}) / {dtypes[value].itemsize}"
 
 
 def _text(operation: Operation, names: dict[int, str]) -> str:
