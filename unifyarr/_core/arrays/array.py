@@ -25,6 +25,7 @@ from .methods import Methods
 from .operators import Operators
 from .ownership import LOCK, hand_out, read, rebind
 from .protocols import Protocols
+from .slots import Slots
 from .views import Window
 
 running_mode = mode.get
@@ -46,7 +47,7 @@ def blank(cls: type[A]) -> Callable[[], A]:
     return type.__call__.__get__(cls)  # type: ignore[no-any-return]
 
 
-class Array(Operators, Methods, Layout, Protocols, Conversions, metaclass=ArrayType):
+class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass=ArrayType):
     """A mutable array over a native array of any backend.
 
     Arrays come from functions such as ``asarray`` and ``zeros``. Reading, writing, views and printing are NumPy's, on

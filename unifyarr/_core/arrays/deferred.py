@@ -6,10 +6,10 @@ from typing import Any, Self
 
 from ..engines.tracing import current
 from ..values.supplying import NotSupplied
-from .slots import Slots
+from .slots import Mixin
 
 
-class Deferred(Slots):
+class Deferred(Mixin):
     """What a program says of when values are computed, which changes none of them."""
 
     __slots__ = ()

@@ -12,11 +12,11 @@ from ...typing import BackendName
 from ..engines.tracing import current
 from ..values.supplying import NotSupplied
 from .ownership import read
-from .slots import Slots
+from .slots import Mixin
 from .views import Step
 
 
-class Protocols(Slots):
+class Protocols(Mixin):
     """The protocols by which the standard, NumPy and the machinery ask an array: see ``supply``."""
 
     __slots__ = ()

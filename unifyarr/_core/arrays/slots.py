@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...typing import Shape
 from ..engines import dtypes
@@ -122,3 +122,14 @@ class Slots:
     def nbytes(self) -> int:
         """The bytes of all elements."""
         return self.size * self.dtype.itemsize
+
+
+if TYPE_CHECKING:
+    # To a type checker the classes that ``Array`` is made of have its slots.
+    Mixin = Slots
+else:
+
+    class Mixin:
+        """What ``Array`` has beside its slots: an array is freed sooner if one base of its class alone has them."""
+
+        __slots__ = ()

@@ -22,12 +22,18 @@ LOADED: dict[str, Handle] = {}
 LOAD_LOCK = threading.RLock()
 
 
+# What the compiled dispatchers read, which no subclass has another answer for.
+_OF_EACH_CALL = ("large", "native_type", "no_trace", "trace_cell", "type_key")
+
+
 class Handle(Members):
     """A loaded backend as the dispatchers see it: the members of its engine, its kernels by name and its fast paths.
 
-    The engine's members are looked up once and stay in the instance's dictionary, where reading them costs least. A
-    subclass defines those that it has another answer for.
+    The engine's members are looked up once and stay in the instance, where reading them costs least: those that every
+    call reads in slots, which lie side by side. A subclass defines the members that it has another answer for.
     """
+
+    __slots__ = (*_OF_EACH_CALL, "__dict__", "__weakref__")
 
     # Fast paths of indexing; those of functions are attributes too, ``fast_add``, which compiled dispatchers read.
     # Whether its kernels make nodes of a graph: they take ``result`` and ``offered``, as ``invoke`` was told.
@@ -43,7 +49,7 @@ class Handle(Members):
     def __init__(self, engine: Backend[Any], kernels: Mapping[str, Callable[..., Any]]) -> None:
         self.engine = engine
         for name in MEMBERS:
-            if not hasattr(type(self), name):
+            if name in _OF_EACH_CALL or not hasattr(type(self), name):
                 setattr(self, name, getattr(engine, name))
         if not engine.has_shapes:
             self.shape = partly_known(engine.shape)  # type: ignore[assignment, method-assign]
