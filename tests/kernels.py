@@ -32,6 +32,8 @@ def _wrapped(handle: Handle, name: str, around: Callable[[str, Kernel], Kernel])
 def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
     """Have every call run its body, and none learn a shortcut: these hold the kernels of earlier calls."""
     patch.setattr(Shortcuts, "get", lambda self, key: declines)
+    # Nothing is served as the last call was, nor kept.
+    patch.setattr(Shortcuts, "last", property(lambda self: self._none, lambda self, last: None))
 
 
 def path_of_call(handle: Handle, name: str) -> str:

@@ -131,6 +131,39 @@ def test_arguments_that_are_equal_and_differ(backend: str) -> None:
             ua.sum(ua.ones((2, 2)), axis=1.0)  # type: ignore[arg-type]
 
 
+def test_a_call_is_told_from_the_last_one(backend: str) -> None:
+    values = np.asarray([[2.0, -0.0], [1.0, 3.0]])
+    x, row, whole = ua.asarray(values), ua.asarray(values[0]), ua.asarray([[2, 0], [1, 3]])
+    function = table_of("sort")
+    function.clear()
+    for _ in range(3):
+        for _ in range(3):
+            np.testing.assert_array_equal(as_numpy(ua.sort(x)), np.sort(values))
+        np.testing.assert_array_equal(as_numpy(ua.sort(row)), np.sort(values[0]))
+        np.testing.assert_array_equal(as_numpy(ua.sort(x)), np.sort(values))
+        assert ua.sort(whole).dtype is ua.int64
+        np.testing.assert_array_equal(as_numpy(ua.sort(x, axis=0)), np.sort(values, axis=0))
+        np.testing.assert_array_equal(as_numpy(ua.sort(x, descending=True)), np.sort(values)[:, ::-1])
+        np.testing.assert_array_equal(as_numpy(ua.sort(x, axis=0, descending=True)), np.sort(values, axis=0)[::-1])
+    assert len([key for key in function if key[0].name == backend]) == 6
+    *told, found = function.last
+    assert found is None or found in function.values()
+    function.clear()
+    assert function.last == (None,) * (len(told) + 1)
+
+
+def test_what_has_to_be_passed_by_name_is_refused_by_place(backend: str) -> None:
+    x = ua.asarray([2.0, 1.0])
+    for _ in range(3):
+        ua.sort(x, descending=True)
+        with pytest.raises(TypeError, match=r"sort\(\) takes x by place, and 1 more given: .*, as in axis=0"):
+            ua.sort(x, 0)  # type: ignore[misc]
+        with pytest.raises(TypeError, match=r"and 2 more given: .*, as in axis=-1, descending=True"):
+            ua.sort(x, -1, True)  # type: ignore[misc]
+        with pytest.raises(TypeError):
+            ua.sort(x, -1, True, True, None, None, None)  # type: ignore[misc]
+
+
 @pytest.mark.parametrize("one", [0, 1, True, 0.0, 1.0, "1", None, (1,), (1.0,), ((1,),), (1, None)])
 @pytest.mark.parametrize("two", [-0.0, False, 2, (True,), ((1.0,),), (), "0"])
 def test_frozen_tells_arguments_apart(one: Any, two: Any) -> None:

@@ -39,7 +39,7 @@ from .invoke import elementwise
 from .mapping import map_plainly
 from .plain_source import called_at_once
 from .recording import beside, beside_elementwise, frozen, integers, told
-from .shortcut_source import has_shortcuts, shortcut, takes_arrays
+from .shortcut_source import asked_again, has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts
 from .sources import (
     NAME,
@@ -77,13 +77,36 @@ _OF_ALL = {
 }
 
 
-def _refuse_places(parameters: Parameters, name: str, beyond: tuple[Any, ...]) -> NoReturn:
+# Stands for what isn't passed by place beyond the parameters that are.
+_ABSENT = object()
+
+
+def _refuse_places(parameters: Parameters, name: str, beyond: list[Any], defaults: tuple[Any, ...]) -> NoReturn:
+    # What else was passed by place has gone to the parameters that follow.
+    while len(beyond) > 1 and beyond[-1] is defaults[len(beyond) - 2]:
+        del beyond[-1]
     given = zip([each for each in parameters.keywords if each not in ("out", "backend")], beyond, strict=False)
     shown = [f"{each}={value!r}" if isinstance(value, (int, str, tuple)) else f"{each}=..." for each, value in given]
     raise TypeError(
         f"{name}() takes {', '.join(parameters.positional)} by place, and {len(beyond)} more given: pass "
         f"{', '.join(parameters.keywords)} by name, as in {', '.join(shown)}"
     )
+
+
+def _by_name(signature: inspect.Signature) -> list[inspect.Parameter]:
+    """Return the parameters that have to be passed by name."""
+    return [each for each in signature.parameters.values() if each.kind is each.KEYWORD_ONLY]
+
+
+def _catches(signature: inspect.Signature) -> bool:
+    """Return whether what is passed by place and has to be passed by name is caught, to say so."""
+    kinds = {each.kind for each in signature.parameters.values()}
+    return {each.name for each in _by_name(signature)} > {"out"} and inspect.Parameter.VAR_POSITIONAL not in kinds
+
+
+def _takes_anywhere(signature: inspect.Signature) -> bool:
+    """Return whether these are parameters of any kind to Python, which finds defaults by place sooner than by name."""
+    return _catches(signature) and all(each.default is not each.empty for each in _by_name(signature))
 
 
 def _source(declaration: Declaration, bound: bool) -> str:
@@ -95,14 +118,14 @@ def _source(declaration: Declaration, bound: bool) -> str:
         )
         for parameter in signature.parameters.values()
     ]
-    keywords = [place for place, each in enumerate(parameters) if each.kind is each.KEYWORD_ONLY]
-    # What is passed by place and has to be passed by name is caught, to say so.
     mark = mark_for(names)
-    catches = {names[place] for place in keywords} > {"out"} and not any(
-        each.kind is each.VAR_POSITIONAL for each in parameters
-    )
-    if catches:
-        parameters.insert(keywords[0], inspect.Parameter(f"{mark}beyond", inspect.Parameter.VAR_POSITIONAL))
+    beyond = f"{mark}beyond"
+    named = [each.name for each in _by_name(signature)]
+    if _takes_anywhere(signature):
+        anywhere = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters[-len(named) :] = [inspect.Parameter(each, anywhere, default=None) for each in (beyond, *named)]
+    elif _catches(signature):
+        parameters.insert(-len(named), inspect.Parameter(beyond, inspect.Parameter.VAR_POSITIONAL))
     plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
     fast = ""
     takes_two = declaration.ufunc is not None or declaration.name == "matmul"
@@ -132,9 +155,11 @@ def _source(declaration: Declaration, bound: bool) -> str:
         fast = fill(_FAST, fast=fast)
     otherwise = f"return {mark}general({call})"
     check = ""
-    if catches:
-        called = f"{mark}refuse({mark}parameters, {declaration.qualified_name!r}, {mark}beyond)"
-        check = f"    if {mark}beyond:\n        {called}\n"
+    if _catches(signature):
+        any_place = _takes_anywhere(signature)
+        given = ", ".join([beyond, *named]) if any_place else f"*{beyond}"
+        called = f"{mark}refuse({mark}parameters, {declaration.qualified_name!r}, [{given}], {mark}defaults)"
+        check = f"    if {beyond}{f' is not {mark}absent' if any_place else ''}:\n        {called}\n"
     return f"def {NAME}{plain}:\n{check}{indent(fast, '    ')}\n    {otherwise}\n"
 
 
@@ -162,7 +187,8 @@ def _named(source: str, name: str, called: str, what: str) -> types.CodeType:
 def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, Any]]:
     given = [each for each in signature.parameters.values() if each.default is not each.empty]
     keywords = {each.name: each.default for each in given if each.kind is each.KEYWORD_ONLY}
-    return tuple(each.default for each in given if each.name not in keywords), keywords
+    by_place = tuple(each.default for each in given if each.name not in keywords)
+    return ((*by_place, _ABSENT, *keywords.values()), {}) if _takes_anywhere(signature) else (by_place, keywords)
 
 
 def _paths(declaration: Declaration) -> tuple[str, str] | None:
@@ -178,13 +204,14 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         install(handle, declaration)
     namespace = function.__globals__
     signature = declaration.signature
-    mark, name = mark_for(list(signature.parameters)), identifier(declaration.name)
+    mark, name, named = mark_for(list(signature.parameters)), identifier(declaration.name), _by_name(signature)
     handler = general(declaration)
     shortcuts = Shortcuts(
         handler,
         declaration.name,
         takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
         takes_nothing=declaration.category == "creation",
+        asked_again=len(asked_again(declaration, list(signature.parameters))),
     )
     own = {
         "Call": Call,
@@ -193,6 +220,8 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "general": handler,
         "parameters": declaration.parameters,
         "refuse": _refuse_places,
+        "absent": _ABSENT,
+        "defaults": tuple([each.default for each in named]),
         "body": declaration.body,
         "ufunc": declaration.ufunc,
         "elementwise": elementwise,

@@ -36,9 +36,9 @@ _FOUND = """
 _KEYED = """
 if {mark}type_key is None:
     {mark}key = ({mark}backend, {key})
+    {mark}found = {mark}shortcuts.get({mark}key)
 else:
-    {mark}key = ({mark}backend, {typed})
-{mark}found = {mark}shortcuts.get({mark}key)
+    {typed}
 {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
 """
 # The same of a function whose shortcuts take natives. The one of an engine with a ``trace_cell`` may be a kernel, which
@@ -49,13 +49,26 @@ if {mark}type_key is None:
     {mark}found = {mark}shortcuts.get({mark}key)
     {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
 else:
-    {mark}key = ({mark}backend, {typed})
-    {mark}found = {mark}shortcuts.get({mark}key)
+    {typed}
     {mark}cell = {mark}backend.trace_cell
     if {mark}found is None or ({mark}cell is not None and {mark}cell.value is not {mark}backend.no_trace):
         {mark}native = NotImplemented
     else:
         {mark}native = {mark}found({inputs})
+"""
+_TYPED = """
+{mark}key = ({mark}backend, {key})
+{mark}found = {mark}shortcuts.get({mark}key)
+"""
+# The one that was found last is tried first: it is told by identities alone, sooner than a key is made.
+_TYPED_AGAIN = """
+{types}
+{mark}b, {last}, {mark}found = {mark}shortcuts.last
+if {mark}b is not {mark}backend or {differs}:
+    {mark}key = ({mark}backend, {key})
+    {mark}found = {mark}shortcuts.get({mark}key)
+    if {mark}found is not None:
+        {mark}shortcuts.last = {mark}backend, {now}, {mark}found
 """
 # The natives of a list or tuple of arrays of one backend, and what tells it from other sequences.
 _LOOK = """
@@ -122,7 +135,7 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
         inputs.append(taken)
         key += told
         typed += [f"{mark}type_key({mark}n{place})"] if x in _firm(declaration) else told
-    others = [_told(declaration, each, mark) for each in names if each not in (*parameters.operands, *absent)]
+    others = [_told(declaration, each, mark) for each in _told_names(declaration, names)]
     return fill(
         _SHORTCUT,
         condition=" and ".join([*(f"{name} is None" for name in absent if name != "out"), *conditions]),
@@ -131,13 +144,46 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
         keyed=fill(
             _KEYED if whole else _KEYED_KERNEL,
             key=", ".join(key + others),
-            typed=", ".join(typed + others),
+            typed=_typed(declaration, names, typed + others, mark),
             inputs=", ".join(inputs),
             mark=mark,
         ),
         call=call,
         mark=mark,
         **_finish(names, mark, _FINISHED if whole else FINISH),
+    )
+
+
+def asked_again(declaration: Declaration, names: list[str]) -> list[str]:
+    """Return the parameters that tell whether a call has the shortcut of the last one; none where more tells it."""
+    parameters = declaration.parameters
+    if declaration.category == "creation" or list(parameters.operands) != _firm(declaration):
+        return []
+    return [*parameters.operands, *(each for each in _told_names(declaration, names))]
+
+
+def _told_names(declaration: Declaration, names: list[str]) -> list[str]:
+    aside = (*declaration.parameters.operands, *absent_in(declaration, names))
+    return [each for each in names if each not in aside]
+
+
+def _typed(declaration: Declaration, names: list[str], key: list[str], mark: str) -> str:
+    """Return the source of what finds a shortcut by the types of natives."""
+    again = asked_again(declaration, names)
+    if not again:
+        return fill(_TYPED, key=", ".join(key), mark=mark)
+    count = len(declaration.parameters.operands)
+    # Arguments are compared by identity: a key has none that can change.
+    now = [f"{mark}t{place}" for place in range(count)] + again[count:]
+    last = [f"{mark}l{place}" for place in range(len(again))]
+    return fill(
+        _TYPED_AGAIN,
+        types="\n".join(f"{mark}t{place} = {mark}type_key({mark}n{place})" for place in range(count)),
+        last=", ".join(last),
+        differs=" or ".join(f"{one} is not {other}" for one, other in zip(now, last, strict=True)),
+        now=", ".join(now),
+        key=", ".join([f"{mark}t{place}" for place in range(count)] + key[count:]),
+        mark=mark,
     )
 
 

@@ -40,14 +40,26 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     of numbers it takes nothing.
     """
 
+    # Slots are read sooner.
+    __slots__ = ("_general", "_layouts", "_name", "_none", "_seen", "_takes_arrays", "_takes_nothing", "last")
+
     def __init__(
-        self, general: Handler, name: str = "", *, takes_arrays: bool = False, takes_nothing: bool = False
+        self,
+        general: Handler,
+        name: str = "",
+        *,
+        takes_arrays: bool = False,
+        takes_nothing: bool = False,
+        asked_again: int = 0,
     ) -> None:
         self._general, self._name = general, name
         self._takes_arrays, self._takes_nothing = takes_arrays, takes_nothing
         self._seen: set[Hashable] = set()
         # Of functions whose steps follow from strides too.
         self._layouts: dict[Hashable, _ByLayout] = {}
+        # The backend of the call that was served last, what tells it from others, and its shortcut.
+        self._none = (None,) * (asked_again + 2)
+        self.last: tuple[Any, ...] = self._none
 
     def learn(self, key: Hashable, call: Call, backend: Handle) -> Any:
         """Do a call that has no shortcut; the second one of a key is recorded."""
@@ -70,7 +82,6 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             result = self._general(call)
         if len(self) >= MOST:
             self.clear()
-            self._layouts.clear()
         found = self._shortcut(key, notes, result, operands, backend)
         self[key] = found or declines
         if found is None:
@@ -92,6 +103,17 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             return self._general(call)
         store_several(self._name, out, result)
         return out
+
+    def clear(self) -> None:
+        """Drop all shortcuts."""
+        super().clear()
+        self.last = self._none
+        self._layouts.clear()
+
+    def forget(self, key: Hashable) -> None:
+        """Drop a shortcut: the next call of its key is recorded."""
+        self.pop(key, None)
+        self.last = self._none
 
     def _is_new(self, key: Hashable) -> bool:
         if key in self._seen:
@@ -181,8 +203,8 @@ class _ByLayout:
         return self._forget() if found is None else found(*operands)
 
     def _forget(self) -> Any:
-        # The next call of this key is recorded, and comes back here.
-        self._shortcuts.pop(self._key, None)
+        # The next call comes back here.
+        self._shortcuts.forget(self._key)
         return NotImplemented
 
 
