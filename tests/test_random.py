@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import threading
 from typing import Any
@@ -24,6 +25,7 @@ from unifyarr.errors import (
 )
 from unifyarr.graph.compiling import compile as compiled
 
+from .oracle import as_numpy
 from .test_imports import run
 
 COUNT = 10_000
@@ -684,3 +686,29 @@ def test_a_draw_that_is_known_is_drawn_as_the_first_one() -> None:
         counts = generator.poisson(3.0, size=4, dtype="float32", backend="numpy")
         assert counts.dtype is ua.float32
         np.testing.assert_array_equal(np.asarray(counts), host.poisson(3.0, size=4).astype(np.float32))
+
+
+def test_a_draw_that_is_repeated(backend: str) -> None:
+    ours, numpy = ua.random.Generator(3), np.random.Generator(np.random.Philox(3))
+    before = inspect.signature(ua.random.Generator.laplace)
+    for _ in range(4):
+        for arguments in ((), (1, 2.0), (1.0, 2.0), (np.array([0.0, 1.0, 2.0]),)):
+            for size in (3, (2, 3)):
+                np.testing.assert_array_equal(
+                    as_numpy(ours.laplace(*arguments, size=size)), numpy.laplace(*arguments, size=size)
+                )
+    # It has been compiled by now.
+    assert hasattr(ua.random.Generator.laplace, "__wrapped__")
+    assert inspect.signature(ua.random.Generator.laplace) == before
+    state = ours.state
+    for wrong in ({"scale": -1.0}, {"size": -1}, {"loc": "0"}, {"size": 3, "out": ua.zeros(4)}, {"dtype": "no"}):
+        with pytest.raises((TypeError, ValueError), match="laplace|size|shape|dtype|loc"):
+            ours.laplace(**wrong)
+    assert str(ours.state) == str(state)
+    half, whole = ours.laplace(size=3, dtype=ua.float32), ours.laplace(size=3)
+    assert (half.dtype, whole.dtype) == (ua.float32, ua.float64)
+    out = ua.zeros(3)
+    assert ours.laplace(size=3, out=out) is out
+    assert ua.random.Generator(0, engine="native").laplace(size=3).shape == (3,)
+    with pytest.raises(TraceError):
+        ua.compile(lambda x: x + ours.laplace(size=3))(whole)

@@ -23,6 +23,7 @@ from ._arguments import STAGING, Place, Where, as_host, check, places, refuse_in
 from ._host import KNOWN, OWN, key_of, remember, sample
 from ._later import Sampler, draw_later, is_drawn_later, is_steady, sampler
 from ._native import Native
+from ._repeated import compile_method
 
 if TYPE_CHECKING:
     from .._core.engines.handle import Handle
@@ -289,6 +290,7 @@ class Base:
             return result
         if key is not None and not event:
             remember(key, kind, found[0], parameters)
+            compile_method(type(self), name)
         return result
 
     def _only_host(self, name: str) -> None:

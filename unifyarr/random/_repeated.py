@@ -1,0 +1,74 @@
+"""Draws that are repeated: compiled methods, which find what is remembered of a draw without a call on the way.
+
+A method of a generator is compiled when the first draw of its name is remembered. Where it finds nothing it calls the
+method that was written, which checks everything.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+from .._core.arrays.array import blank_array
+from .._core.calling.recording import integers
+from .._core.calling.sources import MADE, fill
+from .._core.engines.current import current_name
+from .._core.engines.tracing import mode
+from ._arguments import STAGING
+from ._host import KNOWN
+
+_SOURCE = """
+def {name}({parameters}):
+    host = self._host
+    if host is not None and out is None and not staging and running_mode() is None:
+        try:
+            lengths = size if type(size) is int else integers(*size) if type(size) is tuple else None
+            found = known.get(({name!r}, lengths, dtype, device, backend or current_name(), {told}))
+        except TypeError:
+            found = None
+        if found is not None:
+            arguments, backend_of_it, _, make, is_certain = found
+            if is_certain:
+                # NumPy allocates before it draws, and nothing fails after that.
+                with self._lock:
+                    native = host.{name}(*arguments)
+                native, backend = native if make is None else make(native), backend_of_it
+                {made}
+    return method({passed})
+"""
+# The parameters that each such method has.
+_WHERE = ("size", "dtype", "device", "backend", "out")
+
+
+def compile_method(cls: type, name: str) -> None:
+    """Put a compiled method in the place of a written one, where ``name`` is also that of NumPy's method."""
+    owner = next(each for each in cls.__mro__ if name in vars(each))
+    method = vars(owner)[name]
+    if hasattr(method, "__wrapped__") or method.__module__ != owner.__module__:
+        return
+    signature = inspect.signature(method)
+    own = [each for each in signature.parameters if each not in ("self", *_WHERE)]
+    if tuple(signature.parameters) != ("self", *own, *_WHERE):
+        return
+    shown = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    named = [each.name for each in shown if each.kind is each.KEYWORD_ONLY]
+    source = fill(
+        _SOURCE,
+        name=name,
+        parameters=str(signature.replace(parameters=shown, return_annotation=signature.empty))[1:-1],
+        told=", ".join([*own, *(f"type({each})" for each in own)]),
+        made=fill(MADE, base="None"),
+        passed=", ".join([*(each for each in signature.parameters if each not in named), *(f"{x}={x}" for x in named)]),
+    )
+    names: dict[str, Any] = {
+        "staging": STAGING,
+        "running_mode": mode.get,
+        "integers": integers,
+        "known": KNOWN,
+        "current_name": current_name,
+        "blank_array": blank_array,
+        "method": method,
+    }
+    exec(compile(source, f"<unifyarr {name}() of generators>", "exec"), names)
+    setattr(owner, name, functools.update_wrapper(names[name], method))
