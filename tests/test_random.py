@@ -702,7 +702,7 @@ def test_a_draw_that_is_repeated(backend: str) -> None:
     assert inspect.signature(ua.random.Generator.laplace) == before
     state = ours.state
     for wrong in ({"scale": -1.0}, {"size": -1}, {"loc": "0"}, {"size": 3, "out": ua.zeros(4)}, {"dtype": "no"}):
-        with pytest.raises((TypeError, ValueError), match="laplace|size|shape|dtype|loc"):
+        with pytest.raises((TypeError, ValueError), match=r"laplace|size|shape|dtype|loc"):
             ours.laplace(**wrong)
     assert str(ours.state) == str(state)
     half, whole = ours.laplace(size=3, dtype=ua.float32), ours.laplace(size=3)

@@ -41,6 +41,7 @@ _SELECTING = frozenset({torch.bool, torch.int64})
 _FEW = 24
 # torch counts in 64 bits, and where a step takes it beyond them it goes wrong.
 _FARTHEST = 1 << 31
+_LEAST = -_FARTHEST
 
 
 def _is_window(key: Any) -> bool:
@@ -49,7 +50,7 @@ def _is_window(key: Any) -> bool:
     if kind is slice:
         step = key.step
         return step is None or (type(step) is int and 0 < step <= _FARTHEST)
-    return (kind is int and -_FARTHEST <= key <= _FARTHEST) or key is None or key is Ellipsis
+    return (kind is int and _LEAST <= key <= _FARTHEST) or key is None or key is Ellipsis
 
 
 def _count_of_window(key: tuple[Any, ...]) -> int:
@@ -58,7 +59,7 @@ def _count_of_window(key: tuple[Any, ...]) -> int:
     for item in key:
         kind = type(item)
         if kind is int:
-            if not -_FARTHEST <= item <= _FARTHEST:
+            if not _LEAST <= item <= _FARTHEST:
                 return -1
             count += 1
         elif kind is slice:
@@ -100,7 +101,7 @@ def get_item(x: Tensor, key: Any) -> Any:
             if (count := _count_of_window(key)) < 0:
                 return NotImplemented
             # torch gives a view where integers leave no axis.
-            if count < x.dim():
+            if not count or count < x.dim():
                 return x[key]
             if count != len(key) or not _has_numbers(x):
                 return NotImplemented
@@ -108,7 +109,7 @@ def get_item(x: Tensor, key: Any) -> Any:
         if kind in _INTEGERS:
             kind, key = int, int(key)
         if kind is int:
-            if not -_FARTHEST <= key <= _FARTHEST:
+            if not _LEAST <= key <= _FARTHEST:
                 return NotImplemented
             if x.dim() > 1:
                 return x[key]
@@ -132,7 +133,7 @@ def number_of(x: Tensor) -> Any:
 def get_pair(x: Tensor, key: tuple[int, int]) -> Any:
     """Return what two integers leave: the number of a matrix."""
     first, second = key
-    if x.dim() == 2 and -_FARTHEST <= first <= _FARTHEST and -_FARTHEST <= second <= _FARTHEST:
+    if x.dim() == 2 and _LEAST <= first <= _FARTHEST and _LEAST <= second <= _FARTHEST:
         # One integer at a time is taken sooner than a tuple.
         return _at(x[first], second) if _has_numbers(x) else NotImplemented
     return get_item(x, key)
@@ -216,7 +217,7 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
             step = key.step
             basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
         elif kind is int:
-            basic = -_FARTHEST <= key <= _FARTHEST
+            basic = _LEAST <= key <= _FARTHEST
         elif kind not in _KEYS:
             return False
         else:
@@ -269,7 +270,7 @@ def _fill(x: Tensor, key: Tensor, value: Any) -> bool:
     if kind is not torch.int64 or key.numel() > FEW:
         return False
     # torch writes up to the first index out of bounds. Of an index that isn't 1-d this raises.
-    length = x.size(0)
+    length = x.shape[0]
     for place in key.tolist():
         if not -length <= place < length:
             return False
