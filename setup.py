@@ -7,6 +7,7 @@ import numpy
 from setuptools import Extension, setup
 
 FOLDER = Path("unifyarr/graph/fusion/native")
+HEADERS = ("loops", "tensors", "program", "plan", "run", "build", "repeat")
 # Rounding as NumPy's: no product and sum become one operation. (MSVC does so by default.)
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-strict-aliasing"]
 
@@ -15,7 +16,7 @@ setup(
         Extension(
             "unifyarr.graph.fusion._machine",
             [str(FOLDER / "machine.c")],
-            depends=[str(FOLDER / f"{name}.h") for name in ("loops", "tensors", "program", "plan", "run", "build")],
+            depends=[str(FOLDER / f"{name}.h") for name in HEADERS],
             include_dirs=[numpy.get_include()],
             extra_compile_args=FLAGS,
             optional=True,

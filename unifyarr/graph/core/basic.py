@@ -170,6 +170,8 @@ class Op(Declarations):
 
     # The input that is also passed as ``out``, if the operation overwrites it that way.
     written_to: int | None = None
+    # Whether ``bound`` takes ``wait=True``, and compiles then what would be compiled later.
+    can_wait = False
 
     def views(self, node: Apply) -> IOMap:
         """Return a map: output that may be a view -> inputs that it may share memory with."""

@@ -29,22 +29,22 @@ FEWEST = 2
 ROW = 64
 
 
-def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> int:
+def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]], *, small: bool = False) -> int:
     """Make one node of each region, and return how many there are.
 
     Nothing is overwritten yet: it's a rewrite of values. ``strides`` has those of the graph's inputs and of
-    constants.
+    constants. If ``small``, single operations are regions too, and so are those of one element.
     """
-    grouping = Grouping(fgraph, strides)
+    grouping = Grouping(fgraph, strides, small)
     regions = [_without_conflicts(fgraph, grouping, members) for members in grouping.regions()]
-    worth = [members for members in regions if _is_worth_it(members)]
+    worth = [members for members in regions if _is_worth_it(members, 1 if small else FEWEST)]
     with fgraph.history.of("fuse"):
         return sum(_replace(fgraph, members) for members in worth)
 
 
-def _is_worth_it(members: Sequence[Member]) -> bool:
+def _is_worth_it(members: Sequence[Member], fewest: int) -> bool:
     computing = [member for member in members if member.recipe is not None]
-    if len(computing) < FEWEST:
+    if len(computing) < fewest:
         return False
     op, shape = computing[0].node.op, computing[0].shape
     if not isinstance(op, KernelOp) or op.backend.name == "numpy":

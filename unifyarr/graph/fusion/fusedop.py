@@ -17,7 +17,7 @@ from ..kernels.kernelop import is_writable
 from . import elsewhere
 from .composed import Composed
 from .grouping import whole
-from .machine import bind, compile_now
+from .machine import bind, compile_now, is_program, program_of
 from .region import Axis, Operand, Region, Step
 
 # The most operations that a fused one is named after.
@@ -87,6 +87,8 @@ class FusedOp(Op):
     ``composed`` has the single operations.
     """
 
+    can_wait = True
+
     def __init__(self, backend: Handle, plan: Plan, composed: Composed, host: Mapping[int, int] | None = None) -> None:
         self.backend, self.plan, self.composed, self.host = backend, plan, composed, dict(host or {})
         names = composed.names
@@ -148,6 +150,18 @@ class FusedOp(Op):
         if run is None:
             run = _RUNS[key] = bind(self.as_region())
         return run
+
+    def program(self, wait: bool = False) -> Any:
+        """Return what the compiled part runs on NumPy's arrays, inputs first and then other outputs; or ``None``."""
+        if self.backend.name != "numpy":
+            found = program_of(self.as_region(), self.backend.host_loops())
+            if wait:
+                compile_now(found)
+            return found
+        run = self._run(wait)
+        if wait:
+            compile_now(run)
+        return run if is_program(run) else None
 
     def _bound_to_one(self, run: Callable[..., None]) -> Callable[..., Any]:
         make = _maker(self.plan.outputs[0])

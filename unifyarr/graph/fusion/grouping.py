@@ -103,10 +103,13 @@ class Read(NamedTuple):
 
 
 class Grouping:
-    """The regions of a graph; ``strides`` has those of its inputs and constants."""
+    """The regions of a graph; ``strides`` has those of its inputs and constants.
 
-    def __init__(self, fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]]) -> None:
-        self.fgraph, self.nodes = fgraph, fgraph.toposort()
+    If ``small``, operations of one element may be in regions.
+    """
+
+    def __init__(self, fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]], small: bool = False) -> None:
+        self.fgraph, self.nodes, self._small = fgraph, fgraph.toposort(), small
         self.orders = orders(self.nodes, strides)
         self.members: dict[Apply, Member] = {}
         self.levels: dict[Apply, int] = {}
@@ -173,7 +176,9 @@ class Grouping:
         shape = _iterated(node, recipe)
         space = _without_ones(shape)
         least = ORDERED if is_kernel(node, "astype") else SPREAD
-        if not space or 0 in space or any(self.orders[v] < least for v in operands(node)):
+        # NumPy's loops may have another way for one element, which shows in the last bits.
+        small = self._small and (recipe is None or not recipe.is_loose)
+        if not (space or small) or 0 in space or any(self.orders[v] < least for v in operands(node)):
             return None
         member = Member(node, shape, space, False, recipe)
         return member if recipe is None or self._has_same_bits(member, recipe) else None

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from ..._core.declaring.types import ArrayType
 from ..._core.values.logs import INFO, listener
 from ...backends.base import HostLoops
 from . import background, cache, warn
 from .assembly import Assembly, assemble, cost, number_places, own_name
 from .emit import source
 from .loops import Loop, find_loop
-from .region import Region, Step, run_by_steps
+from .region import Axis, Operand, Region, Step, run_by_steps
 from .threads import LONG, Parallel, get_num_threads
 
 try:
@@ -52,7 +54,26 @@ def bind(region: Region, host: HostLoops | None = None) -> Callable[..., Any]:
     nothing, if one of them isn't an array in the host's memory. Where a C compiler is there, the function is compiled
     in the background once its calls have taken some time.
     """
+    program = program_of(region, host)
+    if program is None:
+        run = _by_steps(region, host)
+        return run if host is None else _through_numpy(run, host)
+    return program if host is None or host.exchange is not None else _through_numpy(program, host)
 
+
+def program_of(region: Region, host: HostLoops | None = None) -> Any:
+    """Return what the compiled part runs a region by, ``None`` if it can't; see ``bind``."""
+    assembly = assemble(region) if native else None
+    if assembly is None:
+        return None
+    run = _by_steps(region, host)
+    program = _program(assembly, run, iter(()), host)
+    program.hot = _Hot(weakref.ref(program), region, run, host)
+    program.calls = max(int(HOT / (cost(assembly) + 1000)), 2)
+    return program
+
+
+def _by_steps(region: Region, host: HostLoops | None) -> Callable[..., None]:
     def by_steps(*arrays: np.ndarray) -> None:
         run_by_steps(region, arrays)
 
@@ -60,16 +81,7 @@ def bind(region: Region, host: HostLoops | None = None) -> Callable[..., Any]:
         with np.errstate(all="ignore"):
             run_by_steps(region, arrays)
 
-    assembly = assemble(region) if native else None
-    run = quietly if host else by_steps
-    if assembly is not None:
-        program = _program(assembly, run, iter(()), host)
-        program.hot = _Hot(weakref.ref(program), region, run, host)
-        program.calls = max(int(HOT / (cost(assembly) + 1000)), 2)
-        if host is None or host.exchange is not None:
-            return program  # type: ignore[no-any-return]
-        run = program
-    return run if host is None else _through_numpy(run, host)
+    return by_steps if host is None else quietly
 
 
 def _through_numpy(run: Callable[..., None], host: HostLoops) -> Callable[..., Any]:
@@ -86,12 +98,28 @@ def _through_numpy(run: Callable[..., None], host: HostLoops) -> Callable[..., A
     return through_numpy
 
 
+def is_program(function: object) -> bool:
+    """Return whether a function is run by the compiled part alone."""
+    return native is not None and isinstance(function, native.Program)
+
+
+def copying(type: ArrayType, host: HostLoops | None = None) -> Any:
+    """Return the program that copies an array into another one; see ``program_of``."""
+    return program_of(_copy(*type), host)
+
+
+@lru_cache(maxsize=1024)
+def _copy(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Region:
+    source, target = (Operand(place, (0,) * len(shape), tuple(map(Axis, range(len(shape))))) for place in range(2))
+    return Region(shape, ((shape, dtype),) * 2, (source,), (), (), ((0, target),))
+
+
 def compile_now(function: Callable[..., None]) -> bool:
     """Compile what ``bind`` returned, and wait for it; return whether it runs generated code now.
 
     It does not where there is no compiler, or no steps that C and NumPy define alike.
     """
-    if native is None or not isinstance(function, native.Program):
+    if not is_program(function):
         return False
     if function.better is None and function.hot is not None:
         start, region = perf_counter(), function.hot.region

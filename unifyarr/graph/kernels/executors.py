@@ -11,6 +11,7 @@ from ..._core.engines.handle import Handle
 from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.memory import buffers, memory_plan
+from .into import innermost
 
 # Takes the natives of the inputs, and returns those of the outputs.
 Executor = Callable[..., Sequence[Any]]
@@ -174,6 +175,13 @@ def executor(
     schedule = Schedule(fgraph, {}, constant=backend.as_constant)
     whole: Executor = backend.compiled(schedule, donate=donate, exact=exact)
     return whole
+
+
+def bound_and_compiled(node: Apply) -> Callable[..., Any]:
+    """Return what runs a node, and wait until its loops are compiled by the C compiler, if they can be."""
+    op: Any = node.op
+    run: Callable[..., Any] = op.bound(node, wait=True) if innermost(op).can_wait else op.bound(node)
+    return run
 
 
 def shared(fgraph: FunctionGraph) -> list[frozenset[Variable]]:

@@ -23,7 +23,7 @@ from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
 from ..core.rewriting import canonicalize, merge
 from ..kernels.cleanups import RULES
-from ..kernels.executors import Executor, Schedule
+from ..kernels.executors import Executor, Schedule, bound_and_compiled
 from ..run.rewriting import Rewriting
 from ..tracing.crossing import Crossing
 from ..tracing.layouts import strides_of
@@ -95,6 +95,9 @@ class Body:
     the others arrays from outside. ``strides`` has those of all inputs.
     """
 
+    # Whether loops are compiled by the C compiler before they run first.
+    waits = False
+
     def __init__(
         self,
         backend: Handle,
@@ -118,13 +121,19 @@ class Body:
         return Schedule(self.fgraph, {}, constant=self.backend.as_constant if self.backend.can_compile else None).run
 
     @functools.cached_property
-    def in_place(self) -> Executor:
-        """The function that writes what is carried to the memory of its first arguments, in C order."""
+    def rewritten(self) -> FunctionGraph:
+        """The graph that writes what is carried to the memory of its first arguments, in C order."""
         fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
         stored = {place: place for place in range(self._carried)}
-        free = frozenset(stored)
-        Rewriting(self.backend, "fast", self._strides, self._is_on_host, len(stored), stored, free)(fgraph)
-        return Schedule(fgraph, memory_plan(fgraph)).run
+        free, count = frozenset(stored), len(stored)
+        Rewriting(self.backend, "fast", self._strides, self._is_on_host, count, stored, free, small=True)(fgraph)
+        return fgraph
+
+    @functools.cached_property
+    def in_place(self) -> Executor:
+        """The function that runs ``rewritten``."""
+        bound = bound_and_compiled if self.waits else None
+        return Schedule(self.rewritten, memory_plan(self.rewritten), bound=bound).run
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""

@@ -6,8 +6,8 @@ then written in place, if the engine can.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,14 @@ from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
 from ..kernels.executors import Executor
 from .bodies import Body, buffer, fresh
+from .stages import Stages, stages_of
 
 
 class BodiesOp(Op):
     """An operation that runs bodies."""
+
+    can_wait = True
+    waits = False
 
     def __init__(self, name: str, bodies: Sequence[Body], *static: Any, nout: int) -> None:
         self.bodies, self.backend = tuple(bodies), bodies[0].backend
@@ -33,6 +37,13 @@ class BodiesOp(Op):
         for body in self.bodies:
             for node in body.fgraph.apply_nodes:
                 yield from node.op.parts()
+
+    def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
+        """Return a function of natives; what it's made of when it's called first is compiled then, if it's to wait."""
+        self.waits = wait
+        for body in self.bodies:
+            body.waits = wait
+        return super().bound(node)
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the native of the output, or the tuple of them."""
@@ -84,6 +95,11 @@ class ScanOp(BodiesOp):
         columns = zip(*(rows[::-1] if self.reverse else rows), strict=True)
         return [*state, *(stack(*column, axis=0) for column in columns)]
 
+    @cached_property
+    def stages(self) -> Stages | None:
+        """What runs all steps in the compiled part, if it can."""
+        return stages_of(self.backend, [self.bodies[0].rewritten], self.carried, self.rows, self.waits)
+
     def _places(self) -> range:
         return range(self.length)[:: -1 if self.reverse else 1]
 
@@ -93,6 +109,8 @@ class ScanOp(BodiesOp):
         state = body.owned(state)
         xs = [_in_c_order(backend, native) for native in xs]
         columns = [buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
+        if self.stages is not None and self.stages.run(state, xs, captured, columns, self.length, self.reverse):
+            return [*state, *columns]
         run, assign = body.in_place, backend.assign
         for place in self._places():
             found = run(*state, *[x[place, ...] for x in xs], *captured)
@@ -108,12 +126,19 @@ class WhileOp(BodiesOp):
         self.carried = carried
         super().__init__("while_loop", [condition, body], carried, nout=carried)
 
+    @cached_property
+    def stages(self) -> Stages | None:
+        """What runs all steps in the compiled part, if it can."""
+        return stages_of(self.backend, [each.rewritten for each in self.bodies], self.carried, wait=self.waits)
+
     def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """Return what is carried in the end."""
         (condition, body), carried = self.bodies, self.carried
         state, captured = list(inputs[:carried]), inputs[carried:]
         if self.may_write(inputs):
             state = body.owned(state)
+            if self.stages is not None and self.stages.run(state, (), captured, ()):
+                return state
             holds, run = condition.in_place, body.in_place
             while bool(holds(*state, *captured)[0]):
                 run(*state, *captured)

@@ -17,7 +17,7 @@ from ...errors import CompileWarning
 from ..core.basic import Apply, same_type
 from ..core.fgraph import FunctionGraph
 from ..fusion.fusedop import FusedOp
-from ..kernels.executors import Executor, executor
+from ..kernels.executors import Executor, bound_and_compiled, executor
 from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp, may_fail
 from ..tracing.crossing import Crossing, Store, stores_of
@@ -156,7 +156,7 @@ class Program:
         if found is None:
             exact = not all(map(_is_plain, self.fgraph.apply_nodes))
             donate = {place: self._result_in[place] for place in donated}
-            bound = _bound_and_compiled if self.options.wait else None
+            bound = bound_and_compiled if self.options.wait else None
             found = executor(
                 self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact, bound=bound
             )
@@ -288,12 +288,6 @@ class Program:
             partial(rebind, targets[place], results[self.reusing[place]]) for place in replaced if place in self.reusing
         ]
         return [*rebound, *assigned, *reusing]
-
-
-def _bound_and_compiled(node: Apply) -> Callable[..., Any]:
-    op: Any = node.op
-    run: Callable[..., Any] = op.bound(node, wait=True) if isinstance(innermost(op), FusedOp) else op.bound(node)
-    return run
 
 
 def _is_plain(node: Apply) -> bool:

@@ -35,7 +35,8 @@ class Rewriting:
 
     ``strides`` has those of the graph's inputs, and ``is_on_host`` says whether all lie on the host. The first
     ``stores`` outputs are for inputs. ``stored`` maps the number of each that the graph writes there to the place of
-    the input, and ``free`` has the places of all inputs that may be overwritten.
+    the input, and ``free`` has the places of all inputs that may be overwritten. In a ``small`` graph, the step of a
+    loop, what is left of each call counts: single operations, and those of one element, are fused too.
     """
 
     backend: Handle
@@ -45,6 +46,7 @@ class Rewriting:
     stores: int
     stored: Mapping[int, int]
     free: frozenset[int]
+    small: bool = False
 
     def __call__(self, fgraph: FunctionGraph, *, fuses: bool = True) -> None:
         """Turn the traced graph into the one that runs."""
@@ -67,7 +69,7 @@ class Rewriting:
         if on_numpy:
             unmark(fgraph, self.strides)
         if fuses and self.is_on_host and are_loops(self.backend) and is_compiled():
-            fuse(fgraph, self._known_strides(fgraph))
+            fuse(fgraph, self._known_strides(fgraph), small=self.small)
         canonicalize(fgraph, [compute_in_window])
 
     def _known_strides(self, fgraph: FunctionGraph) -> dict[Variable, Sequence[int]]:

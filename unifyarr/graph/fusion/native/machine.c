@@ -430,6 +430,7 @@ static PyTypeObject ProgramType = {
 };
 
 #include "build.h"
+#include "repeat.h"
 
 /* ---- The module. ---- */
 
@@ -467,6 +468,8 @@ static PyMethodDef functions[] = {
     {"watch", watch, METH_VARARGS, "Set the context variable of np.errstate, and the function that reads it."},
     {"find_loop", find_loop, METH_VARARGS, "Return the addresses of a ufunc's loop and of its data."},
     {"own_loop", own_loop, METH_O, "Return the address of a loop of this module."},
+    {"repeat", repeat, METH_VARARGS,
+     "Run programs again and again: repeat(stages, arrays, moves, count, tested, truth) -> the number of steps."},
     {NULL, NULL, 0, NULL},
 };
 
