@@ -29,7 +29,7 @@ FEWEST = 2
 ROW = 64
 
 
-def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]], *, small: bool = False) -> int:
+def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]], small: bool = False) -> int:
     """Make one node of each region, and return how many there are.
 
     Nothing is overwritten yet: it's a rewrite of values. ``strides`` has those of the graph's inputs and of

@@ -69,7 +69,7 @@ class Rewriting:
         if on_numpy:
             unmark(fgraph, self.strides)
         if fuses and self.is_on_host and are_loops(self.backend) and is_compiled():
-            fuse(fgraph, self._known_strides(fgraph), small=self.small)
+            fuse(fgraph, self._known_strides(fgraph), self.small)
         canonicalize(fgraph, [compute_in_window])
 
     def _known_strides(self, fgraph: FunctionGraph) -> dict[Variable, Sequence[int]]:
