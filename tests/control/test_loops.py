@@ -351,17 +351,6 @@ def test_batches(backend: str, name: str, compiles: bool) -> None:
     assert_same(batched(x), [float(loss(row)) for row in x], rtol=1e-12)
 
 
-def test_no_batch_of_while_loops_without_the_engines_own(backend: str) -> None:
-    skip_without_derivatives(backend)
-    run = ua.vmap(lambda x: ua.while_loop(lambda c: c < 20, lambda c: c * 2 + 1, x))
-    x = ua.asarray([1.0, 5.0, 30.0])
-    if backend in ("jax", "tensorflow"):
-        assert_same(run(x), [31.0, 23.0, 30.0])
-    else:
-        with pytest.raises(NotImplementedError, match="fori_loop"):
-            run(x)
-
-
 WRONG: dict[str, tuple[Function, type[Exception], str]] = {
     "shape": (lambda: ua.scan(lambda c, x: (ua.concat([c, c]), c), ua.ones(2), ua.ones(3)), ShapeError, r"\(4,\)"),
     "dtype": (lambda: ua.scan(lambda c, x: (c > 0, c), ua.ones(2), ua.ones(3)), DtypeError, "bool"),

@@ -13,6 +13,7 @@ from .._core.values.arguments import check_callable, shown
 from ..graph.loops.nests import Nest
 from ..transformations.run import graph_trace
 from .loops import looped, while_loop
+from .staging import hidden_among
 
 
 def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
@@ -72,7 +73,7 @@ def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any
     begin = _counter(first, before), before.like(before.arrays)
     if isinstance(first, int) and isinstance(last, int):
         return looped(lambda carry, _: (step(*carry), None), begin, None, max(last - first, 0), "fori_loop()")[0][1]
-    # A number of steps that a trace doesn't know.
+    # A number of steps that a trace, or a batch, doesn't know.
     return while_loop(lambda carry: carry[0] < last, lambda carry: step(*carry), begin)[1]
 
 
@@ -82,7 +83,7 @@ def _bound(value: Any, name: str) -> Any:
         return int(value)
     if not isinstance(value, Array) or value.shape != () or value.dtype.dtype.kind not in "iu":
         raise TypeError(f"{name} of fori_loop() is an integer, or a 0-d array of integers, not {shown(value)}")
-    return int(value) if graph_trace() is None else value
+    return int(value) if graph_trace() is None and hidden_among([value]) is None else value
 
 
 def _counter(value: Any, carry: Nest) -> Any:

@@ -198,8 +198,14 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
     if hidden is not None:
         return staged(functools.partial(while_loop, condition, body, carry), hidden)
     state = [own(x) for x in before.arrays]
-    while bool(holds(*state)[0]):
+    while True:
+        goes_on = holds(*state)[0]
+        hidden = hidden_among([goes_on])
+        if hidden is not None:
+            # Arrays from outside have made it so.
+            return staged(functools.partial(while_loop, condition, body, before.like(state)), hidden)
+        if not bool(goes_on):
+            return before.like(state)
         # What an engine computes later would otherwise be computed from the beginning at each look.
         state = _carried_on(step(*state), state)
         persist(*state)
-    return before.like(state)

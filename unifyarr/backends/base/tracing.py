@@ -49,6 +49,13 @@ class Tracing(Values[Native]):
         """
         return self.is_traced(native)
 
+    def holds_anywhere(self, native: Native) -> bool | None:
+        """Return whether a 0-d native of bools is true, in a batch for one of its elements; ``None`` if that's unknown.
+
+        By default nothing is known of values that the engine hides.
+        """
+        return None if self.hides_values(native) else bool(native)
+
     @abstractmethod
     def records_gradient(self, native: Native) -> bool:
         """Return whether the engine may record gradients through this native, which must not be written then."""

@@ -5,18 +5,41 @@ Each takes a function of arrays that returns two lists: of results, which are tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import jax
+
+from ...errors import BackendFeatureError
 
 Function = Callable[..., Any]
 
 
 def vjp(function: Function, arrays: Sequence[Any], once: bool) -> tuple[list[Any], list[Any], Function]:
     """Return results, what goes along, and what gives gradients for cotangents of the results."""
-    results, pullback, others = jax.vjp(function, *arrays, has_aux=True)
-    return results, others, lambda cotangents: list(pullback(list(cotangents)))
+    with _refusal_of_loops():
+        results, pullback, others = jax.vjp(function, *arrays, has_aux=True)
+
+    def gradients(cotangents: Sequence[Any]) -> list[Any]:
+        with _refusal_of_loops():
+            return list(pullback(list(cotangents)))
+
+    return results, others, gradients
+
+
+@contextmanager
+def _refusal_of_loops() -> Iterator[None]:
+    """Raise what says which of our functions to use, in the place of an error that names those of JAX."""
+    try:
+        yield
+    except ValueError as error:
+        if "lax.while_loop" not in str(error):
+            raise
+        raise BackendFeatureError(
+            "jax takes no gradient in reverse mode through a while_loop() of a compiled function or of vmap(), nor "
+            "through fori_loop() with arrays as bounds: call scan(), or fori_loop() with ints as bounds, or take jvp()"
+        ) from error
 
 
 def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:

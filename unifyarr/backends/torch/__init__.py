@@ -63,6 +63,7 @@ from ._shared import (
     DTYPES,
     NUMPY_DTYPES,
     as_method,
+    beneath,
     check_writable,
     derivatives,
     extent,
@@ -447,6 +448,11 @@ class Backend(base.Backend[Tensor]):
     def hides_values(self, native: Tensor) -> bool:
         """Return whether the values of a tensor inside a transformation aren't known: those of a batch aren't."""
         return self.is_traced(unwrapped(native))
+
+    def holds_anywhere(self, native: Tensor) -> bool | None:
+        """Return whether a 0-d tensor is true, in a batch for one of its elements; ``None`` if it has no values."""
+        known = beneath(native)
+        return bool(known.any()) if has_address(known) else None
 
     def records_gradient(self, native: Tensor) -> bool:
         """Return whether torch records gradients through this tensor."""

@@ -176,9 +176,8 @@ def extent(x: Tensor) -> tuple[int, int]:
             return start, start + x.nbytes
     except RuntimeError:
         pass
-    # Inside a transformation a tensor lies where the one does that it stands for, which holds the whole batch in vmap.
-    while is_functorch_wrapped_tensor(x):
-        x = get_unwrapped(x)
+    # Inside a transformation a tensor lies where the one does that it stands for.
+    x = beneath(x)
     start = x.data_ptr() if has_address(x) else id(x)
     return start, start + span(x)
 
@@ -195,6 +194,13 @@ def has_address(x: Tensor) -> bool:
 def unwrapped(x: Tensor) -> Tensor:
     """Return the values of a tensor through which gradients are taken: inside ``torch.func.grad`` they are known."""
     while is_gradtrackingtensor(x):
+        x = get_unwrapped(x)
+    return x
+
+
+def beneath(x: Tensor) -> Tensor:
+    """Return what a tensor inside of transformations stands for, which has all elements of a batch."""
+    while is_functorch_wrapped_tensor(x):
         x = get_unwrapped(x)
     return x
 

@@ -109,8 +109,10 @@ class ScanOp(BodiesOp):
         state = body.owned(state)
         xs = [_in_c_order(backend, native) for native in xs]
         columns = [buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
-        if self.stages is not None and self.stages.run(state, xs, captured, columns, self.length, self.reverse):
-            return [*state, *columns]
+        if self.stages is not None:
+            end = self.stages.run(state, xs, captured, columns, self.length, self.reverse)
+            if end is not None:
+                return [*end, *columns]
         run, assign = body.in_place, backend.assign
         for place in self._places():
             found = run(*state, *[x[place, ...] for x in xs], *captured)
@@ -137,8 +139,9 @@ class WhileOp(BodiesOp):
         state, captured = list(inputs[:carried]), inputs[carried:]
         if self.may_write(inputs):
             state = body.owned(state)
-            if self.stages is not None and self.stages.run(state, (), captured, ()):
-                return state
+            end = None if self.stages is None else self.stages.run(state, (), captured, ())
+            if end is not None:
+                return end
             holds, run = condition.in_place, body.in_place
             while bool(holds(*state, *captured)[0]):
                 run(*state, *captured)
@@ -148,17 +151,26 @@ class WhileOp(BodiesOp):
             lambda *state: _listed(body.pure, *state, *captured),
             state,
         )
-        if found is None:
-            found = state
-            if any(map(self.backend.hides_values, inputs)):
+        return self._by_steps(state, captured) if found is None else found
+
+    def _by_steps(self, state: Sequence[Any], captured: Sequence[Any]) -> Sequence[Any]:
+        """Return what is carried in the end, by a loop of Python: until no element of a batch goes on."""
+        (condition, body), backend = self.bodies, self.backend
+        is_batch, where = any(map(backend.hides_values, (*state, *captured))), backend.kernel("where")
+        while True:
+            goes_on = condition.pure(*state, *captured)[0]
+            holds = backend.holds_anywhere(goes_on)
+            if holds is None:
                 raise BackendFeatureError(
-                    f"{self.backend.name} has no vmap() of while_loop(), whose elements take different numbers of "
-                    "steps: loop as often as the slowest needs, with fori_loop(), and choose by ua.where()"
+                    f"{backend.name} has no vmap() of while_loop(), whose elements take different numbers of steps: "
+                    "loop as often as the slowest needs, with fori_loop(), and choose by ua.where()"
                 )
-            while bool(condition.pure(*found, *captured)[0]):
-                # What an engine computes later would otherwise be computed from the beginning at each look.
-                found = list(self.backend.persist(body.pure(*found, *captured)))
-        return found
+            if not holds:
+                return state
+            # What an engine computes later would otherwise be computed from the beginning at each look.
+            new = backend.persist(body.pure(*state, *captured))
+            # An element of a batch that is done keeps its values.
+            state = [where(goes_on, *pair) for pair in zip(new, state, strict=True)] if is_batch else list(new)
 
 
 class SwitchOp(BodiesOp):

@@ -31,11 +31,15 @@ class NotFused(Exception):
 
 
 class Made(NamedTuple):
-    """A native of one call: how it's made, the number of the native whose memory it shows, or its own."""
+    """A native of one call: how it's made, and the number of the native whose memory it shows, or its own.
+
+    ``is_fresh`` if it's memory of any values.
+    """
 
     make: Maker
     memory: int
-    is_view: bool
+    is_view: bool = False
+    is_fresh: bool = False
 
 
 class Stages:
@@ -51,9 +55,11 @@ class Stages:
         self._loops = None if backend.name == "numpy" else backend.host_loops()
         *conditions, step = graphs
         self._inputs = len(step.inputs)
-        self.made: list[Made] = [Made(_no_maker, number, False) for number in range(self._inputs)]
+        self.made: list[Made] = [Made(_no_maker, number) for number in range(self._inputs)]
         # A map: number of a native -> the column whose row it is.
         self.columns: dict[int, int] = {}
+        # A map: number of what is carried -> that of the memory where its next value is, and back.
+        self.partners: dict[int, int] = {}
         # Pairs: a program, and the numbers of its arrays.
         self.stages: list[tuple[Any, tuple[int, ...]]] = []
         self._numbers: dict[Variable, int] = {}
@@ -88,7 +94,7 @@ class Stages:
             if isinstance(innermost(node.op), FusedOp):
                 self._add_fused(node, plan, columns)
             elif isinstance(node.op, KernelOp):
-                self._add_kernel(node, columns)
+                self._add_kernel(graph, node, plan, columns)
             else:
                 raise NotFused
 
@@ -115,7 +121,9 @@ class Stages:
             self._numbers[variable] = number
         self._stage(op.program(self.wait), arrays)
 
-    def _add_kernel(self, node: Apply, columns: Mapping[Variable, int]) -> None:
+    def _add_kernel(
+        self, graph: FunctionGraph, node: Apply, plan: Mapping[Variable, Variable], columns: Mapping[Variable, int]
+    ) -> None:
         op, result = node.op, node.outputs[0]
         assert isinstance(op, KernelOp)
         given = [self._numbers[each] for each in node.inputs]
@@ -126,7 +134,10 @@ class Stages:
             self._copy(given[0], self._numbers[result], known_type(result))
         elif op.name == STORE:
             self._numbers[result] = given[0]
-            self._copy(given[1], given[0], known_type(result))
+            if self._can_exchange(graph, node, *given, plan):
+                self._exchange(*given)
+            else:
+                self._copy(given[1], given[0], known_type(result))
         elif op.name == "set_window" and len(given) == 2:
             self._numbers[result] = given[0] if op.target == 0 else self._new_result(result, columns, given[0])
             if op.target != 0:
@@ -144,14 +155,38 @@ class Stages:
         view = KernelOp(self.backend, "get_window", node.op.static, 1)
         self._copy(value, self._new_view(view.bound(None), target), type)
 
+    # Memory that is exchanged
+
+    def _can_exchange(
+        self, graph: FunctionGraph, store: Apply, target: int, source: int, plan: Mapping[Variable, Variable]
+    ) -> bool:
+        """Return whether what is stored can stay where it is, which is the memory of the array for the next step."""
+        value, stored = store.inputs[1], store.outputs[0]
+        is_alone = self.made[source].is_fresh and source not in self.partners and target not in self.partners
+        is_kept = all(self._numbers.get(reused) != source for reused in plan.values())
+        if target >= self.carried or not is_alone or not is_kept or any(node for node, _ in graph.clients[stored]):
+            return False
+        others = [(node, place) for node, place in graph.clients[value] if node is not store]
+        return all(
+            node is not None and place not in node.op.victims(node) and not node.op.views(node)
+            for node, place in others
+        )
+
+    def _exchange(self, target: int, source: int) -> None:
+        copy = self.backend.copy
+        # Of the same strides as the other one.
+        self.made[source] = Made(lambda natives: copy(natives[target]), source)
+        self.partners |= {target: source, source: target}
+
     # Memory
 
-    def _new(self, make: Maker, memory: int = -1, is_view: bool = False) -> int:
-        self.made.append(Made(make, len(self.made) if memory < 0 else memory, is_view))
+    def _new(self, make: Maker, **how: bool) -> int:
+        self.made.append(Made(make, len(self.made), **how))
         return len(self.made) - 1
 
     def _new_view(self, view: Callable[[Any], Any], base: int) -> int:
-        return self._new(lambda natives: view(natives[base]), self.made[base].memory, True)
+        self.made.append(Made(lambda natives: view(natives[base]), self.made[base].memory, is_view=True))
+        return len(self.made) - 1
 
     def _new_result(self, variable: Variable, columns: Mapping[Variable, int], like: int | None = None) -> int:
         """Return the number of memory for a result: a column's row, or laid out as another native, or in C order."""
@@ -164,9 +199,9 @@ class Stages:
             return self._new(lambda natives: copy(natives[like]))
         shape, dtype = known_type(variable)
         if self._loops is None:
-            return self._new(lambda natives: np.empty(shape, dtype))
+            return self._new(lambda natives: np.empty(shape, dtype), is_fresh=True)
         room = self._loops.room(shape, dtype)
-        return self._new(lambda natives: room())
+        return self._new(lambda natives: room(), is_fresh=True)
 
     # Stages
 
@@ -190,45 +225,55 @@ class Stages:
         columns: Sequence[Any],
         length: int = -1,
         reverse: bool = False,
-    ) -> bool:
-        """Run all steps, and return whether that was possible; if not, nothing is done.
+    ) -> list[Any] | None:
+        """Run all steps, and return what is carried in the end; ``None``, if that isn't possible: nothing is done.
 
-        ``state`` is written in place. Without a length, steps are run until the condition is false.
+        ``state`` may be written. Without a length, steps are run until the condition is false.
         """
         first = length - 1 if reverse else 0
         given = [*state, *(x[first, ...] for x in xs), *captured]
         if self._loops is not None and not self._loops.is_plain([*given, *columns]):
-            return False
+            return None
         natives: list[Any] = []
-        for number, (make, _, _) in enumerate(self.made):
+        for number, made in enumerate(self.made):
             column = self.columns.get(number)
             if number < self._inputs:
                 natives.append(given[number])
             else:
-                natives.append(make(natives) if column is None else columns[column][first, ...])
+                natives.append(made.make(natives) if column is None else columns[column][first, ...])
         arrays = self._as_arrays(natives)
         if arrays is None:
-            return False
-        moves = {self.carried + place: x for place, x in enumerate(xs)}
-        moves |= {number: columns[column] for number, column in self.columns.items()}
-        by = {number: self._step(x) * (-1 if reverse else 1) for number, x in moves.items()}
-        moved = tuple((by.get(self.made[number].memory, 0), 0) for number in self._used)
-        truth = arrays[self._used.index(self.truth)] if self.truth >= 0 else None
-        done = machine.native.repeat(self._stages, tuple(arrays), moved, length, self.tested, truth)
-        return done is not None
+            return None
+        moves = self._moves(arrays, xs, columns, reverse)
+        moved = tuple(moves.get(self.made[number].memory, (0, False)) for number in self._used)
+        arrays_used = tuple(arrays[number] for number in self._used)
+        truth = arrays[self.truth] if self.truth >= 0 else None
+        done = machine.native.repeat(self._stages, arrays_used, moved, length, self.tested, truth)
+        if done is None:
+            return None
+        return [natives[self.partners.get(place, place) if done % 2 else place] for place in range(self.carried)]
 
-    def _as_arrays(self, natives: Sequence[Any]) -> list[np.ndarray] | None:
-        """Return the arrays that stages take; ``None`` if a native has no memory on the host, or a view is none."""
+    def _moves(
+        self, arrays: Mapping[int, np.ndarray], xs: Sequence[Any], columns: Sequence[Any], reverse: bool
+    ) -> dict[int, tuple[int, bool]]:
+        """Return a map: number of memory that moves -> by how many bytes after a step, and whether there and back."""
+        rows = {self.carried + place: x for place, x in enumerate(xs)}
+        rows |= {number: columns[column] for number, column in self.columns.items()}
+        moves = {number: (self._step(x) * (-1 if reverse else 1), False) for number, x in rows.items()}
+        at = {number: arrays[number].__array_interface__["data"][0] for number in self.partners}
+        return moves | {number: (at[partner] - at[number], True) for number, partner in self.partners.items()}
+
+    def _as_arrays(self, natives: Sequence[Any]) -> dict[int, np.ndarray] | None:
+        """Return the arrays of numbers; ``None`` if a native has no memory on the host, or a view shows no memory."""
         to_numpy = np.asarray if self._loops is None else self._loops.to_numpy
+        memory = [self.made[number].memory for number in self._used]
         try:
-            arrays = [to_numpy(natives[number]) for number in self._used]
-            bases = [to_numpy(natives[self.made[number].memory]) for number in self._used]
+            arrays = {number: to_numpy(natives[number]) for number in (*self._used, *memory, *self.partners)}
         except Exception:
             # An engine raises an error of some class for what has no memory.
             return None
-        views = (number for number in self._used if self.made[number].is_view)
-        at = dict(zip(self._used, zip(arrays, bases, strict=True), strict=True))
-        return arrays if all(np.may_share_memory(*at[number]) for number in views) else None
+        pairs = zip(self._used, memory, strict=True)
+        return arrays if all(np.may_share_memory(arrays[one], arrays[base]) for one, base in pairs) else None
 
     def _step(self, native: Any) -> int:
         """Return how many bytes a row of a native is after the one before."""
