@@ -108,7 +108,7 @@ class Body:
         strides: Sequence[tuple[int, ...]],
         is_on_host: bool,
     ) -> None:
-        self.backend, self._carried, self._strides, self._is_on_host = backend, carried, strides, is_on_host
+        self.backend, self._carried, self.strides, self._is_on_host = backend, carried, strides, is_on_host
         self._given = given
         self.fgraph = FunctionGraph(inputs, outputs)
         self.types = [known_type(each) for each in outputs]
@@ -126,7 +126,7 @@ class Body:
         fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
         stored = {place: place for place in range(self._carried)}
         free, count = frozenset(stored), len(stored)
-        Rewriting(self.backend, "fast", self._strides, self._is_on_host, count, stored, free, small=True)(fgraph)
+        Rewriting(self.backend, "fast", self.strides, self._is_on_host, count, stored, free, small=True)(fgraph)
         return fgraph
 
     @functools.cached_property

@@ -98,7 +98,8 @@ class ScanOp(BodiesOp):
     @cached_property
     def stages(self) -> Stages | None:
         """What runs all steps in the compiled part, if it can."""
-        return stages_of(self.backend, [self.bodies[0].rewritten], self.carried, self.rows, self.waits)
+        (body,) = self.bodies
+        return stages_of(self.backend, [body.rewritten], body.strides, self.carried, self.rows, self.waits)
 
     def _places(self) -> range:
         return range(self.length)[:: -1 if self.reverse else 1]
@@ -109,7 +110,7 @@ class ScanOp(BodiesOp):
         state = body.owned(state)
         xs = [_in_c_order(backend, native) for native in xs]
         columns = [buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
-        if self.stages is not None:
+        if self.length and self.stages is not None:
             end = self.stages.run(state, xs, captured, columns, self.length, self.reverse)
             if end is not None:
                 return [*end, *columns]
@@ -131,7 +132,8 @@ class WhileOp(BodiesOp):
     @cached_property
     def stages(self) -> Stages | None:
         """What runs all steps in the compiled part, if it can."""
-        return stages_of(self.backend, [each.rewritten for each in self.bodies], self.carried, wait=self.waits)
+        graphs, strides = [each.rewritten for each in self.bodies], self.bodies[0].strides
+        return stages_of(self.backend, graphs, strides, self.carried, wait=self.waits)
 
     def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """Return what is carried in the end."""

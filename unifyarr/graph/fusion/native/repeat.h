@@ -1,8 +1,10 @@
-/* Programs that run one after the other, again and again, on arrays that move: the steps of a loop, without Python. */
+/* Programs that run one after the other, again and again, on arrays that move: the steps of a loop. Between them there may
+   be calls of Python, of functions without arguments. */
 
 /* How much is done between two looks at signals: elements times instructions, and so many more for each instruction. */
 #define SLICE 500000
 #define AS_MANY 16
+#define A_CALL 5000
 
 /* How an array moves after each step: so many bytes, or there and back. */
 typedef struct {
@@ -10,8 +12,9 @@ typedef struct {
     int returns;
 } Move;
 
-/* One program, with its arrays of the first step. */
+/* One program, with its arrays of the first step; or a call. */
 typedef struct {
+    PyObject *call;          /* or NULL */
     Program *program;
     PyObject **arrays;
     const Move **moves;
@@ -28,7 +31,7 @@ typedef struct {
 } Mover;
 
 typedef struct {
-    int n_stages, n_movers;
+    int n_stages, n_movers, n_calls;
     Stage *stages;
     Mover *movers;
     Move *moves;
@@ -80,6 +83,9 @@ static int plan_stages(Repeat *r)
     for (int i = 0; i < r->n_stages; i++) {
         Stage *stage = &r->stages[i];
         Program *program = stage->program;
+        if (stage->call) {
+            continue;
+        }
         PyObject *better = program->better;
         if (is_set(better) && Py_TYPE(better) == &ProgramType) {
             program = (Program *)better;
@@ -101,7 +107,7 @@ static void place_stages(Repeat *r, npy_intp step)
     for (int i = 0; i < r->n_stages; i++) {
         Stage *stage = &r->stages[i];
         const Program *p = stage->program;
-        for (int w = 0; w < p->n_windows; w++) {
+        for (int w = 0; p && w < p->n_windows; w++) {
             int argument = p->windows[w].argument;
             Move move = *stage->moves[argument];
             PyArrayObject *array = (PyArrayObject *)stage->arrays[argument];
@@ -119,7 +125,31 @@ static void place_stages(Repeat *r, npy_intp step)
     }
 }
 
-/* Run steps; return how many were run until the test ended it. */
+static void run_stage(Repeat *r, Stage *stage)
+{
+    const Program *p = stage->program;
+    run_chunks(p, &stage->plan, 0, stage->plan.chunks, p->watches ? r->watched : 0, stage->flags, 1);
+}
+
+/* Run a stage among others that call Python; return -1 with an error set. */
+static int run_or_call(Repeat *r, Stage *stage)
+{
+    if (stage->call) {
+        PyObject *result = PyObject_CallNoArgs(stage->call);
+        Py_XDECREF(result);
+        return result ? 0 : -1;
+    }
+    if (stage->program->size * stage->program->n_instructions > UNLOCKED) {
+        Py_BEGIN_ALLOW_THREADS;
+        run_stage(r, stage);
+        Py_END_ALLOW_THREADS;
+    } else {
+        run_stage(r, stage);
+    }
+    return 0;
+}
+
+/* Run steps; return how many were run until the test ended it, or -1 with an error set. */
 static npy_intp run_slice(Repeat *r, npy_intp count)
 {
     for (npy_intp step = 0; step < count; step++) {
@@ -127,9 +157,11 @@ static npy_intp run_slice(Repeat *r, npy_intp count)
             if (i == r->tested && !*r->truth) {
                 return step;
             }
-            Stage *stage = &r->stages[i];
-            run_chunks(stage->program, &stage->plan, 0, stage->plan.chunks, stage->program->watches ? r->watched : 0,
-                       stage->flags, 1);
+            if (!r->n_calls) {
+                run_stage(r, &r->stages[i]);
+            } else if (run_or_call(r, &r->stages[i]) < 0) {
+                return -1;
+            }
         }
         for (Mover *mover = r->movers; mover < r->movers + r->n_movers; mover++) {
             *mover->base += mover->bytes;
@@ -144,7 +176,7 @@ static int count_steps(Repeat *r, npy_intp count)
 {
     for (int i = 0; i < r->n_stages; i++) {
         Program *p = r->stages[i].program;
-        if (p->calls) {
+        if (p && p->calls) {
             p->calls = p->calls > count ? p->calls - count : 0;
             PyObject *done = p->calls || !is_set(p->hot) ? Py_NewRef(Py_None) : PyObject_CallNoArgs(p->hot);
             if (!done) {
@@ -162,7 +194,8 @@ static npy_intp run_all(Repeat *r, npy_intp count)
 {
     npy_intp work = 1, done = 0;
     for (int i = 0; i < r->n_stages; i++) {
-        work += (r->stages[i].program->size + AS_MANY) * (r->stages[i].program->n_instructions + 1);
+        const Program *p = r->stages[i].program;
+        work += p ? (p->size + AS_MANY) * (p->n_instructions + 1) : A_CALL;
     }
     npy_intp most = work < SLICE ? SLICE / work : 1;
     while (count < 0 || done < count) {
@@ -172,12 +205,15 @@ static npy_intp run_all(Repeat *r, npy_intp count)
         }
         place_stages(r, done);
         npy_intp wanted = count < 0 || count - done > most ? most : count - done, ran;
-        if (wanted * work > UNLOCKED) {
+        if (!r->n_calls && wanted * work > UNLOCKED) {
             Py_BEGIN_ALLOW_THREADS;
             ran = run_slice(r, wanted);
             Py_END_ALLOW_THREADS;
         } else {
             ran = run_slice(r, wanted);
+        }
+        if (ran < 0) {
+            return -1;
         }
         done += ran;
         if (count_steps(r, ran) < 0 || PyErr_CheckSignals() < 0) {
@@ -185,6 +221,11 @@ static npy_intp run_all(Repeat *r, npy_intp count)
         }
         if (ran < wanted) {
             break;
+        }
+        if (r->n_calls) {
+            /* Others may run Python, as between two instructions of a loop of Python. */
+            Py_BEGIN_ALLOW_THREADS;
+            Py_END_ALLOW_THREADS;
         }
     }
     return done;
@@ -195,7 +236,7 @@ static int report_stages(const Repeat *r)
     for (int i = 0; i < r->n_stages; i++) {
         const Program *p = r->stages[i].program;
         int raised = 0;
-        for (int step = 0; step < p->n_steps; step++) {
+        for (int step = 0; p && step < p->n_steps; step++) {
             raised |= r->stages[i].flags[step];
         }
         PyObject *done = raised ? PyObject_CallFunction(p->report, "y#", (char *)r->stages[i].flags, (Py_ssize_t)p->n_steps)
@@ -215,9 +256,17 @@ static int read_stages(Repeat *r, PyObject *stages, PyObject *arrays)
     for (int i = 0; i < r->n_stages; i++) {
         PyObject *given = PyTuple_GET_ITEM(stages, i), *program, *numbers;
         Stage *stage = &r->stages[i];
-        if (!is_tuple(given, 2) || Py_TYPE(program = PyTuple_GET_ITEM(given, 0)) != &ProgramType ||
-            !is_tuple(numbers = PyTuple_GET_ITEM(given, 1), ((Program *)program)->n_arguments)) {
-            return wrong("a stage is a program and the numbers of its arrays");
+        if (!is_tuple(given, 2) || !is_tuple(numbers = PyTuple_GET_ITEM(given, 1), -1)) {
+            return wrong("a stage is a program and the numbers of its arrays, or a function and none");
+        }
+        program = PyTuple_GET_ITEM(given, 0);
+        if (Py_TYPE(program) != &ProgramType) {
+            stage->call = Py_NewRef(program);
+            r->n_calls++;
+            continue;
+        }
+        if (PyTuple_GET_SIZE(numbers) != ((Program *)program)->n_arguments) {
+            return wrong("a program takes as many arrays as it has arguments");
         }
         stage->program = (Program *)Py_NewRef(program);
         stage->arrays = r->arrays + at;
@@ -289,6 +338,7 @@ static void free_repeat(Repeat *r)
         }
         PyMem_Free(r->stages[i].flags);
         Py_XDECREF((PyObject *)r->stages[i].program);
+        Py_XDECREF(r->stages[i].call);
     }
     PyMem_Free(r->stages);
     PyMem_Free(r->movers);
@@ -320,7 +370,7 @@ static PyObject *repeat(PyObject *module, PyObject *args)
     int possible = make_room(&r, stages, arrays) < 0 || read_moves(&r, moves) < 0 ? -1 : read_stages(&r, stages, arrays);
     int watches = 0;
     for (int i = 0; possible > 0 && i < r.n_stages; i++) {
-        watches |= r.stages[i].program->watches;
+        watches |= r.stages[i].program && r.stages[i].program->watches;
     }
     r.watched = watches ? flags_to_watch() : 0;
     if (r.watched == -2) {

@@ -1,0 +1,276 @@
+"""The nodes of a loop's step as views and *stages*, which the compiled part runs one after the other.
+
+A stage is a program of fused loops, or else a call of Python, on memory that is known before the first step. From step
+to step memory stays where it is, moves on by a row, or is exchanged with that of a partner. Calls take what stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._core.declaring.types import ArrayType
+from ..._core.engines.handle import Handle
+from ..core.basic import Apply, Constant, Variable, same_type
+from ..core.fgraph import FunctionGraph
+from ..core.memory import memory_plan
+from ..fusion import machine
+from ..fusion.fusedop import FusedOp
+from ..fusion.views import DENSE, orders
+from ..kernels.executors import bound_and_compiled
+from ..kernels.into import Into, innermost
+from ..kernels.kernelop import COPY, STORE, VIEWS, KernelOp
+from ..tracing.traced import known_type
+from .calls import call_of
+
+# Makes a native of those that are there already.
+Maker = Callable[[Sequence[Any]], Any]
+# Makes what a stage runs, of natives: without arguments, once a step.
+CallMaker = Callable[[Sequence[Any]], Callable[[], Any]]
+Plan = Mapping[Variable, Variable]
+
+
+class NotStaged(Exception):
+    """A node of a step can't be a stage."""
+
+
+class Made(NamedTuple):
+    """A native of one call of a loop: how it's made, and the number of the native whose memory it shows, or its own.
+
+    ``is_fresh`` if it's memory of any values.
+    """
+
+    make: Maker
+    memory: int
+    is_view: bool = False
+    is_fresh: bool = False
+
+
+class Steps:
+    """Stages of one or two graphs on common inputs: what is carried, a row of each array, and captured arrays.
+
+    ``strides`` has those of the inputs.
+    """
+
+    def __init__(
+        self, backend: Handle, strides: Sequence[tuple[int, ...]], carried: int, rows: int, calls: bool, wait: bool
+    ) -> None:
+        self.backend, self.carried, self.wait = backend, carried, wait
+        self._loops = None if backend.name == "numpy" else backend.host_loops()
+        self._strides, self._calls = strides, calls
+        self.made = [Made(nothing, number) for number in range(len(strides))]
+        # A map: number of a native -> the column whose row it is.
+        self.columns: dict[int, int] = {}
+        # A map: number of what is carried -> that of the memory where its next value is, and back.
+        self.partners: dict[int, int] = {}
+        # Pairs: a program, and the numbers of its arrays; or a maker of a call, and none.
+        self.stages: list[tuple[Any, tuple[int, ...]]] = []
+        self.numbers: dict[Variable, int] = {}
+        self._inputs = [*range(len(strides))]
+        self._rows = range(carried, carried + rows)
+        self._own: Mapping[Variable, int] = {}
+
+    def add(self, graph: FunctionGraph) -> None:
+        """Add the nodes of a graph."""
+        if self._calls and self._rows:
+            self._inputs[self._rows.start : self._rows.stop] = [
+                self._row(number, known_type(graph.inputs[number])) for number in self._rows
+            ]
+        nodes, own = graph.toposort(), self._own
+        self.numbers |= zip(graph.inputs, self._inputs, strict=True)
+        order = orders(nodes, dict(zip(graph.inputs, self._strides, strict=True))) if self._calls else {}
+        plan = memory_plan(graph, writable=lambda node, key: key in node.op.out and node.outputs[key] not in own)
+        for node in nodes:
+            for variable in node.inputs:
+                if isinstance(variable, Constant) and variable not in self.numbers:
+                    self.numbers[variable] = self._new(_always(variable.data))
+            if is_stage(node, self.wait):
+                self._add_stage(graph, node, plan)
+            else:
+                self._add_call(node, plan, order)
+
+    def add_step(self, graph: FunctionGraph) -> None:
+        """Add the nodes of the step, whose first outputs are carried on, and the others the rows of columns."""
+        results = graph.outputs[self.carried :]
+        self._own = {} if self._calls else _computed_in_columns(results)
+        self.add(graph)
+        for place, variable in enumerate(results):
+            if place not in self._own.values():
+                column = self._new(nothing)
+                self.columns[column] = place
+                self._copy(self.numbers[variable], column, known_type(variable))
+
+    def _row(self, number: int, type: ArrayType) -> int:
+        """Return the number of memory that stays, to which a row is copied."""
+        made = self._new_in_c_order(type)
+        self._copy(number, made, type)
+        return made
+
+    def _add_stage(self, graph: FunctionGraph, node: Apply, plan: Plan) -> None:
+        if isinstance(node.op, KernelOp):
+            self._add_kernel(graph, node, plan)
+            return
+        op, given, into = node.op, [self.numbers[each] for each in node.inputs], {}
+        while isinstance(op, Into):
+            into[op.key] = given.pop()
+            op = op.op
+        assert isinstance(op, FusedOp)
+        arrays = list(given)
+        for key, (variable, output) in enumerate(zip(node.outputs, op.plan.outputs, strict=True)):
+            if key in op.host:
+                number = given[op.host[key]]
+            elif key in into:
+                number = into[key]
+            else:
+                number = self._new_result(variable, plan, None if output.base is None else given[output.base])
+            if key not in op.host:
+                if output.base is not None:
+                    self._copy(given[output.base], number, output.type)
+                arrays.append(number)
+            self.numbers[variable] = number
+        self.stages.append((op.program(self.wait), tuple(arrays)))
+
+    def _add_kernel(self, graph: FunctionGraph, node: Apply, plan: Plan) -> None:
+        op, result, given = node.op, node.outputs[0], [self.numbers[each] for each in node.inputs]
+        assert isinstance(op, KernelOp)
+        type = known_type(result)
+        if op.name in VIEWS:
+            self.numbers[result] = self._new_view(op.bound(node), given[0])
+        elif op.name == COPY:
+            self.numbers[result] = self._new_result(result, {}, given[0])
+            self._copy(given[0], self.numbers[result], type)
+        elif op.name == STORE:
+            self.numbers[result] = given[0]
+            if self._can_exchange(graph, node, *given, plan):
+                self._exchange(*given)
+            else:
+                self._copy(given[1], given[0], type)
+        else:
+            self.numbers[result] = number = given[0] if op.target == 0 else self._new_result(result, {}, given[0])
+            self._copy(given[0], number, type)
+            window = KernelOp(self.backend, "get_window", op.static, 1).bound(None)
+            self._copy(given[1], self._new_view(window, number), known_type(node.inputs[1]))
+
+    def _add_call(self, node: Apply, plan: Plan, order: Mapping[Variable, int]) -> None:
+        destroys = node.op.destroys(node)
+        given = [self.numbers[each] for each in node.inputs]
+        fresh = []
+        for key, (variable, type) in enumerate(zip(node.outputs, map(known_type, node.outputs), strict=True)):
+            if node.op.views(node).get(key) or len(destroys.get(key, ())) > 1 or None in type.shape:
+                raise NotStaged
+            if key in destroys:
+                self.numbers[variable] = given[destroys[key][0]]
+                continue
+            if order[variable] != DENSE and sum(length != 1 for length in type.shape) > 1:
+                # Sums of what lies otherwise in memory may have other last bits.
+                raise NotStaged
+            self.numbers[variable] = self._new_result(variable, plan)
+            fresh.append((key, self.numbers[variable]))
+        run = bound_and_compiled(node) if self.wait else node.op.bound(node)
+        self.stages.append((call_of(node, run, given, fresh, self.backend.assign), ()))
+
+    # Memory that is exchanged
+
+    def _can_exchange(self, graph: FunctionGraph, store: Apply, target: int, source: int, plan: Plan) -> bool:
+        """Return whether what is stored can stay where it is, which is the memory of the array for the next step."""
+        value, stored = store.inputs[1], store.outputs[0]
+        is_alone = self.made[source].is_fresh and source not in self.partners and target not in self.partners
+        is_kept = all(self.numbers.get(reused) != source for reused in plan.values())
+        if self._calls or target >= self.carried or not is_alone or not is_kept:
+            return False
+        others = [(node, place) for node, place in graph.clients[value] if node is not store]
+        is_last = not any(node for node, _ in graph.clients[stored])
+        return is_last and all(
+            node is not None and place not in node.op.victims(node) and not node.op.views(node)
+            for node, place in others
+        )
+
+    def _exchange(self, target: int, source: int) -> None:
+        # Of the same strides as the other one.
+        self.made[source] = Made(self._like(target), source)
+        self.partners |= {target: source, source: target}
+
+    # Memory
+
+    def _new(self, make: Maker, *, is_fresh: bool = False) -> int:
+        self.made.append(Made(make, len(self.made), is_fresh=is_fresh))
+        return len(self.made) - 1
+
+    def _new_view(self, view: Callable[[Any], Any], base: int) -> int:
+        self.made.append(Made(lambda natives: view(natives[base]), self.made[base].memory, is_view=True))
+        return len(self.made) - 1
+
+    def _new_result(self, variable: Variable, plan: Plan, like: int | None = None) -> int:
+        """Return the number of memory for a result: a column's row, or laid out as another native, or in C order."""
+        if variable in self._own:
+            number = self._new(nothing)
+            self.columns[number] = self._own[variable]
+            return number
+        if variable in plan:
+            return self.numbers[plan[variable]]
+        return self._new_in_c_order(known_type(variable)) if like is None else self._new(self._like(like))
+
+    def _new_in_c_order(self, type: ArrayType) -> int:
+        shape, dtype = type
+        if self._loops is None:
+            return self._new(lambda natives: np.empty(shape, dtype), is_fresh=True)
+        room = self._loops.room(shape, dtype)
+        return self._new(lambda natives: room(), is_fresh=True)
+
+    def _like(self, number: int) -> Maker:
+        copy = self.backend.copy
+        return lambda natives: copy(natives[number])
+
+    def _copy(self, source: int, target: int, type: ArrayType) -> None:
+        if source != target:
+            program = machine.copying(ArrayType(tuple(type.shape), type.dtype), self._loops)
+            if program is None or program.parallel is not None:
+                raise NotStaged
+            self.stages.append((program, (source, target)))
+
+
+def is_stage(node: Apply, wait: bool = False) -> bool:
+    """Return whether a node is a view, or needs no call of Python."""
+    op = node.op
+    if isinstance(innermost(op), FusedOp):
+        program = innermost(op).program(wait)  # type: ignore[attr-defined]
+        # What takes long runs in several threads.
+        return program is not None and program.parallel is None
+    if not isinstance(op, KernelOp):
+        return False
+    if op.name == "set_window" and len(node.inputs) == 2:
+        x, value = map(known_type, node.inputs)
+        return value == ArrayType(tuple(length for _, _, length in op.static["window"]), x.dtype)
+    return op.name in (COPY, STORE) or (op.name in VIEWS and op.name != "bitcast")
+
+
+def nothing(natives: Sequence[Any]) -> Any:
+    """Stand for the maker of what is passed to a loop."""
+    raise AssertionError("what is passed to a loop isn't made by it")
+
+
+def _always(data: Any) -> Maker:
+    return lambda natives: data
+
+
+def _computed_in_columns(results: Sequence[Variable]) -> dict[Variable, int]:
+    """Return a map: variables that can be computed in the row of a column, whose values are results -> the column."""
+    found: dict[Variable, int] = {}
+    for place, result in enumerate(results):
+        *_, first = _overwritten(result)
+        node = first.owner
+        is_made = node is not None and (isinstance(innermost(node.op), FusedOp) or node.op.name == COPY)
+        if is_made and first not in found and same_type(first.type, result.type):
+            found[first] = place
+    return found
+
+
+def _overwritten(variable: Variable) -> Iterator[Variable]:
+    """Yield a variable, what it has overwritten, what that has, and so on."""
+    yield variable
+    node = variable.owner
+    places = () if node is None else node.op.destroys(node).get(variable.index, ())
+    if node is not None and len(places) == 1:
+        yield from _overwritten(node.inputs[places[0]])
