@@ -7,7 +7,7 @@ then all regions run step by step.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -103,15 +103,18 @@ def is_program(function: object) -> bool:
     return native is not None and isinstance(function, native.Program)
 
 
-def copying(type: ArrayType, host: HostLoops | None = None) -> Any:
-    """Return the program that copies an array into another one; see ``program_of``."""
-    return program_of(_copy(*type), host)
+def copying(shape: Sequence[int], target: ArrayType, host: HostLoops | None = None) -> Any:
+    """Return the program that copies an array to one of a shape that it's broadcast to; see ``program_of``."""
+    return program_of(_copy(tuple(shape), tuple(target.shape), target.dtype), host)
 
 
 @lru_cache(maxsize=1024)
-def _copy(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Region:
-    source, target = (Operand(place, (0,) * len(shape), tuple(map(Axis, range(len(shape))))) for place in range(2))
-    return Region(shape, ((shape, dtype),) * 2, (source,), (), (), ((0, target),))
+def _copy(source: tuple[int, ...], target: tuple[int, ...], dtype: np.dtype[Any]) -> Region:
+    new = len(target) - len(source)
+    axes = [Axis(None if axis < new or source[axis - new] == 1 else axis - new) for axis in range(len(target))]
+    read = Operand(0, (0,) * len(source), tuple(axes))
+    written = Operand(1, (0,) * len(target), tuple(map(Axis, range(len(target)))))
+    return Region(target, ((source, dtype), (target, dtype)), (read,), (), (), ((0, written),))
 
 
 def compile_now(function: Callable[..., None]) -> bool:

@@ -151,14 +151,16 @@ class Steps:
             self.numbers[result] = number = given[0] if op.target == 0 else self._new_result(result, {}, given[0])
             self._copy(given[0], number, type)
             window = KernelOp(self.backend, "get_window", op.static, 1).bound(None)
-            self._copy(given[1], self._new_view(window, number), known_type(node.inputs[1]))
+            self._copy(given[1], self._new_view(window, number), _window(node), known_type(node.inputs[1]).shape)
 
     def _add_call(self, node: Apply, plan: Plan, order: Mapping[Variable, int]) -> None:
         destroys = node.op.destroys(node)
         given = [self.numbers[each] for each in node.inputs]
         fresh = []
+        # What is said to be a view, but computed anew at each step, is a copy to us.
+        views = {} if isinstance(node.op, KernelOp) else node.op.views(node)
         for key, (variable, type) in enumerate(zip(node.outputs, map(known_type, node.outputs), strict=True)):
-            if node.op.views(node).get(key) or len(destroys.get(key, ())) > 1 or None in type.shape:
+            if views.get(key) or len(destroys.get(key, ())) > 1 or None in type.shape:
                 raise NotStaged
             if key in destroys:
                 self.numbers[variable] = given[destroys[key][0]]
@@ -223,9 +225,9 @@ class Steps:
         copy = self.backend.copy
         return lambda natives: copy(natives[number])
 
-    def _copy(self, source: int, target: int, type: ArrayType) -> None:
+    def _copy(self, source: int, target: int, type: ArrayType, shape: Sequence[int] | None = None) -> None:
         if source != target:
-            program = machine.copying(ArrayType(tuple(type.shape), type.dtype), self._loops)
+            program = machine.copying(type.shape if shape is None else shape, type, self._loops)
             if program is None or program.parallel is not None:
                 raise NotStaged
             self.stages.append((program, (source, target)))
@@ -240,10 +242,17 @@ def is_stage(node: Apply, wait: bool = False) -> bool:
         return program is not None and program.parallel is None
     if not isinstance(op, KernelOp):
         return False
-    if op.name == "set_window" and len(node.inputs) == 2:
-        x, value = map(known_type, node.inputs)
-        return value == ArrayType(tuple(length for _, _, length in op.static["window"]), x.dtype)
+    if op.name in ("get_window", "set_window"):
+        # Not every engine has views with negative steps.
+        types = {each.dtype for each in map(known_type, node.inputs)}
+        return len(types) == 1 and (op.backend.name == "numpy" or all(step > 0 for _, step, _ in op.static["window"]))
     return op.name in (COPY, STORE) or (op.name in VIEWS and op.name != "bitcast")
+
+
+def _window(node: Apply) -> ArrayType:
+    """Return the type of the window that a node writes to."""
+    assert isinstance(node.op, KernelOp)
+    return ArrayType(tuple(length for _, _, length in node.op.static["window"]), known_type(node.inputs[0]).dtype)
 
 
 def nothing(natives: Sequence[Any]) -> Any:
