@@ -117,7 +117,7 @@ def _copy(source: tuple[int, ...], target: tuple[int, ...], dtype: np.dtype[Any]
     return Region(target, ((source, dtype), (target, dtype)), (read,), (), (), ((0, written),))
 
 
-def compile_now(function: Callable[..., None]) -> bool:
+def compile_now(function: Any) -> bool:
     """Compile what ``bind`` returned, and wait for it; return whether it runs generated code now.
 
     It does not where there is no compiler, or no steps that C and NumPy define alike.

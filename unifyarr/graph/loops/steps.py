@@ -143,8 +143,8 @@ class Steps:
             self._copy(given[0], self.numbers[result], type)
         elif op.name == STORE:
             self.numbers[result] = given[0]
-            if self._can_exchange(graph, node, *given, plan):
-                self._exchange(*given)
+            if self._can_exchange(graph, node, given[0], given[1], plan):
+                self._exchange(given[0], given[1])
             else:
                 self._copy(given[1], given[0], type)
         else:
