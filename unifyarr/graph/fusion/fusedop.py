@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -116,6 +116,11 @@ class FusedOp(Op):
             for place in self.plan.hosts(key)
             if place not in taken and is_writable(node.inputs[place])
         ]
+
+    def without(self, keys: Collection[int]) -> FusedOp:
+        """Return the operation that doesn't compute these outputs in the memory of inputs."""
+        host = {key: place for key, place in self.host.items() if key not in keys}
+        return self if host == self.host else FusedOp(self.backend, self.plan, self.composed, host)
 
     def as_region(self) -> Region:
         """Return what runs: of the inputs, and of memory for each output that isn't in that of an input."""

@@ -32,7 +32,7 @@ class Stages:
     ) -> None:
         self.backend, self.carried = backend, carried
         self._loops = None if backend.name == "numpy" else backend.host_loops()
-        self.calls = not all(is_stage(node, wait) for graph in graphs for node in graph.apply_nodes)
+        self.calls = not all(is_stage(node) for graph in graphs for node in graph.apply_nodes)
         *conditions, step = graphs
         self.steps = steps = Steps(backend, strides, carried, rows, self.calls, wait)
         self._truth, self._tested = -1, -1

@@ -6,6 +6,7 @@ to step memory stays where it is, moves on by a row, or is exchanged with that o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,9 @@ from ..kernels.into import Into, innermost
 from ..kernels.kernelop import COPY, STORE, VIEWS, KernelOp
 from ..tracing.traced import known_type
 from .calls import call_of
+
+# Up to how many bytes what is carried has two buffers: both stay in the cache.
+BESIDE = 1 << 17
 
 # Makes a native of those that are there already.
 Maker = Callable[[Sequence[Any]], Any]
@@ -86,7 +90,7 @@ class Steps:
             for variable in node.inputs:
                 if isinstance(variable, Constant) and variable not in self.numbers:
                     self.numbers[variable] = self._new(_always(variable.data))
-            if is_stage(node, self.wait):
+            if is_stage(node):
                 self._add_stage(graph, node, plan)
             else:
                 self._add_call(node, plan, order)
@@ -117,6 +121,8 @@ class Steps:
             into[op.key] = given.pop()
             op = op.op
         assert isinstance(op, FusedOp)
+        beside = self._beside(op, given)
+        op = op.without(beside)
         arrays = list(given)
         for key, (variable, output) in enumerate(zip(node.outputs, op.plan.outputs, strict=True)):
             if key in op.host:
@@ -125,6 +131,8 @@ class Steps:
                 number = into[key]
             else:
                 number = self._new_result(variable, plan, None if output.base is None else given[output.base])
+            if key in beside:
+                self._exchange(beside[key], number)
             if key not in op.host:
                 if output.base is not None:
                     self._copy(given[output.base], number, output.type)
@@ -189,6 +197,22 @@ class Steps:
             for node, place in others
         )
 
+    def _beside(self, op: FusedOp, given: Sequence[int]) -> dict[int, int]:
+        """Return a map: outputs that are better computed beside what is carried than in its memory -> that memory.
+
+        Loops that are watched for flags save what they overwrite, before.
+        """
+        if self._calls or self._loops is not None:
+            return {}
+        return {
+            key: given[place]
+            for key, place in op.host.items()
+            if given[place] < self.carried
+            and given[place] not in self.partners
+            and op.plan.outputs[key].base is None
+            and op.plan.outputs[key].type.dtype.itemsize * math.prod(op.plan.outputs[key].type.shape) <= BESIDE
+        }
+
     def _exchange(self, target: int, source: int) -> None:
         # Of the same strides as the other one.
         self.made[source] = Made(self._like(target), source)
@@ -233,11 +257,11 @@ class Steps:
             self.stages.append((program, (source, target)))
 
 
-def is_stage(node: Apply, wait: bool = False) -> bool:
+def is_stage(node: Apply) -> bool:
     """Return whether a node is a view, or needs no call of Python."""
     op = node.op
     if isinstance(innermost(op), FusedOp):
-        program = innermost(op).program(wait)  # type: ignore[attr-defined]
+        program = innermost(op).program()  # type: ignore[attr-defined]
         # What takes long runs in several threads.
         return program is not None and program.parallel is None
     if not isinstance(op, KernelOp):

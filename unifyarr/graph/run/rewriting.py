@@ -87,6 +87,9 @@ class Rewriting:
         for number, (variable, memory) in enumerate(zip(list(fgraph.outputs), shared(fgraph), strict=True)):
             new = variable
             is_stored = number in self.stored
+            if is_stored and variable is fgraph.inputs[self.stored[number]]:
+                # It stays what it is.
+                continue
             # Callers may write to what is returned. A broadcast is read-only, though a rewrite may have put it there.
             is_fit = is_stored or is_writable(variable)
             if any(each.owner is None for each in memory) or memory & taken or not is_fit:
@@ -102,6 +105,7 @@ class Rewriting:
     def _work_in_place(self, fgraph: FunctionGraph) -> None:
         fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in self.free))
         stores = {number: fgraph.inputs[place] for number, place in self.stored.items()}
+        stores = {number: target for number, target in stores.items() if fgraph.outputs[number] is not target}
         # One operation may compute several of them in their targets' memory, but only together (a swap of two, say).
         groups: dict[Apply | None, dict[int, Variable]] = {}
         for number, target in stores.items():
