@@ -151,7 +151,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carr
         return carry
 
     In a compiled function it's one operation. How many steps it takes may follow from values, so it has no gradients
-    there in reverse mode on JAX; ``fori_loop`` and ``scan`` have them.
+    there in reverse mode on JAX; ``fori_loop`` and ``scan`` have them. In ``vmap`` it runs until each element of the
+    batch is done, and those that are done keep their values.
 
     Parameters
     ----------
