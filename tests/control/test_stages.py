@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,12 @@ def multiplied(a: Any, b: Any, rows: Any, numbers: Any) -> Any:
     return ua.scan(step, a, rows)
 
 
+def kept(a: Any, b: Any, rows: Any, numbers: Any) -> Any:
+    """Carry on what no step changes."""
+    matrix = ua.reshape(ua.arange(LENGTH**2) % 5 - 2.0, (LENGTH, LENGTH)) / 40
+    return ua.scan(lambda c, row: ((c[0] @ c[1] + row, c[1]), c[1][0]), (a, matrix), rows)
+
+
 def indexed(a: Any, b: Any, rows: Any, numbers: Any) -> Any:
     def body(i: Any, c: Any) -> Any:
         c[i % LENGTH] = numbers[i] + c[(i * 5) % LENGTH]
@@ -149,7 +157,7 @@ def measured(a: Any, b: Any, rows: Any, numbers: Any) -> Any:
 
 
 # Of each step something is called.
-MIXED = [multiplied, indexed, backwards, branched, measured]
+MIXED = [multiplied, kept, indexed, backwards, branched, measured]
 
 
 def bits(found: Any) -> list[Any]:
@@ -333,10 +341,17 @@ def test_without_the_compiled_part(monkeypatch: pytest.MonkeyPatch, staged: list
     assert not staged
 
 
+@pytest.mark.parametrize("program", [fused, until, multiplied], ids=lambda f: f.__name__)
+def test_graphs_of_loops_that_ran_are_pickled(program: Function) -> None:
+    given, compiled = arrays(3), ua.compile(program)
+    compiled(*given)
+    graph = compiled.graph(*given)
+    assert str(pickle.loads(pickle.dumps(graph))) == str(graph)
+
+
 def test_two_threads_run_one_loop() -> None:
     compiled, given = ua.compile(fused), [arrays(400, seed) for seed in range(4)]
     expected = [bits(fused(*each)) for each in given]
-    from concurrent.futures import ThreadPoolExecutor
 
     def run(number: int) -> bool:
         with ua.use_backend(given[number][0].backend):

@@ -115,6 +115,10 @@ class Body:
         canonicalize(self.fgraph, RULES)
         merge(self.fgraph)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What runs it is made again where it's loaded.
+        return {key: value for key, value in vars(self).items() if key not in ("pure", "rewritten", "in_place")}
+
     @functools.cached_property
     def pure(self) -> Executor:
         """The function, which writes to none of its arguments."""

@@ -32,6 +32,10 @@ class BodiesOp(Op):
         self.bodies, self.backend = tuple(bodies), bodies[0].backend
         super().__init__(name, parameters=(*self.bodies, *static), nout=nout)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What runs it is made again where it's loaded.
+        return {key: value for key, value in vars(self).items() if key != "stages"}
+
     def parts(self) -> Iterator[Op]:
         """Yield the operations of the bodies."""
         for body in self.bodies:
