@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.declaring.types import ArrayType
 from unifyarr.container.container import flatten
 from unifyarr.graph.fusion import background, cache, machine
 from unifyarr.graph.loops.stages import Stages
@@ -359,3 +360,19 @@ def test_two_threads_run_one_loop() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(run, range(4)))
+
+
+def test_the_machine_takes_no_stages_that_are_none() -> None:
+    copy = machine.copying((3,), ArrayType((3,), np.dtype(float)))
+    x, rows, still = np.arange(3.0), np.zeros((4, 3)), ((0, False), (0, False))
+    moves = ((0, False), (rows.strides[0], False))
+    assert machine.native.repeat(((copy, (0, 1)),), (x, rows[0]), moves, 4, -1, None) == 4
+    assert (rows == x).all()
+    for stages in (((copy, (0,)),), ((copy, (0, 2)),), ((copy,),)):
+        with pytest.raises(ValueError, match="not a program"):
+            machine.native.repeat(stages, (x, rows[0]), still, 1, -1, None)
+    for wrong in (still[:1], 4, -1, None), (still, -1, -1, None), (still, 4, 1, np.True_):
+        with pytest.raises(ValueError, match="a move for each array"):
+            machine.native.repeat(((copy, (0, 1)),), (x, rows[0]), *wrong)
+    # What overlaps isn't copied like that.
+    assert machine.native.repeat(((copy, (0, 1)),), (x, x[::-1]), still, 1, -1, None) is None
