@@ -62,7 +62,11 @@ def _merge(fgraph: FunctionGraph) -> int:
                     attempt(fgraph, [(variable, first)])
         equals = seen.setdefault((node.op, node.op.declared, tuple(map(id, node.inputs))), [])
         for other in equals[-TRIES:]:
-            if other in fgraph.apply_nodes and attempt(fgraph, list(zip(node.outputs, other.outputs, strict=True))):
+            if other not in fgraph.apply_nodes:
+                continue
+            pairs = list(zip(node.outputs, other.outputs, strict=True))
+            # What made the nodes may know more of one result than the operation says.
+            if all(same_type(old.type, new.type) for old, new in pairs) and attempt(fgraph, pairs):
                 break
         else:
             equals.append(node)
