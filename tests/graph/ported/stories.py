@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from unifyarr.errors import InconsistencyError
@@ -27,7 +25,7 @@ def graph_of(*outputs: Variable) -> FunctionGraph:
 
 
 def is_sound(fgraph: FunctionGraph) -> bool:
-    """Return whether a handler accepts the graph as it is; what it accepts has to compute the right numbers in place."""
+    """Return whether a handler accepts the graph as it is; what it accepts has to compute right numbers in place."""
     copy = FunctionGraph(fgraph.inputs, fgraph.outputs)
     expected = refusal(copy)
     try:
@@ -72,8 +70,3 @@ def substituted(fgraph: FunctionGraph, old: Op, new: Op) -> int:
 def names(fgraph: FunctionGraph) -> list[str]:
     """Return the names of the operations, in the order in which they run."""
     return [node.op.name for node in fgraph.toposort()]
-
-
-def count(nodes: Iterable[str], name: str) -> int:
-    """Return how many of the names are this one."""
-    return sum(each == name for each in nodes)

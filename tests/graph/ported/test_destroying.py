@@ -1,4 +1,4 @@
-"""The destroy handler on graphs that change: what it accepts before and after, and that this computes the right numbers."""
+"""The destroy handler on graphs that change: what it accepts before and after, which has to compute right numbers."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -44,3 +45,10 @@ def natives_share_memory(backend: Handle, first: Any, second: Any) -> bool:
     # What is read from a variable is its own.
     writable = backend.can_write(first) and backend.can_write(second)
     return bool(writable and backend.may_share_memory(first, second))
+
+
+def restore(backend: Handle, natives: Iterable[Any], copies: Iterable[Any]) -> None:
+    """Write the copies of natives back to those that have changed since."""
+    for native, copy in zip(natives, copies, strict=True):
+        if not same_bits(native_values(backend, native), native_values(backend, copy)):
+            backend.assign(native, copy)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._core.calling.bodies import check_outcome, outcome_of
-from ..._core.engines.comparing import native_values, same, same_bits
+from ..._core.engines.comparing import native_values, restore, same, same_bits
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import checked
 from ...errors import BadOptimization, StochasticOrder
@@ -82,10 +82,8 @@ class DebugProgram:
             try:
                 return self._run(natives, self._reference(before))
             except BaseException:
-                for native, copy in zip(natives, before, strict=True):
-                    values = (native_values(self.backend, each) for each in (native, copy))
-                    if self.backend.mutable and not same_bits(*values):
-                        self.backend.assign(native, copy)
+                if self.backend.mutable:
+                    restore(self.backend, natives, before)
                 raise
 
     def _copy(self, native: Any) -> Any:

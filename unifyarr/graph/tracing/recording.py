@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core.arrays.array import Array, wrap
 from ..._core.declaring.cuts import Cut
 from ..._core.declaring.types import ArrayType, result_types
+from ..._core.engines.comparing import restore
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
 from ...errors import TraceError
@@ -144,7 +145,11 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
         return node_of(UserOp(backend, application, len(found)), natives, found, device)
     with trace.suspended():
         values = [trace.examples.of(native.variable) for native in natives]
+        # A kernel that is being checked may write to its arguments, which are the caller's.
+        copies = list(map(backend.copy, values)) if trace.checks and backend.mutable else None
         results = application.perform(kernel, backend, values)
+        if copies is not None:
+            restore(backend, values, copies)
     if results is NotImplemented:
         return results
     if device is not None and len(kernel.learned) < MOST_LEARNED:
