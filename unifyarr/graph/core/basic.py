@@ -221,6 +221,10 @@ class Op(Declarations):
         """
         raise NotImplementedError(f"{self} can't be computed: define perform() in its class")
 
+    def checked(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Do as ``perform`` does, for mode ``"debug"``: an operation with a graph of its own checks its nodes."""
+        return self.perform(node, inputs, out)
+
     def bound(self, node: Apply) -> Callable[..., Any]:
         """Return a function of the inputs' values, and ``out=``, that does as ``perform`` does, with less overhead."""
         return lambda *inputs, out=None: self.perform(node, inputs, out)

@@ -24,6 +24,7 @@ from ..core.memory import memory_plan
 from ..core.rewriting import canonicalize, merge
 from ..kernels.cleanups import RULES
 from ..kernels.executors import Executor, Schedule, bound_and_compiled
+from ..run.debugmode import DebugProgram
 from ..run.rewriting import Rewriting
 from ..tracing.crossing import Crossing
 from ..tracing.layouts import strides_of
@@ -125,19 +126,33 @@ class Body:
         return Schedule(self.fgraph, {}, constant=self.backend.as_constant if self.backend.can_compile else None).run
 
     @functools.cached_property
-    def rewritten(self) -> FunctionGraph:
-        """The graph that writes what is carried to the memory of its first arguments, in C order."""
-        fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
-        stored = {place: place for place in range(self._carried)}
-        free, count = frozenset(stored), len(stored)
-        Rewriting(self.backend, "fast", self.strides, self._is_on_host, count, stored, free, small=True)(fgraph)
-        return fgraph
-
-    @functools.cached_property
     def in_place(self) -> Executor:
         """The function that runs ``rewritten``."""
         bound = bound_and_compiled if self.waits else None
         return Schedule(self.rewritten, memory_plan(self.rewritten), bound=bound).run
+
+    @functools.cached_property
+    def rewritten(self) -> FunctionGraph:
+        """The graph that writes what is carried to the memory of its first arguments, in C order.
+
+        On an engine with immutable arrays it's that of ``pure``.
+        """
+        if not self.backend.mutable:
+            return self.fgraph
+        fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
+        self._rewrite(fgraph)
+        return fgraph
+
+    @functools.cached_property
+    def checked(self) -> DebugProgram:
+        """The function that ``in_place`` is, or ``pure`` where nothing is mutable, with each node checked."""
+        return DebugProgram(self.fgraph, self._rewrite, self.backend)
+
+    def _rewrite(self, fgraph: FunctionGraph) -> None:
+        if self.backend.mutable:
+            stored = {place: place for place in range(self._carried)}
+            free, count = frozenset(stored), len(stored)
+            Rewriting(self.backend, "fast", self.strides, self._is_on_host, count, stored, free, small=True)(fgraph)
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""

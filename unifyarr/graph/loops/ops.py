@@ -20,6 +20,7 @@ from ..core.basic import Apply, Op
 from ..kernels.executors import Executor
 from .bodies import Body, buffer, fresh
 from .stages import Stages, stages_of
+from .watching import Watch
 
 
 class BodiesOp(Op):
@@ -51,11 +52,19 @@ class BodiesOp(Op):
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the native of the output, or the tuple of them."""
-        results = tuple(self.results(inputs))
-        return results if self.nout > 1 else results[0]
+        return self._as_outputs(self.results(inputs))
 
-    def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Return the natives of all outputs."""
+    def checked(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Do as ``perform`` does, and check the nodes of the bodies, where values can be seen."""
+        hidden = self.backend.trace() is not None or any(map(self.backend.hides_values, inputs))
+        watch = None if hidden or any(map(self.backend.records_gradient, inputs)) else Watch(node)
+        return self._as_outputs(self.results(inputs, watch))
+
+    def _as_outputs(self, results: Sequence[Any]) -> Any:
+        return tuple(results) if self.nout > 1 else results[0]
+
+    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Any]:
+        """Return the natives of all outputs; ``watch`` runs the bodies, if that is given."""
         raise NotImplementedError
 
     def may_write(self, natives: Sequence[Any]) -> bool:
@@ -74,19 +83,22 @@ class ScanOp(BodiesOp):
         self.carried, self.rows, self.length, self.reverse = carried, rows, length, reverse
         super().__init__("scan", [body], carried, rows, length, reverse, nout=len(body.types))
 
-    def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
+    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Any]:
         """Return the natives of all outputs."""
         (body,), carried = self.bodies, self.carried
         state, xs, captured = inputs[:carried], inputs[carried : carried + self.rows], inputs[carried + self.rows :]
         if self.may_write(inputs):
-            return self._in_place(state, xs, captured)
+            return self._in_place(state, xs, captured, watch)
+        run = self._run(body.pure, watch)
 
         def step(state: Sequence[Any], row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-            found = body.pure(*state, *row, *captured)
+            found = run(*state, *row, *captured)
             return list(found[:carried]), list(found[carried:])
 
         types = body.types[carried:]
-        found = self.backend.scan(step, state, xs, types, self.length, self.reverse)
+        found = None
+        if watch is None:
+            found = self.backend.scan(step, state, xs, types, self.length, self.reverse)
         if found is not None:
             return [*found[0], *found[1]]
         rows, state = [], list(state)
@@ -105,20 +117,25 @@ class ScanOp(BodiesOp):
         (body,) = self.bodies
         return stages_of(self.backend, [body.rewritten], body.strides, self.carried, self.rows, self.waits)
 
+    def _run(self, plain: Executor, watch: Watch | None) -> Executor:
+        return plain if watch is None else watch.steps(self.bodies[0], plain, last=self.length - 1)
+
     def _places(self) -> range:
         return range(self.length)[:: -1 if self.reverse else 1]
 
-    def _in_place(self, state: Sequence[Any], xs: Sequence[Any], captured: Sequence[Any]) -> list[Any]:
+    def _in_place(
+        self, state: Sequence[Any], xs: Sequence[Any], captured: Sequence[Any], watch: Watch | None
+    ) -> list[Any]:
         (body,), carried, backend = self.bodies, self.carried, self.backend
         natives = (*state, *xs, *captured)
         state = body.owned(state)
         xs = [_in_c_order(backend, native) for native in xs]
         columns = [buffer(backend, _along(self.length, each), natives) for each in body.types[carried:]]
-        if self.length and self.stages is not None:
+        if watch is None and self.length and self.stages is not None:
             end = self.stages.run(state, xs, captured, columns, self.length, self.reverse)
             if end is not None:
                 return [*end, *columns]
-        run, assign = body.in_place, backend.assign
+        run, assign = self._run(body.in_place, watch), backend.assign
         for place in self._places():
             found = run(*state, *[x[place, ...] for x in xs], *captured)
             for column, native in zip(columns, found[carried:], strict=True):
@@ -139,32 +156,35 @@ class WhileOp(BodiesOp):
         graphs, strides = [each.rewritten for each in self.bodies], self.bodies[0].strides
         return stages_of(self.backend, graphs, strides, self.carried, wait=self.waits)
 
-    def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
+    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Any]:
         """Return what is carried in the end."""
         (condition, body), carried = self.bodies, self.carried
         state, captured = list(inputs[:carried]), inputs[carried:]
         if self.may_write(inputs):
             state = body.owned(state)
-            end = None if self.stages is None else self.stages.run(state, (), captured, ())
+            end = None if watch is not None or self.stages is None else self.stages.run(state, (), captured, ())
             if end is not None:
                 return end
-            holds, run = condition.in_place, body.in_place
+            holds, run = self._runs(condition.in_place, body.in_place, watch)
             while bool(holds(*state, *captured)[0]):
                 run(*state, *captured)
             return state
-        found = self.backend.while_loop(
-            lambda *state: condition.pure(*state, *captured)[0],
-            lambda *state: _listed(body.pure, *state, *captured),
-            state,
-        )
-        return self._by_steps(state, captured) if found is None else found
+        found = None
+        if watch is None:
+            found = self.backend.while_loop(
+                lambda *state: condition.pure(*state, *captured)[0],
+                lambda *state: _listed(body.pure, *state, *captured),
+                state,
+            )
+        return self._by_steps(state, captured, watch) if found is None else found
 
-    def _by_steps(self, state: Sequence[Any], captured: Sequence[Any]) -> Sequence[Any]:
+    def _by_steps(self, state: Sequence[Any], captured: Sequence[Any], watch: Watch | None) -> Sequence[Any]:
         """Return what is carried in the end, by a loop of Python: until no element of a batch goes on."""
         (condition, body), backend = self.bodies, self.backend
         is_batch, where = any(map(backend.hides_values, (*state, *captured))), backend.kernel("where")
+        condition_runs, run = self._runs(condition.pure, body.pure, watch)
         while True:
-            goes_on = condition.pure(*state, *captured)[0]
+            goes_on = condition_runs(*state, *captured)[0]
             holds = backend.holds_anywhere(goes_on)
             if holds is None:
                 raise BackendFeatureError(
@@ -174,9 +194,15 @@ class WhileOp(BodiesOp):
             if not holds:
                 return state
             # What an engine computes later would otherwise be computed from the beginning at each look.
-            new = backend.persist(body.pure(*state, *captured))
+            new = backend.persist(run(*state, *captured))
             # An element of a batch that is done keeps its values.
             state = [where(goes_on, *pair) for pair in zip(new, state, strict=True)] if is_batch else list(new)
+
+    def _runs(self, holds: Executor, run: Executor, watch: Watch | None) -> tuple[Executor, Executor]:
+        if watch is None:
+            return holds, run
+        condition, body = self.bodies
+        return watch.steps(condition, holds, what="the condition at "), watch.steps(body, run)
 
 
 class SwitchOp(BodiesOp):
@@ -185,9 +211,12 @@ class SwitchOp(BodiesOp):
     def __init__(self, branches: Sequence[Body]) -> None:
         super().__init__("switch", branches, nout=len(branches[0].types))
 
-    def results(self, inputs: Sequence[Any]) -> Sequence[Any]:
+    def results(self, inputs: Sequence[Any], watch: Watch | None = None) -> Sequence[Any]:
         """Return what the chosen function returns."""
         index, *captured = inputs
+        if watch is not None:
+            number = int(index)
+            return watch.branch(self.bodies[number], number)(*captured)
         if self.may_write(inputs) and not self.backend.hides_values(index):
             return self.bodies[int(index)].in_place(*captured)
         branches = [partial(_listed, each.pure) for each in self.bodies]

@@ -228,7 +228,7 @@ def layouts(like: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 
 def results_of(node: Apply, inputs: Sequence[Any], out: Any = None) -> Sequence[Any]:
     """Return the natives of all outputs of a node."""
-    result = node.op.perform(node, inputs, out)
+    result = node.op.checked(node, inputs, out)
     if isinstance(node.op, KernelOp) and node.op.name in UNSET:
         # Uninitialized elements get the same garbage each time, so that a read of them is found.
         backend = node.op.backend
