@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
@@ -168,7 +169,13 @@ def _device_of(backend: Handle, device: Any) -> Any:
 
 def where() -> str:
     """Return the line of the caller's own code that is running."""
+    frame = users_frame()
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+def users_frame() -> FrameType:
+    """Return the innermost frame of the caller's own code."""
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, "<unifyarr")):
         frame = frame.f_back
-    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+    return frame

@@ -19,9 +19,10 @@ from ...backends import Backend
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Constant
 from ..kernels.kernelop import COPY
+from .advice import advice
 from .layouts import laid_out, strides_of
 from .recording import check_running, record, record_operation
-from .traced import Traced, type_of, where
+from .traced import Traced, type_of, users_frame, where
 
 if TYPE_CHECKING:
     from ..._core.calling.applications import Application
@@ -123,9 +124,8 @@ class TracingBackend(Backend[Traced]):
 
     def to_numpy(self, native: Traced) -> np.ndarray:
         raise TraceError(
-            f"{where()} asks for the values of an array, which aren't known when a compiled function is traced: choose "
-            "between values with ua.where(), branch with ua.cond(), loop with ua.while_loop() or ua.fori_loop(), or "
-            "pass what decides as a Python number: it's traced anew for each"
+            f"{where()} asks for the values of an array, which aren't known when a compiled function is traced: "
+            f"{advice(users_frame())}; or pass what decides as a Python number: it's traced anew for each"
         )
 
     def handed_out(self, native: Traced) -> Any:

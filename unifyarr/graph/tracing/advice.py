@@ -1,0 +1,154 @@
+"""What to write in the place of Python that asks for a value inside a trace."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+from collections.abc import Iterator
+from functools import lru_cache
+from types import FrameType
+
+Place = tuple[int, int, int, int]
+
+WHILE = "write the loop as ua.while_loop(condition, body, carry)"
+UNTIL = "a loop that ends when something holds is ua.while_loop(condition, body, carry)"
+IF = "write the branch as ua.cond(predicate, function, function), or choose element by element by ua.where()"
+IF_ELSE = "choose by ua.where(condition, a, b), or branch by ua.cond(predicate, function, function)"
+LOGIC = "in the place of `and`, `or`, `not` and `a < b < c` write `(a < b) & (b < c)`, `|` and `~`"
+WITHIN = "in the place of `in` write ua.any(x == value)"
+CHECK = "check it outside, before or after the call"
+RANGE = "a loop of as many steps as an array says is ua.fori_loop(start, stop, body, carry); over rows it's ua.scan()"
+SLICE = (
+    "the length of a slice has to be known: write to all and choose by ua.where(ua.arange(n) < stop, x, 0), or take a "
+    "part of a known length by an array of indices, x[start + ua.arange(length)]"
+)
+CHOSEN = (
+    "choose one of several functions by ua.switch(index, functions), and one of several rows of an array by x[index]"
+)
+NUMBER = "leave it a 0-d array, which does what a number does; to decide by it use ua.where() or ua.cond()"
+TEXT = "return it, and print it after the call"
+NATIVE = "use the functions of unifyarr in the place of NumPy's"
+ANY = (
+    "choose between values with ua.where(), branch with ua.cond(), loop with ua.while_loop(), ua.fori_loop() or "
+    "ua.scan()"
+)
+# What builtins and methods are here.
+INSTEAD = {
+    "max": "the larger of two is ua.maximum(a, b), the largest of an array ua.max(x)",
+    "min": "the smaller of two is ua.minimum(a, b), the smallest of an array ua.min(x)",
+    "any": "write ua.any(x), which is an array too; to decide by it use ua.where() or ua.cond()",
+    "all": "write ua.all(x), which is an array too; to decide by it use ua.where() or ua.cond()",
+    "sorted": "write ua.sort(x)",
+    "round": "write ua.round(x)",
+    "int": f"write ua.astype(x, ua.int64), or {NUMBER}",
+    "bool": f"write ua.astype(x, ua.bool), or {NUMBER}",
+    "range": RANGE,
+    **dict.fromkeys(("float", "complex", "item"), NUMBER),
+    **dict.fromkeys(("tolist", "str", "repr", "format", "print"), TEXT),
+    **dict.fromkeys(("repeat", "arange", "linspace"), "lengths have to be known: pass the number as a Python integer"),
+}
+
+
+def advice(frame: FrameType) -> str:
+    """Return what to write in the place of what a frame is about to do, which asks for a value."""
+    place = _place(frame)
+    source = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
+    if place is None or not source:
+        return ANY
+    try:
+        tree = _parsed(source)
+    except SyntaxError:
+        # A notebook's magic, for example.
+        return ANY
+    return _of(list(_path(tree, place))[::-1])
+
+
+def _place(frame: FrameType) -> Place | None:
+    positions = list(frame.f_code.co_positions())
+    line, end_line, column, end_column = positions[frame.f_lasti // 2]
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    return line, column, end_line, end_column
+
+
+@lru_cache(maxsize=8)
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+def _path(tree: ast.AST, place: Place) -> Iterator[ast.AST]:
+    """Yield the nodes that contain a place, from the outermost to the innermost."""
+    node: ast.AST | None = tree
+    while node is not None:
+        yield node
+        node = next((child for child in ast.iter_child_nodes(node) if _contains(child, place)), None)
+
+
+def _contains(node: ast.AST, place: Place) -> bool:
+    if not hasattr(node, "lineno"):
+        # Such as a comprehension: its parts say where it is.
+        return any(_contains(child, place) for child in ast.iter_child_nodes(node))
+    begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    return begin <= place[:2] and place[2:] <= end
+
+
+def _of(path: list[ast.AST]) -> str:
+    """Return the advice for nodes, from the innermost to the outermost."""
+    # pytest writes an `assert` anew, all of it in the place of the statement.
+    found = CHECK if isinstance(path[0], ast.Assert) else _of_expression(path[0])
+    if found:
+        return found
+    logic = ""
+    for node, parent in itertools.pairwise(path):
+        if getattr(parent, "test", None) is node:
+            return _of_test(parent, path)
+        if isinstance(parent, ast.comprehension):
+            return IF_ELSE
+        if isinstance(node, ast.Compare) and any(isinstance(each, (ast.In, ast.NotIn)) for each in node.ops):
+            return WITHIN
+        if isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.Compare)):
+            logic = LOGIC
+        elif not isinstance(parent, (ast.BoolOp, ast.UnaryOp, ast.Compare)):
+            break
+    if any(isinstance(each, ast.JoinedStr) for each in _within(path)):
+        return TEXT
+    return logic or ANY
+
+
+def _of_expression(node: ast.AST) -> str:
+    if isinstance(node, ast.Subscript):
+        keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return SLICE if any(isinstance(each, ast.Slice) for each in keys) else CHOSEN
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Name):
+        return INSTEAD.get(node.func.id, "")
+    if not isinstance(node.func, ast.Attribute):
+        return ""
+    name, of = node.func.attr, node.func.value
+    module = of.id if isinstance(of, ast.Name) else ""
+    if module in ("math", "cmath"):
+        return f"write ua.{name}(x)"
+    return NATIVE if module in ("np", "numpy") else INSTEAD.get(name, "")
+
+
+def _of_test(statement: ast.AST, path: list[ast.AST]) -> str:
+    if isinstance(statement, ast.While):
+        return WHILE
+    if isinstance(statement, ast.IfExp):
+        return IF_ELSE
+    if isinstance(statement, ast.Assert):
+        return CHECK
+    if isinstance(statement, ast.If):
+        ends = any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(statement))
+        return UNTIL if ends and any(isinstance(each, (ast.For, ast.While)) for each in _within(path)) else IF
+    return ANY
+
+
+def _within(path: list[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of a path up to the function that they're in."""
+    for node in path:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return
+        yield node
