@@ -126,3 +126,24 @@ def test_what_is_right_is_let_be(backend: str, loop: str) -> None:
     pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
     for mine, each in pairs:
         assert_same(mine, as_numpy(each))
+
+
+def test_a_profile_has_the_operations_of_the_steps(backend: str) -> None:
+    def program(x: Array) -> Array:
+        x = ua.fori_loop(0, 5, lambda i, c: ua.cond(ua.sum(c) > 1e9, lambda: c, lambda: ua.cumulative_sum(c)), x)
+        return ua.while_loop(lambda c: ua.sum(c) < 1e4, lambda c: c * 2, x)
+
+    x = ua.asarray(np.array([1.0, 2.0, 3.0]), copy=True)
+    report = ua.compile(program).profile(x)
+    assert_same(report.result, as_numpy(program(x)))
+    tops = {op.name: op for op in report.ops}
+    assert (tops["scan"].calls, tops["while_loop"].calls) == (1, 1)
+    (branch,) = [op for op in tops["scan"].inside if op.name == "switch"]
+    assert branch.calls == 5
+    assert [op.calls for op in branch.inside if op.name == "cumulative_sum"] == [5]
+    steps = {op.name: op.calls for op in tops["while_loop"].inside}
+    assert steps["multiply"] + 1 == max(steps.values())
+    assert sum(op.seconds for op in tops["scan"].inside) <= tops["scan"].seconds
+    lines = str(report).splitlines()
+    (place,) = [number for number, line in enumerate(lines) if line.strip().startswith("cumulative_sum")]
+    assert lines[place].startswith("      cumulative_sum")

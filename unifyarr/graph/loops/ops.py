@@ -20,7 +20,7 @@ from ..core.basic import Apply, Op
 from ..kernels.executors import Executor
 from .bodies import Body, buffer, fresh
 from .stages import Stages, stages_of
-from .watching import Watch
+from .watching import Checks, Watch
 
 
 class BodiesOp(Op):
@@ -57,7 +57,11 @@ class BodiesOp(Op):
     def checked(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Do as ``perform`` does, and check the nodes of the bodies, where values can be seen."""
         hidden = self.backend.trace() is not None or any(map(self.backend.hides_values, inputs))
-        watch = None if hidden or any(map(self.backend.records_gradient, inputs)) else Watch(node)
+        watch = None if hidden or any(map(self.backend.records_gradient, inputs)) else Checks(node)
+        return self._as_outputs(self.results(inputs, watch))
+
+    def watched(self, watch: Watch, *inputs: Any) -> Any:
+        """Return what ``perform`` does; ``watch`` runs the bodies."""
         return self._as_outputs(self.results(inputs, watch))
 
     def _as_outputs(self, results: Sequence[Any]) -> Any:

@@ -1,11 +1,11 @@
-"""The steps of loops and branches in mode ``"debug"``: some of them run node by node, and each node is checked."""
+"""Who runs the steps of loops and branches: mode ``"debug"`` checks the nodes of some of them."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import DebugModeError
 from ..core.basic import Apply
@@ -13,8 +13,18 @@ from ..kernels.executors import Executor
 from .bodies import Body
 
 
-class Watch:
-    """What runs the bodies of one node, and says in errors where that is."""
+class Watch(Protocol):
+    """What runs the bodies of a node in the place of their own executors, where values can be seen."""
+
+    def steps(self, body: Body, plain: Executor, *, last: int | None = None, what: str = "") -> Executor:
+        """Return what runs a body once for each step, of which ``last`` is the last one, if that is known."""
+
+    def branch(self, body: Body, number: int) -> Executor:
+        """Return what runs a branch."""
+
+
+class Checks:
+    """Checks the nodes of the bodies of one node, and says in errors where that is."""
 
     def __init__(self, node: Apply) -> None:
         self.node = node

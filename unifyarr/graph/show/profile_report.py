@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..core.basic import Apply
 from ..core.memory import memory_plan
 from ..core.names import bytes_of
-from ..kernels.executors import Schedule
+from ..kernels.executors import Executor, Schedule
+from ..loops.bodies import Body
+from ..loops.ops import BodiesOp
 from .tables import Table, bytes_text, seconds_text
 
 if TYPE_CHECKING:
@@ -22,7 +25,8 @@ class OpTime:
     """The time of an operation, summed over all its applications in one call.
 
     ``inplace`` counts the applications that overwrote an input, out of ``calls``. ``bytes`` is how much all of them
-    read and wrote; a view reads and writes nothing.
+    read and wrote; a view reads and writes nothing. ``inside`` has the operations of the steps of a loop, or of the
+    branch that was taken.
     """
 
     name: str
@@ -30,6 +34,13 @@ class OpTime:
     inplace: int
     seconds: float
     bytes: int
+    inside: tuple[OpTime, ...] = ()
+
+    def nested(self, depth: int = 0) -> Iterator[tuple[int, OpTime]]:
+        """Yield this operation and all inside, each with its depth."""
+        yield depth, self
+        for each in self.inside:
+            yield from each.nested(depth + 1)
 
 
 @dataclass(frozen=True)
@@ -66,14 +77,15 @@ class ProfileReport:
         total = self.seconds
         rows = [
             (
-                op.name,
+                "  " * depth + op.name,
                 str(op.calls),
                 str(op.inplace),
                 seconds_text(op.seconds),
                 f"{100 * op.seconds / total if total else 0:.1f} %",
                 f"{bytes_text(int(op.bytes / op.seconds))}/s" if op.bytes and op.seconds else "",
             )
-            for op in self.ops
+            for each in self.ops
+            for depth, op in each.nested()
         ]
         calls, inplace = sum(op.calls for op in self.ops), sum(op.inplace for op in self.ops)
         rows.append(("all", str(calls), str(inplace), seconds_text(total), "", ""))
@@ -95,18 +107,51 @@ class ProfileReport:
 
 
 class _Timer:
-    """Runs a node and measures its time."""
+    """Runs a node and measures its time; of a loop or branch also the nodes inside."""
 
     def __init__(self, node: Apply, wait: Callable[[Any], object]) -> None:
         self.node, self.wait = node, wait
-        self.run, self.seconds = node.op.bound(node), 0.0
+        self.inside = _Bodies(wait) if isinstance(node.op, BodiesOp) else None
+        self.run = node.op.bound(node) if self.inside is None else partial(node.op.watched, self.inside)
+        self.calls, self.seconds = 0, 0.0
 
     def __call__(self, *inputs: Any, **out: Any) -> Any:
         start = perf_counter()
         result = self.run(*inputs, **out)
         self.wait(result)
-        self.seconds = perf_counter() - start
+        self.seconds += perf_counter() - start
+        self.calls += 1
         return result
+
+    def reset(self) -> None:
+        """Forget the calls so far."""
+        self.calls, self.seconds = 0, 0.0
+        for each in self.inside.timers if self.inside is not None else ():
+            each.reset()
+
+
+class _Bodies:
+    """Runs the bodies of a loop or branch node by node, with a timer for each node."""
+
+    def __init__(self, wait: Callable[[Any], object]) -> None:
+        self.wait = wait
+        self.timers: list[_Timer] = []
+        self._runs: dict[Body, Executor] = {}
+
+    def steps(self, body: Body, plain: Executor, *, last: int | None = None, what: str = "") -> Executor:
+        """Return what runs a body once for each step."""
+        if body not in self._runs:
+            fgraph = body.rewritten
+            self._runs[body] = Schedule(fgraph, memory_plan(fgraph), bound=self._timed).run
+        return self._runs[body]
+
+    def branch(self, body: Body, number: int) -> Executor:
+        """Return what runs a branch."""
+        return self.steps(body, body.pure)
+
+    def _timed(self, node: Apply) -> _Timer:
+        self.timers.append(_Timer(node, self.wait))
+        return self.timers[-1]
 
 
 class _TimedRun:
@@ -131,6 +176,8 @@ class _TimedRun:
             # Such an engine compiles each kernel at its first call. It writes nothing in place, so that running twice
             # is harmless.
             self.schedule(*natives)
+            for timer in self.timers:
+                timer.reset()
         self.warming = perf_counter() - start
         self.runs += 1
         return self.schedule(*natives)
@@ -164,14 +211,16 @@ def profile_report(
 def _times(timers: Sequence[_Timer]) -> tuple[OpTime, ...]:
     found: dict[str, list[_Timer]] = {}
     for timer in timers:
-        found.setdefault(timer.node.op.name, []).append(timer)
+        if timer.calls:
+            found.setdefault(timer.node.op.name, []).append(timer)
     times = [
         OpTime(
             name,
-            len(each),
-            sum(bool(timer.node.op.victims(timer.node)) for timer in each),
+            sum(timer.calls for timer in each),
+            sum(timer.calls for timer in each if timer.node.op.victims(timer.node)),
             sum(timer.seconds for timer in each),
-            sum(_traffic(timer.node) for timer in each),
+            sum(timer.calls * _traffic(timer.node) for timer in each),
+            _times([inner for timer in each if timer.inside is not None for inner in timer.inside.timers]),
         )
         for name, each in found.items()
     ]
