@@ -147,3 +147,41 @@ def test_a_profile_has_the_operations_of_the_steps(backend: str) -> None:
     lines = str(report).splitlines()
     (place,) = [number for number, line in enumerate(lines) if line.strip().startswith("cumulative_sum")]
     assert lines[place].startswith("      cumulative_sum")
+
+
+def test_a_report_of_memory_has_what_the_steps_hold(backend: str) -> None:
+    if not has(backend, "writes"):
+        pytest.skip(f"{backend} plans its memory itself")
+    size = 1000 * 8
+
+    def program(x: Array) -> Array:
+        return ua.fori_loop(0, 5, lambda i, c: ua.cumulative_sum(c[::-1]) - ua.cumulative_sum(c), x)
+
+    compiled = ua.compile(program)
+    (report,) = compiled.memory(ua.zeros(1000, dtype=ua.float64)).programs
+    (body,) = report.bodies
+    assert (body.name, report.steps) == ("scan", 1)
+    held = [each for each in body.buffers if each.kind == "temporary" and each.bytes == size]
+    assert held
+    assert size <= body.peak <= 3 * size
+    # What is carried, the number of the step too, and what a step holds beside it.
+    assert report.peak_after == report.results + 8 + body.peak
+    lines = str(report).splitlines()
+    assert any(line.lstrip().startswith("in 0 scan") for line in lines)
+    assert any("cumulative_sum" in line and line.startswith("      ") for line in lines)
+
+
+def test_a_graph_prints_the_graphs_inside(backend: str) -> None:
+    def program(x: Array) -> Array:
+        return ua.fori_loop(0, 5, lambda i, c: ua.cond(ua.sum(c) > 1e9, lambda: c, lambda: ua.cumulative_sum(c) + i), x)
+
+    x = ua.zeros(3)
+    for graph in (ua.compile(program).graph(x), ua.graph.trace(program, x)):
+        lines = str(graph).splitlines()
+        (loop,) = [number for number, line in enumerate(lines) if line.startswith("body of scan [A]")]
+        branches = [number for number, line in enumerate(lines) if line.startswith("  branch ")]
+        assert len(branches) == 2
+        assert loop < branches[0]
+        (inner,) = [number for number, line in enumerate(lines) if "cumulative_sum" in line]
+        assert branches[1] > inner > branches[0] or inner > branches[1]
+        assert lines[inner].startswith("    ")

@@ -204,6 +204,10 @@ class Op(Declarations):
         """Yield the operations that this one runs: itself, or those that it's composed of."""
         yield self
 
+    def inside(self) -> Iterable[tuple[str, str]]:
+        """Return what the graphs that this operation runs are called, and each as text, to be shown below its own."""
+        return ()
+
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins that fit a node: an output in an input's memory must have the input's type."""
         return [twin for twin in self.inplace if _fits(node, twin.destroys(node))]

@@ -77,12 +77,15 @@ def lifetimes(
     return sorted(found.values(), key=lambda each: (isinstance(each.root, Constant), each.first))
 
 
-def peak(memory: Sequence[Lifetime], *, unknown: int = 0) -> int:
+def peak(memory: Sequence[Lifetime], *, unknown: int = 0, inside: Mapping[int, int] | None = None) -> int:
     """Return the most bytes of temporaries and results that are held at one time.
 
-    ``unknown`` is counted for a buffer of unknown size.
+    ``unknown`` is counted for a buffer of unknown size. ``inside`` has what steps hold inside, while they run.
     """
     changes: dict[int, int] = {}
+    for step, size in (inside or {}).items():
+        changes[step] = changes.get(step, 0) + size
+        changes[step + 1] = changes.get(step + 1, 0) - size
     for each in memory:
         if not each.is_given:
             size = unknown if each.bytes is None else each.bytes

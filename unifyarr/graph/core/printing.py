@@ -16,7 +16,7 @@ def render(outputs: Iterable[Variable], labels: Mapping[Apply, int]) -> str:
     """Return the trees below variables. A node that was shown before is referred to by its letters.
 
     Each line has the operation, the node's letters, the dtype and shape, the maps (``v`` for views, ``d`` for destroyed
-    inputs), and the node's position in the order of evaluation.
+    inputs), and the node's position in the order of evaluation. The graphs inside of operations follow.
     """
     places = {node: place for place, node in enumerate(sorted(labels, key=labels.__getitem__))}
     names: dict[Apply, str] = {}
@@ -40,6 +40,10 @@ def render(outputs: Iterable[Variable], labels: Mapping[Apply, int]) -> str:
         for index, each in reversed(list(enumerate(node.inputs))):
             last = index == len(node.inputs) - 1
             stack.append((each, f"{below}{'└─ ' if last else '├─ '}", _cut(f"{below}{'   ' if last else '│  '}")))
+    for node, name in names.items():
+        for what, text in node.op.inside():
+            inner = (f"  {line}".rstrip() for line in text.splitlines())
+            lines += ["", f"{what} of {title(node.op)} [{name}]", *inner]
     return "\n".join(lines)
 
 

@@ -37,6 +37,15 @@ class BodiesOp(Op):
         # What runs it is made again where it's loaded.
         return {key: value for key, value in vars(self).items() if key != "stages"}
 
+    # What the bodies are called; those of a branch have numbers.
+    titles: tuple[str, ...] = ("body",)
+
+    def inside(self) -> Iterator[tuple[str, str]]:
+        """Yield the names and texts of the graphs of the bodies, as they run."""
+        for number, body in enumerate(self.bodies):
+            name = self.titles[number] if number < len(self.titles) else f"branch {number}"
+            yield name, str(body.rewritten)
+
     def parts(self) -> Iterator[Op]:
         """Yield the operations of the bodies."""
         for body in self.bodies:
@@ -150,6 +159,8 @@ class ScanOp(BodiesOp):
 class WhileOp(BodiesOp):
     """A loop as long as a condition holds. Its inputs are what is carried, and what the functions captured."""
 
+    titles = ("condition", "body")
+
     def __init__(self, condition: Body, body: Body, carried: int) -> None:
         self.carried = carried
         super().__init__("while_loop", [condition, body], carried, nout=carried)
@@ -211,6 +222,8 @@ class WhileOp(BodiesOp):
 
 class SwitchOp(BodiesOp):
     """A choice between functions. Its inputs are the number of the chosen one, and what the functions captured."""
+
+    titles = ()
 
     def __init__(self, branches: Sequence[Body]) -> None:
         super().__init__("switch", branches, nout=len(branches[0].types))

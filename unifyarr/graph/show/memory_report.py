@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.basic import Constant, Variable
+from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.lifetimes import Lifetime, lifetimes, peak, settled
 from ..core.memory import memory_plan
 from ..core.names import describe, name_of, title
 from ..kernels.executors import Schedule
+from ..loops.bodies import Body
+from ..loops.ops import BodiesOp
 from .tables import Table, bytes_text
 
 if TYPE_CHECKING:
@@ -51,6 +53,41 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class BodyMemory:
+    """What one step of a loop, or a branch, holds beside what it's passed.
+
+    Attributes
+    ----------
+    step, name
+        The step of the program that runs it, and the name of that loop or branch.
+    buffers
+        The pieces of memory that it uses; their steps are its own.
+    steps
+        The number of operations that it runs.
+    peak
+        The most bytes that are held at one time.
+    bodies
+        The loops and branches inside.
+    """
+
+    step: int
+    name: str
+    buffers: tuple[Buffer, ...]
+    steps: int
+    peak: int
+    bodies: tuple[BodyMemory, ...]
+
+    def _rows(self, depth: int = 1) -> Iterator[tuple[str, ...]]:
+        before = "  " * depth
+        yield (f"{before}in {self.step} {self.name}", "", bytes_text(self.peak), "", "", f"{self.steps} operations")
+        for each in self.buffers:
+            if each.kind in ("temporary", "result"):
+                yield _row(each, self.steps, f"{before}  ")
+        for body in self.bodies:
+            yield from body._rows(depth + 1)
+
+
+@dataclass(frozen=True)
 class ProgramMemory:
     """The memory of a function compiled for arguments of one structure, shape and dtype.
 
@@ -69,6 +106,8 @@ class ProgramMemory:
         result that isn't a view has memory of its own, and by the graph that runs. Memory that an operation uses
         internally isn't counted. JAX, which compiles the whole graph, reports its own figure. TensorFlow reports none,
         so that it's ``None`` there.
+    bodies
+        The loops and branches, whose memory is part of ``peak_after``: none on an engine that plans its memory itself.
     refusal
         Why the engine's own compiler doesn't compile it, ``None`` if it does, or if there's none.
     """
@@ -82,6 +121,7 @@ class ProgramMemory:
     results: int
     peak_before: int
     peak_after: int | None
+    bodies: tuple[BodyMemory, ...] = ()
     refusal: str | None = None
 
     def _table(self) -> Table:
@@ -89,10 +129,8 @@ class ProgramMemory:
         # Only the largest buffers, in their order.
         large = sorted(self.buffers, key=lambda each: -(each.bytes or 0))[:SHOWN]
         shown = [each for each in self.buffers if any(each is other for other in large)]
-        rows = [
-            (each.kind, each.type, bytes_text(each.bytes), *self._steps(each), _listed(each.variables))
-            for each in shown
-        ]
+        rows = [_row(each, self.steps) for each in shown]
+        rows += [row for body in self.bodies for row in body._rows()]
         rest = (
             [f"… {len(self.buffers) - len(shown)} more, none of them larger"] if len(shown) < len(self.buffers) else []
         )
@@ -108,12 +146,6 @@ class ProgramMemory:
                 f"peak beside inputs and constants: {bytes_text(self.peak_before)} as traced, {after} as run",
                 *([] if self.refusal is None else [self.refusal]),
             ],
-        )
-
-    def _steps(self, buffer: Buffer) -> tuple[str, str]:
-        return (
-            "start" if buffer.first < 0 else str(buffer.first),
-            "end" if buffer.last >= self.steps else str(buffer.last),
         )
 
     def __str__(self) -> str:
@@ -154,28 +186,11 @@ def _of_program(program: Program) -> ProgramMemory:
     before = lifetimes(traced, traced.toposort(), {}, views=views)
     nodes = settled(fgraph)
     after = lifetimes(fgraph, nodes, memory_plan(fgraph, order=nodes), views=views)
-    steps = {node: number for number, node in enumerate(nodes)}
-
-    def name(variable: Variable) -> str:
-        if variable.owner is None:
-            return name_of(variable)
-        output = f".{variable.index}" if len(variable.owner.outputs) > 1 else ""
-        return f"{steps[variable.owner]} {title(variable.owner.op)}{output}"
+    buffers, bodies = _buffers(after, nodes), () if program.backend.can_compile else _bodies(nodes)
 
     def total(kind: str) -> int:
         return sum(each.bytes or 0 for each in buffers if each.kind == kind)
 
-    buffers = tuple(
-        Buffer(
-            _buffer_kind(each, len(nodes)),
-            describe(each.root.type) or "?",
-            each.bytes,
-            tuple(map(name, each.variables)),
-            each.first,
-            each.last,
-        )
-        for each in after
-    )
     return ProgramMemory(
         arguments=tuple(f"{variable}: {describe(variable.type)}" for variable in fgraph.inputs),
         backend=program.backend.name,
@@ -185,14 +200,64 @@ def _of_program(program: Program) -> ProgramMemory:
         constants=total("constant"),
         results=total("result"),
         peak_before=peak(before),
-        peak_after=_as_run(program.backend, fgraph, after),
+        peak_after=_as_run(program.backend, fgraph, after, bodies),
+        bodies=bodies,
         refusal=program.refusal,
     )
 
 
-def _as_run(backend: Handle, fgraph: FunctionGraph, memory: Sequence[Lifetime]) -> int | None:
+def _buffers(memory: Sequence[Lifetime], nodes: Sequence[Apply]) -> tuple[Buffer, ...]:
+    steps = {node: number for number, node in enumerate(nodes)}
+
+    def name(variable: Variable) -> str:
+        if variable.owner is None:
+            return name_of(variable)
+        output = f".{variable.index}" if len(variable.owner.outputs) > 1 else ""
+        return f"{steps[variable.owner]} {title(variable.owner.op)}{output}"
+
+    return tuple(
+        Buffer(
+            _buffer_kind(each, len(nodes)),
+            describe(each.root.type) or "?",
+            each.bytes,
+            tuple(map(name, each.variables)),
+            each.first,
+            each.last,
+        )
+        for each in memory
+    )
+
+
+def _bodies(nodes: Sequence[Apply]) -> tuple[BodyMemory, ...]:
+    return tuple(
+        _of_body(number, node.op.name, body)
+        for number, node in enumerate(nodes)
+        if isinstance(node.op, BodiesOp)
+        for body in node.op.bodies
+    )
+
+
+def _of_body(step: int, name: str, body: Body) -> BodyMemory:
+    fgraph = body.rewritten
+    nodes = settled(fgraph)
+    memory = lifetimes(fgraph, nodes, memory_plan(fgraph, order=nodes), views=bool(body.backend.mutable))
+    bodies = _bodies(nodes)
+    return BodyMemory(step, name, _buffers(memory, nodes), len(nodes), peak(memory, inside=_most(bodies)), bodies)
+
+
+def _most(bodies: Sequence[BodyMemory]) -> dict[int, int]:
+    """Map each step to the most that one of its bodies holds: they run one after another."""
+    most: dict[int, int] = {}
+    for each in bodies:
+        most[each.step] = max(most.get(each.step, 0), each.peak)
+    return most
+
+
+def _as_run(
+    backend: Handle, fgraph: FunctionGraph, memory: Sequence[Lifetime], bodies: Sequence[BodyMemory]
+) -> int | None:
     if not backend.can_compile:
-        return peak(memory)
+        return peak(memory, inside=_most(bodies))
     return backend.held_bytes(Schedule(fgraph, {}), [variable.type for variable in fgraph.inputs])
 
 
@@ -205,3 +270,9 @@ def _buffer_kind(memory: Lifetime, steps: int) -> str:
 def _listed(names: Sequence[str], limit: int = 4) -> str:
     more = f", … {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
+
+
+def _row(buffer: Buffer, steps: int, before: str = "") -> tuple[str, ...]:
+    first = "start" if buffer.first < 0 else str(buffer.first)
+    last = "end" if buffer.last >= steps else str(buffer.last)
+    return f"{before}{buffer.kind}", buffer.type, bytes_text(buffer.bytes), first, last, _listed(buffer.variables)
