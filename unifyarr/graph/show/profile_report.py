@@ -111,8 +111,13 @@ class _Timer:
 
     def __init__(self, node: Apply, wait: Callable[[Any], object]) -> None:
         self.node, self.wait = node, wait
-        self.inside = _Bodies(wait) if isinstance(node.op, BodiesOp) else None
-        self.run = node.op.bound(node) if self.inside is None else partial(node.op.watched, self.inside)
+        self.inside: _Bodies | None = None
+        self.run: Callable[..., Any]
+        if isinstance(node.op, BodiesOp):
+            self.inside = _Bodies(wait)
+            self.run = partial(node.op.watched, self.inside)
+        else:
+            self.run = node.op.bound(node)
         self.calls, self.seconds = 0, 0.0
 
     def __call__(self, *inputs: Any, **out: Any) -> Any:
