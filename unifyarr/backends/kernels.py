@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import BackendFeatureError, EngineError
+from ..errors import BackendFeatureError, EngineError, ShapeError
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -39,6 +39,12 @@ def own_error(error: Exception, engines: tuple[str, ...], lack: str) -> type[Exc
     if not own or isinstance(error, _CLEAR):
         return None
     return MemoryError if re.search(lack, str(error)) else EngineError
+
+
+def check_number(selected: int, given: int) -> None:
+    """Raise unless there is a value for each of the places that a mask selects, or one for all of them."""
+    if given not in (1, selected):
+        raise ShapeError(f"the mask selects {selected} elements, but {given} values are assigned")
 
 
 def described(device: object) -> str:

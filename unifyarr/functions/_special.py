@@ -10,6 +10,7 @@ from .._core.arrays.convert import as_real_floating, device_of, has_dtype, scala
 from .._core.arrays.leaving import carries_derivative
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
+from .._core.values.lengths import equal_as_known
 from ..errors import LostDerivativeError
 from ..typing import Scalar
 from .manipulation import broadcast_arrays
@@ -83,7 +84,7 @@ def operands(name: str, *given: Array | Scalar) -> tuple[DType, list[Array]]:
     cast = [
         x.astype(dtype, copy=False) if isinstance(x, Array) else scalar_array(x, dtype, backend, device) for x in given
     ]
-    if any(x.shape != cast[0].shape for x in cast):
+    if not all(equal_as_known(x.shape, cast[0].shape) for x in cast):
         cast = list(broadcast_arrays(*cast))
     return dtype, cast
 

@@ -94,7 +94,7 @@ def logsumexp(
     Source: Blanchard et al., "Accurately computing the log-sum-exp and softmax functions" (2021).
     """
     axes, x = as_axes(axis, x.ndim), as_real_floating(x, "logsumexp")
-    if any(x.shape[each] == 0 for each in axes):
+    if 0 in x.shape and any(tuple.__getitem__(x.shape, each) == 0 for each in axes):
         # The sum of no elements is 0, whose logarithm is -inf.
         return subtract(sum(x, axis=axes, keepdims=keepdims), float("inf"))
     dtype, x = x.dtype, as_single(x)

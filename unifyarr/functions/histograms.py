@@ -86,7 +86,7 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
     if length < 0:
         raise ValueError(f"minlength is not negative, unlike {length}")
     ids = as_index(x)
-    if ids.size:
+    if 0 not in ids.shape:
         bounds = known_bounds(ids)
         if bounds is None:
             raise UnknownShapeError(
@@ -168,7 +168,7 @@ def histogram(
     if dtypes.rank(x.dtype) == 3:
         raise DtypeError(f"histogram() takes real numbers, which have an order, not {x.dtype}")
     _check_weights(x, weights, "histogram")
-    x = reshape(x, (-1,)) if x.size else reshape(x, (0,))
+    x = reshape(x, (-1,)) if 0 not in x.shape else reshape(x, (0,))
     uniform = not (isinstance(bins, Array) and bins.ndim)
     edges = _equal_edges(x, as_integer(bins, "bins"), range) if uniform else _given_edges(bins)  # type: ignore[arg-type]
     weights = None if weights is None else reshape(weights, x.shape)

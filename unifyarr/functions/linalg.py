@@ -12,6 +12,7 @@ from .._core.arrays.views import Window
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
+from .._core.values.lengths import equal_as_known
 from .._core.values.shapes import as_axes, as_axis, broadcast, reduced, size
 from ..errors import AxisError, ShapeError
 from .manipulation import permute_dims, reshape
@@ -61,7 +62,7 @@ def matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     Source: Array API standard 2025.12, ``matmul``.
     """
     first, second = x1.shape, x2.shape
-    if not first or not second or first[-1] != second[-2 if len(second) > 1 else 0]:
+    if not first or not second or not equal_as_known(first[-1:], second[-2:][:1]):
         raise ShapeError(f"matmul() takes shapes (..., M, K) and (..., K, N), not {first} and {second}")
     leading = broadcast(first[:-2], second[:-2], name="matmul")
     shape = leading + first[-2:-1] + (second[-1:] if len(second) > 1 else ())
@@ -210,7 +211,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None)
         raise ShapeError(f"vecdot() takes arrays of at least one dimension, not of shapes {x1.shape} and {x2.shape}")
     ndim = max(x1.ndim, x2.ndim)
     axis = as_axis(axis, min(x1.ndim, x2.ndim) if axis < 0 else ndim) - (min(x1.ndim, x2.ndim) if axis < 0 else ndim)
-    if x1.shape[axis] != x2.shape[axis]:
+    if not equal_as_known(x1.shape[axis:][:1], x2.shape[axis:][:1]):
         raise ShapeError(
             f"vecdot() of shapes {x1.shape} and {x2.shape}: the vectors along axis {axis} differ in length"
         )

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Sized
 from itertools import pairwise
 
-from .._core.arrays.array import Array
+from .._core.arrays.array import Array, wrap
 from .._core.arrays.leaving import knows_values
+from .._core.arrays.ownership import read
 from .._core.arrays.recipes import geometry, is_contiguous, make_view
 from .._core.arrays.views import Broadcast, Reshape, Window
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
-from .._core.values.lengths import equal_as_known
+from .._core.values.lengths import PartialShape, equal_as_known
 from .._core.values.shapes import (
     ADDRESSES,
     as_axes,
@@ -30,6 +31,7 @@ from .._core.values.shapes import (
     size,
     spliced,
 )
+from .._core.writing.inplace import repeated_like
 from ..errors import AxisError, ShapeError
 from ..typing import Shape
 
@@ -68,7 +70,22 @@ def broadcast_arrays(*arrays: Array, out: tuple[Array, ...] | None = None) -> tu
     Source: Array API standard 2025.12, ``broadcast_arrays``.
     """
     shape = broadcast(*(x.shape for x in arrays), name="broadcast_arrays")
+    if type(shape) is PartialShape:
+        return _broadcast_as_known(arrays, shape)
     return tuple(_whole(x) if x.shape == shape else make_view(x, Broadcast(shape)) for x in arrays)
+
+
+def _broadcast_as_known(arrays: Sequence[Array], shape: PartialShape) -> tuple[Array, ...]:
+    # Only an array that has all lengths of the result knows them: the others are written to such.
+    lengths = list(tuple.__iter__(shape))
+    whole = [list(tuple.__iter__(x.shape)) == lengths for x in arrays]
+    if not any(whole):
+        shape.refuse()
+    like = arrays[whole.index(True)]
+    return tuple(
+        _whole(x) if fits else wrap(repeated_like(read(x), like.astype(x.dtype)), x._backend)
+        for x, fits in zip(arrays, whole, strict=True)
+    )
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
@@ -445,6 +462,9 @@ def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, out: Array |
     Source: Array API standard 2025.12, ``reshape``.
     """
     before = x.shape
+    if type(before) is PartialShape and len(before) == 1 and as_integers(shape, "a shape") == (-1,):
+        # Of any length, known or not.
+        return make_view(x, Window.of_order(before, (0,)))
     shape = resolve_unknown(shape, size(before))
     if not is_contiguous(x):
         try:

@@ -33,7 +33,7 @@ def _extremum(name: str, x: Array, axis: int | None, keepdims: bool, out: Array 
     axes = tuple(range(x.ndim)) if axis is None else (as_axis(axis, x.ndim),)
     if axis is not None:
         axis = axes[0]
-    if any(x.shape[each] == 0 for each in axes):
+    if 0 in x.shape and any(x.shape[each] == 0 for each in axes):
         raise ShapeError(f"{name}() of an array of shape {x.shape} has nothing to choose from along axis {axis}")
     shape = reduced(x.shape, axes, keepdims)
     return invoke(name, x, axis=axis, keepdims=bool(keepdims), out=out, result=(shape, dtypes.int64))

@@ -78,7 +78,8 @@ def _cumulative(
         x = x.reshape((1,))
     axis = as_axis(axis, x.ndim)
     wanted = accumulator(x, dtype)
-    shape = spliced(x.shape, axis, axis + 1, x.shape[axis] + bool(include_initial))
+    length: Any = tuple.__getitem__(x.shape, axis)
+    shape = spliced(x.shape, axis, axis + 1, length and length + bool(include_initial))
     static: dict[str, Any] = {"axis": axis, "dtype": wanted, "include_initial": bool(include_initial)}
     return invoke(name, x, out=out, result=(shape, wanted), **static)
 

@@ -10,6 +10,7 @@ from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle
 from ..engines.tracing import current
+from ..values.lengths import PartialShape
 from ..values.supplying import NotSupplied
 
 
@@ -110,8 +111,15 @@ class Slots:
 
     @property
     def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
+        """The number of elements; of an array whose shape isn't known in a compiled function, a 0-d array."""
+        shape = self.shape
+        if type(shape) is PartialShape and self._backend.records:
+            return self._count()  # type: ignore[return-value]
+        return math.prod(shape)
+
+    def _count(self, /) -> Any:
+        """Return the number of elements as a 0-d array."""
+        raise NotSupplied
 
     @property
     def itemsize(self) -> int:

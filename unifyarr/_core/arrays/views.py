@@ -290,6 +290,21 @@ class Elements(Record):
         return writing_kernel(backend, self.kernel, results)(native, value, *self.indices)
 
 
+class Places(Record):
+    """The elements at some places of the base's first axes, which count as one, in C order; not a view."""
+
+    places: Any
+    axes: int
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that writes."""
+        return "put_places"
+
+    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+        return writing_kernel(backend, self.kernel, results)(native, value, self.places, axes=self.axes)
+
+
 class Selected(Record):
     """The elements where a mask of the base's leading axes is true, as many as the value has; not a view.
 
@@ -331,7 +346,7 @@ def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:
 def put_through(
     backend: Handle,
     native: Any,
-    steps: Sequence[Step | Elements | Masked | Selected],
+    steps: Sequence[Step | Elements | Masked | Places | Selected],
     value: Any,
     results: list[Any] | None = None,
 ) -> Any:

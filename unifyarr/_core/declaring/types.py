@@ -14,8 +14,9 @@ import numpy as np
 
 from ...typing import Shape
 from ..engines import dtypes
+from ..values.lengths import shape_of
 from ..values.records import Record
-from ..values.shapes import broadcast, reduced
+from ..values.shapes import broadcast, joined, reduced, spliced
 
 
 class Typed(Protocol):
@@ -63,15 +64,15 @@ def _same(x: Typed, *others: Typed, **static: Any) -> ArrayType:
 
 
 def _window(x: Typed, *, window: Sequence[tuple[int, int, int]]) -> ArrayType:
-    return ArrayType(tuple([length for _, _, length in window]), x.dtype)
+    return ArrayType(shape_of([length for _, _, length in window]), x.dtype)
 
 
 def _permuted(x: Typed, *, axes: Sequence[int]) -> ArrayType:
-    return ArrayType(tuple([x.shape[axis] for axis in axes]), x.dtype)
+    return ArrayType(shape_of([tuple.__getitem__(x.shape, axis) for axis in axes]), x.dtype)
 
 
 def _shaped(x: Typed, *, shape: Shape) -> ArrayType:
-    return ArrayType(tuple(shape), x.dtype)
+    return ArrayType(shape_of(tuple.__iter__(shape)), x.dtype)
 
 
 def _part(x: Typed) -> ArrayType:
@@ -85,7 +86,11 @@ def _diagonal(x: Typed, *, offset: int) -> ArrayType:
 
 
 def _gathered(x: Typed, *indices: Typed) -> ArrayType:
-    return ArrayType((*(indices[0].shape if indices else ()), *x.shape[len(indices) :]), x.dtype)
+    return ArrayType((indices[0].shape if indices else ()) + x.shape[len(indices) :], x.dtype)
+
+
+def _at_places(x: Typed, places: Typed, *, axes: int) -> ArrayType:
+    return ArrayType(places.shape + x.shape[axes:], x.dtype)
 
 
 def _cast(x: Typed, *, dtype: np.dtype[Any]) -> ArrayType:
@@ -93,14 +98,11 @@ def _cast(x: Typed, *, dtype: np.dtype[Any]) -> ArrayType:
 
 
 def _joined(*arrays: Typed, axis: int) -> ArrayType:
-    shape = arrays[0].shape
-    length = sum([x.shape[axis] for x in arrays])
-    return ArrayType((*shape[:axis], length, *shape[axis + 1 :]), arrays[0].dtype)
+    return ArrayType(joined([x.shape for x in arrays], axis), arrays[0].dtype)
 
 
 def _stacked(*arrays: Typed, axis: int) -> ArrayType:
-    shape = arrays[0].shape
-    return ArrayType((*shape[:axis], len(arrays), *shape[axis:]), arrays[0].dtype)
+    return ArrayType(spliced(arrays[0].shape, axis, axis, len(arrays)), arrays[0].dtype)
 
 
 def _made(*, shape: Shape, dtype: np.dtype[Any], **static: Any) -> ArrayType:
@@ -244,14 +246,15 @@ def _named(rule: Rule, names: str) -> dict[str, Rule]:
 
 
 RULES: dict[str, Rule] = {
-    **_named(_same, "copy set_window set_real set_imag scatter put_mask scatter_reduce detach stop_gradient"),
-    **_named(_same, "partition expm square_repeatedly cholesky inv matrix_power"),
+    **_named(_same, "copy set_window set_real set_imag scatter put_mask put_places scatter_reduce"),
+    **_named(_same, "detach stop_gradient partition expm square_repeatedly cholesky inv matrix_power"),
     **_named(_window, "get_window"),
     **_named(_permuted, "permute_dims"),
     **_named(_shaped, "reshape broadcast_to"),
     **_named(_part, "real imag"),
     **_named(_diagonal, "diagonal"),
     **_named(_gathered, "gather"),
+    **_named(_at_places, "take_places"),
     **_named(_cast, "astype"),
     **_named(_joined, "concat"),
     **_named(_stacked, "stack"),

@@ -18,7 +18,7 @@ _INDEXING = "get_window", "set_window", "gather", "scatter", "put_mask"
 _VIEWS = "reshape", "permute_dims", "broadcast_to", "diagonal", "real", "imag", "set_real", "set_imag", "bitcast"
 MACHINERY = frozenset({*_INDEXING, *_VIEWS, "astype", "concat", "stack"})
 # reads and writes by masks where no length is known before its values are,
-SELECTIONS = frozenset({"select", "put_selected"})
+SELECTIONS = frozenset({"select", "put_selected", "take_places", "put_places"})
 # and the engine's own generator of random numbers, which it need not have.
 _DRAWS = "uniform", "normal", "integers", "permutation", "gamma", "poisson", "binomial"
 RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})

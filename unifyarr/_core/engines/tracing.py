@@ -13,9 +13,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, NoReturn, Protocol, TypeVar, cast
 
+from ...errors import UnknownShapeError
+from ..values.lengths import PartialShape
 from ..values.records import Record
+from ..values.supplying import supply
 from .handle import Handle
 
 # An array, whose class is above.
@@ -60,6 +63,9 @@ class Running(Protocol):
 
     def original(self, x: Any) -> Any:
         """Return the array that a stand-in stands for, of any other array itself."""
+
+    def refuse_length(self, shape: PartialShape) -> NoReturn:
+        """Raise: inside, a length is needed that isn't known."""
 
 
 class Recording(Protocol):
@@ -146,6 +152,19 @@ def recording() -> Recording | None:
     """Return what notes what bodies do in this thread or task, if any."""
     found = mode.get()
     return None if found is None else found.recording
+
+
+def _refuse(shape: PartialShape, /) -> NoReturn:
+    trace = running()
+    if trace is not None:
+        trace.refuse_length(shape)
+    raise UnknownShapeError(
+        f"an array of shape {shape!r} has lengths that aren't known before its values are computed, and this needs "
+        "them: compute them first, x.compute() or x.persist()"
+    )
+
+
+supply(PartialShape.refuse, _refuse)
 
 
 def unrepeatable() -> None:

@@ -7,15 +7,17 @@ arrays by their stand-ins before they look at any slot, and all that is under th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ...errors import UnknownShapeError
 from ..arrays.array import Array, wrap
 from ..arrays.recipes import make_recipe, root_of, steps_with
 from ..engines.handle import Handle
 from ..engines.natives import backend_of_native
 from ..values.arguments import MOST_AXES
+from ..values.lengths import PartialShape
 from ..values.records import Record
 
 if TYPE_CHECKING:
@@ -162,6 +164,13 @@ class Capturing:
                 self._natives[id(value)] = value, wrap(value, self.backend)
             return self._natives[id(value)][1]
         return None
+
+    def refuse_length(self, shape: PartialShape) -> NoReturn:
+        """Raise: inside, a length is needed that isn't known."""
+        raise UnknownShapeError(
+            f"an array of shape {shape!r} has lengths that aren't known before its values are computed, and this needs "
+            "them: compute them outside"
+        )
 
     def check(self, declaration: Declaration, call: Call) -> None:
         """Hold the kernel of a function against its body, as far as values are known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
-from ...errors import UnknownShapeError
+from .supplying import NotSupplied
 
 
 class PartialShape(tuple[Any, ...]):
@@ -54,14 +54,13 @@ class PartialShape(tuple[Any, ...]):
 
     def refuse(self) -> NoReturn:
         """Raise: a length is needed that isn't known."""
-        raise UnknownShapeError(
-            f"an array of shape {self!r} has lengths that aren't known before its values are computed, and this needs "
-            "them: compute them first, x.compute() or x.persist()"
-        )
+        raise NotSupplied
 
 
 def shape_of(lengths: Iterable[Any]) -> tuple[Any, ...]:
     """Return lengths as a shape, of which ``None`` is one that isn't known."""
+    if type(lengths) is PartialShape:
+        return lengths
     shape = tuple(lengths)
     return PartialShape(shape) if None in shape else shape
 

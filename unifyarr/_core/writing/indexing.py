@@ -28,8 +28,8 @@ from ..values.lengths import PartialShape, equal_as_known
 from ..values.records import Record
 from ..values.shapes import broadcast
 from ..values.supplying import supply
-from .inplace import assign, check_target, fit
-from .masking import chooses, put_mask, put_selected, select
+from .inplace import assign, check_target, fit, repeated_like
+from .masking import chooses, move, put_at_places, put_mask, put_selected, select
 
 
 class Key(Record):
@@ -42,6 +42,8 @@ class Key(Record):
     place: int
     # Whether integers take away every axis: the result is an independent 0-d array then.
     is_element: bool
+    # The mask of values of each call, in a trace: its axes count as one, which the only index goes through.
+    mask: Array | None = None
 
 
 _BASIC = frozenset({slice, int, type(None), type(Ellipsis)})
@@ -160,6 +162,7 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
     # For each index, how many axes of slices and None stand before it.
     standing: list[int] = []
     runs: list[int] = []
+    alone = _only_mask(x, items)
     for number, item in enumerate(items):
         axis = len(boxes)
         if item is None:
@@ -175,22 +178,27 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
             mask: Array = item
             lengths = x.shape[axis : axis + mask.ndim]
             # As in NumPy, a mask without elements along an axis selects nothing from one of any length.
-            if any(given not in (0, length) for given, length in zip(mask.shape, lengths, strict=True)):
+            if not equal_as_known(mask.shape, lengths) and any(
+                given not in (0, length) for given, length in zip(mask.shape, lengths, strict=True)
+            ):
                 raise IndexError(f"a mask of shape {mask.shape} can't index axes of lengths {lengths}")
             if mask.ndim == 0:
                 # It indexes an axis of length one that wasn't there.
                 front.append(None)
                 indices.append(_nonzero(mask.reshape((1,)))[0])
                 continue
-            indices.extend(_nonzero(mask))
+            indices.extend(_nonzero(mask) if alone is None else alone[1:])
             front.extend(range(axis, axis + mask.ndim))
-            boxes.extend((0, 1, length) for length in lengths)
+            boxes.extend((0, 1, length) for length in tuple.__iter__(lengths))
         elif isinstance(item, Array):
             indices.append(item)
             front.append(axis)
             boxes.append((0, 1, x.shape[axis]))
         else:
             position = _as_position(item, x.shape[axis], axis)
+            if alone is not None:
+                boxes.append((position, 1, 1))
+                continue
             indices.append(convert.scalar_array(position, dtypes.int64, x._backend, convert.device_of([x], x._backend)))
             front.append(axis)
             boxes.append((0, 1, x.shape[axis]))
@@ -199,11 +207,26 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
         shape = broadcast(*(each.shape for each in indices))
     except ValueError as error:
         raise IndexError(f"arrays that index don't broadcast: {error}") from None
-    spread = tuple(each if equal_as_known(each.shape, shape) else _spread(each, shape) for each in indices)
+    is_known = type(shape) is not PartialShape
+    like = next((each for each in indices if is_known or (len(each.shape) == len(shape) and None in each.shape)), x)
+    spread = tuple(
+        each if type(each.shape) is type(shape) and equal_as_known(each.shape, shape) else _spread(each, shape, like)
+        for each in indices
+    )
     together = runs == list(range(runs[0], runs[0] + len(runs)))
     # A 0-d array of an integer is an integer.
     is_element = not shape and not rest and not had_ellipsis
-    return Key(window, spread, standing[0] if together else 0, is_element)
+    return Key(window, spread, standing[0] if together else 0, is_element, None if alone is None else alone[0])
+
+
+def _only_mask(x: Array, items: list[Any]) -> tuple[Array, Array] | None:
+    """Return the mask that is the only array of a key in a trace, and its places, if these are values of each call."""
+    arrays = [item for item in items if isinstance(item, Array)]
+    if not x._backend.records or len(arrays) != 1 or arrays[0].dtype != dtypes.bool or arrays[0].ndim == 0:
+        return None
+    (mask,) = arrays
+    (places,) = _nonzero(mask if mask.ndim == 1 else mask.reshape((-1,)))
+    return (mask, places) if type(places.shape) is PartialShape else None
 
 
 def _nonzero(mask: Array) -> tuple[Array, ...]:
@@ -211,8 +234,10 @@ def _nonzero(mask: Array) -> tuple[Array, ...]:
     return tuple(wrap(each, backend) for each in backend.kernel("nonzero")(read(mask)))
 
 
-def _spread(index: Array, shape: Shape) -> Array:
+def _spread(index: Array, shape: Shape, like: Array) -> Array:
     backend = index._backend
+    if type(shape) is PartialShape:
+        return wrap(repeated_like(read(index), like), backend)
     return wrap(backend.kernel("broadcast_to")(read(index), shape=shape), backend)
 
 
@@ -234,7 +259,7 @@ def get_item(x: Array, key: object, /) -> Array:
     backend = x._backend
     if not backend.has_shapes and chooses(key, x):
         return select(x, key)
-    window, indices, place, is_element = resolve(x, key)
+    window, indices, place, is_element, mask = resolve(x, key)
     if is_element and not indices:
         return wrap(backend.copy(window.get(backend, read(x))), backend)
     view = make_view(x, window)
@@ -242,22 +267,14 @@ def get_item(x: Array, key: object, /) -> Array:
         if type(view) is View and view._root is x:
             view._key = key
         return view
-    native = backend.kernel("gather")(read(view), *map(read, indices))
-    return wrap(_move(backend, native, indices[0].ndim, place), backend)
+    if mask is not None:
+        native = backend.kernel("take_places")(read(view), read(indices[0]), axes=mask.ndim)
+    else:
+        native = backend.kernel("gather")(read(view), *map(read, indices))
+    return wrap(move(backend, native, indices[0].ndim, place), backend)
 
 
 supply(Array._get_item, get_item)
-
-
-def _move(backend: Any, native: Any, count: int, place: int, back: bool = False) -> Any:
-    # Move the leading axes to their positions in the result, or back from there.
-    if not place or not count:
-        return native
-    ndim = len(backend.shape(native))
-    order = [*range(count, count + place), *range(count), *range(count + place, ndim)]
-    if back:
-        order = [int(axis) for axis in np.argsort(order)]
-    return backend.kernel("permute_dims")(native, axes=tuple(order))
 
 
 @explains("x[key] = value")
@@ -274,7 +291,7 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         put_selected(x, key, value)
         return
     check_target(x)
-    window, indices, place, is_element = resolve(x, key)
+    window, indices, place, is_element, mask = resolve(x, key)
     shape = window.shape(x.shape)
     backend = x._backend
     # An element takes a 0-d value only, as in NumPy.
@@ -290,11 +307,14 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         else:
             assign(x, native, window)
         return
-    lead, rest = indices[0].shape, shape[len(indices) :]
-    shape = (*rest[:place], *lead, *rest[place:])
-    native = fit(value, x, shape, exact=is_element, what=what, assigned=True)
-    native = _move(backend, native, len(lead), place, back=True)
     target = x if window.is_identity(x.shape) else make_view(x, window)
+    if mask is not None:
+        put_at_places(target, mask, indices[0], place, value)
+        return
+    lead, rest = indices[0].shape, shape[len(indices) :]
+    shape = rest[:place] + lead + rest[place:]
+    native = fit(value, x, shape, exact=is_element, what=what, assigned=True)
+    native = move(backend, native, len(lead), place, back=True)
     assign(target, native, Elements(tuple(map(read, indices))))
 
 

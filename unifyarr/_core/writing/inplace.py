@@ -20,7 +20,7 @@ from ..arrays.array import Array, wrap
 from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
 from ..arrays.recipes import root_of, steps_with
-from ..arrays.views import Elements, Masked, Selected, Step, put_through, store
+from ..arrays.views import Elements, Masked, Places, Selected, Step, put_through, store
 from ..arrays.weak import WeakFloat, kind_of
 from ..engines import dtypes
 from ..engines.dtypes import DType
@@ -194,7 +194,7 @@ def _from_data(value: object, target: Array, assigned: bool) -> Array:
     return wrap(backend.from_numpy(array, device=device, copy=True), backend)
 
 
-def assign(target: Array, native: Any, *last: Step | Elements | Masked | Selected) -> None:
+def assign(target: Array, native: Any, *last: Step | Elements | Masked | Places | Selected) -> None:
     """Write a native value of the target's shape and dtype, which ``check_target`` and ``fit`` have passed.
 
     ``last`` is which elements of the target are written, if not all.
@@ -203,7 +203,7 @@ def assign(target: Array, native: Any, *last: Step | Elements | Masked | Selecte
         tell_copied(target)
 
 
-def put(target: Array, native: Any, *last: Step | Elements | Masked | Selected) -> bool:
+def put(target: Array, native: Any, *last: Step | Elements | Masked | Places | Selected) -> bool:
     """Do what ``assign`` does; return whether a donating engine had to copy the other elements for it."""
     unrepeatable()
     backend = target._backend

@@ -13,13 +13,15 @@ from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import LOCK, read, rebind
-from ..arrays.views import Masked, Selected
+from ..arrays.slots import Slots
+from ..arrays.views import Masked, Places, Selected
 from ..arrays.weak import kind_of
 from ..engines import dtypes
 from ..engines.handle import Handle, has_one_device
 from ..engines.tracing import mode
-from ..values.lengths import PartialShape, equal_as_known, leading
+from ..values.lengths import PartialShape, equal_as_known, leading, shape_of
 from ..values.shapes import broadcast
+from ..values.supplying import supply
 from .inplace import MANY, assign, check_target, fit, fit_dtype, repeated_like
 
 _WHAT = "the masked part"
@@ -55,13 +57,8 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
         native, given = fit_dtype(value, x, what=_WHAT, assigned=True)
         value = wrap(native, x._backend)
     if len(given) <= len(shape):
-        native, rest = fit(value, x, shape, exact=False, what=_WHAT, assigned=True), (1,) * len(shape)
-        spread = x._backend.kernel("reshape")(read(mask), shape=(*tuple.__iter__(mask.shape), *rest))
-        if type(x.shape) is PartialShape:
-            spread = repeated_like(spread, x.astype(dtypes.bool))
-        else:
-            spread = x._backend.kernel("broadcast_to")(spread, shape=x.shape)
-        assign(x, native, Masked(spread))
+        native = fit(value, x, shape, exact=False, what=_WHAT, assigned=True)
+        assign(x, native, Masked(_spread(mask, x)))
         return
     # As NumPy, leading axes of length one fall away.
     while len(given) > len(shape) + 1 and given[0] == 1:
@@ -74,12 +71,75 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
     assign(x, native, Selected(read(mask)))
 
 
+def _count(x: Slots, /) -> Any:
+    array: Any = x
+    return wrap(array._backend.count(read(array)), array._backend)
+
+
+supply(Slots._count, _count)
+
+
 def _fitting(x: Array, key: Any) -> Array:
     mask = convert.as_array(key, x._backend)
     lengths = leading(x.shape, mask.ndim)
     if not equal_as_known(mask.shape, lengths):
         raise IndexError(f"a mask of shape {mask.shape} can't index axes of lengths {lengths}")
     return mask
+
+
+def put_at_places(x: Array, mask: Array, places: Array, place: int, value: Any) -> None:
+    """Write where a mask of leading axes is true, in a trace: ``places`` has where, and ``place`` is the axis for them.
+
+    One value for all places is chosen by the mask, which needs no places.
+    """
+    backend, rest = x._backend, x.shape[mask.ndim :]
+    shape = rest[:place] + places.shape + rest[place:]
+    native, given = None, ()
+    if kind_of(value) not in dtypes.SCALARS:
+        native, given = fit_dtype(value, x, what=_WHAT, assigned=True)
+        # As NumPy, leading axes of length one fall away.
+        while len(given) > len(shape) and tuple.__getitem__(given, 0) == 1:
+            given = given[1:]
+            native = backend.kernel("reshape")(native, shape=given)
+    # The axis of the value that goes through the places, if it has one, and the lengths of the others.
+    axis = len(given) - len(shape) + place
+    others = given if axis < 0 else given[:axis] + given[axis + 1 :]
+    if len(given) > len(shape) or broadcast(others, rest) != rest:
+        raise ShapeError(f"{_WHAT} has shape {shape}, but the value has {given}")
+    number = 1 if axis < 0 else tuple.__getitem__(given, axis)
+    if number == 1:
+        if native is not None:
+            value = wrap(native if axis < 0 else backend.kernel("reshape")(native, shape=others), backend)
+        native = fit(value, x, rest, exact=False, what=_WHAT, assigned=True)
+        assign(x, native, Masked(_spread(mask, x)))
+        return
+    if others != rest:
+        whole = (*rest[:place], number, *rest[place:])
+        true = convert.scalar(True, dtypes.bool, backend, convert.device_of([x], backend))
+        true = backend.kernel("broadcast_to")(true, shape=(*rest[:place], 1, *rest[place:]))
+        native = backend.kernel("where")(true, native, native, result=(shape_of(whole), x.dtype.dtype))
+    assign(x, move(backend, native, 1, place, back=True), Places(read(places), mask.ndim))
+
+
+def _spread(mask: Array, x: Array) -> Any:
+    # A mask of leading axes as one of the whole shape.
+    backend = x._backend
+    shape = (*tuple.__iter__(mask.shape), *[1] * (x.ndim - mask.ndim))
+    spread = backend.kernel("reshape")(read(mask), shape=shape) if x.ndim > mask.ndim else read(mask)
+    if type(x.shape) is PartialShape:
+        return repeated_like(spread, x.astype(dtypes.bool))
+    return backend.kernel("broadcast_to")(spread, shape=x.shape)
+
+
+def move(backend: Any, native: Any, count: int, place: int, back: bool = False) -> Any:
+    """Move the leading axes to their positions in the result of an index, or back from there."""
+    if not place or not count:
+        return native
+    ndim = len(backend.shape(native))
+    order = [*range(count, count + place), *range(count), *range(count + place, ndim)]
+    if back:
+        order = [int(axis) for axis in np.argsort(order)]
+    return backend.kernel("permute_dims")(native, axes=tuple(order))
 
 
 def put_mask(x: Array, key: Any, value: object) -> bool:

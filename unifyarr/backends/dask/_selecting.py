@@ -8,7 +8,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ...errors import ShapeError
+from ..kernels import check_number
 from ._chunks import from_host, joining
 from .manipulation import reshape
 
@@ -63,8 +63,8 @@ def _led(x: da.Array, mask: da.Array) -> tuple[da.Array, da.Array]:
 
 def _check_number(selected: int, given: float) -> None:
     # A number that isn't known is NaN.
-    if given == given and given not in (1, selected):
-        raise ShapeError(f"the mask selects {selected} elements, but {given} values are assigned")
+    if given == given:
+        check_number(selected, int(given))
 
 
 def _counted(mask: Any) -> Any:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from ..kernels import bound_by, support_native_out
+from ..kernels import bound_by, check_number, support_native_out
 from . import _direct as np
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
-Window = tuple[tuple[int, int, int], ...]
+Window = tuple[tuple[int, int, Any], ...]
 
 
 def _slices(window: Window) -> Any:
     result = []
     for start, step, length in window:
+        if length is None:
+            # All of an axis whose length wasn't known.
+            result.append(slice(None))
+            continue
         stop: int | None = start + step * length
         if length == 0:
             start, stop, step = 0, 0, 1
@@ -56,6 +61,26 @@ def gather(x: np.ndarray, /, *indices: np.ndarray) -> np.ndarray:
 def scatter(x: np.ndarray, value: np.ndarray, /, *indices: np.ndarray) -> np.ndarray:
     """Write ``value``, of the shape of ``gather(x, *indices)`` and of ``x``'s dtype; of equal indices the last wins."""
     x[indices] = value
+    return x
+
+
+def take_places(x: np.ndarray, places: np.ndarray, /, *, axes: int) -> np.ndarray:
+    """Return the elements at 1-d ``places`` of the first ``axes`` axes of ``x``, which count as one, in C order."""
+    count = math.prod(x.shape[:axes])
+    return x.reshape(count, *x.shape[axes:]).take(places, 0)
+
+
+def put_places(x: np.ndarray, value: np.ndarray, places: np.ndarray, /, *, axes: int) -> np.ndarray:
+    """Write ``value``, of the shape of ``take_places(x, places, axes=axes)`` and of ``x``'s dtype; return ``x``.
+
+    One value along the places is for all of them. No place comes twice.
+    """
+    check_number(len(places), len(value))
+    try:
+        x.reshape(math.prod(x.shape[:axes]), *x.shape[axes:], copy=False)[places] = value
+    except ValueError:
+        # No view has these axes as one.
+        x[np.unravel_index(places, x.shape[:axes])] = value
     return x
 
 

@@ -14,7 +14,10 @@ def forward(window: Window) -> tuple[tuple[slice, ...], list[int]]:
     """Return slices with positive steps over the same elements, and the axes that the window traverses backwards."""
     slices, backward = [], []
     for axis, (start, step, length) in enumerate(window):
-        if length == 0:
+        if length is None:
+            # All of an axis whose length wasn't known.
+            slices.append(slice(None))
+        elif length == 0:
             slices.append(slice(0, 0))
         elif step > 0 or length == 1:
             slices.append(slice(start, start + abs(step) * (length - 1) + 1, abs(step)))

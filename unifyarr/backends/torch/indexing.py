@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
@@ -9,7 +10,7 @@ from operator import itemgetter
 import torch
 from torch import Tensor
 
-from ..kernels import bound_by, known_by, worked_around
+from ..kernels import bound_by, check_number, known_by, worked_around
 from ._indices import Window, check_bounds, check_device_bounds, forward, last_writes
 from ._shared import UNSIGNED, as_dtype, as_signed, independent, is_plain, writes
 
@@ -70,6 +71,25 @@ def scatter(x: Tensor, value: Tensor, /, *indices: Tensor) -> Tensor:
         last = last_writes(x, flat)
         flat, value = [index[last] for index in flat], value[last]
     as_signed(x)[tuple(flat)] = as_signed(value)
+    return x
+
+
+@worked_around("no kernel for uint16, uint32, uint64")
+def take_places(x: Tensor, places: Tensor, /, *, axes: int) -> Tensor:
+    # Half as long as ``x[places]``.
+    flat = as_signed(x).reshape(math.prod(x.shape[:axes]), *x.shape[axes:])
+    return as_dtype(flat.index_select(0, places), x.dtype)
+
+
+@worked_around("no kernel for uint16, uint32, uint64")
+@writes
+def put_places(x: Tensor, value: Tensor, places: Tensor, /, *, axes: int) -> Tensor:
+    check_number(len(places), len(value))
+    target, value = as_signed(x), as_signed(independent(value, x)).expand(len(places), *x.shape[axes:])
+    if target.is_contiguous():
+        target.view(math.prod(x.shape[:axes]), *x.shape[axes:]).index_copy_(0, places, value)
+    else:
+        target[torch.unravel_index(places, x.shape[:axes])] = value
     return x
 
 

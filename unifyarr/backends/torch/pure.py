@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
+from ..kernels import check_number
 from ._indices import Window, check_device_bounds, forward, last_writes
 from ._shared import as_dtype, as_signed, has_address
 
@@ -15,13 +18,14 @@ from ._shared import as_dtype, as_signed, has_address
 def set_window(x: Tensor, value: Tensor, /, *, window: Window) -> Tensor:
     slices, backward = forward(window)
     # A 0-d value may go into one element.
-    value = as_signed(value).expand([length for _, _, length in window])
+    lengths = [all if length is None else length for all, (_, _, length) in zip(x.shape, window, strict=True)]
+    value = as_signed(value).expand(lengths)
     return as_dtype(_inserted(as_signed(x), value.flip(backward) if backward else value, slices, 0), x.dtype)
 
 
 def _inserted(x: Tensor, value: Tensor, slices: tuple[slice, ...], axis: int) -> Tensor:
     # Axis by axis: torch has no function that inserts a box.
-    while axis < len(slices) and slices[axis] == slice(0, x.shape[axis], 1):
+    while axis < len(slices) and slices[axis] in (slice(None), slice(0, x.shape[axis], 1)):
         axis += 1
     if axis == len(slices):
         return value
@@ -61,6 +65,13 @@ def _last_wins(x: Tensor, value: Tensor, indices: list[Tensor]) -> Tensor:
     return torch.where(is_last, value, value[winner].detach())
 
 
+def put_places(x: Tensor, value: Tensor, places: Tensor, /, *, axes: int) -> Tensor:
+    check_number(len(places), len(value))
+    value = as_signed(value).expand(len(places), *x.shape[axes:])
+    flat = as_signed(x).reshape(math.prod(x.shape[:axes]), *x.shape[axes:])
+    return as_dtype(flat.index_copy(0, places, value).reshape(x.shape), x.dtype)
+
+
 def put_mask(x: Tensor, value: Tensor, mask: Tensor, /) -> Tensor:
     return as_dtype(torch.where(mask, as_signed(value), as_signed(x)), x.dtype)
 
@@ -73,4 +84,4 @@ def set_imag(x: Tensor, value: Tensor, /) -> Tensor:
     return torch.complex(torch.real(x), value)
 
 
-KERNELS = {kernel.__name__: kernel for kernel in (set_window, scatter, put_mask, set_real, set_imag)}
+KERNELS = {kernel.__name__: kernel for kernel in (set_window, scatter, put_places, put_mask, set_real, set_imag)}

@@ -19,13 +19,14 @@ VIEWS = frozenset(
 # Those of them whose views may be read-only, or have elements that share memory.
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 # Kernels that write to their first array if the engine can. The pure operations work on a copy.
-WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask"})
+WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask", "put_places"})
 # Kernels that may raise because of values, such as an index out of bounds or a singular matrix.
 FALLIBLE = frozenset(
     {
         *("gather", "scatter", "scatter_reduce", "take", "take_along_axis", "repeat", "pow", "bitwise_left_shift"),
         *("bitwise_right_shift", "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm"),
         *("matrix_power", "matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "searchsorted"),
+        "put_places",
     }
 )
 # Nodes that aren't kernels, though they look like them: a copy, and an array overwritten by another one.
@@ -84,6 +85,9 @@ class KernelOp(Op):
         if self.name == STORE:
             return partial(_store, backend.assign)
         kernel = function = backend.kernel(self.name)
+        if self.name == "nonzero" and self.nout == 1:
+            # A tuple of one.
+            return lambda x: function(x)[0]
         if self.static:
             # What is bound takes no ``out``.
             takes_out = _takes_out(backend, self.name)

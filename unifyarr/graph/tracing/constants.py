@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ..._core.declaring.types import ArrayType, Types
 from ..._core.engines.registry import load
 from ..._core.modes.debugging import UNSET
-from ...errors import TraceError
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import KernelOp
-from .traced import Recorder, Traced, evaluate, where
+from .traced import Recorder, Traced, evaluate
 
-# What these need, and what to do where it isn't known.
-_MASK = (
-    "needs the places where a mask is true, as ua.nonzero() and x[mask] do",
-    "choose with ua.where(mask, value, x), or write one scalar with a mask of the whole shape, x[mask] = 0. Masks that "
-    "are constants, as NumPy arrays and lists are, work everywhere",
-)
-_UNIQUE = ("makes an array as long as there are different values", "do it outside, and pass the result")
-DATA_DEPENDENT = {
-    "nonzero": _MASK,
-    **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"), _UNIQUE),
+# Their results, by the type of the argument.
+_INT64 = np.dtype(np.int64)
+DATA_DEPENDENT: dict[str, Callable[[ArrayType], Types]] = {
+    "nonzero": lambda x: (ArrayType((None,), _INT64),) * len(x.shape),
+    "unique_values": lambda x: ArrayType((None,), x.dtype),
+    "unique_counts": lambda x: (ArrayType((None,), x.dtype), ArrayType((None,), _INT64)),
+    "unique_inverse": lambda x: (ArrayType((None,), x.dtype), ArrayType(x.shape, _INT64)),
+    "unique_all": lambda x: (
+        ArrayType((None,), x.dtype),
+        ArrayType((None,), _INT64),
+        ArrayType(x.shape, _INT64),
+        ArrayType((None,), _INT64),
+    ),
 }
 # The place of the first index among the arrays of a kernel.
 _INDEXED = {"gather": 1, "scatter": 2, "scatter_reduce": 2, "take": 1, "take_along_axis": 1}
 
 
 def of_constants(trace: Recorder, name: str, natives: Sequence[Traced]) -> Any:
-    """Return the result of a kernel for values that are the same at each call, as constants."""
+    """Return the result of a kernel for values that are the same at each call, as constants; ``None`` for others."""
     values = values_of_constants(trace, natives)
     if values is None:
-        what, advice = DATA_DEPENDENT[name]
-        raise TraceError(f"{where()} {what}, but its values aren't known when a compiled function is traced: {advice}")
+        return None
     with np.errstate(all="ignore"):
         result = load("numpy").kernel(name)(*values)
     device = trace.backend.own_device(natives[0].device)

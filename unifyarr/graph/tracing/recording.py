@@ -6,17 +6,23 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..._core.arrays.array import Array, wrap
 from ..._core.declaring.cuts import Cut
 from ..._core.declaring.types import ArrayType, result_types
 from ..._core.engines.comparing import restore
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
+from ..._core.values.lengths import PartialShape
 from ...errors import TraceError
 from ..core.basic import Apply, Op
 from ..kernels.kernelop import COPY, KernelOp, kernel_op
+from ..kernels.lengths import CountOp
 from ..kernels.operations import UserOp
 from .constants import DATA_DEPENDENT, check_indices, of_constants
+from .dense_rules import densely
+from .selections import Densely, Selection
 from .traced import Recorder, Traced, device_of, type_of
 
 if TYPE_CHECKING:
@@ -39,8 +45,18 @@ def record(
     ``result`` is the shape and dtype that the body knows, ``offered`` whether the kernel may decline the call.
     """
     trace = check_running(backend)
+    if any(isinstance(native, Selection) for native in natives):
+        return densely(trace, backend, name, natives, static, result, offered, record)
     if name in DATA_DEPENDENT:
-        return of_constants(trace, name, natives)
+        found = of_constants(trace, name, natives)
+        if found is None and is_dense(trace):
+            found = densely(trace, backend, name, natives, static, result, offered, record)
+        if found is not None:
+            return found
+    if name == "broadcast_to" and None in static["shape"]:
+        # To the shape that it has, or to one that nothing here knows.
+        shape = PartialShape(tuple.__iter__(static["shape"]))
+        return natives[0] if list(tuple.__iter__(natives[0].shape)) == list(tuple.__iter__(shape)) else shape.refuse()
     check_indices(trace, name, natives, static)
     kernel = backend.copy if name == COPY else backend.kernel(name)
     if getattr(kernel, "origin", None) == "not implemented":
@@ -52,16 +68,46 @@ def record(
         types = [native.type for native in natives]
         found = _declared(backend, name, types, static, result)
         if offered or found is None:
-            asked = _asked(backend, kernel_op(backend, name, static), tuple(types))
+            is_known = all(type(each.shape) is tuple for each in types)
+            asked = _asked(backend, kernel_op(backend, name, static), tuple(types)) if is_known else None
             if asked is NotImplemented or (offered and _declines(trace, kernel, types, static)):
                 return NotImplemented
             found = found or asked
     if found is None:
+        _check_known(natives, name)
         return _run(trace, name, natives, static)
     several = type(found) is not ArrayType
-    op = kernel_op(backend, name, static, len(found) if several else 1)
+    op = kernel_op(backend, name, _known(static), len(found) if several else 1)
     outputs = node_of(op, natives, found if several else (found,), device)
     return outputs if several else outputs[0]
+
+
+def count_of(backend: Handle, native: Traced) -> Traced:
+    """Return the number of elements of an array of which lengths aren't known, as a 0-d array."""
+    trace = check_running(backend)
+    if isinstance(native, Selection):
+        return Densely(trace, backend, record).size(native)
+    return node_of(CountOp(backend), [native], [ArrayType((), np.dtype(np.int64))], native.device)[0]
+
+
+def is_dense(trace: Recorder) -> bool:
+    """Return whether selections are whole arrays and masks: where the graph doesn't run step by step."""
+    return trace.is_batched or not trace.backend.engine.mutable
+
+
+def _check_known(natives: Sequence[Traced], name: str) -> None:
+    """Raise where a kernel takes an array of a length that isn't known, and nothing but a run tells what it gives."""
+    for native in natives:
+        # Each length is read.
+        tuple(iter(native.shape))
+
+
+def _known(static: dict[str, Any]) -> dict[str, Any]:
+    """Return static arguments as an engine takes them: a length that isn't known is the one left over in a shape."""
+    shape = static.get("shape", ())
+    if None not in shape:
+        return static
+    return {**static, "shape": tuple([-1 if length is None else length for length in tuple.__iter__(shape)])}
 
 
 def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
@@ -76,6 +122,9 @@ def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, Any]) 
 
 def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> Any:
     """Return the types that the body or a rule says, ``None`` if neither does or the engine lacks one of the dtypes."""
+    rule = DATA_DEPENDENT.get(name)
+    if rule is not None:
+        return rule(types[0])
     found: Any = result_types(name, types, static) if result is None else ArrayType(*result)
     if found is None:
         return None
@@ -204,7 +253,9 @@ def check_running(backend: Handle) -> Recorder:
 
 def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: Any) -> tuple[Traced, ...]:
     """Return the outputs of a new node."""
-    node = Apply(op, [native.variable for native in natives], types)
+    # Of a variable, ``None`` is a length as any other.
+    plain = [ArrayType(tuple(tuple.__iter__(each.shape)), each.dtype) for each in types]
+    node = Apply(op, [native.variable for native in natives], plain)
     return tuple([Traced(variable, device) for variable in node.outputs])
 
 

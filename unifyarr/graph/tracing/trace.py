@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read, settled
@@ -22,14 +22,16 @@ from ..._core.engines.natives import mismatch
 from ..._core.engines.tracing import running, tracing
 from ..._core.modes.capturing import Captured, Capturing
 from ..._core.modes.debugging import debug
+from ..._core.values.lengths import PartialShape
 from ...container.container import flatten, unflatten
-from ...errors import TraceError
+from ...errors import TraceError, UnknownShapeError
 from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
 from .floats import Floats, Scalar
-from .traced import Examples, Traced, device_of, type_of
+from .selections import Selection
+from .traced import Examples, Traced, device_of, type_of, where
 from .tracedcall import TracedCall
 from .tracing_backend import TracingHandle, handle_for
 
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 class Trace(Capturing):
     """One run of a function, and the arrays that it has captured."""
 
-    is_transformed = False
+    is_transformed = is_batched = False
 
     def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
         super().__init__(crossing.engine, handle_for(crossing.engine))
@@ -125,13 +127,22 @@ class Trace(Capturing):
         self.scalars.append((scalar, found))
         return found
 
+    def refuse_length(self, shape: PartialShape) -> NoReturn:
+        """Raise: a length is needed that isn't known when a function is traced."""
+        raise UnknownShapeError(
+            f"{where()} needs the lengths of an array of shape {shape!r}, such as x[mask], ua.nonzero(mask) and what "
+            "is computed of these have. They aren't known when a compiled function is traced: reduce the array "
+            "(ua.sum(x[mask])), ask how many elements it has with x[mask].size or ua.count_nonzero(mask), write it "
+            "back by the same mask (x[mask] = y), choose with ua.where(mask, value, x), or do it outside"
+        )
+
     def check(self, declaration: Declaration, call: Call) -> None:
         """Hold the kernel of a function against its body, for the values of the example."""
 
         def example(value: Any) -> Any:
             if isinstance(value, (tuple, list)):
                 return type(value)(map(example, value))
-            return wrap(self.examples.of(read(value).variable), self.backend) if isinstance(value, Array) else value
+            return wrap(self._example(read(value)), self.backend) if isinstance(value, Array) else value
 
         arguments = {name: example(value) for name, value in call.arguments.items() if name != "out"}
         if not declaration.updated_by(arguments):
@@ -139,6 +150,13 @@ class Trace(Capturing):
             positional += arguments.pop(call.parameters.variadic or "", ())
             with self.suspended(), debug():
                 declaration.public(*positional, **arguments)
+
+    def _example(self, native: Traced) -> Any:
+        """Return the value of what is passed to a function, for the example."""
+        if not isinstance(native, Selection):
+            return self.examples.of(native.variable)
+        dense, mask = (self.examples.of(each.variable) for each in (native.dense, native.mask))
+        return self.backend.kernel("gather")(dense, *self.backend.kernel("nonzero")(mask))
 
     def recording(self, function: Callable[..., Any]) -> Recording:
         """Return what transforms a function inside the trace."""
@@ -190,8 +208,8 @@ def trace_call(
     leaves = list(leaves)
     for place in floats:
         leaves[place] = WeakFloat(leaves[place], place, trace, frozenset([place]))
-    where = use_backend(trace.backend.name) if trace.crossing.creates_on_engine else contextlib.nullcontext()
-    with trace.running(), where:
+    engine = use_backend(trace.backend.name) if trace.crossing.creates_on_engine else contextlib.nullcontext()
+    with trace.running(), engine:
         named = zip(leaves, leaf_names(function, spec), strict=True)
         given = [wrap(trace.input(x, name), trace.handle) for x, name in named if isinstance(x, Array)]
         inputs = [x._native for x in given]

@@ -15,6 +15,7 @@ import numpy as np
 from ... import errors
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.values.lengths import shape_of
 from ...errors import TraceError
 from ..core.basic import Apply, Constant, Variable
 
@@ -36,12 +37,14 @@ class Traced:
     @property
     def type(self) -> ArrayType:
         """The shape and dtype."""
-        return known_type(self.variable)
+        found = known_type(self.variable)
+        return ArrayType(shape_of(found.shape), found.dtype) if None in found.shape else found
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape."""
-        return known_type(self.variable).shape
+        """The shape, in which ``None`` is a length that isn't known."""
+        found = known_type(self.variable).shape
+        return shape_of(found) if None in found else found
 
     @property
     def dtype(self) -> Any:
@@ -56,6 +59,8 @@ class Recorder(Protocol):
     checks: bool
     # Whether what is traced runs inside a transformation of the engine.
     is_transformed: bool
+    # Whether what is traced runs for all elements of a batch at once.
+    is_batched: bool
     examples: Examples
     # The strides of variables, as far as somebody asked for them.
     layouts: dict[Variable, tuple[int, ...]]

@@ -21,7 +21,8 @@ from ..core.basic import Constant
 from ..kernels.kernelop import COPY
 from .advice import advice
 from .layouts import laid_out, strides_of
-from .recording import check_running, record, record_operation
+from .recording import check_running, count_of, record, record_operation
+from .selections import Selection
 from .traced import Traced, type_of, users_frame, where
 
 if TYPE_CHECKING:
@@ -51,9 +52,12 @@ class TracingBackend(Backend[Traced]):
         return native.shape
 
     def strides(self, native: Traced) -> Any:
-        return strides_of(check_running(self._backend), native)
+        # What is selected has memory of its own, if any.
+        return None if isinstance(native, Selection) else strides_of(check_running(self._backend), native)
 
     def as_stored(self, old: Traced, new: Traced) -> Traced:
+        if isinstance(new, Selection):
+            return new
         new = laid_out(check_running(self._backend), new, old)
         return Traced(new.variable, new.device, old if old.layout is None else old.layout)
 
@@ -154,8 +158,13 @@ class TracingHandle(GeneralHandle):
     records = True
 
     def __init__(self, backend: Handle, engine: type[TracingBackend] = TracingBackend) -> None:
-        super().__init__(engine(backend), {name: _recording(backend, name) for name in backend.kernels})
+        names = {*backend.kernels, *(() if backend.engine.mutable else ("take_places", "put_places"))}
+        super().__init__(engine(backend), {name: _recording(backend, name) for name in names})
         self.traced, self.destroys = backend, False
+
+    def count(self, native: Traced) -> Traced:
+        """Return the number of elements of an array of unknown lengths, as a 0-d array."""
+        return count_of(self.traced, native)
 
     def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
         return record_operation(self.traced, application, natives)
