@@ -260,7 +260,7 @@ def test_what_depends_on_values_names_the_line(backend: str) -> None:
 
     @compile
     def select(x: ua.Array) -> ua.Array:
-        return x[x > 2]
+        return x if ua.any(x[x > 2]) else -x
 
     @compile
     def number(x: ua.Array) -> float:

@@ -1,4 +1,4 @@
-"""Masks in compiled functions: constant ones work as they do elsewhere, others say what is possible."""
+"""Constant masks in compiled functions, which work as they do elsewhere; other masks are in ``test_selections.py``."""
 
 from __future__ import annotations
 
@@ -132,46 +132,6 @@ def test_what_is_written_and_read_by_a_mask_is_independent(backend: str) -> None
     x = ua.asarray([1.0, 2.0, 3.0])
     assert_same(picked(x), np.array([101.0, 103.0]))
     assert_same(x, np.array([1.0, 2.0, 3.0]))
-
-
-OUTSIDE = {
-    "read": lambda x, m: x[m],
-    "read rows": lambda x, m: x[m[0]],
-    "add": lambda x, m: x.__setitem__(m, x[m] + 1),
-    "rows": lambda x, m: x.__setitem__(m[0], 1),
-    "index": lambda x, m: x.__setitem__((m[0], 1), 1),
-    "array": lambda x, m: x.__setitem__(m, ua.ones(2)),
-    "nonzero": lambda x, m: ua.nonzero(m),
-    "argwhere": lambda x, m: ua.nonzero(x)[0],
-}
-
-
-@pytest.mark.parametrize("how", OUTSIDE)
-def test_masks_that_are_computed_say_what_is_possible(backend: str, how: str) -> None:
-    x = ua.asarray(np.arange(9.0).reshape(3, 3))
-    for function in (
-        lambda x: OUTSIDE[how](x, x > 3),
-        lambda x, m=ua.asarray(CELLS, copy=True): OUTSIDE[how](x, m),
-        lambda x: OUTSIDE[how](x, ua.sum(x, axis=0, keepdims=True) + ua.zeros((3, 3)) > 3),
-    ):
-        with pytest.raises(TraceError) as caught:
-            compile(function)(x)
-        message = str(caught.value)
-        assert __file__ in message
-        for words in ("ua.where(mask, value, x)", "x[mask] = 0", "constants, as NumPy arrays and lists are"):
-            assert words in message
-    with pytest.raises(TraceError, match="do it outside"):
-        compile(lambda x: ua.unique_values(x))(x)
-    assert_same(x, np.arange(9.0).reshape(3, 3))
-    # What the message says is so.
-    assert_same(compile(lambda x: ua.where(x > 3, 0.0, x))(x), np.array([[0.0, 1, 2], [3, 0, 0], [0, 0, 0]]))
-
-    @compile
-    def scalar(x: Array) -> None:
-        x[x > 3] = 0
-
-    scalar(x)
-    assert_same(x, np.array([[0.0, 1, 2], [3, 0, 0], [0, 0, 0]]))
 
 
 def test_random_masks_are_not_constant(backend: str) -> None:

@@ -68,7 +68,11 @@ class KernelOp(Op):
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twins whose targets are neither read-only nor have elements that share memory."""
-        return [twin for twin in super().twins(node) if is_writable(node.inputs[_target(twin)])]
+        return [
+            twin
+            for twin in super().twins(node)
+            if is_writable(node.inputs[_target(twin)]) and (self.name in WRITES or has_size(node, _target(twin)))
+        ]
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of results; written to ``out`` if the kernel takes it."""
@@ -162,6 +166,16 @@ def _target(op: Op) -> int:
     assert isinstance(op, KernelOp)
     assert op.target is not None
     return op.target
+
+
+def has_size(node: Apply, target: int) -> bool:
+    """Return whether an elementwise result surely has the shape of an input."""
+    type = node.inputs[target].type
+    if type is None or None not in type.shape:
+        return True
+    # One element along an axis of unknown length is repeated along a longer one.
+    others = [variable for place, variable in enumerate(node.inputs) if place != target]
+    return all(other is node.inputs[target] or (other.type is not None and not other.type.shape) for other in others)
 
 
 def is_writable(variable: Variable) -> bool:

@@ -67,7 +67,9 @@ def compute_in_window(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] 
         return None
     x, value = node.inputs
     # A 0-d value may be written to a window of one element, but a kernel needs an ``out`` of its result's shape.
-    if value.type is None or tuple(value.type.shape) != tuple(length for _, _, length in write.static["window"]):
+    if value.type is None or None in value.type.shape:
+        return None
+    if tuple(value.type.shape) != tuple(length for _, _, length in write.static["window"]):
         return None
     # Not every engine has views with negative steps.
     if any(step < 1 for _, step, _ in write.static["window"]):

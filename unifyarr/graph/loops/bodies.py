@@ -28,6 +28,7 @@ from ..run.debugmode import DebugProgram
 from ..run.rewriting import Rewriting
 from ..tracing.crossing import Crossing
 from ..tracing.layouts import strides_of
+from ..tracing.selections import outside
 from ..tracing.trace import EnclosedTrace, Trace, trace_call
 from ..tracing.traced import Traced, known_type
 from ..tracing.tracing_backend import TracingBackend, enclosed_handle
@@ -42,12 +43,12 @@ class BodyTrace(EnclosedTrace):
         # Where the engine traces too, a native may not outlive that trace.
         inside = InnerBackend if enclosing.is_transformed else TracingBackend
         super().__init__(enclosing, Crossing(backend), enclosed_handle(backend, enclosing.handle, inside))
-        self.is_transformed = enclosing.is_transformed
+        self.is_transformed, self.is_batched = enclosing.is_transformed, enclosing.is_batched
         self.examples, self.layouts = enclosing.examples, enclosing.layouts
 
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array of the trace around."""
-        native: Traced = read(x)
+        native = outside(read(x))
         found = self.unknown(native.type, name, native.device)
         self.examples.offer(found.variable, lambda: self.examples.of(native.variable))
         found.layout = self.layouts[found.variable] = strides_in(self.enclosing, native)

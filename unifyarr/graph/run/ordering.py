@@ -16,7 +16,7 @@ from ..core.fgraph import FunctionGraph
 from ..core.rewriting import attempt
 from ..kernels.kernelop import COPY, VIEWS, WRITES, is_kernel
 from ..kernels.laidout import LaidOut, Strides, is_alike
-from ..tracing.layouts import known_strides
+from ..tracing.layouts import as_if_known, known_strides
 from ..tracing.traced import known_type
 
 # Kernels of NumPy's backend whose last bits depend on how their arguments lie in memory.
@@ -48,7 +48,11 @@ def mark(fgraph: FunctionGraph, given: Sequence[Strides], stores: int) -> None:
         for node in adding:
             for index, variable in enumerate(node.inputs):
                 strides = layouts.strides[variable]
-                if strides and not (layouts.is_certain(variable) and _is_left(variable)):
+                if (
+                    strides
+                    and None not in known_type(variable).shape
+                    and not (layouts.is_certain(variable) and _is_left(variable))
+                ):
                     laid_out = Apply(LaidOut(strides), [variable], [variable.type]).outputs[0]
                     fgraph.change_input(Client(node, index), laid_out)
 
@@ -111,7 +115,7 @@ def _possible(variable: Variable, strides: Strides | None) -> Sequence[Strides |
     node = variable.owner
     if node is None or not is_kernel(node, *WRITES) or node.op.destroy_map:
         return [strides]
-    shape, dtype = known_type(variable)
+    shape, dtype = as_if_known(known_type(variable))
     return [strides, c_strides(shape, dtype.itemsize)]
 
 
@@ -138,5 +142,5 @@ def _is_of_floats(node: Apply) -> bool:
 def _is_plain(variable: Variable, strides: Strides | None) -> bool:
     if strides is None:
         return False
-    shape, dtype = known_type(variable)
+    shape, dtype = as_if_known(known_type(variable))
     return is_alike(shape, dtype.itemsize, strides, c_strides(shape, dtype.itemsize))

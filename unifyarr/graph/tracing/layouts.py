@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.declaring.declare import DECLARATIONS
+from ..._core.declaring.types import ArrayType
 from ..._core.engines.registry import load
 from ..._core.values.shapes import c_strides, shadow
 from ..core.basic import Apply, Constant, Variable
@@ -87,8 +88,8 @@ def _strides_of_node(
 
 def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] | None:
     """Return the strides of a node's outputs; ``None`` if only a run of the node would tell them."""
-    op, types = node.op, [known_type(variable) for variable in node.inputs]
-    results = [known_type(variable) for variable in node.outputs]
+    op, types = node.op, [as_if_known(known_type(variable)) for variable in node.inputs]
+    results = [as_if_known(known_type(variable)) for variable in node.outputs]
     if isinstance(op, LaidOut):
         return [op.strides]
     if not isinstance(op, KernelOp):
@@ -110,6 +111,13 @@ def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] |
         dummies = tuple([(each.dtype, *_reduced(each.shape, strides)) for each, strides in pairs])
         return [_dense(results[0].shape, results[0].dtype.itemsize, _axis_order(op, dummies))]
     return None
+
+
+def as_if_known(type: ArrayType) -> ArrayType:
+    """Return a type with a length in the place of one that isn't known: the order of the axes is that of any length."""
+    if None not in type.shape:
+        return type
+    return ArrayType(tuple([2 if length is None else length for length in type.shape]), type.dtype)
 
 
 def _takes_any(name: str) -> bool:

@@ -23,7 +23,7 @@ from ..kernels.operations import UserOp
 from .constants import DATA_DEPENDENT, check_indices, of_constants
 from .dense_rules import densely
 from .selections import Densely, Selection
-from .traced import Recorder, Traced, device_of, type_of
+from .traced import Recorder, Traced, device_of, plain, type_of
 
 if TYPE_CHECKING:
     from ..._core.calling.applications import Application
@@ -253,9 +253,7 @@ def check_running(backend: Handle) -> Recorder:
 
 def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: Any) -> tuple[Traced, ...]:
     """Return the outputs of a new node."""
-    # Of a variable, ``None`` is a length as any other.
-    plain = [ArrayType(tuple(tuple.__iter__(each.shape)), each.dtype) for each in types]
-    node = Apply(op, [native.variable for native in natives], plain)
+    node = Apply(op, [native.variable for native in natives], list(map(plain, types)))
     return tuple([Traced(variable, device) for variable in node.outputs])
 
 

@@ -96,6 +96,13 @@ def refuse(what: str) -> NoReturn:
     )
 
 
+def outside(native: Traced) -> Traced:
+    """Return what a function inside another trace meets, of which it's an input: of what is selected there is none."""
+    if isinstance(native, Selection):
+        refuse("a loop, branch or transformed function that is passed or captures them")
+    return native
+
+
 def is_same(trace: Recorder, one: Traced, other: Traced) -> bool:
     """Return whether two natives of a trace are computed in the same way from the same."""
     seen: set[tuple[int, int]] = set()

@@ -31,7 +31,7 @@ from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
 from .floats import Floats, Scalar
 from .selections import Selection
-from .traced import Examples, Traced, device_of, type_of, where
+from .traced import Examples, Traced, device_of, plain, type_of, where
 from .tracedcall import TracedCall
 from .tracing_backend import TracingHandle, handle_for
 
@@ -84,7 +84,7 @@ class Trace(Capturing):
 
     def unknown(self, type: ArrayType, name: str, device: Any = None) -> Traced:
         """Return a new input of the graph of which the type is known, and no example."""
-        return Traced(Variable(type, name), device_of(self.backend, None) if device is None else device)
+        return Traced(Variable(plain(type), name), device_of(self.backend, None) if device is None else device)
 
     def stand_in(self, x: Array) -> Array:
         """Return a new array that stands for an input."""

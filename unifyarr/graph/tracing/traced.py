@@ -157,6 +157,11 @@ def known_type(variable: Variable) -> ArrayType:
     return found
 
 
+def plain(type: ArrayType) -> ArrayType:
+    """Return the type of a variable of a graph, where ``None`` is a length as any other."""
+    return type if type.shape.__class__ is tuple else ArrayType(tuple(tuple.__iter__(type.shape)), type.dtype)
+
+
 def type_of(backend: Handle, native: Any) -> ArrayType:
     """Return the type of a native array."""
     return ArrayType(tuple(backend.shape(native)), backend.dtype(native))

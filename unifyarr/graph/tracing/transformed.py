@@ -26,6 +26,7 @@ from ..core.basic import Apply, Constant, Op
 from .crossing import Crossing
 from .recording import node_of, node_of_values
 from .replaying import ARRAY, Replay, Runner, TransformedCall, TransformedOp
+from .selections import outside
 from .trace import EnclosedTrace, Trace, trace_call
 from .traced import Examples, Traced, device_of, type_of
 from .tracing_backend import TracingBackend, enclosed_handle
@@ -73,13 +74,14 @@ class InnerTrace(EnclosedTrace):
 
     is_transformed = True
 
-    def __init__(self, enclosing: Trace, born: object) -> None:
+    def __init__(self, enclosing: Trace, born: object, name: str) -> None:
         scope = running()
         assert isinstance(scope, Scope)
         super().__init__(
             enclosing, Crossing(scope.handle), enclosed_handle(scope.handle, enclosing.handle, InnerBackend)
         )
         self._scope, self._born = scope, born
+        self.is_batched = enclosing.is_batched or name == "vmap"
         # The values of the enclosing trace as they are inside the transformation.
         self._around: Examples | None = None
 
@@ -87,7 +89,7 @@ class InnerTrace(EnclosedTrace):
         """Return a new input of the graph that stands for an array."""
         if x._backend is not self.enclosing.handle:
             return super().input(x, name)
-        native = read(x)
+        native = outside(read(x))
         same = self.enclosing.backend.name == self.backend.name
         found = self.unknown(native.type, name, native.device if same else None)
         self.examples.offer(found.variable, lambda: self._example(native))
@@ -127,7 +129,7 @@ class Recording:
         inputs = [trace.native_of(leaves[place]) for place in places]
         run = _runner(trace.backend, transformation, leaves, spec)
         is_first = self._replay is None
-        replay = self._replay = self._replay or self._traced(trace, run, inputs)
+        replay = self._replay = self._replay or self._traced(trace, name, run, inputs)
         arrays = [*(leaves[place] for place in places), *self._met]
         inputs += [trace.native_of(x) for x in self._met]
         # What is no array here is one of the transformation's own.
@@ -141,12 +143,12 @@ class Recording:
             write([arrays[place] for place in written], list(outputs), arrays)
         return unflatten(call.spec, result)
 
-    def _traced(self, trace: Trace, run: Runner, inputs: Sequence[Traced]) -> Replay:
+    def _traced(self, trace: Trace, name: str, run: Runner, inputs: Sequence[Traced]) -> Replay:
         """Trace the function where the transformation calls it."""
 
         @functools.wraps(self._function)
         def function(*args: Any, **kwargs: Any) -> Any:
-            inner = InnerTrace(trace, born)
+            inner = InnerTrace(trace, born, name)
             leaves, spec = flatten((args, kwargs))
             made = trace_call(_meeting(self._function), leaves, spec, inner)
             self._met = made.captured
