@@ -114,7 +114,8 @@ class Slots:
         """The number of elements; of an array whose shape isn't known in a compiled function, a 0-d array."""
         shape = self.shape
         if type(shape) is PartialShape and self._backend.records:
-            return self._count()  # type: ignore[return-value]
+            count: int = self._count()
+            return count
         return math.prod(shape)
 
     def _count(self, /) -> Any:
