@@ -166,6 +166,24 @@ class Op(Declarations):
         ``__props__`` names, or else all other attributes of the instance.
     nout
         The number of outputs.
+    infer
+        A function of the inputs' types that returns the type of the output, or a list with the type of each; ``None``
+        stands for a type that isn't known. Without it all are unknown.
+    perform
+        A function ``perform(node, inputs, out=None)`` that computes the outputs; see the method. ``out`` may be left
+        out where ``out`` isn't declared.
+    grad
+        A function ``grad(inputs, outputs, cotangents)`` of lists of arrays. It returns for each input the product of
+        the cotangents with the derivative of the outputs, or ``None`` for zero. Derivatives of an operation without it
+        raise an error.
+
+    Examples
+    --------
+    >>> from unifyarr.graph import FunctionGraph, Op, Variable
+    >>> double = Op("double", perform=lambda node, inputs: inputs[0] + inputs[0])
+    >>> x = Variable(name="x")
+    >>> FunctionGraph([x], [double(x)]).toposort()
+    [double(x)]
     """
 
     # The input that is also passed as ``out``, if the operation overwrites it that way.
@@ -212,10 +230,6 @@ class Op(Declarations):
         """Return the destructive twins that fit a node: an output in an input's memory must have the input's type."""
         return [twin for twin in self.inplace if _fits(node, twin.destroys(node))]
 
-    def output_types(self, inputs: Sequence[Variable]) -> Sequence[Type | None]:
-        """Return the types of the outputs for these inputs; unknown unless a subclass says."""
-        return [None] * self.nout
-
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the value of the output, or a tuple of the values of all outputs, for values of the inputs.
 
@@ -223,7 +237,7 @@ class Op(Declarations):
         for each; buffers are passed for outputs that ``self.out`` names. An operation with a ``destroy_map`` writes to
         the inputs' values and returns them.
         """
-        raise NotImplementedError(f"{self} can't be computed: define perform() in its class")
+        raise NotImplementedError(f"{self} can't be computed: define perform() in its class, or pass Op(perform=...)")
 
     def checked(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Do as ``perform`` does, for mode ``"debug"``: an operation with a graph of its own checks its nodes."""
@@ -231,7 +245,8 @@ class Op(Declarations):
 
     def bound(self, node: Apply) -> Callable[..., Any]:
         """Return a function of the inputs' values, and ``out=``, that does as ``perform`` does, with less overhead."""
-        return lambda *inputs, out=None: self.perform(node, inputs, out)
+        perform = self.perform
+        return lambda *inputs, out=None: perform(node, inputs) if out is None else perform(node, inputs, out)
 
     def make_node(self, *inputs: Variable) -> Apply:
         """Return a new application to these inputs."""
@@ -247,8 +262,11 @@ class Op(Declarations):
 def _check_inputs(op: Op, inputs: Iterable[object]) -> None:
     for each in inputs:
         if not isinstance(each, Variable):
-            kind = type(each).__name__
-            raise TypeError(f"{op} is applied to variables, not to {kind}: wrap a value, Constant(value)")
+            raise TypeError(
+                f"{op} is applied to variables, which makes a node of a graph, not to {type(each).__name__}: wrap a "
+                "value that stays the same, Constant(value); to compute, call the graph, FunctionGraph(inputs, outputs), "
+                "on arrays; declare an operation for arrays with @ua.op"
+            )
 
 
 def _fits(node: Apply, destroys: IOMap) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..._core.values.maps import READERS, IOMap, ReadMap, as_place, as_places, check_places, checked_map
+from ..._core.values.maps import READERS, IOMap, ReadMap, check_places, checked_map
+from .code import ARGUMENTS, check_code, check_known, check_types, takes_out
+from .reading import READ, read
 
 if TYPE_CHECKING:
-    from .basic import Apply, Op
+    from .basic import Apply, Op, Type, Variable
 
 # Derived attributes. Once the first of them is there the declarations are fixed.
 _FIXED = frozenset(("_key", "_hash", "_views", "_destroys", "_victims", "_reach", "declared"))
@@ -33,6 +35,9 @@ class Declarations:
     inplace: tuple[Op, ...] = ()
     out: frozenset[int] = frozenset()
     parameters: Hashable = ()
+    infer: Any = None
+    perform: Any
+    grad: Any = None
 
     if TYPE_CHECKING:
         # Derived: the maps, if they don't depend on the node, and the least number of inputs, of the twins too.
@@ -57,6 +62,9 @@ class Declarations:
         out: Iterable[int] | None = None,
         parameters: Hashable = None,
         nout: int | None = None,
+        infer: Callable[..., Any] | None = None,
+        perform: Callable[..., Any] | None = None,
+        grad: Callable[..., Any] | None = None,
     ) -> None:
         given = {
             "name": name,
@@ -69,28 +77,41 @@ class Declarations:
             "out": out,
             "parameters": parameters,
             "nout": nout,
+            "infer": infer,
+            "perform": perform,
+            "grad": grad,
         }
         # A declaration that isn't passed stays as the class, or an earlier assignment, has it.
-        vars(self).update((what, _read(self, what, value)) for what, value in given.items() if value is not None)
+        vars(self).update((what, read(self, what, value)) for what, value in given.items() if value is not None)
         self._check(self.nout, None, self._named(*self._maps()))
+        self._check_read()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "name" not in vars(cls):
             cls.name = cls.__name__
-        for what in vars(cls).keys() & _READ.keys():
+        for what in list(vars(cls)):
+            check_known(cls.__name__, what)
+        for what in vars(cls).keys() & READ.keys():
+            declared = vars(cls)[what]
+            if what in ARGUMENTS:
+                if declared is not None and not isinstance(declared, property):
+                    bound = isinstance(declared, staticmethod | classmethod)
+                    check_code(cls.__name__, what, getattr(cls, what) if bound else declared, bound=bound)
             # A function of the node, or a property, is called when it's needed.
-            if not hasattr(vars(cls)[what], "__get__"):
-                setattr(cls, what, _read(cls, what, vars(cls)[what]))
+            elif not hasattr(declared, "__get__"):
+                setattr(cls, what, read(cls, what, declared))
 
     def __setattr__(self, what: str, value: Any) -> None:
-        if what in _READ:
+        if what in READ:
             self._refuse_if_fixed(what)
-            value = _read(self, what, value)
+            value = read(self, what, value)
+        elif what not in vars(self):
+            check_known(type(self).__name__, what)
         super().__setattr__(what, value)
 
     def __delattr__(self, what: str) -> None:
-        if what in _READ:
+        if what in READ:
             self._refuse_if_fixed(what)
         super().__delattr__(what)
 
@@ -119,8 +140,10 @@ class Declarations:
         views, destroys = self._maps()
         named = self._named(views, destroys)
         self._check(self.nout, None, named)
+        self._check_read()
         frozen = (_frozen(views, self.view_map), _frozen(destroys, self.destroy_map))
-        declared = (frozen, self.scratch, (self.tolerate_same, self.tolerate_aliased), self.out)
+        code = tuple(vars(self).get(each) for each in ARGUMENTS)
+        declared = (frozen, self.scratch, (self.tolerate_same, self.tolerate_aliased), self.out, code)
         key = (type(self), self.name, self._static(), self.nout, declared)
         vars(self).update(
             _views=views,
@@ -138,7 +161,7 @@ class Declarations:
     def _maps(self) -> tuple[IOMap | None, IOMap | None]:
         """Return the maps; ``None`` stands for a map that depends on the node."""
         views, destroys = (
-            each if type(each) is ReadMap else None if callable(each) else _read(self, what, each)
+            each if type(each) is ReadMap else None if callable(each) else read(self, what, each)
             for what, each in (("view_map", self.view_map), ("destroy_map", self.destroy_map))
         )
         return views, destroys
@@ -153,6 +176,23 @@ class Declarations:
         for twin in self.inplace:
             if twin.nout != self.nout:
                 raise ValueError(f"inplace of {self} names {twin}, which has {twin.nout} outputs, not {self.nout}")
+
+    def _check_read(self) -> None:
+        """Raise if something is declared that another declaration keeps from being read."""
+        if self.infer is not None and type(self).output_types is not Declarations.output_types:
+            raise TypeError(f"infer of {self} isn't read, since its class defines output_types: declare one of them")
+        if self.out and not takes_out(self.perform):
+            raise TypeError(
+                f"out of {self} isn't read, since its perform takes no out: declare perform(node, inputs, out)"
+            )
+        if self.parameters != () and getattr(self, "__props__", None) is not None:
+            raise TypeError(f"__props__ of {self} isn't read, since parameters is declared: declare one of them")
+
+    def output_types(self, inputs: Sequence[Variable]) -> Sequence[Type | None]:
+        """Return the types of the outputs for these inputs, by ``infer``; unknown unless that is declared."""
+        if self.infer is None:
+            return [None] * self.nout
+        return check_types(self.name, self.nout, self.infer(*(each.type for each in inputs)))
 
     def _named(self, views: IOMap | None, destroys: IOMap | None) -> Named:
         """Return the declarations, each with the outputs and the inputs that it names."""
@@ -173,7 +213,7 @@ class Declarations:
         if self.parameters != ():
             return self.parameters
         props = getattr(self, "__props__", None)
-        own = vars(self).keys() - _READ.keys() - _FIXED if props is None else props
+        own = vars(self).keys() - READ.keys() - _FIXED if props is None else props
         if not own:
             return ()
         values = tuple((each, _distinct(getattr(self, each))) for each in sorted(own))
@@ -223,54 +263,3 @@ def _distinct(value: Any) -> Hashable:
     if isinstance(value, (tuple, list)):
         return (type(value), *map(_distinct, value))
     return (type(value), repr(value) if isinstance(value, (float, complex)) else value)
-
-
-def _as_name(what: str, given: Any) -> str:
-    if not isinstance(given, str):
-        raise TypeError(f"{what} is a string, not {given!r}")
-    return given
-
-
-def _as_count(what: str, given: Any) -> int:
-    count = as_place(what, given)
-    if not count:
-        raise ValueError(f"{what} is at least 1: every operation has a result")
-    return count
-
-
-def _as_twins(what: str, given: Any) -> tuple[Any, ...]:
-    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-        raise TypeError(f"{what} has the destructive twins, a list of operations, not {given!r}")
-    twins = tuple(given)
-    for twin in twins:
-        if not isinstance(twin, Declarations):
-            raise TypeError(f"{what} has the destructive twins, a list of operations, not of {twin!r}")
-    return twins
-
-
-def _as_hashable(what: str, given: Any) -> Hashable:
-    try:
-        hash(given)
-    except TypeError:
-        raise TypeError(f"{what} must be hashable: pass a tuple of values in place of {given!r}") from None
-    return given  # type: ignore[no-any-return]
-
-
-_READ: dict[str, Callable[[str, Any], Any]] = {
-    **READERS,
-    "name": _as_name,
-    "nout": _as_count,
-    "inplace": _as_twins,
-    "out": lambda what, given: frozenset(as_places(what, given)),
-    "parameters": _as_hashable,
-}
-
-
-def _read(owner: Any, what: str, given: Any) -> Any:
-    if callable(given) and what in ("view_map", "destroy_map"):
-        return given
-    try:
-        return _READ[what](what, given)
-    except (TypeError, ValueError) as error:
-        name = owner.__name__ if isinstance(owner, type) else owner.name
-        raise type(error)(str(error).replace(what, f"{what} of {name}", 1)) from None

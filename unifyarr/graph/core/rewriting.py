@@ -14,7 +14,7 @@ from .basic import Apply, Constant, Op, Variable, same_type
 from .checks import check_graph, check_known, check_limits, check_results
 from .destroyhandler import DestroyHandler
 from .fgraph import FunctionGraph
-from .supervisor import handler_of
+from .supervisor import Supervisor, handler_of
 
 # Returns replacements for the outputs of a node (``None`` for an output that stays), or ``None`` to change nothing.
 Rule = Callable[[FunctionGraph, Apply], Sequence[Variable | None] | None]
@@ -175,7 +175,8 @@ def inplace(
     Parameters
     ----------
     fgraph
-        A graph with a ``DestroyHandler``, and with a ``Supervisor`` for what must not be overwritten.
+        A graph with a ``DestroyHandler``, and with a ``Supervisor`` for what must not be overwritten. Without a
+        ``Supervisor`` it gets one that protects its outputs, and its inputs but for the targets.
     targets
         For an output of the graph the input to whose memory it's written in the end. These are tried first: a value
         that is computed there needn't be copied there.
@@ -189,9 +190,12 @@ def inplace(
     targets = dict(targets or {})
     check_known(fgraph, "targets and what is kept in them", (*targets, *targets.values()))
     tries = len(fgraph.apply_nodes) if tries is None else tries
+    handler = handler_of(fgraph)
+    if not any(isinstance(feature, Supervisor) for feature in fgraph.features):
+        written = set(targets.values())
+        fgraph.attach(Supervisor(each for each in fgraph.inputs if each not in written))
     with fgraph.order.limited(steps):
         changed = sum(keep_in(fgraph, *pair, tries=tries) or 0 for pair in targets.items())
-        handler = handler_of(fgraph)
         failures: Counter[Variable] = Counter()
         for node in reversed(fgraph.toposort()):
             before = node.op
