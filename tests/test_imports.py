@@ -44,6 +44,7 @@ FLOORS = [
     ("graph.kernels",),
     ("graph.fusion",),
     ("graph.tracing",),
+    ("graph.building",),
     ("graph.run",),
     ("graph.loops",),
     ("graph.show",),

@@ -1,6 +1,8 @@
 """Graphs of operations, rewritten to work in place."""
 
-# ``drawing`` and ``html`` supply methods of graphs.
+# ``variables``, ``drawing`` and ``html`` supply methods of variables and graphs.
+from .building import variables  # noqa: F401
+from .building.arraytypes import array_type
 from .compiling import Compiled, compile
 from .core.basic import Apply, Constant, Op, Region, Type, Variable
 from .core.destroyhandler import DestroyHandler
@@ -25,6 +27,7 @@ __all__ = [
     "Supervisor",
     "Type",
     "Variable",
+    "array_type",
     "canonicalize",
     "compile",
     "dead_code",

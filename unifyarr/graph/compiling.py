@@ -16,6 +16,7 @@ from .._core.engines.tracing import running
 from .._core.values.pickling import found_by_name, qualified
 from ..container.container import flatten
 from ..errors import TraceError
+from .building.running import GraphFunction
 from .core.fgraph import FunctionGraph
 from .run.calls import MISS, Call, miss
 from .run.options import Parameters, checked_options
@@ -238,7 +239,8 @@ def compile(
     function
         A function of arrays, containers, nests of them, and hashable values. It's traced for each structure, shape,
         dtype, layout and device of its arrays, and for each other value, but for floats: these may change at each call,
-        unless the function asks for their values. Without ``function``, ``compile`` returns a decorator.
+        unless the function asks for their values. Or a ``FunctionGraph``, which is one of arrays for its inputs.
+        Without ``function``, ``compile`` returns a decorator.
     backend
         The engine that computes, by default that of the arguments. Arguments of another backend are passed to it
         without a copy where possible, and results are copied back.
@@ -296,6 +298,8 @@ def compile(
     options |= {"programs": programs, "wait": wait}
     if function is None:
         return functools.partial(compile, **options)
+    if isinstance(function, FunctionGraph):
+        function = GraphFunction(function)
     if not callable(function):
         raise TypeError(f"compile() takes a function, not {type(function).__name__}")
     return Compiled(function, **options)  # type: ignore[arg-type]

@@ -89,7 +89,7 @@ class Application:
         what = f"the {kernel.described} of {self.operation.name}() for {backend.name!r}"
         check_count(what, self.operation, result)
         results = result if isinstance(result, tuple) else (result,)
-        checked = [_as_native(what, each, backend) for each in results]
+        checked = [as_native(what, each, backend) for each in results]
         if carrying and is_cut(backend, checked):
             raise Cut
         for output, places in kernel.destroys.items():
@@ -358,7 +358,8 @@ def check_count(what: str, operation: Operation, result: Any) -> None:
         raise TypeError(f"{what} returned {came}, but the op is declared to return {wanted}")
 
 
-def _as_native(what: str, native: Any, backend: Handle) -> Any:
+def as_native(what: str, native: Any, backend: Handle) -> Any:
+    """Return what a user's code returned as a native; raise if it's something else."""
     if not isinstance(native, backend.native_types) and hasattr(native, "dtype") and not isinstance(native, Array):
         # NumPy's functions return scalars of NumPy's for 0-d arrays.
         native = backend.as_native(native)

@@ -16,7 +16,7 @@ from ..arrays.array import Array
 from ..arrays.numbers import as_known_number
 from ..arrays.scratch import records_gradient
 from ..arrays.weak import WeakFloat, kind_of, known
-from ..declaring.operands import ALL, COPY, DATA, MODE, NESTS, NUMBERS, OUT, PLAIN, Call, Handler
+from ..declaring.operands import ALL, COPY, DATA, MODE, NESTS, NUMBERS, OUT, PLAIN, SYMBOLS, Call, Handler
 from ..engines import dtypes
 from ..engines.current import current
 from ..engines.refusals import explained
@@ -37,6 +37,16 @@ if TYPE_CHECKING:
 def handle_nestable(declaration: Declaration, call_next: Handler) -> Handler:
     """Map the call over the leaves of the containers among its arrays."""
     return lambda call: map_call(declaration, call, call.nest)
+
+
+def handle_symbols(declaration: Declaration, call_next: Handler) -> Handler:
+    """Make a node of a graph of a call that takes variables of graphs."""
+
+    def handler(call: Call) -> Any:
+        assert call.symbol is not None
+        return call.symbol._called(declaration, call)
+
+    return handler
 
 
 # Where a kernel looks at the value of a number, as at that of an exponent: it may be of a square, or of a root.
@@ -282,6 +292,7 @@ class Concern(Record):
 # From the outside to the inside.
 CONCERNS = (
     Concern(NESTS, handle_nestable),
+    Concern(SYMBOLS, handle_symbols),
     Concern(MODE, handle_trace),
     Concern(MODE, handle_debug),
     Concern(OUT, handle_out_argument),

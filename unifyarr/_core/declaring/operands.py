@@ -10,10 +10,11 @@ from ..arrays.nest import Nest
 from ..engines.dtypes import SCALARS
 from ..engines.handle import Handle
 from ..values.arguments import shown
+from ..values.symbols import Symbol
 from .signature import Parameters
 
 # What a call may need beside the body: bits of an integer.
-NESTS, MODE, OUT, COPY, NUMBERS, DATA = 1, 2, 4, 8, 16, 32
+NESTS, MODE, OUT, COPY, NUMBERS, DATA, SYMBOLS = 1, 2, 4, 8, 16, 32, 64
 ALL = MODE | OUT | COPY | NUMBERS | DATA
 # What stands for a number as it is: names too, where a parameter takes some.
 PLAIN = frozenset({*SCALARS, str, type(None)})
@@ -22,7 +23,7 @@ PLAIN = frozenset({*SCALARS, str, type(None)})
 class Call:
     """One call of a function on its way to the body."""
 
-    __slots__ = ("arguments", "backend", "nest", "parameters")
+    __slots__ = ("arguments", "backend", "nest", "parameters", "symbol")
 
     def __init__(self, arguments: dict[str, Any], parameters: Parameters, backend: Handle | None) -> None:
         self.arguments = arguments
@@ -31,6 +32,8 @@ class Call:
         self.backend = backend
         # The first container that was passed for an array or for ``out``.
         self.nest: Nest | None = None
+        # The first variable of a graph that was passed for an array.
+        self.symbol: Symbol | None = None
 
     @property
     def out(self) -> Any:
@@ -88,6 +91,9 @@ class Call:
                     self.nest = x if self.nest is None else self.nest
                 else:
                     needs |= DATA
+                    if isinstance(x, Symbol):
+                        needs |= SYMBOLS
+                        self.symbol = x
         if backend is None or needs:
             return needs | DATA
         self.backend = backend

@@ -41,3 +41,13 @@ class Transforming(Values[Native]):
     def vmap(self, function: Function, arrays: Sequence[Native]) -> list[Native]:
         """Return the results of a function, which returns one list, for each element of the first axes."""
         raise BackendFeatureError(f"{type(self).__module__} has no batches of functions")
+
+    def with_pullback(
+        self, function: Callable[..., Sequence[Native]], pullback: Callable[..., Sequence[Native | None]]
+    ) -> Callable[..., Sequence[Native]]:
+        """Return a function of natives, which returns several, with a derivative of its own.
+
+        ``pullback`` takes a sequence of the arguments, one of the results and one of cotangents, and returns the
+        gradient by each argument, ``None`` for zero. It's called where a derivative is taken, and no sooner.
+        """
+        raise BackendFeatureError(f"{type(self).__module__} has no derivatives that are declared")

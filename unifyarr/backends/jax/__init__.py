@@ -164,6 +164,7 @@ class Backend(base.Backend[Any]):
 
     can_compile = can_transform = True
     vjp = staticmethod(transformations.vjp)
+    with_pullback = staticmethod(transformations.with_pullback)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
     scan = staticmethod(_loops.scan)

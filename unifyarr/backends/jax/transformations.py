@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from ...errors import BackendFeatureError
 
@@ -51,3 +52,29 @@ def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> t
 def vmap(function: Function, arrays: Sequence[Any]) -> list[Any]:
     """Return the results of a function, which returns one list, for each element of the first axes."""
     return list(jax.vmap(function)(*arrays))
+
+
+def with_pullback(function: Function, pullback: Function) -> Function:
+    """Return a function of native arrays, which returns several, with a derivative of its own."""
+
+    @jax.custom_vjp  # type: ignore[untyped-decorator]
+    def computed(*arrays: Any) -> tuple[Any, ...]:
+        return tuple(function(*arrays))
+
+    def forward(*arrays: Any) -> tuple[Any, Any]:
+        # A derivative of the derivative looks in here.
+        results = computed(*arrays)
+        return results, (arrays, results)
+
+    def backward(kept: Any, upstream: Sequence[Any]) -> tuple[Any, ...]:
+        arrays, results = kept
+        # What isn't differentiable has a cotangent of a dtype of its own.
+        pairs = zip(upstream, results, strict=True)
+        cotangents = [each if each.dtype == x.dtype else jnp.zeros_like(x) for each, x in pairs]
+        found = pullback(arrays, results, cotangents)
+        return tuple(
+            each if jnp.issubdtype(x.dtype, jnp.inexact) else None for each, x in zip(found, arrays, strict=True)
+        )
+
+    computed.defvjp(forward, backward)
+    return computed

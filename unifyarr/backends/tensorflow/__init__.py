@@ -201,6 +201,7 @@ class Backend(base.Backend[Any]):
     # What takes the place of kernels that write where TensorFlow transforms a function.
     pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
+    with_pullback = staticmethod(transformations.with_pullback)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
     scan = staticmethod(_loops.scan)

@@ -59,3 +59,27 @@ def vmap(function: Function, arrays: Sequence[Any]) -> list[Any]:
     # By itself TensorFlow warns of each call that it traces anew.
     program = tf.function(mapped, autograph=False).get_concrete_function(*map(tf.TensorSpec.from_tensor, arrays))
     return list(program(*arrays))
+
+
+def with_pullback(function: Function, pullback: Function) -> Function:
+    """Return a function of native arrays, which returns several, with a derivative of its own."""
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def computed(*arrays: Any) -> Any:
+        def gradients(*upstream: Any) -> Any:
+            # Computed again, since a derivative of the derivative follows what is computed here alone.
+            results = _as_list(computed(*arrays))
+            cotangents = [
+                tf.zeros_like(x) if each is None else tf.convert_to_tensor(each)
+                for each, x in zip(upstream, results, strict=True)
+            ]
+            found = pullback(arrays, results, _conjugates(cotangents))
+            return [None if x is None else _conjugates([x])[0] for x in found]
+
+        return tuple(function(*arrays)), gradients
+
+    return lambda *arrays: _as_list(computed(*arrays))
+
+
+def _as_list(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, (tuple, list)) else [found]

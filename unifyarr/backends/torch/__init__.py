@@ -149,6 +149,7 @@ class Backend(base.Backend[Tensor]):
     # What takes the place of kernels that write where torch transforms a function.
     pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
+    with_pullback = staticmethod(transformations.with_pullback)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
 

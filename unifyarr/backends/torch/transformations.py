@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...errors import EngineError
+from ...errors import EngineError, UnifyarrError
 from ._private import is_zero
 
 Function = Callable[..., Any]
@@ -36,6 +36,8 @@ def vjp(function: Function, arrays: Sequence[Tensor], once: bool) -> tuple[list[
     def gradients(cotangents: Sequence[Tensor]) -> list[Tensor]:
         try:
             return _conjugates(_filled(pullback(_conjugates(cotangents))))
+        except UnifyarrError:
+            raise
         except RuntimeError as error:
             # As for tensors without values, on the meta device.
             raise EngineError(f"torch can't take this derivative: {error}") from error
@@ -63,3 +65,37 @@ def jvp(
 def vmap(function: Function, arrays: Sequence[Tensor]) -> list[Tensor]:
     """Return the results of a function, which returns one list, for each element of the first axes."""
     return list(torch.func.vmap(function)(*arrays))
+
+
+def with_pullback(function: Function, pullback: Function) -> Function:
+    """Return a function of tensors, which returns several, with a derivative of its own."""
+
+    class Computed(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(*arrays: Tensor) -> tuple[Tensor, ...]:
+            return tuple(function(*arrays))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
+            ctx.save_for_backward(*inputs, *output)
+            ctx.count = len(inputs)
+            ctx.mark_non_differentiable(*(x for x in output if not _is_inexact(x)))
+
+        @staticmethod
+        def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+            inputs, outputs = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
+            found = pullback(inputs, outputs, _conjugates(upstream))
+            return tuple(
+                None if x is None or not _is_inexact(given) else _conjugates([x])[0]
+                for x, given in zip(found, inputs, strict=True)
+            )
+
+    def computed(*arrays: Tensor) -> Sequence[Tensor]:
+        found: Sequence[Tensor] = Computed.apply(*arrays)
+        return found
+
+    return computed
+
+
+def _is_inexact(x: Tensor) -> bool:
+    return x.is_floating_point() or x.is_complex()

@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from ..._core.values.maps import IOMap
+from ..._core.values.supplying import NotSupplied
+from ..._core.values.symbols import Symbol
 from .declarations import Declarations, victims_of
 
 
@@ -33,8 +35,34 @@ def same_type(x1: Type | None, x2: Type | None) -> bool:
     return x1 is None or x2 is None or x1 is x2 or (x1.shape == x2.shape and x1.dtype == x2.dtype)
 
 
-class Variable:
-    """A value in a graph: a graph's input, or output number ``index`` of ``owner``."""
+class Variable(Symbol):
+    """A value in a graph: a graph's input, or output number ``index`` of ``owner``.
+
+    Functions of arrays, operators and indexing take variables of known types, and return variables: the outputs of new
+    nodes. ``==`` compares variables themselves; ``ua.equal`` compares their elements.
+
+    Parameters
+    ----------
+    type
+        What is known of the value, such as ``array_type((3,), "float64")``; ``None`` if nothing is.
+    name
+        What it's called in graphs that are printed or drawn.
+    owner, index
+        The node that computes it, and which of the outputs it is.
+    indestructible
+        Whether its memory must never be overwritten.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> from unifyarr.graph import FunctionGraph, Variable, array_type
+    >>> x = Variable(array_type((3,), "float64"), "x")
+    >>> y = ua.sum(x[1:] * 2)
+    >>> y.type.shape, y.owner
+    ((), sum(multiply.out))
+    >>> float(FunctionGraph([x], [y])(ua.asarray([1.0, 2.0, 3.0])))
+    10.0
+    """
 
     __slots__ = ("__weakref__", "indestructible", "index", "name", "owner", "type")
 
@@ -57,6 +85,13 @@ class Variable:
         self.index = index
         # Whether its memory must never be overwritten.
         self.indestructible = indestructible
+
+    def _called(self, declaration: Any, call: Any) -> Any:
+        raise NotSupplied
+
+    def __getitem__(self, key: Any, /) -> Variable:
+        """Return the variable of what an index selects."""
+        raise NotSupplied
 
     def copy(self) -> Variable:
         """Return a copy of this variable that has no owner."""
@@ -241,7 +276,7 @@ class Op(Declarations):
 
     def checked(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Do as ``perform`` does, for mode ``"debug"``: an operation with a graph of its own checks its nodes."""
-        return self.perform(node, inputs, out)
+        return self.perform(node, inputs) if out is None else self.perform(node, inputs, out)
 
     def bound(self, node: Apply) -> Callable[..., Any]:
         """Return a function of the inputs' values, and ``out=``, that does as ``perform`` does, with less overhead."""
@@ -264,8 +299,8 @@ def _check_inputs(op: Op, inputs: Iterable[object]) -> None:
         if not isinstance(each, Variable):
             raise TypeError(
                 f"{op} is applied to variables, which makes a node of a graph, not to {type(each).__name__}: wrap a "
-                "value that stays the same, Constant(value); to compute, call the graph, FunctionGraph(inputs, outputs), "
-                "on arrays; declare an operation for arrays with @ua.op"
+                "value that stays the same, Constant(value); to compute, call the graph, FunctionGraph(inputs, "
+                "outputs), on arrays; declare an operation for arrays with @ua.op"
             )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from ..._core.values.supplying import NotSupplied
 from ...errors import InconsistencyError, MissingInputError
@@ -14,6 +15,7 @@ from .history import History
 from .nodes import copy_nodes, sorted_nodes
 from .order import Order
 from .printing import render
+from .structure import structure
 
 
 class FunctionGraph:
@@ -265,7 +267,43 @@ class FunctionGraph:
                 self._remove(node)
                 unsure += node.inputs
 
-    # Copying and showing
+    # Running, copying and showing
+
+    def __call__(self, /, *arrays: Any) -> Any:
+        """Return the outputs for arrays, one for each input.
+
+        The operations run one by one, on the backend of the arrays, whichever the graph was built for. ``compile``
+        makes a faster function of a graph. Inside a compiled function its operations become a part of that.
+
+        Parameters
+        ----------
+        *arrays
+            An array for each input, of its shape and dtype where these are known.
+
+        Returns
+        -------
+        array or tuple
+            The output, or a tuple of all if there are several, in memory of their own. An output that
+            ``update_mapping`` has is written to its argument instead. The other arguments keep their values, though
+            operations may overwrite their inputs.
+
+        Raises
+        ------
+        ShapeError
+            If an argument isn't of the input's shape and dtype.
+        InconsistencyError
+            If there's no order in which each operation reads values that weren't overwritten.
+
+        Examples
+        --------
+        >>> import unifyarr as ua
+        >>> from unifyarr.graph import FunctionGraph, Variable, array_type
+        >>> x, y = Variable(array_type(2, "float64"), "x"), Variable(array_type(2, "float64"), "y")
+        >>> fgraph = FunctionGraph([x, y], [x + y, x * y])
+        >>> fgraph(ua.asarray([1.0, 2.0]), ua.asarray([3.0, 4.0]))
+        (array([4., 6.]), array([3., 8.]))
+        """
+        raise NotSupplied
 
     def copy(self) -> FunctionGraph:
         """Return a copy of the graph, watched by copies of those features that can be copied."""
@@ -281,6 +319,27 @@ class FunctionGraph:
     def __deepcopy__(self, memo: object) -> FunctionGraph:
         # Copying node by node would exceed the recursion limit for a deep graph.
         return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The nodes come first, each after those that it needs: so pickle finds the owner of a variable before the
+        # variable, and a deep graph needs no deep recursion.
+        nodes = sorted_nodes(self.outputs, set(self.inputs))
+        same = {variable: variable for variable in self.clients}
+        features = [copied for feature in self.features if (copied := feature.for_copy(same)) is not None]
+        return _unpickled, (nodes, self.inputs, self.outputs, features, self.update_mapping)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether two graphs compute the same by the same operations; names and features don't count."""
+        if not isinstance(other, FunctionGraph):
+            return NotImplemented
+        return self is other or self._structure() == other._structure()
+
+    def __hash__(self) -> int:
+        """Return the hash of the graph as it is: don't change one that is in a set or a dictionary."""
+        return hash(self._structure())
+
+    def _structure(self) -> Hashable:
+        return structure(self.inputs, self.outputs, self.update_mapping)
 
     def __str__(self) -> str:
         return render(self.outputs, self.order.labels)
@@ -307,3 +366,15 @@ class FunctionGraph:
     def _repr_html_(self) -> str:
         """Return the drawing, or the beginning of the list of operations where there are too many to draw."""
         raise NotSupplied
+
+
+def _unpickled(
+    nodes: Iterable[Apply],
+    inputs: Iterable[Variable],
+    outputs: Iterable[Variable],
+    features: Iterable[Feature],
+    updates: Mapping[int, int],
+) -> FunctionGraph:
+    made = FunctionGraph(inputs, outputs, features, clone=False)
+    made.update_mapping = dict(updates)
+    return made

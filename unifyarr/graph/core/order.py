@@ -243,13 +243,13 @@ class Order:
         variable = next((each for each in shared if each is not None), None)
         why = (
             f"{last} needs the memory of {variable} as it was before {first} overwrites it"
-            if variable
+            if variable is not None
             else (f"{first} needs what {last} computes")
         )
         shown = " → ".join(str(each.op) for each in ([*nodes[:3], nodes[-1]] if len(nodes) > 4 else nodes))
         return CycleError(
             f"{why}, but it also depends on it ({shown}): one of them has to work on a copy",
-            variable=variable or first.inputs[0],
+            variable=first.inputs[0] if variable is None else variable,
             nodes=(first, last),
         )
 

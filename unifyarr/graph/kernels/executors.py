@@ -11,6 +11,7 @@ from ..._core.engines.handle import Handle
 from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.fgraph import FunctionGraph
 from ..core.memory import buffers, memory_plan
+from .hosting import bound_on, run_of
 from .into import innermost
 
 # Takes the natives of the inputs, and returns those of the outputs.
@@ -171,16 +172,16 @@ def executor(
     for the same results as those of the kernels called one by one. ``bound``, for the others, returns what runs a node.
     """
     if not backend.can_compile:
-        return Schedule(fgraph, memory_plan(fgraph), borrow=borrow, bound=bound)
-    schedule = Schedule(fgraph, {}, constant=backend.as_constant)
+        return Schedule(fgraph, memory_plan(fgraph), borrow=borrow, bound=bound or bound_on(backend))
+    schedule = Schedule(fgraph, {}, bound=bound_on(backend), constant=backend.as_constant)
     whole: Executor = backend.compiled(schedule, donate=donate, exact=exact)
     return whole
 
 
-def bound_and_compiled(node: Apply) -> Callable[..., Any]:
+def bound_and_compiled(backend: Handle, node: Apply) -> Callable[..., Any]:
     """Return what runs a node, and wait until its loops are compiled by the C compiler, if they can be."""
     op: Any = node.op
-    run: Callable[..., Any] = op.bound(node, wait=True) if innermost(op).can_wait else op.bound(node)
+    run: Callable[..., Any] = op.bound(node, wait=True) if innermost(op).can_wait else run_of(backend, node)
     return run
 
 

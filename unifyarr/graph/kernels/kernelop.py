@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._core.declaring.declare import DECLARATIONS
 from ..._core.engines.handle import Handle
+from ..._core.engines.registry import load
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
 
@@ -56,6 +57,10 @@ class KernelOp(Op):
             self.written_to = target
         if target is None:
             self.inplace = tuple(KernelOp(backend, name, static, nout, each) for each in self._targets(name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A handle stays in its process.
+        return _unpickled, (type(self), self.backend.name, self.name, self.static, self.nout, self.target)
 
     def _targets(self, name: str) -> Sequence[int]:
         if not self.backend.mutable:
@@ -108,6 +113,12 @@ class KernelOp(Op):
         if declines or any(each.type is None or not each.type.shape for each in node.outputs):
             return partial(_accepted, self.name, partial(_checked, backend, kernel))
         return kernel
+
+
+def _unpickled(
+    cls: type[KernelOp], backend: str, name: str, static: Mapping[str, Any], nout: int, target: int | None
+) -> KernelOp:
+    return cls(load(backend), name, static, nout, target)
 
 
 # To make an operation takes longer than all else of a node: equal ones are one.

@@ -24,6 +24,7 @@ from ..core.memory import memory_plan
 from ..core.rewriting import canonicalize, merge
 from ..kernels.cleanups import RULES
 from ..kernels.executors import Executor, Schedule, bound_and_compiled
+from ..kernels.hosting import bound_on
 from ..run.debugmode import DebugProgram
 from ..run.rewriting import Rewriting
 from ..tracing.crossing import Crossing
@@ -129,7 +130,7 @@ class Body:
     @functools.cached_property
     def in_place(self) -> Executor:
         """The function that runs ``rewritten``."""
-        bound = bound_and_compiled if self.waits else None
+        bound = functools.partial(bound_and_compiled, self.backend) if self.waits else bound_on(self.backend)
         return Schedule(self.rewritten, memory_plan(self.rewritten), bound=bound).run
 
     @functools.cached_property

@@ -21,6 +21,7 @@ from ..fusion import machine
 from ..fusion.fusedop import FusedOp
 from ..fusion.views import DENSE, orders
 from ..kernels.executors import bound_and_compiled
+from ..kernels.hosting import run_of
 from ..kernels.into import Into, innermost
 from ..kernels.kernelop import COPY, STORE, VIEWS, KernelOp
 from ..tracing.traced import known_type
@@ -178,7 +179,7 @@ class Steps:
                 raise NotStaged
             self.numbers[variable] = self._new_result(variable, plan)
             fresh.append((key, self.numbers[variable]))
-        run = bound_and_compiled(node) if self.wait else node.op.bound(node)
+        run = bound_and_compiled(self.backend, node) if self.wait else run_of(self.backend, node)
         self.stages.append((call_of(node, run, given, fresh, self.backend.assign), ()))
 
     # Memory that is exchanged

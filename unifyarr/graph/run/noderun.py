@@ -14,6 +14,7 @@ from ...errors import BadDestroyMap, BadInplace, BadOptimization, BadThunkOutput
 from ..core.basic import Apply, Type
 from ..fusion.fusedop import FusedOp
 from ..kernels.executors import Instruction
+from ..kernels.hosting import is_users
 from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from .recorded import Storage, spoilt
@@ -229,6 +230,9 @@ def layouts(like: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 def results_of(node: Apply, inputs: Sequence[Any], out: Any = None) -> Sequence[Any]:
     """Return the natives of all outputs of a node."""
     result = node.op.checked(node, inputs, out)
+    if is_users(node.op) and isinstance(result, np.generic):
+        # As NumPy's functions return for 0-d arrays.
+        result = np.asarray(result)
     if isinstance(node.op, KernelOp) and node.op.name in UNSET:
         # Uninitialized elements get the same garbage each time, so that a read of them is found.
         backend = node.op.backend
@@ -257,7 +261,7 @@ def _contradicts(backend: Handle, native: Any, wanted: Type | None, devices: set
     if wanted is not None and not (_fits(shape, wanted.shape) and dtype == wanted.dtype):
         return (
             f"of shape {shape} and dtype {dtype}, but its variable is of shape {tuple(wanted.shape)} and dtype "
-            f"{wanted.dtype}: correct output_types, or the result"
+            f"{wanted.dtype}: correct infer, or the result"
         )
     if devices and device not in devices and backend.meeting([*devices, device]) is None:
         return f"on device {device!r}, but its inputs are on {', '.join(sorted(map(str, devices)))}: compute it there"

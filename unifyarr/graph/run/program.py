@@ -11,6 +11,7 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
+from ..._core.engines.handle import Handle
 from ..._core.writing.inplace import check_target, finish_all, put
 from ..._core.writing.telling import tell_copied
 from ...errors import CompileWarning
@@ -156,7 +157,7 @@ class Program:
         if found is None:
             exact = not all(map(_is_plain, self.fgraph.apply_nodes))
             donate = {place: self._result_in[place] for place in donated}
-            bound = bound_and_compiled if self.options.wait else None
+            bound = partial(bound_and_compiled, self.backend) if self.options.wait else None
             found = executor(
                 self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact, bound=bound
             )

@@ -1,0 +1,58 @@
+"""Types of the variables of a graph that is built."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from ..._core.declaring.types import ArrayType
+from ..._core.engines import dtypes
+from ..core.basic import Type, Variable
+
+
+def array_type(shape: int | Iterable[int], dtype: Any) -> ArrayType:
+    """Return the type of arrays of a shape and a dtype, which a variable has.
+
+    Parameters
+    ----------
+    shape
+        The lengths of the axes, or the length of the one axis.
+    dtype
+        A dtype, or its name.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> from unifyarr.graph import Variable, array_type
+    >>> x = Variable(array_type((2, 3), ua.float32), "x")
+    >>> x.type.shape, str(x.type.dtype)
+    ((2, 3), 'float32')
+    """
+    try:
+        lengths = tuple(map(operator.index, shape)) if isinstance(shape, Iterable) else (operator.index(shape),)
+    except TypeError:
+        raise TypeError(f"the shape of a type has lengths, as (2, 3), not {shape!r}") from None
+    if any(length < 0 for length in lengths):
+        raise ValueError(f"the lengths of a shape aren't negative, but {lengths} has one that is")
+    return ArrayType(lengths, dtypes.as_dtype(dtype).dtype)
+
+
+def known_array_type(variable: Variable) -> ArrayType:
+    """Return the type of a variable that functions of arrays are called on; raise if it's another one or unknown."""
+    if isinstance(variable.type, ArrayType):
+        return variable.type
+    raise TypeError(
+        f"functions of arrays take variables with the type of an array, but {variable} has the type {variable.type}: "
+        "make it with Variable(array_type(shape, dtype)), and declare infer of the operation that it comes from"
+    )
+
+
+def as_array_type(type: Type | None) -> ArrayType | None:
+    """Return what any type says of an array; ``None`` if that isn't its whole shape and a dtype."""
+    if type is None or isinstance(type, ArrayType):
+        return type
+    if any(length is None for length in type.shape):
+        return None
+    found = dtypes.BY_NUMPY.get(getattr(type.dtype, "dtype", type.dtype))
+    return None if found is None else ArrayType(tuple(length or 0 for length in type.shape), found.dtype)

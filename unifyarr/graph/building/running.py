@@ -1,0 +1,246 @@
+"""Calling a graph on arrays: its operations run one by one, or become nodes of the trace that is running."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.convert import backend_of
+from ..._core.arrays.ownership import read
+from ..._core.engines.handle import Handle
+from ..._core.engines.tracing import capture, running
+from ..._core.values.declared import functions
+from ..._core.values.supplying import supply
+from ...errors import BackendFeatureError, ShapeError
+from ...transformations.run import write
+from ..core.basic import Apply, Constant, Op, Variable
+from ..core.destroyhandler import DestroyHandler
+from ..core.fgraph import FunctionGraph
+from ..core.names import describe
+from ..kernels.executors import shared
+from ..kernels.hosting import Hosted, OnCopies, is_users, run_of
+from ..kernels.kernelop import COPY, STORE, KernelOp, kernel_op
+from ..tracing.crossing import common_backend
+from ..tracing.recording import node_of, node_of_values
+from ..tracing.trace import EnclosedTrace, Trace
+from ..tracing.traced import Traced, device_of
+from .arraytypes import as_array_type
+
+
+def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
+    given = _as_arrays(self, arrays)
+    fgraph = _ordered(self)
+    if given:
+        given = [capture(x) for x in given]
+    backend = common_backend(given)
+    trace = running()
+    if isinstance(trace, Trace) and (not given or backend is trace.handle):
+        results = [wrap(each, trace.handle) for each in _Recorded(fgraph, trace).results(list(map(read, given)))]
+    else:
+        natives = _Run(fgraph, backend).results(list(map(read, given)))
+        results = [wrap(each, backend) for each in natives]
+    updates = fgraph.update_mapping
+    write([given[place] for place in updates.values()], [read(results[number]) for number in updates], given)
+    computed = tuple(x for number, x in enumerate(results) if number not in updates)
+    return computed[0] if len(computed) == 1 else computed
+
+
+def _as_arrays(fgraph: FunctionGraph, arrays: Sequence[Any]) -> list[Array]:
+    """Return the arguments as arrays; raise if their number, shapes or dtypes aren't those of the inputs."""
+    names = ", ".join(map(str, fgraph.inputs))
+    if len(arrays) != len(fgraph.inputs):
+        raise TypeError(
+            f"the graph has {len(fgraph.inputs)} inputs, {names or 'none'}, but was called on {len(arrays)}"
+        )
+    beside = next((found.name for x in arrays if (found := backend_of(x)) is not None), None)
+    given = [x if isinstance(x, Array) else functions.asarray(x, backend=beside) for x in arrays]
+    for x, variable in zip(given, fgraph.inputs, strict=True):
+        type = variable.type
+        if type is None:
+            continue
+        wanted = tuple(type.shape)
+        fits = len(wanted) == len(x.shape) and all(n in (None, m) for n, m in zip(wanted, x.shape, strict=True))
+        if not fits or str(x.dtype) != str(type.dtype):
+            raise ShapeError(f"input {variable} of the graph is {describe(type)}, but was given {x.dtype} {x.shape}")
+    return given
+
+
+def _ordered(fgraph: FunctionGraph) -> FunctionGraph:
+    """Return the graph, or a copy whose operations run in an order in which nothing is read that was overwritten."""
+    watched = any(isinstance(each, DestroyHandler) for each in fgraph.features)
+    if watched or not any(node.op.victims(node) for node in fgraph.apply_nodes):
+        return fgraph
+    copied = fgraph.copy()
+    copied.attach(DestroyHandler())
+    return copied
+
+
+class _Run:
+    """A run of a graph on natives of a backend, which leaves the arguments as they were."""
+
+    def __init__(self, fgraph: FunctionGraph, backend: Handle) -> None:
+        self.fgraph, self.backend = fgraph, backend
+
+    def results(self, natives: list[Any]) -> list[Any]:
+        """Return the outputs, in memory of their own."""
+        fgraph, copy = self.fgraph, self.backend.copy
+        destroyed = self._destroyed() if self.backend.mutable else set()
+        natives = [copy(x) if v in destroyed else x for x, v in zip(natives, fgraph.inputs, strict=True)]
+        values: dict[Variable, Any] = dict(zip(fgraph.inputs, natives, strict=True))
+        for node in fgraph.toposort():
+            given = [self._value(values, variable) for variable in node.inputs]
+            values.update(zip(node.outputs, self.run(node, given), strict=True))
+        found: list[Any] = []
+        taken: set[Variable] = set()
+        for variable, memory in zip(fgraph.outputs, shared(fgraph), strict=True):
+            value = self._value(values, variable)
+            if self.backend.mutable and (memory & taken or any(each.owner is None for each in memory)):
+                value = copy(value)
+            taken |= memory
+            found.append(value)
+        return found
+
+    def run(self, node: Apply, natives: list[Any]) -> Sequence[Any]:
+        """Return the results of a node."""
+        op, backend = node.op, self.backend
+        if isinstance(op, KernelOp) and op.backend is not backend:
+            node = Apply(elsewhere(op, backend), node.inputs, [each.type for each in node.outputs])
+        else:
+            _check_backend(op, backend)
+        # What overwrites its input gets that as ``out`` in a schedule.
+        op = node.op
+        found = op.perform(node, natives) if isinstance(op, KernelOp) else run_of(backend, node)(*natives)
+        return tuple(found) if len(node.outputs) > 1 else (found,)
+
+    def _value(self, values: dict[Variable, Any], variable: Variable) -> Any:
+        if isinstance(variable, Constant) and variable not in values:
+            values[variable] = self.constant(variable.data)
+        return values[variable]
+
+    def constant(self, data: Any) -> Any:
+        """Return a native with the value of a constant."""
+        return data if isinstance(data, self.backend.native_types) else self.backend.from_numpy(_values(data))
+
+    def _destroyed(self) -> set[Variable]:
+        """Return the inputs whose memory some node overwrites."""
+        handler = next((each for each in self.fgraph.features if isinstance(each, DestroyHandler)), None)
+        if handler is None:
+            return set()
+        return {
+            root
+            for node in self.fgraph.apply_nodes
+            for place in node.op.victims(node)
+            for root, _ in handler.aliases.roots_of(node.inputs[place])
+        }
+
+
+class _Recorded(_Run):
+    """A graph whose operations become nodes of the trace that is running; the natives are those of the trace."""
+
+    def __init__(self, fgraph: FunctionGraph, trace: Trace) -> None:
+        super().__init__(fgraph, trace.backend)
+        self.trace = trace
+
+    def results(self, natives: list[Any]) -> list[Any]:
+        """Return the outputs."""
+        values: dict[Variable, Any] = dict(zip(self.fgraph.inputs, natives, strict=True))
+        for node in self.fgraph.toposort():
+            given = [self._value(values, variable) for variable in node.inputs]
+            values.update(zip(node.outputs, self.run(node, given), strict=True))
+        return [self._value(values, variable) for variable in self.fgraph.outputs]
+
+    def constant(self, data: Any) -> Traced:
+        """Return a constant of the trace."""
+        found: Traced = self.trace.handle.from_numpy(_values(data))
+        return found
+
+    def run(self, node: Apply, natives: list[Traced]) -> Sequence[Traced]:
+        """Return the results of a new node."""
+        trace, op = self.trace, self._op(node)
+        variables = [each.variable for each in natives]
+        types = [as_array_type(each) for each in self._types(node, op, variables)]
+        known = [each for each in types if each is not None]
+        if len(known) == len(types):
+            device = natives[0].device if natives else device_of(trace.backend, None)
+            return node_of(op, natives, known, device)
+        made = Apply(op, variables, types)
+        with trace.suspended():
+            values = run_of(trace.backend, made)(*(trace.examples.of(each) for each in variables))
+        return node_of_values(trace, op, natives, values if len(types) > 1 else (values,))
+
+    def _op(self, node: Apply) -> Op:
+        backend, op = self.backend, node.op
+        if isinstance(op, KernelOp):
+            return elsewhere(op, backend)
+        if not is_users(op):
+            _check_backend(op, backend)
+            return op
+        if op.victims(node):
+            op = OnCopies(backend, op, node)
+        # What an engine transforms needs to know the derivative.
+        return Hosted(backend, op, len(node.outputs)) if isinstance(self.trace, EnclosedTrace) else op
+
+    def _types(self, node: Apply, op: Op, variables: Sequence[Variable]) -> Sequence[Any]:
+        own = [each.type for each in node.outputs]
+        if not is_users(node.op) or all(as_array_type(each) is not None for each in own):
+            return own
+        return node.op.output_types(variables)
+
+
+def _check_backend(op: Op, backend: Handle) -> None:
+    """Raise if an operation of ours, which isn't a kernel, was made for another backend."""
+    own = getattr(op, "backend", backend)
+    if not is_users(op) and own is not backend:
+        raise BackendFeatureError(
+            f"{op} was made for backend {own.name!r}, and doesn't run on {backend.name!r}: trace the function with "
+            "arrays of that"
+        )
+
+
+def _values(data: Any) -> np.ndarray:
+    """Return the value of a constant, which may be a native of any engine, or data."""
+    owner = backend_of(data)
+    return np.asarray(data if owner is None else owner.to_numpy(data))
+
+
+def elsewhere(op: KernelOp, backend: Handle) -> KernelOp:
+    """Return the pure operation of a kernel on a backend."""
+    if op.name == STORE:
+        raise BackendFeatureError("a graph that stores results in arguments runs as it is: call what it was made from")
+    if op.target is None and op.backend is backend:
+        return op
+    if op.name == COPY:
+        return KernelOp(backend, COPY, {}, 1)
+    return kernel_op(backend, op.name, op.static, op.nout)
+
+
+class GraphFunction:
+    """A graph as a function of arrays, which ``compile`` takes; later changes of the graph don't change it."""
+
+    __name__ = "graph"
+
+    def __init__(self, fgraph: FunctionGraph) -> None:
+        self.fgraph = fgraph.copy()
+        names = [str(each) for each in self.fgraph.inputs]
+        unique = len(set(names)) == len(names) and all(map(str.isidentifier, names))
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        self.__signature__ = inspect.Signature(
+            [inspect.Parameter(name if unique else f"input{k}", kind) for k, name in enumerate(names)]
+        )
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Return the outputs of the graph for arrays."""
+        return self.fgraph(*arrays)
+
+    def __repr__(self) -> str:
+        return f"<graph of {len(self.fgraph.apply_nodes)} operations>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GraphFunction, (self.fgraph,)
+
+
+supply(FunctionGraph.__call__, _call)

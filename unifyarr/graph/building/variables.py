@@ -1,0 +1,106 @@
+"""Functions of arrays, called on variables: each call is traced, and makes the nodes that it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.ownership import read
+from ..._core.declaring.declare import Declaration
+from ..._core.declaring.operands import Call
+from ..._core.engines.current import current
+from ..._core.engines.handle import Handle
+from ..._core.values.shapes import c_strides
+from ..._core.values.supplying import supply
+from ...container.container import flatten, unflatten
+from ..core.basic import Constant, Variable
+from ..kernels.kernelop import KernelOp
+from ..tracing.crossing import Crossing
+from ..tracing.trace import Trace
+from ..tracing.traced import Traced, device_of, type_of
+from .arraytypes import known_array_type
+
+# How deep in lists and tuples variables are looked for, as among the indices of one key.
+_DEPTH = 3
+
+
+class BuildingTrace(Trace):
+    """The trace of one call: variables of a graph are its inputs, and arrays from outside are constants."""
+
+    def stand_in(self, x: Array) -> Array:
+        """Return a constant with the value that an array has now."""
+        value = self.backend.copy(self.crossing.to_engine(x))
+        return self.standing_for(x, Traced(Constant(value, type_of(self.backend, value)), x.device), self)
+
+    def array_of(self, variable: Variable) -> Array:
+        """Return an array that stands for a variable: one in C order, as far as that matters."""
+        if isinstance(variable, Constant) and variable.type is None:
+            variable = self._constant(variable)
+        type, device = known_array_type(variable), device_of(self.backend, None)
+        self.layouts[variable] = c_strides(type.shape, type.dtype.itemsize)
+        return wrap(Traced(variable, device, self.layouts[variable]), self.handle)
+
+    def _constant(self, variable: Constant) -> Constant:
+        value = variable.data
+        if not isinstance(value, self.backend.native_types):
+            value = self.backend.from_numpy(np.array(value), copy=True)
+        return Constant(value, type_of(self.backend, value), variable.name)
+
+
+def apply(function: Callable[..., Any], *args: Any, backend: Handle | None = None, **kwargs: Any) -> Any:
+    """Return what a function of arrays gives for variables among its arguments: variables in the place of arrays."""
+    trace = BuildingTrace(Crossing(backend or _backend_of((args, kwargs))))
+
+    def replaced(value: Any, depth: int = 0) -> Any:
+        if isinstance(value, Variable):
+            return trace.array_of(value)
+        if type(value) in (list, tuple) and depth < _DEPTH:
+            return type(value)([replaced(each, depth + 1) for each in value])
+        return value
+
+    with trace.running():
+        given = [replaced(each) for each in args]
+        named = {name: replaced(each) for name, each in kwargs.items()}
+        leaves, spec = flatten(function(*given, **named))
+        found = [read(trace.current(x)).variable if isinstance(x, Array) else x for x in leaves]
+    return unflatten(spec, found)
+
+
+def _backend_of(values: Any) -> Handle:
+    """Return the backend of the nodes that variables come from, or of arrays beside them; or else the current one."""
+    waiting, arrays = [values], []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif type(value) in (list, tuple):
+            waiting += value
+        elif isinstance(value, Array):
+            arrays.append(value._backend)
+        elif isinstance(value, Variable) and value.owner is not None and isinstance(value.owner.op, KernelOp):
+            return value.owner.op.backend
+    return arrays[0] if arrays else current()
+
+
+def _called(self: Variable, declaration: Declaration, call: Call) -> Any:
+    if call.out is not None:
+        raise TypeError(
+            f"out of {declaration.qualified_name}() is for arrays: variables of a graph are values, and what may be "
+            "overwritten is decided by rewrites"
+        )
+    arguments = {name: value for name, value in call.arguments.items() if name != "out"}
+    positional = [arguments.pop(name) for name in call.parameters.positional]
+    positional += arguments.pop(call.parameters.variadic or "", ())
+    return apply(declaration.public, *positional, backend=call.backend, **arguments)
+
+
+def _get_item(self: Variable, key: Any, /) -> Variable:
+    found: Variable = apply(lambda x, key: x[key], self, key)
+    return found
+
+
+supply(Variable._called, _called)
+supply(Variable.__getitem__, _get_item)

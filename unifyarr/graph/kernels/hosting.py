@@ -1,0 +1,151 @@
+"""Running operations that people made, on natives of a backend: results are checked, and derivatives are declared ones.
+
+Engines don't look into such an operation: where a derivative is taken, it's the one that ``grad`` of the operation
+gives, and an error if there's none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.ownership import read
+from ..._core.calling.applications import as_native
+from ..._core.engines.handle import Handle
+from ..._core.engines.tracing import running
+from ..._core.modes.transforming import Scope
+from ..._core.values.declared import functions
+from ...errors import BackendFeatureError
+from ..core.basic import Apply, Op
+
+PACKAGE = __name__.partition(".")[0] + "."
+Run = Callable[..., Any]
+
+
+def is_users(op: Op) -> bool:
+    """Return whether an operation was made by people, and isn't one of the package's own."""
+    return type(op) is Op or not type(op).__module__.startswith(PACKAGE)
+
+
+def bound_on(backend: Handle) -> Callable[[Apply], Run]:
+    """Return a function that returns for a node what computes it on natives of a backend."""
+    return lambda node: run_of(backend, node)
+
+
+def run_of(backend: Handle, node: Apply) -> Run:
+    """Return a function of natives of a backend, and of ``out=``, that computes a node."""
+    run = node.op.bound(node)
+    if not is_users(node.op):
+        return run
+    several = len(node.outputs) > 1
+
+    def compute(*natives: Any, out: Any = None) -> Any:
+        if backend.can_transform and (not backend.mutable or any(map(backend.carries_derivative, natives))):
+            results = _differentiable(backend, node)(*natives)
+        else:
+            results = _checked(backend, node, run(*natives, out=out))
+        return tuple(results) if several else results[0]
+
+    return compute
+
+
+def _checked(backend: Handle, node: Apply, found: Any) -> list[Any]:
+    """Return what ``perform`` returned as a list of natives."""
+    what = f"perform of {node.op}"
+    if found is None:
+        raise TypeError(f"{what} returned None: return the result, or a tuple with each")
+    results = list(found) if len(node.outputs) > 1 and isinstance(found, Sequence) else [found]
+    if len(results) != len(node.outputs):
+        raise TypeError(f"{what} returned {len(results)} results, but {node} has {len(node.outputs)} outputs")
+    return [as_native(what, each, backend) for each in results]
+
+
+def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[Any]]:
+    """Return a function of natives that computes a node, and whose derivative is ``grad`` of its operation."""
+    scope = running()
+    # Functions of NumPy's arrays are differentiated by another engine, whose natives ``perform`` doesn't take.
+    home = scope.backend if isinstance(scope, Scope) and scope.backend.name != backend.name else None
+    victims = frozenset(node.op.victims(node))
+
+    def forward(*natives: Any) -> list[Any]:
+        given = natives if home is None else [home.from_numpy(backend.to_numpy(x), copy=True) for x in natives]
+        owner = home or backend
+        # What belongs to the engine, or is needed for the derivative, must not change. Inside a transformation no
+        # engine counts as mutable.
+        given = [owner.copy(x) if place in victims else x for place, x in enumerate(given)]
+        found = _checked(owner, node, node.op.bound(node)(*given))
+        if home is not None:
+            return [backend.from_numpy(home.to_numpy(x), copy=True) for x in found]
+        # An engine may take a result that is one of the arguments for something else.
+        return [backend.copy(x) if any(x is each for each in natives) else x for x in found]
+
+    def pullback(natives: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        if node.op.grad is None:
+            raise BackendFeatureError(
+                f"{node.op} has no derivative, and one is taken through it: declare grad of the operation, or call "
+                "ua.stop_gradient() on its result"
+            )
+        inputs, outputs, upstream = ([wrap(x, backend) for x in each] for each in (natives, results, cotangents))
+        return _gradients(backend, node.op, inputs, node.op.grad(inputs, outputs, upstream))
+
+    return backend.with_pullback(forward, pullback)
+
+
+def _gradients(backend: Handle, op: Op, inputs: Sequence[Array], found: Any) -> list[Any]:
+    """Return the natives of what ``grad`` returned; raise if it can't be right."""
+    if not isinstance(found, Sequence) or len(found) != len(inputs):
+        came = len(found) if isinstance(found, Sequence) else type(found).__name__
+        raise TypeError(f"grad of {op} returns a list of {len(inputs)}, one for each input, not {came}")
+    natives: list[Any] = []
+    for x, gradient in zip(inputs, found, strict=True):
+        if gradient is None:
+            natives.append(None)
+            continue
+        array = gradient if isinstance(gradient, Array) else functions.asarray(gradient, backend=backend.name)
+        if array.shape != x.shape:
+            raise TypeError(f"grad of {op} returned shape {array.shape} for an input of shape {x.shape}")
+        natives.append(read(functions.astype(array, x.dtype, copy=False)))
+    return natives
+
+
+class Hosted(Op):
+    """An operation that people made, as a node of what an engine transforms: its derivative is the declared one."""
+
+    def __init__(self, backend: Handle, op: Op, nout: int) -> None:
+        self.backend, self.op = backend, op
+        super().__init__(op.name, parameters=(backend.name, op), nout=nout)
+
+    def bound(self, node: Apply) -> Run:
+        """Return a function of natives."""
+        return run_of(self.backend, Apply(self.op, node.inputs, [each.type for each in node.outputs]))
+
+    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the result for natives, or the tuple of results."""
+        return self.bound(node)(*inputs)
+
+
+class OnCopies(Op):
+    """An operation that overwrites inputs, computed on copies of these; its destructive twin is that operation."""
+
+    def __init__(self, backend: Handle, op: Op, node: Apply) -> None:
+        self.backend, self.op = backend, op
+        outputs = op.destroys(node)
+        views = {key: places for key, places in op.views(node).items() if key not in outputs}
+        super().__init__(
+            f"{op.name}[copies]",
+            view_map=views,
+            inplace=[op] if backend.mutable else [],
+            parameters=(backend.name, op),
+            nout=len(node.outputs),
+        )
+
+    def bound(self, node: Apply) -> Run:
+        """Return a function of natives."""
+        inner = Apply(self.op, node.inputs, [each.type for each in node.outputs])
+        run, victims, copy = run_of(self.backend, inner), set(self.op.victims(inner)), self.backend.copy
+        return lambda *natives, out=None: run(*(copy(x) if k in victims else x for k, x in enumerate(natives)))
+
+    def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Return the result for natives, or the tuple of results."""
+        return self.bound(node)(*inputs)
