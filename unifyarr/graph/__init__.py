@@ -3,6 +3,7 @@
 # ``variables``, ``drawing`` and ``html`` supply methods of variables and graphs.
 from .building import variables  # noqa: F401
 from .building.arraytypes import array_type
+from .building.rewriters import NodeRewriter, node_rewriter, pattern_rewriter
 from .compiling import Compiled, compile
 from .core.basic import Apply, Constant, Op, Region, Type, Variable
 from .core.destroyhandler import DestroyHandler
@@ -11,6 +12,7 @@ from .core.fgraph import FunctionGraph
 from .core.memory import memory_plan
 from .core.rewriting import canonicalize, dead_code, fold_constants, inplace, merge
 from .core.supervisor import Supervisor, fast_inplace_check
+from .run.registry import Rewrite, register, rewrites, unregister
 from .show import drawing, html  # noqa: F401
 from .tracing.trace import trace
 
@@ -22,8 +24,10 @@ __all__ = [
     "DestroyHandler",
     "Feature",
     "FunctionGraph",
+    "NodeRewriter",
     "Op",
     "Region",
+    "Rewrite",
     "Supervisor",
     "Type",
     "Variable",
@@ -36,5 +40,10 @@ __all__ = [
     "inplace",
     "memory_plan",
     "merge",
+    "node_rewriter",
+    "pattern_rewriter",
+    "register",
+    "rewrites",
     "trace",
+    "unregister",
 ]

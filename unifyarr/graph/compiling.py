@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
 
@@ -16,12 +16,14 @@ from .._core.engines.tracing import running
 from .._core.values.pickling import found_by_name, qualified
 from ..container.container import flatten
 from ..errors import TraceError
+from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
 from .core.fgraph import FunctionGraph
 from .run.calls import MISS, Call, miss
 from .run.options import Parameters, checked_options
 from .run.program import Program
 from .run.programs import Programs
+from .run.registry import Names, Rewrite
 from .run.telling import tell_in_python
 from .tracing.crossing import common_backend, loses_gradients
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from .show.memory_report import MemoryReport
     from .show.profile_report import ProfileReport
 
+AnyRewrite = Rewrite | NodeRewriter | Callable[[FunctionGraph], object]
 P = ParamSpec("P")
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
@@ -51,10 +54,15 @@ class Compiled(Generic[P, Result]):
         borrow: bool,
         programs: int = PROGRAMS,
         wait: bool = False,
+        rewrites: Iterable[AnyRewrite] = (),
+        include: Names = (),
+        exclude: Names = (),
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._options = checked_options(function, backend, mode, mutable, borrow, programs, wait)
+        self._options = checked_options(
+            function, backend, mode, mutable, borrow, programs, wait, rewrites, include, exclude
+        )
         self._begin()
 
     def _begin(self) -> None:
@@ -201,6 +209,9 @@ def compile(
     borrow: bool = False,
     programs: int = PROGRAMS,
     wait: bool = False,
+    rewrites: Iterable[AnyRewrite] = (),
+    include: Names = (),
+    exclude: Names = (),
 ) -> Compiled[P, Result]: ...
 
 
@@ -213,6 +224,9 @@ def compile(
     borrow: bool = False,
     programs: int = PROGRAMS,
     wait: bool = False,
+    rewrites: Iterable[AnyRewrite] = (),
+    include: Names = (),
+    exclude: Names = (),
 ) -> Decorator: ...
 
 
@@ -226,6 +240,9 @@ def compile(
     borrow: bool = False,
     programs: int = PROGRAMS,
     wait: bool = False,
+    rewrites: Iterable[AnyRewrite] = (),
+    include: Names = (),
+    exclude: Names = (),
 ) -> Any:
     """Return a function that is traced once, runs as a graph, and works in place where that is safe.
 
@@ -259,6 +276,14 @@ def compile(
         Whether the first call for such arguments waits until the loops of the NumPy backend are compiled by the C
         compiler, if there is one: to measure, say. Otherwise they're compiled in the background once calls have taken
         some time. Results are the same.
+    rewrites
+        Rewrites of this function's graphs, beside those that are registered: functions of a graph, rewriters of nodes,
+        and ``graph.Rewrite``, which says where they stand in the order. See ``graph.rewrites``.
+    include
+        Names of registered rewrites that run too, though not by default. In mode ``"pure"`` no others run, but those
+        that are passed.
+    exclude
+        Names of registered rewrites that don't run.
 
     Returns
     -------
@@ -294,8 +319,8 @@ def compile(
     >>> x.tolist()
     [1.0, 1.5, 2.0]
     """
-    options = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow}
-    options |= {"programs": programs, "wait": wait}
+    options: dict[str, Any] = {"backend": backend, "mode": mode, "mutable": mutable, "borrow": borrow}
+    options |= {"programs": programs, "wait": wait, "rewrites": rewrites, "include": include, "exclude": exclude}
     if function is None:
         return functools.partial(compile, **options)
     if isinstance(function, FunctionGraph):

@@ -1,4 +1,4 @@
-"""Types of the variables of a graph that is built."""
+"""Types of the variables of a graph that is built, and values of its constants."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from ..._core.arrays.convert import backend_of
 from ..._core.declaring.types import ArrayType
 from ..._core.engines import dtypes
 from ..core.basic import Type, Variable
@@ -56,3 +59,9 @@ def as_array_type(type: Type | None) -> ArrayType | None:
         return None
     found = dtypes.BY_NUMPY.get(getattr(type.dtype, "dtype", type.dtype))
     return None if found is None else ArrayType(tuple(length or 0 for length in type.shape), found.dtype)
+
+
+def values_of(data: Any) -> np.ndarray:
+    """Return the value of a constant, which may be a native of any engine, or data."""
+    owner = backend_of(data)
+    return np.asarray(data if owner is None else owner.to_numpy(data))

@@ -6,8 +6,6 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.convert import backend_of
 from ..._core.arrays.ownership import read
@@ -28,7 +26,7 @@ from ..tracing.crossing import common_backend
 from ..tracing.recording import node_of, node_of_values
 from ..tracing.trace import EnclosedTrace, Trace
 from ..tracing.traced import Traced, device_of
-from .arraytypes import as_array_type
+from .arraytypes import as_array_type, values_of
 
 
 def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
@@ -123,7 +121,7 @@ class _Run:
 
     def constant(self, data: Any) -> Any:
         """Return a native with the value of a constant."""
-        return data if isinstance(data, self.backend.native_types) else self.backend.from_numpy(_values(data))
+        return data if isinstance(data, self.backend.native_types) else self.backend.from_numpy(values_of(data))
 
     def _destroyed(self) -> set[Variable]:
         """Return the inputs whose memory some node overwrites."""
@@ -155,7 +153,7 @@ class _Recorded(_Run):
 
     def constant(self, data: Any) -> Traced:
         """Return a constant of the trace."""
-        found: Traced = self.trace.handle.from_numpy(_values(data))
+        found: Traced = self.trace.handle.from_numpy(values_of(data))
         return found
 
     def run(self, node: Apply, natives: list[Traced]) -> Sequence[Traced]:
@@ -199,12 +197,6 @@ def _check_backend(op: Op, backend: Handle) -> None:
             f"{op} was made for backend {own.name!r}, and doesn't run on {backend.name!r}: trace the function with "
             "arrays of that"
         )
-
-
-def _values(data: Any) -> np.ndarray:
-    """Return the value of a constant, which may be a native of any engine, or data."""
-    owner = backend_of(data)
-    return np.asarray(data if owner is None else owner.to_numpy(data))
 
 
 def elsewhere(op: KernelOp, backend: Handle) -> KernelOp:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.declaring.declare import Declaration
 from ..._core.declaring.operands import Call
-from ..._core.engines.current import current
+from ..._core.engines.current import current, use_backend
 from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
 from ..._core.values.supplying import supply
@@ -25,6 +27,8 @@ from .arraytypes import known_array_type
 
 # How deep in lists and tuples variables are looked for, as among the indices of one key.
 _DEPTH = 3
+# The backend of a graph that is being rewritten.
+_chosen: ContextVar[Handle | None] = ContextVar("unifyarr_building_for", default=None)
 
 
 class BuildingTrace(Trace):
@@ -82,7 +86,18 @@ def _backend_of(values: Any) -> Handle:
             arrays.append(value._backend)
         elif isinstance(value, Variable) and value.owner is not None and isinstance(value.owner.op, KernelOp):
             return value.owner.op.backend
-    return arrays[0] if arrays else current()
+    return _chosen.get() or (arrays[0] if arrays else current())
+
+
+@contextlib.contextmanager
+def building_for(backend: Handle) -> Iterator[None]:
+    """Make nodes for a backend inside the block, where variables don't say for which, and arrays too."""
+    token = _chosen.set(backend)
+    try:
+        with use_backend(backend.name):
+            yield
+    finally:
+        _chosen.reset(token)
 
 
 def _called(self: Variable, declaration: Declaration, call: Call) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,6 +35,14 @@ class History:
             for variable in variables:
                 self.rewrites.append((variable, self.rewriter))
                 self.record(self.rewrites.pop)
+
+    def inherit(self, variable: Variable, others: Iterable[Variable]) -> None:
+        """Note that a variable is computed as others were, which rewriters had put into the graph."""
+        if self.rewrites is not None:
+            computed = set(others)
+            for name in dict.fromkeys(name for each, name in self.rewrites if each in computed and name):
+                with self.of(name):
+                    self.put(variable)
 
     def rewriters(self, variable: Variable) -> list[str]:
         """Return the names of the rewriters that put a variable, or else its inputs, into the graph."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ...errors import InconsistencyError
@@ -34,6 +35,21 @@ def attempt(fgraph: FunctionGraph, pairs: Iterable[tuple[Variable, Variable]]) -
     except InconsistencyError:
         return False
     return True
+
+
+@contextmanager
+def named(fgraph: FunctionGraph, rewrite: str) -> Iterator[None]:
+    """Name the rewrite that makes the changes inside the block, in errors too."""
+    try:
+        with fgraph.history.of(rewrite):
+            yield
+    except Exception as error:
+        _note(error, rewrite)
+        raise
+
+
+def _note(error: Exception, rewrite: str) -> None:
+    error.add_note(f"This was the rewrite {rewrite}.")
 
 
 def merge(fgraph: FunctionGraph, *, steps: int | None = 10 * STEPS) -> int:
@@ -137,12 +153,16 @@ def canonicalize(fgraph: FunctionGraph, rules: Iterable[Rule], *, limit: int | N
         for rule in rules:
             if node not in fgraph.apply_nodes:
                 break
-            found = rule(fgraph, node)
-            pairs = [] if found is None else _replacements(node, found)
+            try:
+                found = rule(fgraph, node)
+                pairs = [] if found is None else _replacements(node, found)
+            except Exception as error:
+                _note(error, getattr(rule, "__name__", repr(rule)))
+                raise
             if not pairs:
                 continue
             users = [client.node for old, _ in pairs for client in fgraph.clients[old] if client.node is not None]
-            with fgraph.history.of(getattr(rule, "__name__", repr(rule))):
+            with named(fgraph, getattr(rule, "__name__", repr(rule))):
                 if not attempt(fgraph, pairs):
                     continue
             changes += 1

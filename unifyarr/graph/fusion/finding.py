@@ -118,7 +118,12 @@ def _replace(fgraph: FunctionGraph, members: Sequence[Member]) -> bool:
     if not can_assemble(op.as_region()):
         return False
     node = Apply(op, building.arguments, [each.type for each in old])
-    return attempt(fgraph, zip(old, node.outputs, strict=True))
+    if not attempt(fgraph, zip(old, node.outputs, strict=True)):
+        return False
+    computed = [member.node.outputs[0] for member in members]
+    for variable in node.outputs:
+        fgraph.history.inherit(variable, computed)
+    return True
 
 
 # An operand of a step while its slot's number isn't known: "read", "constant" or "step", and the place among these.

@@ -109,9 +109,11 @@ def no_power(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
 
 
 RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once, no_power)
-# Where the engine compiles the graph as a whole. XLA copies an array that is read between two writes to it, though the
-# windows are apart. Elsewhere the value would be held for longer than its window.
-WHOLE_RULES: tuple[Rule, ...] = (*RULES, read_behind_writes)
+
+
+def is_on_mutable(node: Apply) -> bool:
+    """Return whether a node is a kernel of an engine that writes in place."""
+    return isinstance(node.op, KernelOp) and node.op.backend.mutable
 
 
 def folded(node: Apply) -> Sequence[Any] | None:

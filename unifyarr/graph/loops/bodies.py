@@ -26,6 +26,7 @@ from ..kernels.cleanups import RULES
 from ..kernels.executors import Executor, Schedule, bound_and_compiled
 from ..kernels.hosting import bound_on
 from ..run.debugmode import DebugProgram
+from ..run.registry import selected
 from ..run.rewriting import Rewriting
 from ..tracing.crossing import Crossing
 from ..tracing.layouts import strides_of
@@ -153,8 +154,8 @@ class Body:
     def _rewrite(self, fgraph: FunctionGraph) -> None:
         if self.backend.mutable:
             stored = {place: place for place in range(self._carried)}
-            free, count = frozenset(stored), len(stored)
-            Rewriting(self.backend, "fast", self.strides, self._is_on_host, count, stored, free, small=True)(fgraph)
+            free, count, chosen = frozenset(stored), len(stored), selected("fast", (), (), ())
+            Rewriting(self.backend, chosen, self.strides, self._is_on_host, count, stored, free, small=True)(fgraph)
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""

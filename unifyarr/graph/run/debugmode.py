@@ -17,10 +17,11 @@ from ..._core.engines.tracing import checked
 from ...errors import BadOptimization, StochasticOrder
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
+from ..core.history import History
 from ..core.memory import memory_plan
 from ..core.nodes import sorted_nodes
 from ..fusion.fusedop import FusedOp
-from ..kernels.executors import Schedule
+from ..kernels.executors import Instruction, Schedule
 from ..kernels.into import innermost
 from ..kernels.operations import UserOp
 from .noderun import NodeRun, check_types, results_of
@@ -63,12 +64,12 @@ class DebugProgram:
         self.fgraph, again = fgraph.copy(), fgraph.copy()
         # A copy has its nodes in the same order.
         self._origins = dict(zip(sorted_nodes(self.fgraph.outputs), sorted_nodes(fgraph.outputs), strict=True))
-        self.fgraph.history.rewrites = []
+        self.fgraph.history.rewrites, again.history.rewrites = [], []
         with self.fgraph.history.of(getattr(rewrite, "__name__", repr(rewrite))):
             rewrite(self.fgraph)
         rewrite(again)
         self._schedule = self._scheduled(self.fgraph)
-        check_same(self._schedule, self._scheduled(again), backend)
+        check_same(self._schedule, self._scheduled(again), backend, (self.fgraph.history, again.history))
         self._stands_for = stands_for(self.fgraph, fgraph, self._origins)
         self._places = Places.of(self._schedule, self.fgraph)
 
@@ -188,13 +189,17 @@ def stands_for(
     return {new: list(old) for new, old in found.items()}
 
 
-def check_same(first: Schedule, second: Schedule, backend: Handle) -> None:
+def check_same(first: Schedule, second: Schedule, backend: Handle, histories: Sequence[History] = ()) -> None:
     """Raise if a graph was rewritten in two different ways."""
     for number, (one, other) in enumerate(zip(first.instructions, second.instructions, strict=False)):
         if one.node.op != other.node.op or one[1:] != other[1:]:
+            names = [
+                name for history, each in zip(histories, (one, other), strict=False) for name in _put(history, each)
+            ]
+            by = f" (put there by {' and '.join(dict.fromkeys(names))})" if names else ""
             raise StochasticOrder(
                 f"a graph on backend {backend.name!r} was rewritten twice, and node {number} was first {one.node}, "
-                f"then {other.node}, or with other inputs, buffers or dead variables: make rewrites and features "
+                f"then {other.node}{by}, or with other inputs, buffers or dead variables: make rewrites and features "
                 "independent of the order of a set, and of id() and hash()"
             )
     constants = zip(first.start, second.start, strict=False)
@@ -203,6 +208,10 @@ def check_same(first: Schedule, second: Schedule, backend: Handle) -> None:
             f"a graph on backend {backend.name!r} was rewritten twice, first to {len(first.instructions)} nodes, then "
             f"to {len(second.instructions)}, or with other constants: make rewrites do the same each time"
         )
+
+
+def _put(history: History, instruction: Instruction) -> list[str]:
+    return [name for output in instruction.node.outputs[:1] for name in history.rewriters(output)]
 
 
 def _equal(first: Any, second: Any, backend: Handle) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.names import parameters, positional
+from .registry import Names, Rewrite, as_rewrite, selected
 
 Parameters = Iterable[str | int] | str | int
 MODES = ("fast", "debug", "pure")
@@ -22,6 +23,9 @@ class Options(NamedTuple):
     borrow: bool
     programs: int
     wait: bool
+    rewrites: tuple[Rewrite, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
 
 
 def checked_options(
@@ -32,6 +36,9 @@ def checked_options(
     borrow: bool,
     programs: int,
     wait: bool,
+    rewrites: Iterable[Any] = (),
+    include: Names = (),
+    exclude: Names = (),
 ) -> Options:
     """Return the options that users give for a function; raise if they can't be right."""
     if mode not in MODES:
@@ -42,7 +49,20 @@ def checked_options(
         raise TypeError(f"borrow is True or False, not {borrow!r}")
     if not isinstance(wait, (bool, np.bool_)):
         raise TypeError(f"wait is True or False, not {wait!r}")
-    return Options(backend, mode, _parameters(function, mutable), bool(borrow), _limit(programs), bool(wait))
+    if callable(rewrites) or not isinstance(rewrites, Iterable):
+        raise TypeError(f"rewrites is a list of rewrites, not {rewrites!r}")
+    chosen = tuple(map(as_rewrite, rewrites)), _names("include", include), _names("exclude", exclude)
+    # Names that no rewrite has are found here, and not at the first call.
+    selected(mode, *chosen)
+    return Options(backend, mode, _parameters(function, mutable), bool(borrow), _limit(programs), bool(wait), *chosen)
+
+
+def _names(what: str, given: Names) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
+    for each in names:
+        if not isinstance(each, str):
+            raise TypeError(f"{what} has names of rewrites, not {each!r}")
+    return names
 
 
 def _limit(programs: int) -> int:

@@ -25,6 +25,7 @@ from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
 from .handling import Handling
 from .options import Options
+from .registry import selected
 from .rewriting import Rewriting
 from .telling import tell_in_python, tell_refused
 
@@ -71,7 +72,8 @@ class Program:
             for place, new in self.made.updates.items()
             for store in (stores_of(place, self.made.inputs[place], new) if in_parts else [Store(place, new)])
         ]
-        self._rewriting = Rewriting(self.backend, options.mode, strides, is_on_host, len(self.stores), stored, free)
+        rewrites = selected(options.mode, options.rewrites, options.include, options.exclude)
+        self._rewriting = Rewriting(self.backend, rewrites, strides, is_on_host, len(self.stores), stored, free)
         self._build()
         # Whether it was said that the engine doesn't compile it.
         self._told = False

@@ -5,28 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 
 from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
 from ...errors import InconsistencyError
+from ..building.rewriters import NodeRewriter
+from ..building.variables import building_for
 from ..core.allornothing import AllOrNothing
 from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.destroyhandler import DestroyHandler
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
-from ..core.rewriting import canonicalize, fold_constants, inplace, keep_in, merge
+from ..core.rewriting import canonicalize, fold_constants, inplace, keep_in, merge, named
 from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
 from ..fusion.finding import fuse
 from ..fusion.machine import is_compiled
 from ..fusion.recipes import are_loops
-from ..kernels.cleanups import RULES, WHOLE_RULES, folded
+from ..kernels.cleanups import RULES, folded, is_on_mutable, read_behind_writes
 from ..kernels.executors import shared
 from ..kernels.into import computed_into
-from ..kernels.kernelop import copied, is_writable, may_fail, stored
+from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, may_fail, stored
 from ..kernels.windows import compute_in_window
 from ..tracing.traced import known_type
 from .ordering import mark, unmark
+from .registry import REGISTERED, Own, Rewrite
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,13 @@ class Rewriting:
 
     ``strides`` has those of the graph's inputs, and ``is_on_host`` says whether all lie on the host. The first
     ``stores`` outputs are for inputs. ``stored`` maps the number of each that the graph writes there to the place of
-    the input, and ``free`` has the places of all inputs that may be overwritten. In a ``small`` graph, the step of a
-    loop, what is left of each call counts: single operations, and those of one element, are fused too.
+    the input, and ``free`` has the places of all inputs that may be overwritten. ``rewrites`` are run in their order.
+    In a ``small`` graph, the step of a loop, what is left of each call counts: single operations, and those of one
+    element, are fused too.
     """
 
     backend: Handle
-    mode: str
+    rewrites: Sequence[Rewrite]
     strides: Sequence[tuple[int, ...]]
     is_on_host: bool
     stores: int
@@ -50,29 +55,18 @@ class Rewriting:
 
     def __call__(self, fgraph: FunctionGraph, *, fuses: bool = True) -> None:
         """Turn the traced graph into the one that runs."""
-        if self.mode != "pure":
-            self._simplify(fgraph, fuses=fuses)
-        if self.backend.mutable:
-            self._write(fgraph)
-            if self.mode != "pure":
-                self._work_in_place(fgraph)
+        chosen = [each for each in self.rewrites if fuses or each.name != "fuse"]
+        with building_for(self.backend):
+            for of_nodes, group in groupby(chosen, lambda each: isinstance(each.function, NodeRewriter)):
+                if of_nodes:
+                    # Until none of them changes anything.
+                    canonicalize(fgraph, [each.function for each in group])  # type: ignore[misc]
+                    continue
+                for each in group:
+                    with named(fgraph, each.name):
+                        each.run(fgraph, self)
 
-    def _simplify(self, fgraph: FunctionGraph, *, fuses: bool) -> None:
-        on_numpy = self.backend.name == "numpy"
-        if on_numpy:
-            mark(fgraph, self.strides, self.stores)
-        canonicalize(fgraph, RULES if self.backend.mutable else WHOLE_RULES)
-        if self.backend.mutable:
-            # The compilers of the other engines fold constants themselves.
-            fold_constants(fgraph, folded)
-        merge(fgraph)
-        if on_numpy:
-            unmark(fgraph, self.strides)
-        if fuses and self.is_on_host and are_loops(self.backend) and is_compiled():
-            fuse(fgraph, self._known_strides(fgraph), self.small)
-        canonicalize(fgraph, [compute_in_window])
-
-    def _known_strides(self, fgraph: FunctionGraph) -> dict[Variable, Sequence[int]]:
+    def known_strides(self, fgraph: FunctionGraph) -> dict[Variable, Sequence[int]]:
         """Return the strides of a graph's inputs and constants."""
         known: dict[Variable, Sequence[int]] = dict(zip(fgraph.inputs, self.strides, strict=True))
         for variable in (v for node in fgraph.apply_nodes for v in node.inputs if isinstance(v, Constant)):
@@ -81,47 +75,106 @@ class Rewriting:
                 known[variable] = strides
         return known
 
-    def _write(self, fgraph: FunctionGraph) -> None:
-        """Add the stores to written arguments, and copies so that each other result has memory of its own."""
-        taken: set[Variable] = set()
-        for number, (variable, memory) in enumerate(zip(list(fgraph.outputs), shared(fgraph), strict=True)):
-            new = variable
-            is_stored = number in self.stored
-            if is_stored and variable is fgraph.inputs[self.stored[number]]:
-                # It stays what it is.
-                continue
-            # Callers may write to what is returned. A broadcast is read-only, though a rewrite may have put it there.
-            is_fit = is_stored or is_writable(variable)
-            if any(each.owner is None for each in memory) or memory & taken or not is_fit:
-                new = copied(self.backend, variable)
-            if is_stored:
-                new = stored(self.backend, fgraph.inputs[self.stored[number]], new)
-            with fgraph.history.of("the storing of results"):
-                fgraph.change_input(Client(None, number), new)
-            taken |= memory
-        fgraph.attach(DestroyHandler())
-        fgraph.attach(AllOrNothing(may_fail))
-
-    def _work_in_place(self, fgraph: FunctionGraph) -> None:
-        fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in self.free))
-        stores = {number: fgraph.inputs[place] for number, place in self.stored.items()}
-        stores = {number: target for number, target in stores.items() if fgraph.outputs[number] is not target}
-        # One operation may compute several of them in their targets' memory, but only together (a swap of two, say).
-        groups: dict[Apply | None, dict[int, Variable]] = {}
-        for number, target in stores.items():
-            groups.setdefault(_stored(fgraph, number).owner, {})[number] = target
-        for group in groups.values():
-            if len(group) == 1 or not _store_nothing(fgraph, group):
-                for number, target in group.items():
-                    if not _store_nothing(fgraph, {number: target}) and self._is_dense(fgraph, self.stored[number]):
-                        _compute_there(fgraph, number, target)
-        inplace(fgraph)
-        settle_order(fgraph)
-
-    def _is_dense(self, fgraph: FunctionGraph, place: int) -> bool:
+    def is_dense(self, fgraph: FunctionGraph, place: int) -> bool:
         """Return whether an input is in C order without gaps: kernels have other loops for other memory."""
         shape, dtype = known_type(fgraph.inputs[place])
         return self.strides[place] == c_strides(shape, dtype.itemsize)
+
+
+def _note_order(fgraph: FunctionGraph, task: Rewriting) -> None:
+    """Note in which order eager sums of NumPy's add up, before copies and what is overwritten go."""
+    if task.backend.name == "numpy":
+        mark(fgraph, task.strides, task.stores)
+
+
+def _settle_order_of_sums(fgraph: FunctionGraph, task: Rewriting) -> None:
+    if task.backend.name == "numpy":
+        unmark(fgraph, task.strides)
+
+
+def _fold_constants(fgraph: FunctionGraph, task: Rewriting) -> None:
+    # The compilers of the other engines fold constants themselves.
+    if task.backend.mutable:
+        fold_constants(fgraph, folded)
+
+
+def _merge(fgraph: FunctionGraph, task: Rewriting) -> None:
+    merge(fgraph)
+
+
+def _fuse(fgraph: FunctionGraph, task: Rewriting) -> None:
+    if task.is_on_host and are_loops(task.backend) and is_compiled():
+        fuse(fgraph, task.known_strides(fgraph), task.small)
+
+
+def _store(fgraph: FunctionGraph, task: Rewriting) -> None:
+    """Add the stores to written arguments, and copies so that each other result has memory of its own."""
+    if not task.backend.mutable:
+        return
+    taken: set[Variable] = set()
+    for number, (variable, memory) in enumerate(zip(list(fgraph.outputs), shared(fgraph), strict=True)):
+        new = variable
+        is_stored = number in task.stored
+        if is_stored and variable is fgraph.inputs[task.stored[number]]:
+            # It stays what it is.
+            continue
+        # Callers may write to what is returned. A broadcast is read-only, though a rewrite may have put it there.
+        is_fit = is_stored or is_writable(variable)
+        if any(each.owner is None for each in memory) or memory & taken or not is_fit:
+            new = copied(task.backend, variable)
+        if is_stored:
+            new = stored(task.backend, fgraph.inputs[task.stored[number]], new)
+        with fgraph.history.of("the storing of results"):
+            fgraph.change_input(Client(None, number), new)
+        taken |= memory
+    fgraph.attach(DestroyHandler())
+    fgraph.attach(AllOrNothing(may_fail))
+    fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in task.free))
+
+
+def _work_in_place(fgraph: FunctionGraph, task: Rewriting) -> None:
+    if not task.backend.mutable:
+        return
+    stores = {number: fgraph.inputs[place] for number, place in task.stored.items()}
+    # One operation may compute several of them in their targets' memory, but only together (a swap of two, say).
+    groups: dict[Apply | None, dict[int, Variable]] = {}
+    for number, target in stores.items():
+        if is_kernel(fgraph.outputs[number].owner, STORE):
+            groups.setdefault(_stored(fgraph, number).owner, {})[number] = target
+    for group in groups.values():
+        if len(group) == 1 or not _store_nothing(fgraph, group):
+            for number, target in group.items():
+                if not _store_nothing(fgraph, {number: target}) and task.is_dense(fgraph, task.stored[number]):
+                    _compute_there(fgraph, number, target)
+    inplace(fgraph)
+
+
+def _schedule(fgraph: FunctionGraph, task: Rewriting) -> None:
+    if task.backend.mutable:
+        settle_order(fgraph)
+
+
+def _on_whole_graphs(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable | None] | None:
+    # Where the engine compiles the graph as a whole. XLA copies an array that is read between two writes to it, though
+    # the windows are apart. Elsewhere the value would be held for longer than its window.
+    return None if is_on_mutable(node) else read_behind_writes(fgraph, node)
+
+
+REGISTERED.extend(
+    [
+        Own(_note_order, name="note_order", required=True),
+        *(Own(NodeRewriter(rule)) for rule in RULES),
+        Own(NodeRewriter(_on_whole_graphs, name="read_behind_writes")),
+        Own(_fold_constants, name="fold_constants"),
+        Own(_merge, name="merge"),
+        Own(_settle_order_of_sums, name="settle_order", required=True),
+        Own(_fuse, name="fuse"),
+        Own(NodeRewriter(compute_in_window)),
+        Own(_store, name="store", always=True),
+        Own(_work_in_place, name="inplace"),
+        Own(_schedule, name="schedule"),
+    ]
+)
 
 
 def _stored(fgraph: FunctionGraph, number: int) -> Variable:
