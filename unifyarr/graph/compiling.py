@@ -327,4 +327,4 @@ def compile(
         function = GraphFunction(function)
     if not callable(function):
         raise TypeError(f"compile() takes a function, not {type(function).__name__}")
-    return Compiled(function, **options)  # type: ignore[arg-type]
+    return Compiled(function, **options)

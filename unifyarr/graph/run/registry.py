@@ -67,7 +67,7 @@ class Rewrite:
                 raise TypeError(f"{what} of a rewrite is a name, not {each!r}")
         self.function: Callable[..., object] = function
         self.default = bool(default)
-        self.name: str = name or getattr(function, "__name__", type(function).__name__)
+        self.name = name if name is not None else str(getattr(function, "__name__", type(function).__name__))
         self.before, self.after = before, after
 
     def run(self, fgraph: FunctionGraph, task: Any) -> None:
