@@ -198,6 +198,18 @@ def test_results_that_are_none(backend: str, perform: Any, says: str) -> None:
         two(array(X))
 
 
+def test_scalars_of_numpy_are_arrays(backend: str) -> None:
+    """Functions of NumPy's give them for 0-d arrays."""
+    x = Variable(array_type((), "float64"), "x")
+    op = Op("half", infer=lambda x: x, perform=lambda node, values: values[0] / 2)
+    fgraph = FunctionGraph([x], [op(x)])
+    run, four = ua.compile(fgraph), ua.asarray(4.0)
+    for result in (run(four), run(4.0), run.profile(four).result, fgraph(4.0)):
+        assert isinstance(result, Array)
+        assert_same(result, np.asarray(2.0))
+    assert_same(ua.compile(FunctionGraph([x], [op(x)]), mode="debug")(ua.asarray(4.0)), np.asarray(2.0))
+
+
 def test_a_compiled_graph_keeps_its_graph(backend: str) -> None:
     x, y = inputs()
     fgraph = FunctionGraph([x, y], [x + y])
@@ -333,6 +345,17 @@ def test_gradients_of_operations_that_overwrite(backend: str) -> None:
         assert_same(first, np.full(3, 2.0))
         assert_same(second, np.full(3, 3.0))
         assert_same(given[0], X)
+
+
+def test_batches(backend: str) -> None:
+    skip_without_derivatives(backend)
+    if backend == "tensorflow":
+        pytest.skip("TensorFlow has no batches of functions that it doesn't look into")
+    x, y = inputs()
+    fgraph = FunctionGraph([x, y], [CUBE(x) * 2, ua.sum(REVERSED(y))])
+    first, second = ua.vmap(fgraph)(array(np.stack([X, Y])), array(np.stack([Y, X])))
+    assert_same(first, 2 * np.stack([X, Y]) ** 3)
+    assert_same(second, np.array([Y.sum(), X.sum()]))
 
 
 def test_gradients_that_torch_records() -> None:

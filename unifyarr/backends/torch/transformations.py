@@ -90,6 +90,17 @@ def with_pullback(function: Function, pullback: Function) -> Function:
                 for x, given in zip(found, inputs, strict=True)
             )
 
+        @staticmethod
+        def vmap(
+            info: Any, in_dims: tuple[int | None, ...], *arrays: Tensor
+        ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
+            # What the function does isn't known, so it's called for each element of the batch.
+            pairs = zip(arrays, in_dims, strict=True)
+            given = [[x] * info.batch_size if dim is None else x.unbind(dim) for x, dim in pairs]
+            rows = [Computed.apply(*row) for row in zip(*given, strict=True)]
+            stacked = tuple(torch.stack(column) for column in zip(*rows, strict=True))
+            return stacked, (0,) * len(stacked)
+
     def computed(*arrays: Tensor) -> Sequence[Tensor]:
         found: Sequence[Tensor] = Computed.apply(*arrays)
         return found

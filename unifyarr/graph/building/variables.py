@@ -18,6 +18,7 @@ from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
 from ..._core.values.supplying import supply
 from ...container.container import flatten, unflatten
+from ...errors import TraceError
 from ..core.basic import Constant, Variable
 from ..kernels.kernelop import KernelOp
 from ..tracing.crossing import Crossing
@@ -83,6 +84,10 @@ def _backend_of(values: Any) -> Handle:
         elif type(value) in (list, tuple):
             waiting += value
         elif isinstance(value, Array):
+            if value._backend.records:
+                raise TraceError(
+                    "a variable of a graph meets an array of a function that is traced: make the variable an argument"
+                )
             arrays.append(value._backend)
         elif isinstance(value, Variable) and value.owner is not None and isinstance(value.owner.op, KernelOp):
             return value.owner.op.backend

@@ -58,7 +58,9 @@ def _checked(backend: Handle, node: Apply, found: Any) -> list[Any]:
     results = list(found) if len(node.outputs) > 1 and isinstance(found, Sequence) else [found]
     if len(results) != len(node.outputs):
         raise TypeError(f"{what} returned {len(results)} results, but {node} has {len(node.outputs)} outputs")
-    return [as_native(what, each, backend) for each in results]
+    natives = [as_native(what, each, backend) for each in results]
+    # NumPy's own scalars count as natives, but an array holds none.
+    return [x if type(x) is backend.native_type else backend.as_native(x) for x in natives]
 
 
 def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[Any]]:

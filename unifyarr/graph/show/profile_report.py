@@ -12,11 +12,13 @@ from ..core.basic import Apply
 from ..core.memory import memory_plan
 from ..core.names import bytes_of
 from ..kernels.executors import Executor, Schedule
+from ..kernels.hosting import run_of
 from ..loops.bodies import Body
 from ..loops.ops import BodiesOp
 from .tables import Table, bytes_text, seconds_text
 
 if TYPE_CHECKING:
+    from ..._core.engines.handle import Handle
     from ..run.program import Program
 
 
@@ -109,7 +111,7 @@ class ProfileReport:
 class _Timer:
     """Runs a node and measures its time; of a loop or branch also the nodes inside."""
 
-    def __init__(self, node: Apply, wait: Callable[[Any], object]) -> None:
+    def __init__(self, node: Apply, backend: Handle, wait: Callable[[Any], object]) -> None:
         self.node, self.wait = node, wait
         self.inside: _Bodies | None = None
         self.run: Callable[..., Any]
@@ -117,7 +119,7 @@ class _Timer:
             self.inside = _Bodies(wait)
             self.run = partial(node.op.watched, self.inside)
         else:
-            self.run = node.op.bound(node)
+            self.run = run_of(backend, node)
         self.calls, self.seconds = 0, 0.0
 
     def __call__(self, *inputs: Any, **out: Any) -> Any:
@@ -147,15 +149,15 @@ class _Bodies:
         """Return what runs a body once for each step."""
         if body not in self._runs:
             fgraph = body.rewritten
-            self._runs[body] = Schedule(fgraph, memory_plan(fgraph), bound=self._timed).run
+            self._runs[body] = Schedule(fgraph, memory_plan(fgraph), bound=partial(self._timed, body.backend)).run
         return self._runs[body]
 
     def branch(self, body: Body, number: int) -> Executor:
         """Return what runs a branch."""
         return self.steps(body, body.pure)
 
-    def _timed(self, node: Apply) -> _Timer:
-        self.timers.append(_Timer(node, self.wait))
+    def _timed(self, backend: Handle, node: Apply) -> _Timer:
+        self.timers.append(_Timer(node, backend, self.wait))
         return self.timers[-1]
 
 
@@ -171,7 +173,7 @@ class _TimedRun:
         self.schedule = Schedule(self.fgraph, memory_plan(self.fgraph), bound=self._timed)
 
     def _timed(self, node: Apply) -> _Timer:
-        self.timers.append(_Timer(node, self.wait))
+        self.timers.append(_Timer(node, self.backend, self.wait))
         return self.timers[-1]
 
     def __call__(self, *natives: Any) -> list[Any]:
