@@ -5,15 +5,13 @@ from __future__ import annotations
 import functools
 import importlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import dask.array as da
 import numpy as np
 from dask.blockwise import Blockwise
 from dask.layers import ArrayChunkShapeDep
-
-from ..kernels import declines
 
 Kernel = Callable[..., Any]
 
@@ -48,7 +46,7 @@ class Chunk(Task):
     def __call__(self, *chunks: Any) -> Any:
         """Return the kernel's result for chunks."""
         with np.errstate(all="ignore"):
-            result = _kernel(self.file, self.name)(*chunks, **self.static)
+            result = kernel_of(self.file, self.name)(*chunks, **self.static)
         return tuple(map(np.asarray, result)) if isinstance(result, tuple) else np.asarray(result)
 
     @property
@@ -76,13 +74,13 @@ _EXACT = frozenset(["add", "subtract", "multiply", "divide", "sqrt", "negative",
 
 
 def _ufunc(chunk: Chunk) -> np.ufunc | None:
-    kernel = _kernel(chunk.file, chunk.name)
+    kernel = kernel_of(chunk.file, chunk.name)
     found = getattr(kernel, "func", kernel)
     return found if isinstance(found, np.ufunc) and not chunk.static else None
 
 
 @functools.cache
-def _kernel(file: str, name: str) -> Kernel:
+def kernel_of(file: str, name: str) -> Kernel:
     found: Kernel = getattr(importlib.import_module(f"unifyarr.backends.numpy.{file}"), name)
     return found
 
@@ -99,26 +97,6 @@ def dtype_of(chunk: Chunk, *arrays: da.Array) -> Any:
     """Return the dtype that a kernel gives for arrays, by a run of it on one element."""
     operands = tuple((x.dtype, x.ndim) for x in arrays)
     return _dtypes(chunk.file, chunk.name, tuple(sorted(chunk.static.items())), operands)
-
-
-def elementwise(file: str, name: str) -> Kernel:
-    """Return the kernel that computes each element of its result from those of its operands in the same place."""
-    refuses = getattr(_kernel(file, name), "declines", None)
-
-    def kernel(*arrays: da.Array, **static: Any) -> Any:
-        if refuses is not None and refuses(*arrays, **static):
-            return NotImplemented
-        chunk = Chunk(file, name, **static)
-        dtype = dtype_of(chunk, *arrays)
-        # A number is a part of each task and no task of its own, unless there is nothing else.
-        numbers = [None if x.ndim else number_of(x) for x in arrays]
-        if len(arrays) > 1:
-            arrays = tuple(aligned(arrays))
-        operands = arrays if all(each is not None for each in numbers) else map(_first, numbers, arrays)
-        return da.core.elemwise(chunk, *operands, dtype=dtype)
-
-    kernel.__name__ = kernel.__qualname__ = name
-    return kernel if refuses is None else declines(refuses)(kernel)
 
 
 class Filled(Task):
@@ -151,41 +129,6 @@ def number_of(x: da.Array) -> np.ndarray | None:
         return None
     value = layer.get((x.name,))
     return value if isinstance(value, np.ndarray) else None
-
-
-def _first(number: Any, x: da.Array) -> Any:
-    return x if number is None else number
-
-
-def aligned(arrays: Sequence[da.Array]) -> Sequence[da.Array]:
-    """Return arrays that broadcast, divided alike: along each axis as the first of those with the most chunks.
-
-    dask itself divides at all places where any of them is divided. The windows of a stencil would be in small pieces
-    then, and in smaller ones after each step.
-    """
-    wanted: dict[int, tuple[int, ...]] = {}
-    differ = False
-    for x in arrays:
-        for axis, own in enumerate(x.chunks, -x.ndim):
-            if x.shape[axis] == 1:
-                differ |= len(own) > 1
-                continue
-            most = wanted.setdefault(axis, own)
-            differ |= most is not own and most != own
-            if len(own) > len(most):
-                wanted[axis] = own
-    return [divided_as(x, wanted) for x in arrays] if differ else arrays
-
-
-def divided_as(x: da.Array, wanted: Mapping[int, tuple[int, ...]]) -> da.Array:
-    """Return an array in the chunks that are wanted along axes counted from the end, but for those of one element.
-
-    Where a length isn't known the chunks stay: dask checks them against the others.
-    """
-    places = enumerate(x.chunks, -x.ndim)
-    lengths = [(1,) if x.shape[axis] == 1 else wanted.get(axis, own) for axis, own in places]
-    is_known = all(each == each for axis in (*x.chunks, *lengths) for each in axis)
-    return x.rechunk(tuple(lengths)) if is_known else x
 
 
 def core(chunk: Any, signature: str, *arrays: da.Array, sizes: dict[str, int] | None = None, **options: Any) -> Any:

@@ -15,6 +15,8 @@ from dask.layers import ArrayBlockIdDep
 
 from ...errors import ShapeError, UnknownShapeError
 from ._chunks import Task, number_of
+from ._dividing import Windowed, divided, noted
+from ._parts import parts
 from ._repeating import repeated_by
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere. (0, 1, None) is the
@@ -35,7 +37,14 @@ def get_window(x: da.Array, /, *, window: Window) -> da.Array:
         known = [axis for axis in labels if window[axis][2] is not None]
         lengths = {axis: (window[axis][2],) for axis in known if x.numblocks[axis] == 1}
         return da.blockwise(Cut(slices), labels, x, labels, adjust_chunks=lengths, dtype=x.dtype, meta=x._meta)
-    return x[slices]
+    if not all(n == n for n in x.shape) or any(step < 0 or not length for _, step, length in window):
+        return x[slices]
+    own = [_pieces(lengths, *each) for lengths, each in zip(x.chunks, window, strict=True)]
+    found = None
+    # dask reads no more than what is asked for of what a slice with steps, or without some chunks, is taken from.
+    if all(step == 1 or blocks == 1 for blocks, (_, step, _) in zip(x.numblocks, window, strict=True)):
+        found = parts(x, window, [tuple(count or 0 for _, count in axis) for axis in own])
+    return noted(x[slices] if found is None else found.made(found), Windowed(x, window))
 
 
 def _slice(start: int, step: int, length: int | None) -> slice:
@@ -108,7 +117,12 @@ def _aligned(value: da.Array, window: Window, pieces: list[Pieces]) -> da.Array:
                 f"{len(counts[axis])} for {len(pieces[axis])}: compute the lengths first, x.compute() or x.persist()"
             )
     known = {axis: tuple(filter(None, each)) for axis, each in enumerate(counts) if all(n == n for n in each)}
-    return _spread(value.rechunk(known), counts)
+    return _spread(_divided(value, known), counts)
+
+
+def _divided(value: da.Array, known: dict[int, tuple[int, ...]]) -> da.Array:
+    chunks = tuple(known.get(axis, own) for axis, own in enumerate(value.chunks))
+    return divided(value, chunks) if len(known) == value.ndim else value.rechunk(known)
 
 
 def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int | None) -> Pieces:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ._chunks import elementwise
+from ._elementwise import elementwise
 
 sigmoid = elementwise("activations", "sigmoid")

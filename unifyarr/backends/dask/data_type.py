@@ -5,7 +5,8 @@ from __future__ import annotations
 import dask.array as da
 import numpy as np
 
-from ._chunks import elementwise, few_from_host
+from ._chunks import few_from_host
+from ._elementwise import elementwise
 
 _cast = elementwise("data_type", "astype")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._chunks import elementwise
+from ._elementwise import elementwise
 
 _NAMES = """
     abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or

@@ -8,7 +8,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task, divided_as, from_host, joining, whole
+from ._chunks import Chunk, Task, from_host, joining, whole
+from ._dividing import divided_as
 from ._repeating import repeated_by
 from ._selecting import put_selected as put_selected
 from ._selecting import select as select

@@ -9,7 +9,8 @@ import dask.array as da
 import numpy as np
 from dask.layers import ArrayChunkShapeDep
 
-from ._chunks import Task, elementwise, few_from_host, filled, from_host, number_of
+from ._chunks import Task, few_from_host, filled, from_host, number_of
+from ._elementwise import elementwise
 from ._layout import chunks
 from ._repeating import repeated, repeated_by
 

@@ -7,7 +7,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, elementwise, from_host, whole
+from ._chunks import Chunk, from_host, whole
+from ._elementwise import elementwise
 from .manipulation import reshape
 from .statistical import sum as _total
 
