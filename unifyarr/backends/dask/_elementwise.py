@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 
 from ..kernels import declines
-from ._chunks import Chunk, Kernel, dtype_of, kernel_of, number_of
+from ._chunks import Chunk, Kernel, dtype_of, filled, kernel_of, number_of
 from ._dividing import aligned, applied
 
 
@@ -20,12 +20,14 @@ def elementwise(file: str, name: str) -> Kernel:
             return NotImplemented
         chunk = Chunk(file, name, **static)
         dtype = dtype_of(chunk, *arrays)
-        # A number is a part of each task and no task of its own, unless there is nothing else.
-        numbers = [None if x.ndim else number_of(x) for x in arrays]
+        # A number is a part of each task and no task of its own. What is made of numbers alone is one.
+        numbers = [number_of(x) if x.size == 1 else None for x in arrays]
+        if all(each is not None for each in numbers):
+            found = chunk(*(each.reshape(x.shape) for each, x in zip(numbers, arrays, strict=True)))  # type: ignore[union-attr]
+            return filled(found.reshape(()), ((1,),) * found.ndim)
+        numbers = [None if x.ndim else each for each, x in zip(numbers, arrays, strict=True)]
         if len(arrays) > 1:
             arrays = tuple(aligned(arrays))
-        if all(each is not None for each in numbers):
-            return da.core.elemwise(chunk, *arrays, dtype=dtype)
         return applied(chunk, dtype, [x if each is None else each for x, each in zip(arrays, numbers, strict=True)])
 
     kernel.__name__ = kernel.__qualname__ = name

@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task
+from ._chunks import Chunk, Task, filled
 from ._layout import chunks
 
 
@@ -26,6 +26,9 @@ def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: object) -> da.
 def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: object) -> da.Array:
     value = np.empty((), dtype)
     np.copyto(value, fill_value, casting="unsafe")
+    if not shape:
+        # What is made of numbers alone is known.
+        return filled(value, ())
     return da.full(shape, value[()], dtype=dtype, chunks=chunks(shape, dtype))
 
 

@@ -127,6 +127,9 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
     if axis is None:
         x, axis = reshape(x, shape=(math.prod(x.shape),)), 0
     values = _known(indices, x.shape[axis], axis)
+    if values is not None and not values.ndim:
+        one = take(x, da.from_array(values.reshape(1)), axis=axis)
+        return reshape(one, shape=(*x.shape[:axis], *x.shape[axis + 1 :]))
     if values is not None and values.ndim == 1:
         if x.numblocks[axis] == 1 and len(values) <= x.shape[axis]:
             labels = tuple(range(x.ndim))

@@ -7,7 +7,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, joining, whole
+from ..kernels import declines
+from ._chunks import Chunk, Task, joining, whole
 
 
 def _along(name: str, dtype: Any) -> Any:
@@ -22,3 +23,29 @@ def _along(name: str, dtype: Any) -> Any:
 
 
 sort, argsort = _along("sort", None), _along("argsort", np.int64)
+
+
+class Partition(Task):
+    """Rows of a chunk with the elements of some places where sorting has them."""
+
+    def __init__(self, places: tuple[int, ...]) -> None:
+        self.places = places
+
+    def __call__(self, x: Any) -> Any:
+        """Return the partitioned chunk."""
+        return np.partition(x, self.places)
+
+
+def _lacks_an_order(x: da.Array, /, **_: Any) -> bool:
+    # NaN has no place there.
+    return x.dtype.name == "bfloat16"
+
+
+@declines(_lacks_an_order)
+def partition(x: da.Array, /, *, places: tuple[int, ...]) -> da.Array:
+    """Return the rows of an array, its last axis, partitioned: in less time than they are sorted."""
+    if _lacks_an_order(x):
+        return NotImplemented
+    if x.numblocks[-1] > 1:
+        joining("partition", x)
+    return whole(x, (x.ndim - 1,)).map_blocks(Partition(places), dtype=x.dtype)
