@@ -13,6 +13,7 @@ from unifyarr import Array
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
 from unifyarr.errors import BadThunkOutput
+from unifyarr.testing import has
 
 from ..oracle import assert_same
 from ..user_ops import array
@@ -214,7 +215,8 @@ def test_kernels_of_the_package_are_held_against_compositions(
     is_used = used(names, handle, function, arrays)
     # Every engine has this one.
     assert is_used or name != "nn.sigmoid"
-    for run in runs if is_used else ():
+    # Where nothing is computed debug() sees no values.
+    for run in runs if is_used and has(backend, "values") else ():
         with pytest.raises(BadThunkOutput, match=rf"kernel of .*{name.split('.')[-1]}\(\) on backend '{backend}'"):
             run(function, *arrays)
 

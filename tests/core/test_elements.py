@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr.testing import has
 
 from ..oracle import ALL, COMPLEX, as_numpy, assert_same
 
@@ -109,7 +110,8 @@ def test_an_element_is_an_array_to_whoever_asks(backend: str, dtype: str) -> Non
             assert_same(ask(element), values[key], what=name)
             assert element.native is element.native
             assert bool(element) == bool(values[key])
-            assert repr(element) == repr(x[key].copy())
+            # A lazy engine keeps a value that was looked at.
+            assert repr(element) == repr(x[key].copy()) or not has(backend, "values")
             assert element.item() == values[key].item()
     assert_same(x, values)
 

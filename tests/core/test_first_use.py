@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from . import first_use
 
 
+@needs("values", why="a lazy engine has no transformations")
 def test_eight_threads_may_call_everything_for_the_first_time_at_once(backend: str) -> None:
     assert not first_use.in_processes(backend, rounds=1, seed=20261122, count=12)
 
