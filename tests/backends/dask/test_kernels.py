@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.backends.dask._chunks import number_of
 from unifyarr.testing.comparing import assert_same
 
 from .tasks import computed, later
@@ -157,3 +161,37 @@ def test_a_mask_writes_a_number_in_one_task_a_chunk() -> None:
     x = later(np.arange(20.0), 5)
     x[x > 3] = 0.0
     assert len({layer for layer in x.native.dask.layers if "full" in layer or "array" in layer}) == 1
+
+
+def test_what_is_made_of_numbers_alone_is_known() -> None:
+    with computed() as names:
+        number = ua.full((), 3.0) * 2.0 + 1.0
+        row = ua.reshape(number, (1,)) - 0.5
+        chosen = ua.take(later(VALUES, 2), ua.astype(ua.floor(row), "int64") - 4, axis=0)
+    assert names == []
+    assert number_of(number.native) == 7.0
+    assert number_of(row.native) == 6.5
+    assert_same(row, np.array([6.5]))
+    assert_same(chosen, VALUES[[2]])
+    # An index that is known is checked at once, as ever.
+    with pytest.raises(IndexError):
+        ua.take(later(VALUES, 2), ua.astype(ua.full((), 3.0) * 2.0, "int64"), axis=0)
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ua.compile], ids=["eager", "compiled"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int16"])
+def test_quantiles_sort_and_gather_nothing(dtype: str, run: Any) -> None:
+    values = np.random.default_rng(0).permutation(60).reshape(6, 10) - 20.0
+    if "float" in dtype:
+        values[1, 3], values[2, 4], values[3, 5] = np.nan, np.inf, -np.inf
+    for method in ("linear", "lower", "hazen", "midpoint"):
+        wanted = run(lambda x, method=method: ua.quantile(x, 0.7, axis=1, method=method))
+        x = later(ua.asarray(values, dtype=dtype, backend="numpy").to_numpy(), (2, -1))
+        found = wanted(x)
+        assert_same(found, wanted(ua.asarray(x.to_numpy(), backend="numpy")).to_numpy(), what=method)
+        names = " ".join(map(str, dask.optimize(found.native)[0].__dask_graph__()))
+        assert "take" not in names
+        # NaN has no place in the order of bfloat16 but where it is sorted.
+        assert "sort" not in names or dtype == "bfloat16"
+    for axis, chunks in ((0, (2, 3)), (None, (2, 3)), (1, (2, 3))):
+        assert_same(ua.median(later(values, chunks), axis=axis), np.median(values, axis=axis), what=axis)

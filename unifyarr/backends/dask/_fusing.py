@@ -140,7 +140,7 @@ def _grouped(layers: dict[str, Any], needs: dict[str, set[str]], kept: set[str])
             root, there = places[reader]
             names = dict(zip(layers[reader].output_indices, there, strict=True))
             for operand, labels in layers[reader].indices:
-                if operand == name and labels is not None:
+                if labels is not None and operand == name:
                     wanted = tuple(names.get(each, f"{_DROPPED}{place}{name}") for place, each in enumerate(labels))
                     found.setdefault((root, _divided(wanted, blocks)), []).append(wanted)
         # One that several chunks of the result read isn't computed for each.
