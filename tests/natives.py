@@ -58,6 +58,17 @@ def skip_without_derivatives(backend: str) -> None:
         pytest.skip(f"{backend}'s derivatives come from {' or '.join(ENGINES)}, of which none is under test")
 
 
+def has_variables(backend: str) -> bool:
+    """Return whether ``ua.variable`` gives what the engine writes in place."""
+    return has(backend, "writes") or has(backend, "variables")
+
+
+def skip_without_variables(backend: str) -> None:
+    """Skip a test of what the engine writes in place, where there is nothing."""
+    if not has_variables(backend):
+        pytest.skip(f"{LACKING} variables: {backend}")
+
+
 def skip_unless(backend: str, *wanted: str, why: str) -> None:
     """Skip a test that means something on some engines only."""
     if backend not in wanted:

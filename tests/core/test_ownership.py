@@ -16,7 +16,7 @@ from unifyarr._core.arrays.ownership import RunOfWrites
 from unifyarr.testing import has
 
 from ..engines import default_device
-from ..natives import skip_unless, values_of
+from ..natives import skip_unless, skip_without_variables, values_of
 from ..oracle import assert_same
 
 # Enough bytes that a run of writes pays on TensorFlow.
@@ -344,6 +344,7 @@ def test_an_operator_in_place_makes_an_array_own_its_native(backend: str) -> Non
 
 
 def test_a_variable_stays_the_holder_under_operators(backend: str) -> None:
+    skip_without_variables(backend)
     x = ua.variable(np.arange(float(SIZE)))
     native = x.native
     x += 1.0
