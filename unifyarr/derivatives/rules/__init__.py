@@ -1,0 +1,4 @@
+"""The rules of all kernels, in modules named as those that define the functions; importing one fills the tables."""
+
+from . import elementwise as elementwise
+from . import structure as structure
