@@ -121,7 +121,7 @@ def _by_rows(run: TransformedCall) -> Blocks:
     """Return the Jacobian's blocks by result and argument, computed row by row, and the function's other outputs."""
     natives = [run.native(x) for x in run.arrays()]
     results, others, pullback = run.handle.vjp(run, natives, False)
-    models = [wrap(native, run.handle) for native in results]
+    models = [wrap(native, run.handle.around) for native in results]
     shapes = [x.shape for x in run.arrays()]
     rows = run.handle.vmap(lambda *cotangents: pullback(list(cotangents)), _basis(models))
     return [
@@ -133,8 +133,28 @@ def _by_rows(run: TransformedCall) -> Blocks:
 def _by_columns(run: TransformedCall) -> Blocks:
     """Return the same, computed column by column."""
     handle, natives = run.handle, [run.native(x) for x in run.arrays()]
-    arguments = [wrap(native, handle) for native in natives]
-    counts: list[int] = []
+    arguments = [wrap(native, handle.around) for native in natives]
+    if handle.around is not handle:
+        results, others, push = handle.linearize(run, natives)
+        columns = handle.vmap(lambda *tangents: push(tangents), _basis(arguments))
+    else:
+        columns, others = _pushed(run, natives, arguments)
+    blocks = []
+    for column in columns:
+        shape = handle.around.shape(column)[1:]
+        order = (*range(1, len(shape) + 1), 0)
+        turned = handle.around.kernel("permute_dims")(column, axes=order)
+        blocks.append(
+            [
+                _rows(run, turned, begin, x.size, shape + x.shape, axis=len(shape))
+                for x, begin in zip(arguments, _begins(arguments), strict=True)
+            ]
+        )
+    return blocks, others
+
+
+def _pushed(run: TransformedCall, natives: list[Any], arguments: Sequence[Array]) -> tuple[list[Any], list[Any]]:
+    handle, counts = run.handle, []
 
     def push(*tangents: Any) -> list[Any]:
         results, pushed, others = handle.jvp(run, natives, tangents)
@@ -143,19 +163,8 @@ def _by_columns(run: TransformedCall) -> Blocks:
 
     found = handle.vmap(push, _basis(arguments))
     (count,) = counts
-    blocks = []
-    for column in found[count : 2 * count]:
-        shape = handle.shape(column)[1:]
-        order = (*range(1, len(shape) + 1), 0)
-        turned = handle.kernel("permute_dims")(column, axes=order)
-        blocks.append(
-            [
-                _rows(run, turned, begin, x.size, shape + x.shape, axis=len(shape))
-                for x, begin in zip(arguments, _begins(arguments), strict=True)
-            ]
-        )
     # The other outputs don't depend on the tangents: take those of the first.
-    return blocks, [_rows(run, x, 0, 1, handle.shape(x)[1:]) for x in found[2 * count :]]
+    return found[count : 2 * count], [_rows(run, x, 0, 1, handle.shape(x)[1:]) for x in found[2 * count :]]
 
 
 def _total(arrays: Sequence[Array]) -> int:
@@ -177,6 +186,6 @@ def _basis(arrays: Sequence[Array]) -> list[Any]:
 
 def _rows(run: TransformedCall, native: Any, begin: int, count: int, shape: tuple[int, ...], axis: int = 0) -> Any:
     # A slice along an axis, reshaped.
-    kernel, whole = run.handle.kernel, run.handle.shape(native)
+    kernel, whole = run.handle.around.kernel, run.handle.around.shape(native)
     window = tuple((begin, 1, count) if place == axis else (0, 1, length) for place, length in enumerate(whole))
     return kernel("reshape")(kernel("get_window")(native, window=window), shape=shape)

@@ -20,11 +20,12 @@ from .._core.engines.handle import Handle
 from .._core.engines.natives import mismatch
 from .._core.engines.registry import available_backends, load
 from .._core.engines.tracing import capture, running
-from .._core.modes.transforming import Scope, inside_of, value_inside
+from .._core.modes.transforming import InsideHandle, Scope, inside_of, value_around
 from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
+from ..derivatives.tape import tape_of
 from ..errors import (
     BackendFeatureError,
     BackendMismatchError,
@@ -41,7 +42,7 @@ ENGINES = ("torch", "jax")
 Transformation = TypeVar("Transformation", bound=Callable[..., Any])
 
 
-def recorded(transformation: Transformation, name: str | None = None) -> Transformation:
+def recorded(transformation: Transformation, name: str | None = None, inline: bool = True) -> Transformation:
     """Make each function that a transformation returns one operation in the trace of a graph."""
 
     @functools.wraps(transformation)
@@ -51,7 +52,7 @@ def recorded(transformation: Transformation, name: str | None = None) -> Transfo
         @functools.wraps(transformed)
         def call(*arguments: Any, **named: Any) -> Any:
             trace = graph_trace()
-            if trace is None:
+            if trace is None or inline:
                 return transformed(*arguments, **named)
 
             def again(other: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,7 +111,7 @@ class TransformedCall:
         self._keeps, self._batch = keeps, batch
         leaves, self._spec = flatten((tuple(args), kwargs))
         leaves = [capture(x) if isinstance(x, Array) else x for x in leaves]
-        self.given, self._backend, self.handle = _backends(leaves, backend)
+        self.given, self._backend, self.handle = _backends(leaves, backend, batch)
         # The places of the leaves of each argument.
         ends = [0, *accumulate(len(flatten(each)[0]) for each in args)]
         self.of_argument = [range(begin, end) for begin, end in pairwise(ends)]
@@ -129,8 +130,8 @@ class TransformedCall:
         return [self.leaves[place] for place in self.places]
 
     def native(self, x: Array) -> Any:
-        """Return the value of an array as a native of the engine that transforms."""
-        return value_inside(x, self._backend, self.handle, keeps=self._keeps)
+        """Return the value of an array as a native that the transformation takes."""
+        return value_around(x, self.handle, keeps=self._keeps)
 
     # -- inside the transformation ------------------------------------------------------------------------------------
 
@@ -140,7 +141,7 @@ class TransformedCall:
         with scope.running():
             given = dict(zip(self.places, natives, strict=True))
             inside = {
-                place: wrap(given[place] if place in given else self.native(x), self.handle)
+                place: wrap(given[place] if place in given else self.handle.enter(self.native(x)), self.handle)
                 for place, x in enumerate(self.leaves)
                 if isinstance(x, Array)
             }
@@ -256,12 +257,14 @@ def _native_outside(native: Any, given: Handle, handle: Handle) -> Any:
     return given.copy(native) if given.mutable and given.is_read_only(native) else native
 
 
-def _backends(leaves: Sequence[Any], name: str | None) -> tuple[Handle, Handle, Handle]:
+def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Handle, Handle, InsideHandle]:
     """Return the backend of the results, the backend of the arrays outside, and its stand-in inside."""
     if name is not None and not isinstance(name, str):
         raise TypeError(f"backend is the name of a backend, not {shown(name)}")
     scope = running()
     found = {backend.name: backend for x in leaves if (backend := backend_of(x)) is not None}
+    if isinstance(scope, Scope) and scope.handle.around is not scope.handle and not batch:
+        return scope.handle, scope.handle, tape_of(scope.handle)
     if isinstance(scope, Scope) and found.keys() <= {scope.backend.name, scope.handle.name}:
         if name not in (None, scope.handle.name):
             raise BackendMismatchError(
@@ -271,6 +274,8 @@ def _backends(leaves: Sequence[Any], name: str | None) -> tuple[Handle, Handle, 
     if len(found) > 1:
         raise mismatch(*found.values())
     given = next(iter(found.values()), None) or current()
+    if not given.can_transform and not batch and name is None:
+        return given, given, tape_of(given)
     if not given.can_transform:
         if name is None and not given.has_values:
             raise BackendFeatureError(

@@ -56,6 +56,15 @@ class InsideHandle(GeneralHandle):
     def trace(self) -> object | None:
         return self.engine.trace() or running()
 
+    @property
+    def around(self) -> Handle:
+        """The backend whose natives a transformation takes and returns: by default the same ones as inside."""
+        return self
+
+    def enter(self, native: Any) -> Any:
+        """Return the native inside for one of the backend ``around``, as a constant."""
+        return native
+
     def to_numpy(self, native: Any) -> np.ndarray:
         if self.is_traced(native):
             raise TraceError(
@@ -77,7 +86,9 @@ class Scope(Capturing):
     ``keeps`` says that what is captured is still read after the function's end, when the caller may write to it.
     """
 
-    def __init__(self, backend: Handle, handle: Handle, *, keeps: bool) -> None:
+    handle: InsideHandle
+
+    def __init__(self, backend: Handle, handle: InsideHandle, *, keeps: bool) -> None:
         super().__init__(backend, handle)
         self._keeps = keeps
         self._token: object = None
@@ -104,8 +115,8 @@ class Scope(Capturing):
         return stand_in
 
     def value(self, x: Array) -> Any:
-        """Return the value of an array from outside as a native of the engine that transforms."""
-        return value_inside(x, self.backend, self.handle, keeps=self._keeps)
+        """Return the value of an array from outside as a native inside."""
+        return self.handle.enter(value_around(x, self.handle, keeps=self._keeps))
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -124,8 +135,8 @@ class Scope(Capturing):
         return [(x, native) for x, native, before in natives if native is not before]
 
 
-def value_inside(x: Array, backend: Handle, handle: Handle, *, keeps: bool) -> Any:
-    """Return the value of an array for a function inside a transformation; ``keeps`` is as ``Scope`` has it."""
+def value_around(x: Array, handle: InsideHandle, *, keeps: bool) -> Any:
+    """Return the value of an array as a transformation takes it; ``keeps`` is as ``Scope`` has it."""
     hand_out(x)
     given = x._backend
     native = read(x)

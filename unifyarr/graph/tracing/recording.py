@@ -11,6 +11,7 @@ from ..._core.declaring.cuts import Cut
 from ..._core.declaring.types import ArrayType, result_types
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
+from ..._core.modes.transforming import Scope
 from ...errors import TraceError
 from ..core.basic import Apply, Op
 from ..kernels.kernelop import COPY, KernelOp, kernel_op
@@ -192,6 +193,9 @@ def _of_body(trace: Recorder, application: Application, natives: Sequence[Traced
 def check_running(backend: Handle) -> Recorder:
     """Return the trace that is running, which has to be one of a backend."""
     trace = running()
+    # A record of derivatives runs inside it, whose values are variables of the trace.
+    while isinstance(trace, Scope):
+        trace = trace.around
     if trace is None or trace.backend is not backend:
         raise TraceError("an array of a compiled function outlived its trace: return it from the function instead")
     return trace  # type: ignore[return-value]
