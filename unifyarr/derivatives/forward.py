@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .kernels import Like
+from .kernels import Like, kernels_of
 from .reverse import pull
 from .rule import Into
 
@@ -42,7 +42,7 @@ def _in_order(results: Sequence[Taped]) -> list[Entry]:
 
 def _pushed(tape: TapeHandle, entry: Entry, tangents: Sequence[Any]) -> list[Any]:
     """Return the tangents of the outputs of an entry, given those of its operands."""
-    k, recorded = tape.k, tape.recording
+    k, recorded = tape.k, kernels_of(tape)
     zeros = [k.full(0, each) for each in entry.outputs]
     leaves, cotangents = tape.leaves(zeros)
     given = entry.cotangents(recorded, cotangents, tape.entered(entry.arguments), tape.entered(entry.outputs))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .kernels import Kernels
+from .kernels import Kernels, Like
 from .rule import Into
 
 if TYPE_CHECKING:
@@ -28,13 +28,19 @@ def pull(
     cotangents: Sequence[tuple[Taped, Any]],
     leaves: Sequence[Entry],
     values: Sequence[Any],
-    once: bool,
+    once: bool = False,
+    lift: Callable[[Any], Any] | None = None,
 ) -> list[Any]:
     """Return the cotangents of leaves, zeros of those that no result depends on.
 
     ``values`` are the values of the leaves, and ``once`` says that the record is walked this one time: each entry lets
-    go of what it keeps when it has been used.
+    go of what it keeps when it has been used. ``lift`` returns what stands for a value of the record where the
+    cotangents are: in a trace or another record that has begun since.
     """
+
+    def lifted(x: Any) -> Any:
+        return x if lift is None or type(x) is Like else lift(x)
+
     totals: dict[Entry, dict[int, _Total]] = {}
     waiting: list[tuple[int, Entry]] = []
 
@@ -48,23 +54,20 @@ def pull(
 
     for result, cotangent in cotangents:
         if result.entry is not None:
-            meet(result.entry, result.output, cotangent, result.value)
+            meet(result.entry, result.output, cotangent, k.like(cotangent))
     while waiting:
         _, entry = heapq.heappop(waiting)
         found = totals.pop(entry)
-        given = entry.cotangents(
-            k,
-            [found[place].value if place in found else None for place in range(len(entry.outputs))],
-            entry.arguments,
-            entry.outputs,
-        )
-        for parent, operand, cotangent in zip(entry.parents, entry.arguments, given, strict=True):
+        arguments, outputs = list(map(lifted, entry.arguments)), list(map(lifted, entry.outputs))
+        cotangents_found = [found[place].value if place in found else None for place in range(len(outputs))]
+        given = entry.cotangents(k, cotangents_found, arguments, outputs)
+        for parent, operand, cotangent in zip(entry.parents, arguments, given, strict=True):
             if parent is not None and cotangent is not None:
                 meet(*parent, cotangent, operand)
         if once:
             entry.arguments = entry.outputs = ()
     return [
-        totals[leaf][0].value if leaf in totals else k.zeros(value) for leaf, value in zip(leaves, values, strict=True)
+        totals[leaf][0].value if leaf in totals else k.zeros(lifted(value)) for leaf, value in zip(leaves, values, strict=True)
     ]
 
 

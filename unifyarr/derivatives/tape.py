@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..backends import Backend
+from .._core.arrays.array import wrap
+from .._core.arrays.ownership import read
 from .._core.engines.handle import GeneralHandle, Handle
+from .._core.engines.tracing import capture, inside
 from .._core.modes.transforming import InsideHandle
 from ..errors import LostDerivativeError
-from .kernels import WRITERS, Kernels, Like
+from .kernels import WRITERS, Kernels, Like, kernels_of
 from .forward import push
 from .reverse import pull
 from .rule import COMPOSED, CONSTANT, MISSING, RULES, Rule
@@ -212,9 +215,7 @@ class TapeHandle(InsideHandle):
         GeneralHandle.__init__(self, TapeBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
-        self.k, self.writers = Kernels(base), Kernels(base, writes=True)
-        # Rules that are recorded themselves.
-        self.recording = Kernels(self)
+        self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         if any(native.entry is not None for native in natives):
@@ -240,7 +241,13 @@ class TapeHandle(InsideHandle):
         leaves, results, others = self._run(function, arrays)
 
         def pullback(cotangents: Sequence[Any]) -> list[Any]:
-            return pull(self.k, self.writers, list(zip(results, cotangents, strict=True)), leaves, arrays, once)
+            pairs = list(zip(results, cotangents, strict=True))
+            # A trace or another record may have begun since.
+            now = inside(self.base)
+            if now is self.base:
+                return pull(self.k, self.writers, pairs, leaves, arrays, once)
+            k = kernels_of(now)
+            return pull(k, k, pairs, leaves, arrays, lift=lambda x: read(capture(wrap(x, self.base))))
 
         return [x.value for x in results], [x.value for x in others], pullback
 

@@ -171,7 +171,7 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
     Source: ``jax.vjp``.
     """
     trace = graph_trace()
-    if trace is not None and False:
+    if trace is not None and backend is not None:
         return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=backend)
     numbers = range(len(primals))
     run = _run(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
@@ -182,7 +182,7 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         """Return the product of a cotangent, which has the result's structure, with the Jacobian, for each argument."""
         given = _alike(cotangent, run.spec, arrays, "the cotangent", "the result")
-        found = run.outside(gradients([run.native(x) for x in given]), *given)
+        found = run.pulled(gradients, given)
         return tuple(run.like_argument(number, found) for number in numbers)
 
     return (run.result(arrays), pullback, aux) if has_aux else (run.result(arrays), pullback)
@@ -248,12 +248,12 @@ def jvp(
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"{name} is a tuple, with one for each argument, not {shown(given)}")
-    found: tuple[Any, ...] = _pushed(function, has_aux, backend)(tuple(primals), tuple(tangents))
+    found: tuple[Any, ...] = _pushed(function, has_aux, backend=backend)(tuple(primals), tuple(tangents))
     return found
 
 
 @functools.partial(recorded, name="jvp")
-def _pushed(function: Function, has_aux: bool, backend: str | None) -> Function:
+def _pushed(function: Function, has_aux: bool, *, backend: str | None) -> Function:
     def push(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         run = _run(function, primals, {}, range(len(primals)), has_aux=has_aux, backend=backend)
         _, spec = flatten(primals)

@@ -19,7 +19,7 @@ from .._core.engines.dtypes import SCALARS
 from .._core.engines.handle import Handle
 from .._core.engines.natives import mismatch
 from .._core.engines.registry import available_backends, load
-from .._core.engines.tracing import capture, running
+from .._core.engines.tracing import capture, inside, running
 from .._core.modes.transforming import InsideHandle, Scope, inside_of, value_around
 from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
@@ -32,6 +32,7 @@ from ..errors import (
     BackendNotFoundError,
     InplaceUpdateError,
     TracedMutationError,
+    TraceError,
 )
 
 # The engines that transform functions of arrays whose backend can't, such as NumPy's, by preference: torch takes a
@@ -52,7 +53,7 @@ def recorded(transformation: Transformation, name: str | None = None, inline: bo
         @functools.wraps(transformed)
         def call(*arguments: Any, **named: Any) -> Any:
             trace = graph_trace()
-            if trace is None or inline:
+            if trace is None or (inline and kwargs.get("backend") is None):
                 return transformed(*arguments, **named)
 
             def again(other: Callable[..., Any]) -> Callable[..., Any]:
@@ -213,6 +214,19 @@ class TransformedCall:
                 if second >= len(known):
                     arrays[second - len(known)] = arrays[second - len(known)].copy()
         return arrays
+
+    def pulled(self, pullback: Callable[[Sequence[Any]], Sequence[Any]], cotangents: Sequence[Array]) -> list[Array]:
+        """Return what a pullback gives, which may be called in a trace or a transformation that has begun since."""
+        around = self.handle.around
+        if around is self.handle:
+            return self.outside(pullback([self.native(x) for x in cotangents]), *cotangents)
+        if around.records and running() is None:
+            raise TraceError("the pullback of a compiled function outlived its trace: call it inside the function")
+        cotangents = [capture(x) for x in cotangents]
+        natives, now = pullback([read(x) for x in cotangents]), inside(around)
+        if now is around:
+            return self.outside(natives, *cotangents)
+        return [wrap(native, now) for native in natives]
 
     def result(self, arrays: Sequence[Any]) -> Any:
         """Return arrays in the structure of the function's result; nests inside a container become containers."""
