@@ -21,6 +21,7 @@ from .._core.arrays.ownership import read
 from .._core.engines.handle import GeneralHandle, Handle
 from .._core.engines.tracing import capture, inside
 from .._core.modes.transforming import InsideHandle
+from .._core.values.supplying import NotSupplied
 from ..errors import LostDerivativeError
 from .kernels import WRITERS, Kernels, Like, kernels_of
 from .forward import push
@@ -28,6 +29,10 @@ from .reverse import pull
 from .rule import COMPOSED, CONSTANT, MISSING, RULES, Rule
 
 _numbers = itertools.count()
+
+
+class NotInline(Exception):
+    """A derivative can't be part of the running trace: its calls are recorded when what is traced runs."""
 
 
 class Entry:
@@ -278,6 +283,28 @@ class TapeHandle(InsideHandle):
             elements = [k.reshape(k.get_window(x, w), s[1:]) for x, w, s in zip(arrays, windows, shapes, strict=True)]
             rows.append(function(*elements))
         return [self.base.kernel("stack")(*column, axis=0) for column in zip(*rows, strict=True)]
+
+    # -- loops and branches, where no value is known ------------------------------------------------------------------
+
+    def scan(
+        self,
+        step: Callable[..., tuple[list[Any], list[Any]]],
+        state: Sequence[Taped],
+        xs: Sequence[Taped],
+        constants: Sequence[Taped],
+        types: Sequence[Any],
+        length: int,
+        reverse: bool,
+    ) -> tuple[list[Taped], list[Taped]]:
+        raise NotSupplied
+
+    def switch(
+        self, index: Taped, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Taped]
+    ) -> list[Taped]:
+        raise NotSupplied
+
+    def while_loop(self, condition: Callable[..., Any], body: Callable[..., Any], state: Sequence[Taped]) -> Any:
+        raise NotInline
 
     def leaves(self, values: Sequence[Any]) -> tuple[list[Entry], list[Taped]]:
         """Return natives that derivatives are taken by, and their entries first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from .._core.arrays.convert import backend_of
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integers, shown
 from ..container.container import flatten, unflatten
+from ..derivatives.tape import NotInline
 from ..errors import DtypeError, ShapeError, StructureError
 from .run import TransformedCall, from_values, graph_trace, recorded
 
@@ -171,8 +173,15 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
     Source: ``jax.vjp``.
     """
     trace = graph_trace()
-    if trace is not None and backend is not None:
-        return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=backend)
+    if trace is None:
+        return _vjp(function, primals, has_aux, backend)
+    if backend is None:
+        with contextlib.suppress(NotInline):
+            return _vjp(function, primals, has_aux, backend)
+    return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=backend)
+
+
+def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, backend: str | None) -> tuple[Any, ...]:
     numbers = range(len(primals))
     run = _run(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
     results, others, gradients = run.handle.vjp(run, [run.native(x) for x in run.arrays()], False)

@@ -25,7 +25,7 @@ from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
-from ..derivatives.tape import tape_of
+from ..derivatives.tape import NotInline, tape_of
 from ..errors import (
     BackendFeatureError,
     BackendMismatchError,
@@ -53,8 +53,14 @@ def recorded(transformation: Transformation, name: str | None = None, inline: bo
         @functools.wraps(transformed)
         def call(*arguments: Any, **named: Any) -> Any:
             trace = graph_trace()
-            if trace is None or (inline and kwargs.get("backend") is None):
+            if trace is None:
                 return transformed(*arguments, **named)
+            if inline and kwargs.get("backend") is None:
+                try:
+                    return transformed(*arguments, **named)
+                except NotInline:
+                    # Nothing was written yet, and what was recorded nothing uses.
+                    pass
 
             def again(other: Callable[..., Any]) -> Callable[..., Any]:
                 found: Callable[..., Any] = transformation(other, *args, **kwargs)

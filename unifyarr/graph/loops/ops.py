@@ -66,12 +66,14 @@ class ScanOp(BodiesOp):
         if self.may_write(inputs):
             return self._in_place(state, xs, captured)
 
-        def step(state: Sequence[Any], row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        def step(
+            state: Sequence[Any], row: Sequence[Any], captured: Sequence[Any] = captured
+        ) -> tuple[list[Any], list[Any]]:
             found = body.pure(*state, *row, *captured)
             return list(found[:carried]), list(found[carried:])
 
         types = body.types[carried:]
-        found = self.backend.scan(step, state, xs, types, self.length, self.reverse)
+        found = self.backend.scan(step, state, xs, captured, types, self.length, self.reverse)
         if found is not None:
             return [*found[0], *found[1]]
         rows, state = [], list(state)
