@@ -54,7 +54,7 @@ def pull(
 
     for result, cotangent in cotangents:
         if result.entry is not None:
-            meet(result.entry, result.output, cotangent, k.like(cotangent))
+            meet(result.entry, result.output, cotangent, cotangent)
     while waiting:
         _, entry = heapq.heappop(waiting)
         found = totals.pop(entry)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ..backends import Backend
-from .._core.arrays.array import wrap
+from .._core.arrays.array import Array, blank_array, wrap
 from .._core.arrays.ownership import read
-from .._core.engines.handle import GeneralHandle, Handle
+from .._core.engines.handle import GeneralHandle, Handle, declines
 from .._core.engines.tracing import capture, inside
-from .._core.modes.transforming import InsideHandle
+from .._core.modes.transforming import InsideHandle, Scope
 from .._core.values.supplying import NotSupplied
 from ..errors import LostDerivativeError
 from .kernels import WRITERS, Kernels, Like, kernels_of
@@ -191,6 +191,16 @@ class TapeBackend(Backend[Taped]):
     def trace(self) -> object:
         return self.base.trace()
 
+    def trace_state(self) -> object:
+        return self.base.trace_state()
+
+    def type_key(self, native: Taped) -> Any:
+        return self.base.shape(native.value), self.base.dtype(native.value)
+
+    def is_watched(self, *natives: Taped) -> bool:
+        # Rules are for kernels: bodies need no other ones for derivatives' sake.
+        return self.base.is_watched(*[native.value for native in natives])
+
     def is_traced(self, native: Taped) -> bool:
         return self.base.is_traced(native.value)
 
@@ -219,6 +229,8 @@ class TapeHandle(InsideHandle):
         kernels = {name: _taping(base, name, base.kernels[name]) for name in names}
         GeneralHandle.__init__(self, TapeBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
+        self.tape = self if base.native_type is np.ndarray or base.tape is not None else None
+        self._calls: dict[str, Any] = {}
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
 
@@ -228,6 +240,70 @@ class TapeHandle(InsideHandle):
             return NotImplemented
         found = self.base.apply(application, kernel, [native.value for native in natives])
         return found if found is NotImplemented else [Taped(each) for each in found]
+
+    def call(self, scope: Scope, name: str, *operands: Any) -> Any:
+        """Return the array that an elementwise function of arrays and numbers gives, ``NotImplemented`` to leave it.
+
+        It's the fast path of the backend of the values.
+        """
+        ways = self._calls.get(name) or self._ways(name)
+        natives, values, place = [], [], 0
+        for number, x in enumerate(operands):
+            kind = type(x)
+            if kind is Array:
+                if x._backend is not self:
+                    x = scope.known(x)
+                    if x is None:
+                        return NotImplemented
+                native = x._native
+                natives.append(native)
+                values.append(native.value)
+            elif kind is float or kind is int:
+                natives.append(None)
+                values.append(x)
+                place = number + 1
+            else:
+                return NotImplemented
+        fast, rule = ways[place], ways[3]
+        try:
+            found = fast(*values)
+        except Exception:
+            # The general path says what is wrong.
+            return NotImplemented
+        if found is NotImplemented:
+            return found
+        if type(found) is not self.base.native_type:
+            found = self.base.as_native(found)
+        entry = None
+        if rule is not None:
+            parents = [None if x is None or x.entry is None else (x.entry, x.output) for x in natives]
+            if any(parents):
+                base = self.base
+                if place:
+                    values[place - 1] = self.k.number(values[place - 1], values[2 - place])
+                entry = self._entry(rule, values, (found,), {}, parents)
+        array = blank_array()
+        array._native = Taped(found, entry)
+        array._backend = self
+        array._base = None
+        return array
+
+    def _ways(self, name: str) -> Any:
+        base = self.base
+        rule = RULES.get(name)
+        paths = [getattr(base, f"fast_{form}{name}", declines) for form in ("", "reflected_", "scalar_")]
+        if rule is None and name not in CONSTANT:
+            paths = [declines] * 3
+        found = self._calls[name] = (*paths, rule)
+        return found
+
+    def _entry(self, rule: Rule, values: list[Any], outputs: Sequence[Any], static: Any, parents: Any) -> Entry:
+        uses, base = rule.uses, self.base
+        if uses is not None:
+            values = [x if place in uses else _like(base, x) for place, x in enumerate(values)]
+            if "out" not in uses:
+                outputs = [_like(base, x) for x in outputs]
+        return Entry(rule, values, outputs, static, parents, len(outputs) > 1)
 
     @property
     def around(self) -> Handle:
@@ -368,6 +444,10 @@ def _taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...
         if hasattr(kernel, attribute):
             setattr(taped, attribute, getattr(kernel, attribute))
     return taped
+
+
+def _like(base: Handle, x: Any) -> Like:
+    return Like(base.shape(x), base.dtype(x), base.device(x))
 
 
 def _copying(base: Handle, kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -99,7 +99,7 @@ def value_and_grad(
     def transformed(*args: Any, **kwargs: Any) -> Any:
         numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
         results, others, pullback = run.handle.vjp(run, [run.native(x) for x in run.arrays()], True)
-        gradients = pullback([from_values(np.ones(()), wrap(results[0], run.handle.around))])
+        gradients = pullback([run.one(results[0])])
         (value, *arrays) = run.outside([*results, *gradients])
         aux = run.finish(others)
         return (value, aux) if has_aux else value, by_argument(run, argnums, numbers, arrays)

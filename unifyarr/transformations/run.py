@@ -25,6 +25,7 @@ from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
+from ..derivatives.kernels import kernels_of
 from ..derivatives.tape import NotInline, tape_of
 from ..errors import (
     BackendFeatureError,
@@ -120,7 +121,8 @@ class TransformedCall:
         leaves = [capture(x) if isinstance(x, Array) else x for x in leaves]
         self.given, self._backend, self.handle = _backends(leaves, backend, batch)
         # The places of the leaves of each argument.
-        ends = [0, *accumulate(len(flatten(each)[0]) for each in args)]
+        counts = [1 if isinstance(each, Array) else len(flatten(each)[0]) for each in args]
+        ends = [0, *accumulate(counts)]
         self.of_argument = [range(begin, end) for begin, end in pairwise(ends)]
         self.leaves: list[Any] = leaves
         for number in chosen:
@@ -197,12 +199,21 @@ class TransformedCall:
         return [read(_entered(x, scope)) for x, known in zip(leaves, self._aux, strict=True) if known is None]
 
     def _known(self) -> list[Array]:
-        return [*(x for x in self.leaves if isinstance(x, Array)), *self._met]
+        return [*[x for x in self.leaves if isinstance(x, Array)], *self._met]
+
+    def one(self, result: Any) -> Any:
+        """Return the cotangent of a 0-d result by which the gradient is taken."""
+        around = self.handle.around
+        if around is self.handle:
+            return from_values(np.ones(()), wrap(result, around))
+        return kernels_of(around).number(1.0, result)
 
     # -- after the transformation -------------------------------------------------------------------------------------
 
     def finish(self, others: Sequence[Any]) -> Any:
         """Make the function's writes, all or none, and return its auxiliary values."""
+        if not others:
+            return unflatten(self._aux_spec, [each[0] for each in self._aux if each is not None])
         count = len(others) - len(self.targets)
         aux = iter(self.outside(others[:count]))
         values = self.outside(others[count:])

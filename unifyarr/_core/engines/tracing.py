@@ -87,12 +87,14 @@ class Recording(Protocol):
 class Mode(Record):
     """What has to see the calls of a thread or task: a trace, the checks of ``debug()``, a recording, or several.
 
-    A checked call runs without further checks, and without fast paths all the same.
+    A checked call runs without further checks, and without fast paths all the same. ``tape`` is the backend that
+    records calls of arrays for derivatives, where the running trace is such a record and values are known.
     """
 
     trace: Running | None
     checks: bool
     recording: Recording | None = None
+    tape: Handle | None = None
 
 
 # ``None`` where nothing has to see calls, so that fast paths may serve them.
@@ -115,7 +117,8 @@ def checking() -> bool:
 def tracing(trace: Running | None) -> Iterator[None]:
     """Run what happens inside the block in a trace, or, with ``None``, in no trace."""
     checks = checking()
-    with _within(None if trace is None and not checks else Mode(trace, checks)):
+    tape = None if trace is None or checks else trace.handle.tape
+    with _within(None if trace is None and not checks else Mode(trace, checks, None, tape)):
         yield
 
 

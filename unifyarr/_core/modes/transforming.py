@@ -97,8 +97,16 @@ class Scope(Capturing):
         """Return whether an array was made inside, or in a transformation of the user's own that runs inside it."""
         if x._backend is not self.handle:
             return False
+        if self.handle.around is not self.handle:
+            # A record in this one has another backend.
+            return True
         born = getattr(root_of(x), "_born", None)
         return born is self._token or born is self.handle.trace()
+
+    def known(self, x: Array) -> Array | None:
+        """Return the stand-in of an array that was captured, ``None`` of any other, and of a view that's a recipe."""
+        found = self._stand_ins.get(id(x))
+        return None if found is None or type(found[1]) is not Array else found[1]
 
     def captures(self, backend: Handle) -> bool:
         """Return whether arrays of a backend are captured: those of another transformation around this one too."""
