@@ -1,4 +1,4 @@
-"""The kernels of a backend as rules call them: on natives, with Python numbers beside them, with types told to traces."""
+"""The kernels of a backend as rules call them: on natives, with Python numbers beside them, and types for traces."""
 
 from __future__ import annotations
 
@@ -58,17 +58,12 @@ class Kernels:
             return lambda x, *others, **static: kernel(copy(x), *others, **static)
         if name == "sum":
             # Sums are taken in the dtype of what is summed.
-            return lambda x, *, axis, keepdims=False: self._result(kernel, x, axis, keepdims, dtype=self.dtype(x))
-        if name in ("mean", "max", "min"):
-            return lambda x, *, axis, keepdims=False: self._result(kernel, x, axis, keepdims)
+            return lambda x, *, axis, keepdims=False: kernel(x, axis=axis, keepdims=keepdims, dtype=self.dtype(x))
         return kernel
 
-    def _result(self, kernel: Callable[..., Any], x: Any, axis: Sequence[int], keepdims: bool, **static: Any) -> Any:
-        if self.handle.records:
-            lengths = [1 if place in axis else length for place, length in enumerate(self.shape(x))]
-            kept = lengths if keepdims else [length for place, length in enumerate(lengths) if place not in axis]
-            static["result"] = tuple(kept), self.dtype(x)
-        return kernel(x, axis=tuple(axis), keepdims=keepdims, **static)
+    def has(self, name: str) -> bool:
+        """Return whether the backend has a kernel of a name."""
+        return name in self.handle.kernels
 
     def _elementwise(self, name: str, ufunc: np.ufunc) -> Callable[..., Any]:
         kernel, handle = self.handle.kernel(name), self.handle
@@ -117,6 +112,24 @@ class Kernels:
     def like(self, x: Any) -> Like:
         """Return what stands for a native of which only the shape and the dtype are needed."""
         return x if type(x) is Like else Like(self.handle.shape(x), self.handle.dtype(x), self.handle.device(x))
+
+    # -- choices ------------------------------------------------------------------------------------------------------
+
+    def where(self, condition: Any, x: Any, y: Any) -> Any:
+        """Return elements of one array or of another one; one of the two may be a number."""
+        if type(x) in (int, float, complex):
+            x = self.number(x, y)
+        elif type(y) in (int, float, complex):
+            y = self.number(y, x)
+        return self.handle.kernel("where")(condition, x, y)
+
+    def safe(self, x: Any) -> Any:
+        """Return what may be divided by: an array with ones in the place of zeros."""
+        return self.where(self.equal(x, 0), 1, x)
+
+    def conjugate(self, x: Any) -> Any:
+        """Return the conjugate of complex numbers, and real ones as they are."""
+        return self.conj(x) if self.is_complex(x) else x
 
     # -- arrays from nothing ------------------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
     an ``Into``. What it returns may be broader than the operand, or of a wider dtype: then it's summed and cast.
     """
 
-    def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any, **static: Any) -> list[Any]:
+    def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, /, *operands: Any, **static: Any) -> list[Any]:
         found = []
         for place, needed in enumerate(needs):
             function = of_each[min(place, len(of_each) - 1)]
