@@ -236,10 +236,19 @@ class TapeHandle(InsideHandle):
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         if any(native.entry is not None for native in natives):
+            if self.records and application.run_body([wrap(native, self) for native in natives]) is None:
+                raise NotInline
             # The body computes the same by kernels that have rules.
             return NotImplemented
         found = self.base.apply(application, kernel, [native.value for native in natives])
         return found if found is NotImplemented else [Taped(each) for each in found]
+
+    def trace(self) -> object | None:
+        # What is made inside is known by its backend.
+        return None if self.records else self.base.trace()
+
+    def to_numpy(self, native: Taped) -> np.ndarray:
+        return self.engine.to_numpy(native)
 
     def call(self, scope: Scope, name: str, *operands: Any) -> Any:
         """Return the array that an elementwise function of arrays and numbers gives, ``NotImplemented`` to leave it.

@@ -41,6 +41,8 @@ from ..errors import (
 ENGINES = ("torch", "jax")
 
 
+import os
+OWN_EVERYWHERE = bool(os.environ.get("OWN"))
 Transformation = TypeVar("Transformation", bound=Callable[..., Any])
 
 
@@ -305,7 +307,7 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
     if len(found) > 1:
         raise mismatch(*found.values())
     given = next(iter(found.values()), None) or current()
-    if not given.can_transform and not batch and name is None:
+    if not batch and name is None and (OWN_EVERYWHERE or not given.can_transform):
         return given, given, tape_of(given)
     if not given.can_transform:
         if name is None and not given.has_values:

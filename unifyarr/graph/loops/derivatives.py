@@ -29,7 +29,7 @@ def _trace_of(handle: Any) -> Trace:
     trace = running()
     while isinstance(trace, Scope):
         trace = trace.around
-    if not isinstance(trace, Trace) or trace.handle is not handle:
+    if not isinstance(trace, Trace) or getattr(handle, "traced", None) is not trace.backend:
         raise NotInline
     return trace
 
