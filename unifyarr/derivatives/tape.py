@@ -359,15 +359,8 @@ class TapeHandle(InsideHandle):
 
         return [x.value for x in results], [x.value for x in others], pushforward
 
-    def vmap(self, function: Callable[..., Any], arrays: Sequence[Any]) -> list[Any]:
-        """Return the results of a function for each element of the first axes, which it's called for one by one."""
-        k, shapes = self.k, [self.base.shape(x) for x in arrays]
-        rows = []
-        for row in range(shapes[0][0]):
-            windows = [((row, 1, 1), *((0, 1, length) for length in shape[1:])) for shape in shapes]
-            elements = [k.reshape(k.get_window(x, w), s[1:]) for x, w, s in zip(arrays, windows, shapes, strict=True)]
-            rows.append(function(*elements))
-        return [self.base.kernel("stack")(*column, axis=0) for column in zip(*rows, strict=True)]
+    def vmap(self, function: Callable[..., Any], arrays: Sequence[Taped]) -> list[Taped]:
+        return by_rows(kernels_of(self), function, arrays)
 
     # -- loops and branches, where no value is known ------------------------------------------------------------------
 
@@ -410,6 +403,24 @@ class TapeHandle(InsideHandle):
 def tape_of(base: Handle) -> TapeHandle:
     """Return the handle that records the calls of a backend."""
     return TapeHandle.of(base)
+
+
+def by_rows(k: Kernels, function: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list[Any]:
+    """Return the results of a function for each element of the first axes, for which it's called one by one."""
+    shapes = [k.shape(x) for x in arrays]
+    if shapes[0][0] == 0:
+        # Zeros give the shapes of the results.
+        found = function(*[k.zeros(Like(k.shape(x)[1:], k.dtype(x), k.handle.device(x))) for x in arrays])
+        return [k.zeros(Like((0, *k.shape(x)), k.dtype(x), k.handle.device(x))) for x in found]
+    rows = []
+    for row in range(shapes[0][0]):
+        windows = [((row, 1, 1), *((0, 1, length) for length in shape[1:])) for shape in shapes]
+        elements = [
+            k.reshape(k.get_window(x, window), shape[1:])
+            for x, window, shape in zip(arrays, windows, shapes, strict=True)
+        ]
+        rows.append(function(*elements))
+    return [k.stack(*column, axis=0) for column in zip(*rows, strict=True)]
 
 
 def _taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
+from ..derivatives.kernels import kernels_of
+from ..derivatives.tape import by_rows
 from ..errors import DtypeError
 from .gradients import Argnums, Function, by_argument, check_floating, grad, prepare
 from .run import TransformedCall, from_values, recorded
@@ -123,7 +125,12 @@ def _by_rows(run: TransformedCall) -> Blocks:
     results, others, pullback = run.handle.vjp(run, natives, False)
     models = [wrap(native, run.handle.around) for native in results]
     shapes = [x.shape for x in run.arrays()]
-    rows = run.handle.vmap(lambda *cotangents: pullback(list(cotangents)), _basis(models))
+    handle, basis = run.handle, _basis(models)
+
+    def pull(*cotangents: Any) -> list[Any]:
+        return pullback(list(cotangents))
+
+    rows = handle.vmap(pull, basis) if handle.around is handle else by_rows(kernels_of(handle.around), pull, basis)
     return [
         [_rows(run, row, begin, x.size, x.shape + shape) for row, shape in zip(rows, shapes, strict=True)]
         for x, begin in zip(models, _begins(models), strict=True)
@@ -136,7 +143,7 @@ def _by_columns(run: TransformedCall) -> Blocks:
     arguments = [wrap(native, handle.around) for native in natives]
     if handle.around is not handle:
         results, others, push = handle.linearize(run, natives)
-        columns = handle.vmap(lambda *tangents: push(tangents), _basis(arguments))
+        columns = by_rows(kernels_of(handle.around), lambda *tangents: push(tangents), _basis(arguments))
     else:
         columns, others = _pushed(run, natives, arguments)
     blocks = []

@@ -144,6 +144,10 @@ class TransformedCall:
         """Return the value of an array as a native that the transformation takes."""
         return value_around(x, self.handle, keeps=self._keeps)
 
+    def _entered(self, x: Array) -> Any:
+        native = self.native(x)
+        return native if x._backend is self.handle else self.handle.enter(native)
+
     # -- inside the transformation ------------------------------------------------------------------------------------
 
     def __call__(self, *natives: Any) -> tuple[list[Any], list[Any]]:
@@ -152,7 +156,7 @@ class TransformedCall:
         with scope.running():
             given = dict(zip(self.places, natives, strict=True))
             inside = {
-                place: wrap(given[place] if place in given else self.handle.enter(self.native(x)), self.handle)
+                place: wrap(given[place] if place in given else self._entered(x), self.handle)
                 for place, x in enumerate(self.leaves)
                 if isinstance(x, Array)
             }

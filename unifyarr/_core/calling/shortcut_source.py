@@ -111,7 +111,7 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     absent = absent_in(declaration, names)
     backend, conditions = _backend_of(declaration, mark)
     if "out" in names:
-        conditions.append(f"(out is None or {mark}takes(out, {backend}))")
+        conditions.append(f"(out is None or ({mark}mode is None and {mark}takes(out, {backend})))")
     conditions.append(f"({mark}mode is None or {mark}mode.tape is {backend})")
     look = [f"{mark}type_key = {mark}backend.type_key"]
     inputs: list[str] = []

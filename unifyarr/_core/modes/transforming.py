@@ -124,7 +124,8 @@ class Scope(Capturing):
 
     def value(self, x: Array) -> Any:
         """Return the value of an array from outside as a native inside."""
-        return self.handle.enter(value_around(x, self.handle, keeps=self._keeps))
+        native = value_around(x, self.handle, keeps=self._keeps)
+        return native if x._backend is self.handle else self.handle.enter(native)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
