@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 Case = tuple[str, tuple[np.ndarray, ...], dict[str, Any]]
 
-_F, _I = np.dtype(np.float64), np.dtype(np.int64)
+Make = Callable[..., np.ndarray]
+_F = np.dtype(np.float64)
 
 
 def real(*shape: int, low: float = -2.0, high: float = 2.0, seed: int = 0) -> np.ndarray:
     """Return numbers of a range in no order, none of which are equal, and none of which are whole."""
     count = int(np.prod(shape, dtype=int))
-    spread = np.linspace(low, high, count + 2)[1:-1] + 1.234e-3 * (high - low)
+    # Unevenly, so that no sums are equal either.
+    spread = np.linspace(low, high, count + 2)[1:-1] + 5e-3 * (high - low) * np.sin(np.arange(count) + 0.5)
     return np.random.default_rng(seed + count).permutation(spread).reshape(shape)
 
 
@@ -172,4 +175,56 @@ def products() -> Iterator[Case]:
     yield "linear", (real(3), real(4, 3, seed=1), real(4, seed=2)), {}
 
 
-CASES: list[Case] = [*elementwise(), *structure(), *indexing(), *reductions(), *products()]
+def fft() -> Iterator[Case]:
+    """Yield transforms of all lengths and divisors, cut and filled."""
+    for norm, n in (("backward", 4), ("ortho", 5), ("forward", 3), ("backward", 6)):
+        one = {"n": n, "axis": 0, "norm": norm}
+        several = {"s": (3, n), "axes": (2, 0), "norm": norm}
+        for name in ("fft", "ifft", "irfft", "hfft"):
+            yield name, (cplx(4, 2),), one
+        for name in ("rfft", "ihfft"):
+            yield name, (real(4, 2),), one
+        for name in ("fftn", "ifftn", "irfftn"):
+            yield name, (cplx(4, 2, 3),), several
+        yield "rfftn", (real(4, 2, 3),), several
+        yield "irfftn", (cplx(4, 2),), {"s": (n,), "axes": (0,), "norm": norm}
+
+
+def _regular(make: Make, *shape: int) -> np.ndarray:
+    return make(*shape) + 3 * np.eye(shape[-1]) * np.arange(1, shape[-1] + 1)
+
+
+def linalg() -> Iterator[Case]:
+    """Yield determinants, equations, powers, norms and factors that have no free signs."""
+    for make in (real, cplx):
+        square = _regular(make, 2, 3, 3)
+        for name in ("det", "slogdet", "inv", "eigvals", "lu"):
+            yield name, (square,), {}
+        for shape in ((2, 3, 3), (2, 3, 2), (1, 3, 2)):
+            yield "solve", (square, make(*shape, seed=4)), {}
+        yield "solve", (square[0], make(2, 3, 2, seed=4)), {}
+        yield "solve", (square, make(3, seed=4)), {}
+        for lower in (False, True):
+            for unit_diagonal in (False, True):
+                options = {"lower": lower, "unit_diagonal": unit_diagonal}
+                yield "solve_triangular", (square[0], make(3, 2, seed=4)), options
+        for n in (-2, -1, 0, 1, 2, 5):
+            yield "matrix_power", (square,), {"n": n}
+        yield "expm", (make(2, 3, 3) / 2,), {}
+        yield "square_repeatedly", (make(2, 2, 2), np.array([2.0, 3.0]).reshape(2, 1, 1)), {}
+        for shape in ((3, 2), (2, 3), (2, 3, 3)):
+            yield "pinv", (make(*shape),), {"rtol": None}
+            yield "svdvals", (make(*shape),), {}
+            yield "lu", (make(*shape),), {}
+            yield "lu_factor", (make(*shape),), {}
+            for mode in ("reduced", "complete"):
+                if mode == "reduced" or shape[-2] <= shape[-1]:
+                    yield "qr", (make(*shape),), {"mode": mode}
+            for ord in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+                yield "matrix_norm", (make(*shape),), {"ord": ord, "keepdims": ord in (None, 1, 2)}
+        for ord in (0, 1, 2, 3, 0.5, -1.5, math.inf, -math.inf):
+            for axis, keepdims in (((0, 2), False), ((1,), True), ((), False)):
+                yield "vector_norm", (make(2, 3, 2),), {"ord": ord, "axis": axis, "keepdims": keepdims}
+
+
+CASES: list[Case] = [*elementwise(), *structure(), *indexing(), *reductions(), *products(), *fft(), *linalg()]
