@@ -56,6 +56,8 @@ class Kernels:
         if name in WRITERS and self.handle.mutable and not self._writes:
             copy = self.handle.copy
             return lambda x, *others, **static: kernel(copy(x), *others, **static)
+        if name == "set_window":
+            return lambda x, value, *, window: kernel(x, value, window=tuple(window))
         if name == "sum":
             # Sums are taken in the dtype of what is summed.
             return lambda x, *, axis, keepdims=False: kernel(x, axis=axis, keepdims=keepdims, dtype=self.dtype(x))

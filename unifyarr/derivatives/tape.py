@@ -23,6 +23,7 @@ from .._core.engines.tracing import capture, inside
 from .._core.modes.transforming import InsideHandle, Scope
 from .._core.values.supplying import NotSupplied
 from ..errors import LostDerivativeError
+from .operations import derived, engine_of
 from .kernels import WRITERS, Kernels, Like, kernels_of
 from .forward import push
 from .reverse import pull
@@ -65,10 +66,12 @@ class Entry:
 class Taped:
     """A native of a record: a value, and the entry that gave it and which of its outputs it is."""
 
-    __slots__ = ("__weakref__", "entry", "output", "value")
+    __slots__ = ("__weakref__", "entry", "layout", "output", "value")
 
-    def __init__(self, value: Any, entry: Entry | None = None, output: int = 0) -> None:
+    def __init__(self, value: Any, entry: Entry | None = None, output: int = 0, layout: Any = None) -> None:
         self.value, self.entry, self.output = value, entry, output
+        # The strides of what it took the place of: views are the same after a write as before.
+        self.layout = layout
 
 
 class TapeBackend(Backend[Taped]):
@@ -80,7 +83,7 @@ class TapeBackend(Backend[Taped]):
 
     def __init__(self, base: Handle) -> None:
         self.base = base
-        for name in ("has_shapes", "has_values", "warns", "has_fixed_dtypes", "no_trace"):
+        for name in ("has_shapes", "has_values", "has_strides", "warns", "has_fixed_dtypes", "no_trace"):
             setattr(self, name, getattr(base, name))
 
     @property
@@ -94,6 +97,15 @@ class TapeBackend(Backend[Taped]):
 
     def shape(self, native: Taped) -> Any:
         return self.base.shape(native.value)
+
+    def strides(self, native: Taped) -> Any:
+        return self.base.strides(native.value) if native.layout is None else native.layout
+
+    def as_stored(self, old: Taped, new: Taped) -> Taped:
+        if not self.has_strides:
+            return new
+        strides = self.strides(old)
+        return new if self.strides(new) == strides else Taped(new.value, new.entry, new.output, strides)
 
     def device(self, native: Taped) -> Any:
         return self.base.device(native.value)
@@ -141,9 +153,16 @@ class TapeBackend(Backend[Taped]):
         return Taped(native.value, native.entry, native.output)
 
     def to_device(self, native: Taped, device: Any) -> Taped:
-        if native.entry is not None and self.base.own_device(self.device(native)) != device:
-            raise LostDerivativeError("a derivative doesn't follow an array to another device: move it outside")
-        return Taped(self.base.to_device(native.value, device), native.entry, native.output)
+        base = self.base
+        found = base.to_device(native.value, device)
+        if native.entry is None or found is native.value:
+            return Taped(found, native.entry, native.output)
+        back = base.own_device(base.device(native.value))
+
+        def moved(k: Kernels, needs: Any, g: Any, out: Any, x: Any) -> list[Any]:
+            return [k.handle.to_device(g, back)]
+
+        return Taped(found, Entry(Rule(moved, frozenset()), [_like(base, native.value)], [_like(base, found)], {}, [(native.entry, native.output)]))
 
     def from_dlpack(self, x: Any, **options: Any) -> Taped:
         return Taped(self.base.from_dlpack(x, **options))
@@ -195,7 +214,8 @@ class TapeBackend(Backend[Taped]):
         return self.base.trace_state()
 
     def type_key(self, native: Taped) -> Any:
-        return self.base.shape(native.value), self.base.dtype(native.value)
+        # Bodies may refuse to lose a derivative.
+        return self.base.shape(native.value), self.base.dtype(native.value), native.entry is None
 
     def is_watched(self, *natives: Taped) -> bool:
         # Rules are for kernels: bodies need no other ones for derivatives' sake.
@@ -229,13 +249,16 @@ class TapeHandle(InsideHandle):
         kernels = {name: _taping(base, name, base.kernels[name]) for name in names}
         GeneralHandle.__init__(self, TapeBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
-        self.tape = self if base.native_type is np.ndarray or base.tape is not None else None
+        self.tape = None if base.records else self
         self._calls: dict[str, Any] = {}
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         if any(native.entry is not None for native in natives):
+            engine = engine_of(self)
+            if engine.can_transform:
+                return derived(self, lambda *values: application.perform(kernel, engine, values), natives)
             if self.records and application.run_body([wrap(native, self) for native in natives]) is None:
                 raise NotInline
             # The body computes the same by kernels that have rules.
@@ -305,6 +328,15 @@ class TapeHandle(InsideHandle):
             paths = [declines] * 3
         found = self._calls[name] = (*paths, rule)
         return found
+
+    def recorded(self, rule: Rule, natives: Sequence[Taped], outputs: Sequence[Any]) -> list[Taped]:
+        """Return natives for what was computed of others by a function of several results, which has a rule."""
+        parents = [None if x.entry is None else (x.entry, x.output) for x in natives]
+        dtype = self.base.dtype
+        if not any(parents) or all(dtype(x).kind not in "fcV" for x in outputs):
+            return list(map(Taped, outputs))
+        entry = Entry(rule, [x.value for x in natives], outputs, {}, parents, True)
+        return [Taped(x, entry, place) if dtype(x).kind in "fcV" else Taped(x) for place, x in enumerate(outputs)]
 
     def _entry(self, rule: Rule, values: list[Any], outputs: Sequence[Any], static: Any, parents: Any) -> Entry:
         uses, base = rule.uses, self.base

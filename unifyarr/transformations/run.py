@@ -41,8 +41,6 @@ from ..errors import (
 ENGINES = ("torch", "jax")
 
 
-import os
-OWN_EVERYWHERE = bool(os.environ.get("OWN"))
 Transformation = TypeVar("Transformation", bound=Callable[..., Any])
 
 
@@ -311,7 +309,7 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
     if len(found) > 1:
         raise mismatch(*found.values())
     given = next(iter(found.values()), None) or current()
-    if not batch and name is None and (OWN_EVERYWHERE or not given.can_transform):
+    if not batch and name is None:
         return given, given, tape_of(given)
     if not given.can_transform:
         if name is None and not given.has_values:

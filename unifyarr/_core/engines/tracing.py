@@ -43,6 +43,10 @@ class Running(Protocol):
     def handle(self) -> Handle:
         """The one that stands for it inside."""
 
+    @property
+    def around(self) -> Running | None:
+        """What this run is nested in."""
+
     def takes(self, backend: Handle | None) -> bool:
         """Return whether it takes over arrays of a backend."""
 
@@ -139,9 +143,9 @@ def _within(inner: Mode | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def recorded(recording: Recording) -> Iterator[None]:
-    """Run what happens inside the block, in no trace and unchecked, with each thing noted that bodies do."""
-    with _within(Mode(None, False, recording)):
+def recorded(recording: Recording, trace: Running | None = None) -> Iterator[None]:
+    """Run what happens inside the block unchecked, with each thing noted that bodies do."""
+    with _within(Mode(trace, False, recording)):
         yield
 
 

@@ -186,5 +186,7 @@ rule("log_softmax", _log_softmax, uses=("out",))
 constant("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 constant("logical_and", "logical_or", "logical_xor", "logical_not", "isfinite", "isinf", "isnan", "signbit")
 constant("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift")
-constant("sign", "floor", "ceil", "trunc", "round", "floor_divide", "gcd", "lcm", "nextafter", "spacing")
+constant("sign", "floor", "ceil", "trunc", "round", "floor_divide", "gcd", "lcm", "spacing")
 composed("ldexp", "frexp", "modf")
+# The next number moves with its first operand.
+rule("nextafter", lambda k, g, out, x, y: g, None, uses=())

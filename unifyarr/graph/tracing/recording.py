@@ -10,7 +10,7 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.declaring.cuts import Cut
 from ..._core.declaring.types import ArrayType, result_types
 from ..._core.engines.handle import Handle
-from ..._core.engines.tracing import running
+from ..._core.engines.tracing import Running, running
 from ..._core.modes.transforming import Scope
 from ...errors import TraceError
 from ..core.basic import Apply, Op
@@ -145,7 +145,7 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
         return node_of(UserOp(backend, application, len(found)), natives, found, device)
     with trace.suspended():
         values = [trace.examples.of(native.variable) for native in natives]
-        results = application.perform(kernel, backend, values)
+        results = backend.apply(application, kernel, values)
     if results is NotImplemented:
         return results
     if device is not None and len(kernel.learned) < MOST_LEARNED:
@@ -158,7 +158,7 @@ def _told(trace: Recorder, application: Application, types: Sequence[ArrayType])
     kernel = application.operation.kernels[backend.name]
 
     def results(*natives: Any) -> Sequence[Any]:
-        found = application.perform(kernel, backend, natives)
+        found = backend.apply(application, kernel, natives)
         if found is NotImplemented:
             raise Declines
         return list(found)
@@ -196,6 +196,18 @@ def check_running(backend: Handle) -> Recorder:
     # A record of derivatives runs inside it, whose values are variables of the trace.
     while isinstance(trace, Scope):
         trace = trace.around
+    return _checked(trace, backend)
+
+
+def trace_of(backend: Handle) -> Recorder:
+    """Return the trace of a backend that is running, in which others may have begun."""
+    trace = running()
+    while trace is not None and trace.backend is not backend:
+        trace = trace.around
+    return _checked(trace, backend)
+
+
+def _checked(trace: Running | None, backend: Handle) -> Recorder:
     if trace is None or trace.backend is not backend:
         raise TraceError("an array of a compiled function outlived its trace: return it from the function instead")
     return trace  # type: ignore[return-value]

@@ -20,7 +20,7 @@ from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Constant
 from ..kernels.kernelop import COPY
 from .layouts import laid_out, strides_of
-from .recording import check_running, record, record_operation
+from .recording import record, record_operation, trace_of
 from .traced import Traced, type_of, where
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ class TracingBackend(Backend[Traced]):
         return native.shape
 
     def strides(self, native: Traced) -> Any:
-        return strides_of(check_running(self._backend), native)
+        return strides_of(trace_of(self._backend), native)
 
     def as_stored(self, old: Traced, new: Traced) -> Traced:
-        new = laid_out(check_running(self._backend), new, old)
+        new = laid_out(trace_of(self._backend), new, old)
         return Traced(new.variable, new.device, old if old.layout is None else old.layout)
 
     def device(self, native: Traced) -> Any:
