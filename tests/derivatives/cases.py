@@ -122,6 +122,10 @@ def indexing() -> Iterator[Case]:
         yield "where", (_MASK, x[:, :1], 2 * x), {}
         yield "put_mask", (x, 2 * x, _MASK), {}
         yield "put_mask", (x, x[0, 0].reshape(()), _MASK), {}
+    twice = A.reshape(-1)[[3, 1, 0, 2, 4, 5]].reshape(2, 3)
+    for name in ("unique_values", "unique_counts", "unique_inverse", "unique_all"):
+        yield name, (twice,), {}
+    yield "bincount", (np.array([1, 0, 3, 1]), real(4)), {"length": 5}
     for reduction in ("max", "min"):
         yield "scatter_reduce", (A, B.reshape(-1)[:4], _ROWS, _COLUMNS), {"reduction": reduction}
 
@@ -227,4 +231,16 @@ def linalg() -> Iterator[Case]:
                 yield "vector_norm", (make(2, 3, 2),), {"ord": ord, "axis": axis, "keepdims": keepdims}
 
 
-CASES: list[Case] = [*elementwise(), *structure(), *indexing(), *reductions(), *products(), *fft(), *linalg()]
+def special() -> Iterator[Case]:
+    """Yield special functions, without the parameters that are constants."""
+    for name in ("erf", "erfc", "i0", "i0e", "i1", "i1e"):
+        yield name, (A,), {}
+    yield "erfinv", (U,), {}
+    yield "ndtri", ((U + 1) / 2,), {}
+    for name in ("gammaln", "digamma"):
+        yield name, (P,), {}
+        yield name, (A,), {}
+
+
+_MAKERS = (elementwise, special, structure, indexing, reductions, products, fft, linalg)
+CASES: list[Case] = [case for make in _MAKERS for case in make()]

@@ -67,13 +67,15 @@ def results(backend: str, name: str, values: Values, static: dict[str, Any]) -> 
     return [np.asarray(handle.to_numpy(x)) for x in (found if type(found) is tuple else (found,))]
 
 
-def of_rule(backend: str, name: str, values: Values, static: dict[str, Any], gs: Any = None) -> list[np.ndarray]:
+def of_rule(
+    backend: str, name: str, values: Values, static: dict[str, Any], gs: Any = None, needs: Any = None
+) -> list[np.ndarray]:
     """Return the cotangents of the active operands by our rule, on an engine's arrays."""
     handle = load(backend)
     gs = list(map(weights, results(backend, name, values, static))) if gs is None else gs
     natives = [handle.from_numpy(x) for x in values]
     given = [None if g is None else handle.from_numpy(g) for g in gs]
-    found = _cotangents(handle, name, natives, given, static, active(values))
+    found = _cotangents(handle, name, natives, given, static, needs or active(values))
     for x, native in zip(values, natives, strict=True):
         np.testing.assert_array_equal(handle.to_numpy(native), x, "a rule wrote into an operand")
     for g, native in zip(gs, given, strict=True):
@@ -124,7 +126,7 @@ def by_differences(name: str, values: Values, static: dict[str, Any], backend: s
     return made
 
 
-def by_jax(name: str, values: Values, static: dict[str, Any]) -> list[np.ndarray]:
+def by_jax(name: str, values: Values, static: dict[str, Any], weigh: Any = weights) -> list[np.ndarray]:
     """Return the same by ``jax.vjp`` of the kernel that the JAX backend has."""
     import jax
 
@@ -136,7 +138,7 @@ def by_jax(name: str, values: Values, static: dict[str, Any]) -> list[np.ndarray
         return handle.kernel(name)(*[next(left) if n else x for n, x in zip(needs, natives, strict=True)], **static)
 
     found, pullback = jax.vjp(function, *[x for n, x in zip(needs, natives, strict=True) if n])
-    gs = [handle.from_numpy(weights(np.asarray(x))) for x in (found if type(found) is tuple else (found,))]
+    gs = [handle.from_numpy(weigh(np.asarray(x))) for x in (found if type(found) is tuple else (found,))]
     return [np.asarray(x) for x in pullback(tuple(gs) if type(found) is tuple else gs[0])]
 
 

@@ -7,6 +7,8 @@ from . import indexing as indexing
 from . import linalg as linalg
 from . import norms as norms
 from . import products as products
+from . import random as random
 from . import reductions as reductions
+from . import special as special
 from . import structure as structure
 from . import triangular as triangular

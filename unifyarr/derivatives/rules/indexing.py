@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rule import Into, constant, joint_rule, rule
+from ..rule import Into, composed, constant, joint_rule, rule
 
 # All operands after the array, or after the value too: there are as many as the array has axes.
 _INDICES, _LATER = range(1, 65), range(2, 66)
@@ -158,7 +158,32 @@ rule(
     uses=(2,),
 )
 
+# -- sets -------------------------------------------------------------------------------------------------------------
+
+
+def _into_first(k: Any, g: Any, x: Any) -> Into:
+    """Return the cotangent of the different values: each is that of its first element."""
+
+    def add(k: Any, total: Any) -> Any:
+        first = k.reshape(k.unique_all(x)[1], k.shape(g))
+        flat = k.scatter_reduce(k.reshape(total, (k.size(x),)), g, first, reduction="add")
+        return k.reshape(flat, k.shape(x))
+
+    return Into(add)
+
+
+def _unique(name: str) -> None:
+    @joint_rule(name, uses=(0,))
+    def of_values(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+        return [None if g[0] is None else _into_first(k, g[0], x)]
+
+
+for _name in ("unique_all", "unique_counts", "unique_inverse"):
+    _unique(_name)
+rule("unique_values", lambda k, g, out, x: _into_first(k, g, x), uses=(0,))
+
 # -- places and counts ------------------------------------------------------------------------------------------------
 
-constant("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "all", "any")
-constant("isin", "unique_all", "unique_counts", "unique_inverse")
+rule("bincount", None, lambda k, g, out, x, *weights, length: k.take(g, x, axis=0), uses=(0,))
+constant("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "all", "any", "isin")
+composed("count_between", "partition")

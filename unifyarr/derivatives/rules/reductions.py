@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..rule import rule
+from ..rule import composed, rule
 from .structure import flipped, part
 
 Axis = tuple[int, ...]
@@ -147,3 +147,4 @@ def _sort(k: Any, g: Any, out: Any, x: Any, *, axis: int, **static: Any) -> Any:
 
 
 rule("sort", _sort, uses=(0,))
+composed("diff")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...errors import LostDerivativeError
 from ..rule import rule
 
 _ROOT = math.sqrt(math.pi)
@@ -28,6 +29,14 @@ def _ndtri(k: Any, g: Any, out: Any, x: Any) -> Any:
 
 rule("ndtri", _ndtri, uses=("out",))
 
+
+def _refused(what: str) -> Any:
+    def refuse(k: Any, g: Any, out: Any, *operands: Any) -> Any:
+        raise LostDerivativeError(f"{what} has no derivative: pass ua.stop_gradient(...) if it is a constant there")
+
+    return refuse
+
+
 # -- gamma functions --------------------------------------------------------------------------------------------------
 
 
@@ -49,7 +58,7 @@ def _zeta(k: Any, g: Any, out: Any, x: Any, q: Any) -> Any:
     return k.negative(k.multiply(g, k.multiply(x, k.zeta(k.broadcast_to(k.add(x, 1), k.shape(out)), q))))
 
 
-rule("zeta", None, _zeta, uses=(0, 1))
+rule("zeta", _refused("x of zeta()"), _zeta, uses=(0, 1))
 
 
 def _power(k: Any, x: Any, a: Any) -> Any:
@@ -62,8 +71,16 @@ def _gamma_density(k: Any, a: Any, x: Any) -> Any:
     return k.exp(k.subtract(k.subtract(_power(k, x, a), x), k.gammaln(a)))
 
 
-rule("gammainc", None, lambda k, g, out, a, x: k.multiply(g, _gamma_density(k, a, x)), uses=(0, 1))
-rule("gammaincc", None, lambda k, g, out, a, x: k.negative(k.multiply(g, _gamma_density(k, a, x))), uses=(0, 1))
+def _gammainc(k: Any, g: Any, out: Any, a: Any, x: Any) -> Any:
+    return k.multiply(g, _gamma_density(k, a, x))
+
+
+def _gammaincc(k: Any, g: Any, out: Any, a: Any, x: Any) -> Any:
+    return k.negative(_gammainc(k, g, out, a, x))
+
+
+rule("gammainc", _refused("a of gammainc()"), _gammainc, uses=(0, 1))
+rule("gammaincc", _refused("a of gammaincc()"), _gammaincc, uses=(0, 1))
 
 
 def _betainc(k: Any, g: Any, out: Any, a: Any, b: Any, x: Any) -> Any:
@@ -72,7 +89,7 @@ def _betainc(k: Any, g: Any, out: Any, a: Any, b: Any, x: Any) -> Any:
     return k.multiply(g, k.exp(k.add(powers, scale)))
 
 
-rule("betainc", None, None, _betainc, uses=(0, 1, 2))
+rule("betainc", _refused("a of betainc()"), _refused("b of betainc()"), _betainc, uses=(0, 1, 2))
 
 # -- Bessel functions -------------------------------------------------------------------------------------------------
 
