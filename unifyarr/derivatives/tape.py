@@ -456,7 +456,7 @@ def by_rows(k: Kernels, function: Callable[..., Sequence[Any]], arrays: Sequence
 
 
 def _taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    rule, missing = RULES.get(name), None if name in CONSTANT else MISSING.get(name, "no rule is written")
+    rule, missing = RULES.get(name), MISSING.get(name)
     if name in WRITERS and base.mutable:
         kernel = _copying(base, kernel)
     records, shape, dtype, device, as_native = base.records, base.shape, base.dtype, base.device, base.as_native

@@ -1,4 +1,4 @@
-"""Derivatives of functions of arrays, by the engine's own transformations."""
+"""Derivatives of functions of arrays, by the rules of the package or by the engine's own transformations."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def value_and_grad(
     has_aux
         Whether the function returns a pair: its value, and anything else, which is returned too.
     backend
-        The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
-        if not given.
+        The engine whose own derivatives are taken: that of the arrays, or, for NumPy's arrays, ``"torch"`` or ``"jax"``.
+        If not given, derivatives are by the rules of the package, which every backend has.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def value_and_grad(
         If an argument is of integers or bools, or the value isn't real.
     ShapeError
         If the value isn't 0-d.
-    BackendNotFoundError
-        If the arrays are NumPy's, and neither torch nor JAX is installed.
+    LostDerivativeError
+        If a function without a derivative is called, or a value that has one would leave the package's functions.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Running a function inside a transformation of an engine: a gradient, or one call for a whole batch.
+"""Running a function inside a transformation: a gradient, or one call for a whole batch.
 
-Inside, arrays are immutable and views are recipes on every engine, since autograd refuses half of the writes in place
-and a tape doesn't see those to variables. What was made outside is *captured* when it's met: until the function ends it
+Inside, arrays are immutable and views are recipes on every engine, since a record of calls has to keep what they were
+called on, autograd refuses half of the writes in place, and a tape doesn't see those to variables. What was made outside is *captured* when it's met: until the function ends it
 stands for its value, and what was written to it is written then. NumPy's arrays become those of another engine.
 """
 
