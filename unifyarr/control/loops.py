@@ -11,7 +11,8 @@ from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable
 from ..functions.deferring import persist
 from ..graph.compiling import compile
-from ..graph.loops import derivatives, nodes
+from ..graph.loops import derivatives as derivatives
+from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_pair, as_predicate, length_of
 from ..transformations.run import graph_trace
 from .staging import hidden_among, staged

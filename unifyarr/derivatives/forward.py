@@ -14,7 +14,8 @@ from .reverse import pull
 from .rule import Into
 
 if TYPE_CHECKING:
-    from .tape import Entry, Taped, TapeHandle
+    from .record import Entry, Taped
+    from .tape import TapeHandle
 
 
 def push(tape: TapeHandle, results: Sequence[Taped], tangents: dict[Entry, Any]) -> list[Any]:
@@ -25,7 +26,9 @@ def push(tape: TapeHandle, results: Sequence[Taped], tangents: dict[Entry, Any])
     found: dict[Entry, Sequence[Any]] = {leaf: [tangent] for leaf, tangent in tangents.items()}
     for entry in _in_order(results):
         if entry not in found:
-            found[entry] = _pushed(tape, entry, [None if each is None else found[each[0]][each[1]] for each in entry.parents])
+            found[entry] = _pushed(
+                tape, entry, [None if each is None else found[each[0]][each[1]] for each in entry.parents]
+            )
     return [tape.k.zeros(x.value) if x.entry is None else found[x.entry][x.output] for x in results]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._core.engines.handle import Handle
-from .rule import Rule
 
 if TYPE_CHECKING:
     from .tape import Taped, TapeHandle
@@ -52,7 +51,7 @@ def derived(tape: TapeHandle, function: Function, natives: Sequence[Taped]) -> l
             result[place] = x
         return result
 
-    return tape.recorded(Rule(of_all, None), natives, outputs)
+    return tape.recorded(of_all, natives, outputs)
 
 
 def applied(handle: Handle, function: Function, natives: Sequence[Any]) -> Sequence[Any]:
@@ -78,7 +77,9 @@ def _vjp(
         floating[:] = [engine.dtype(x).kind in "fcV" for x in results]
         if not any(floating):
             raise _Constant
-        first, second = ([x for x, is_it in zip(results, floating, strict=True) if is_it is kind] for kind in (True, False))
+        first, second = (
+            [x for x, is_it in zip(results, floating, strict=True) if is_it is kind] for kind in (True, False)
+        )
         return first, second
 
     first, second, pullback = engine.engine.vjp(run, [values[place] for place in active], False)

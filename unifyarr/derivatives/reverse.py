@@ -10,7 +10,7 @@ from .kernels import Kernels, Like
 from .rule import Into
 
 if TYPE_CHECKING:
-    from .tape import Entry, Taped
+    from .record import Entry, Taped
 
 
 class _Total:
@@ -67,7 +67,8 @@ def pull(
         if once:
             entry.arguments = entry.outputs = ()
     return [
-        totals[leaf][0].value if leaf in totals else k.zeros(lifted(value)) for leaf, value in zip(leaves, values, strict=True)
+        totals[leaf][0].value if leaf in totals else k.zeros(lifted(value))
+        for leaf, value in zip(leaves, values, strict=True)
     ]
 
 

@@ -7,17 +7,15 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import functions as ua
-from .._core.arrays.array import Array, wrap
+from .._core.arrays.array import Array
 from .._core.arrays.convert import backend_of
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integers, shown
 from ..container.container import flatten, unflatten
-from ..derivatives.tape import NotInline
+from ..derivatives.record import NotInline
 from ..errors import DtypeError, ShapeError, StructureError
-from .run import TransformedCall, from_values, graph_trace, recorded
+from .run import TransformedCall, graph_trace, recorded
 
 Function = Callable[..., Any]
 Argnums = int | Sequence[int]
@@ -61,8 +59,8 @@ def value_and_grad(
     has_aux
         Whether the function returns a pair: its value, and anything else, which is returned too.
     backend
-        The engine whose own derivatives are taken: that of the arrays, or, for NumPy's arrays, ``"torch"`` or ``"jax"``.
-        If not given, derivatives are by the rules of the package, which every backend has.
+        The engine whose own derivatives are taken: that of the arrays, or, for NumPy's, ``"torch"`` or ``"jax"``. If
+        not given, derivatives are by the rules of the package, which every backend has.
 
     Returns
     -------

@@ -142,7 +142,7 @@ def _by_columns(run: TransformedCall) -> Blocks:
     handle, natives = run.handle, [run.native(x) for x in run.arrays()]
     arguments = [wrap(native, handle.around) for native in natives]
     if handle.around is not handle:
-        results, others, push = handle.linearize(run, natives)
+        _, others, push = handle.linearize(run, natives)
         columns = by_rows(kernels_of(handle.around), lambda *tangents: push(tangents), _basis(arguments))
     else:
         columns, others = _pushed(run, natives, arguments)

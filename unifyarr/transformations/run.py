@@ -26,7 +26,8 @@ from .._core.writing.inplace import as_target, assign, check_target
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
 from ..derivatives.kernels import kernels_of
-from ..derivatives.tape import NotInline, tape_of
+from ..derivatives.record import NotInline
+from ..derivatives.tape import tape_of
 from ..errors import (
     BackendFeatureError,
     BackendMismatchError,

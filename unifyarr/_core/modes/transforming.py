@@ -1,8 +1,9 @@
 """Running a function inside a transformation: a gradient, or one call for a whole batch.
 
 Inside, arrays are immutable and views are recipes on every engine, since a record of calls has to keep what they were
-called on, autograd refuses half of the writes in place, and a tape doesn't see those to variables. What was made outside is *captured* when it's met: until the function ends it
-stands for its value, and what was written to it is written then. NumPy's arrays become those of another engine.
+called on, autograd refuses half of the writes in place, and a tape doesn't see those to variables. What was made
+outside is *captured* when it's met: until the function ends it stands for its value, and what was written to it is
+written then. NumPy's arrays may become those of another engine.
 """
 
 from __future__ import annotations

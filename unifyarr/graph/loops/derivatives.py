@@ -14,9 +14,9 @@ from ..._core.arrays.ownership import read
 from ..._core.engines.tracing import capture, running, tracing
 from ..._core.modes.transforming import Scope
 from ..._core.values.supplying import supply
+from ...derivatives.record import NotInline, Taped, is_floating
 from ...derivatives.reverse import pull
-from ...derivatives.rule import Rule
-from ...derivatives.tape import Entry, NotInline, Taped, TapeHandle
+from ...derivatives.tape import TapeHandle
 from ..tracing.trace import Trace
 from . import nodes
 
@@ -46,10 +46,6 @@ def _met(arrays: Sequence[Array]) -> list[Any]:
     return [read(capture(x)) for x in arrays]
 
 
-def _is_floating(tape: TapeHandle, native: Any) -> bool:
-    return tape.base.dtype(native).kind in "fcV"
-
-
 def scan(
     tape: TapeHandle,
     step: Callable[..., tuple[list[Any], list[Any]]],
@@ -60,6 +56,7 @@ def scan(
     length: int,
     reverse: bool,
 ) -> tuple[list[Taped], list[Taped]]:
+    """Return what is carried after all steps, and the results of the steps."""
     trace = _trace_of(tape.base)
     count, width = len(state), len(xs)
     given = [*state, *xs, *constants]
@@ -70,7 +67,9 @@ def scan(
         return [*new, *results]
 
     with tracing(trace):
-        carry, rows, fixed = (_arrays(each) for each in (values[:count], values[count : count + width], values[count + width :]))
+        carry, rows, fixed = (
+            _arrays(each) for each in (values[:count], values[count : count + width], values[count + width :])
+        )
 
         def forwards(*arrays: Array) -> list[Array]:
             found = run(*map(Taped, [*map(read, arrays), *_met(fixed)]))
@@ -80,18 +79,8 @@ def scan(
     outputs = [read(x) for x in (*ends, *stacked[: len(types)])]
     carried = [read(x) for x in stacked[len(types) :]]
     backwards = _ScanRule(tape, run, count, width, len(constants), len(types), length, not reverse)
-    found = _recorded(backwards.of_all, given, carried, outputs)
+    found = tape.recorded(backwards.of_all, given, outputs, carried)
     return found[:count], found[count:]
-
-
-def _recorded(rule: Callable[..., Any], given: Sequence[Taped], kept: Sequence[Any], outputs: Sequence[Any]) -> list[Taped]:
-    """Return natives of a record for what an operation gave, with its rule if it has a derivative."""
-    parents = [None if x.entry is None else (x.entry, x.output) for x in given]
-    if not any(parents):
-        return list(map(Taped, outputs))
-    arguments = [*(x.value for x in given), *kept]
-    entry = Entry(Rule(rule, None), arguments, outputs, {}, [*parents, *[None] * len(kept)], True)
-    return [Taped(x, entry, place) for place, x in enumerate(outputs)]
 
 
 class _ScanRule:
@@ -117,7 +106,7 @@ class _ScanRule:
         count, width = self._carried, self._rows
         fixed_values = arguments[count + width : count + width + self._constants]
         befores = arguments[count + width + self._constants :]
-        wanted = [place for place in range(len(out)) if _is_floating(tape, out[place])]
+        wanted = [place for place in range(len(out)) if is_floating(tape.base.dtype(out[place]))]
         cotangents = {place: k.full(0, out[place]) if g[place] is None else g[place] for place in wanted}
         states = [place for place in wanted if place < count]
         totals = [place for place, x in enumerate(fixed_values) if needs[count + width + place]]
@@ -154,13 +143,13 @@ class _ScanRule:
         return result
 
 
-def switch(
-    tape: TapeHandle, index: Taped, branches: Sequence[Function], operands: Sequence[Taped]
-) -> list[Taped]:
-    trace = _trace_of(tape.base)
+def switch(tape: TapeHandle, index: Taped, branches: Sequence[Function], operands: Sequence[Taped]) -> list[Taped]:
+    """Return what one of several functions of the operands returns."""
     values = [x.value for x in operands]
 
-    def chosen(k_handle: Any, index_value: Any, inner: Sequence[Callable[[list[Any]], list[Any]]], given: Sequence[Any]) -> list[Any]:
+    def chosen(
+        k_handle: Any, index_value: Any, inner: Sequence[Callable[[list[Any]], list[Any]]], given: Sequence[Any]
+    ) -> list[Any]:
         trace = _trace_of(k_handle)
         with tracing(trace):
             arrays = _arrays(given)
@@ -197,7 +186,7 @@ def switch(
             result[place] = x
         return result
 
-    return _recorded(of_all, operands, [index.value], outputs)
+    return tape.recorded(of_all, operands, outputs, [index.value])
 
 
 supply(TapeHandle.scan, scan)
