@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from .._core.engines.handle import Handle
 
 if TYPE_CHECKING:
-    from .tape import Taped, TapeHandle
+    from .record import Taped
+    from .tape import TapeHandle
 
 # Takes natives of an engine and returns some.
 Function = Callable[..., Sequence[Any]]
@@ -28,7 +29,7 @@ def derived(tape: TapeHandle, function: Function, natives: Sequence[Taped]) -> l
     values = [x.value for x in natives]
     pullback = None
     if not active or tape.base.tape is not None:
-        outputs = applied(tape.base, function, values)
+        outputs: Sequence[Any] = applied(tape.base, function, values)
     else:
         try:
             # The engine says here if it lost the derivative.

@@ -11,7 +11,7 @@ import numpy as np
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
 from ..derivatives.kernels import kernels_of
-from ..derivatives.tape import by_rows
+from ..derivatives.tape import TapeHandle, by_rows
 from ..errors import DtypeError
 from .gradients import Argnums, Function, by_argument, check_floating, grad, prepare
 from .run import TransformedCall, from_values, recorded
@@ -141,7 +141,7 @@ def _by_columns(run: TransformedCall) -> Blocks:
     """Return the same, computed column by column."""
     handle, natives = run.handle, [run.native(x) for x in run.arrays()]
     arguments = [wrap(native, handle.around) for native in natives]
-    if handle.around is not handle:
+    if isinstance(handle, TapeHandle):
         _, others, push = handle.linearize(run, natives)
         columns = by_rows(kernels_of(handle.around), lambda *tangents: push(tangents), _basis(arguments))
     else:
@@ -161,7 +161,8 @@ def _by_columns(run: TransformedCall) -> Blocks:
 
 
 def _pushed(run: TransformedCall, natives: list[Any], arguments: Sequence[Array]) -> tuple[list[Any], list[Any]]:
-    handle, counts = run.handle, []
+    handle = run.handle
+    counts: list[int] = []
 
     def push(*tangents: Any) -> list[Any]:
         results, pushed, others = handle.jvp(run, natives, tangents)
