@@ -216,16 +216,16 @@ def linalg() -> Iterator[Case]:
             yield "matrix_power", (square,), {"n": n}
         yield "expm", (make(2, 3, 3) / 2,), {}
         yield "square_repeatedly", (make(2, 2, 2), np.array([2.0, 3.0]).reshape(2, 1, 1)), {}
-        for shape in ((3, 2), (2, 3), (2, 3, 3)):
-            yield "pinv", (make(*shape),), {"rtol": None}
-            yield "svdvals", (make(*shape),), {}
-            yield "lu", (make(*shape),), {}
-            yield "lu_factor", (make(*shape),), {}
+        for matrices in ((3, 2), (2, 3), (2, 3, 3)):
+            yield "pinv", (make(*matrices),), {"rtol": None}
+            yield "svdvals", (make(*matrices),), {}
+            yield "lu", (make(*matrices),), {}
+            yield "lu_factor", (make(*matrices),), {}
             for mode in ("reduced", "complete"):
-                if mode == "reduced" or shape[-2] <= shape[-1]:
-                    yield "qr", (make(*shape),), {"mode": mode}
+                if mode == "reduced" or matrices[-2] <= matrices[-1]:
+                    yield "qr", (make(*matrices),), {"mode": mode}
             for ord in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
-                yield "matrix_norm", (make(*shape),), {"ord": ord, "keepdims": ord in (None, 1, 2)}
+                yield "matrix_norm", (make(*matrices),), {"ord": ord, "keepdims": ord in (None, 1, 2)}
         for ord in (0, 1, 2, 3, 0.5, -1.5, math.inf, -math.inf):
             for axis, keepdims in (((0, 2), False), ((1,), True), ((), False)):
                 yield "vector_norm", (make(2, 3, 2),), {"ord": ord, "axis": axis, "keepdims": keepdims}

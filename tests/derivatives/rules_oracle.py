@@ -21,10 +21,11 @@ Values = Sequence[np.ndarray]
 
 def weights(x: np.ndarray) -> np.ndarray:
     """Return a cotangent of a result, so that each element of it counts by itself."""
-    found = np.cos(1 + np.arange(x.size, dtype=float)).reshape(x.shape)
+    found: np.ndarray = np.cos(1 + np.arange(x.size, dtype=float)).reshape(x.shape)
     if x.dtype.kind == "c":
         found = found + 1j * np.sin(2 + 3 * np.arange(x.size)).reshape(x.shape)
-    return found.astype(x.dtype)
+    made: np.ndarray = found.astype(x.dtype)
+    return made
 
 
 def active(values: Values) -> list[bool]:

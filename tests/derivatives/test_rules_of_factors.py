@@ -45,7 +45,8 @@ def _differences(name: str, x: np.ndarray, made: Callable[[np.ndarray], np.ndarr
 
 
 def _hermitian(x: np.ndarray) -> np.ndarray:
-    return x + np.conj(np.swapaxes(x, -1, -2)) + 5 * np.eye(x.shape[-1])
+    found: np.ndarray = x + np.conj(np.swapaxes(x, -1, -2)) + 5 * np.eye(x.shape[-1])
+    return found
 
 
 @pytest.mark.parametrize("make", [real, cplx])
@@ -67,7 +68,7 @@ def test_of_a_hermitian_matrix(backend: str, name: str, static: dict[str, Any], 
 def test_of_any_matrix(backend: str, name: str, shape: tuple[int, ...], make: Make) -> None:
     if name == "eig" and shape[-1] != shape[-2]:
         pytest.skip("eigenvalues are those of a square matrix")
-    x, static = make(*shape) + np.eye(*shape[-2:]), {"full_matrices": False} if name == "svd" else {}
+    x, static = make(*shape) + np.eye(shape[-2], shape[-1]), {"full_matrices": False} if name == "svd" else {}
     outs = results(backend, name, [x], static)
     (found,) = of_rule(backend, name, [x], static, _cotangents(outs))
     assert_close([found], [_differences(name, x, lambda x: x, **static)], 1e-6)
@@ -103,7 +104,7 @@ def test_only_some_results_count(backend: str) -> None:
 def test_what_isnt_determined_is_refused(backend: str) -> None:
     x = real(4, 2)
     for name, static in (("qr", {"mode": "complete"}), ("svd", {"full_matrices": True})):
-        gs = list(map(weights, results(backend, name, [x], static)))
+        gs: list[Any] = list(map(weights, results(backend, name, [x], static)))
         with pytest.raises(BackendFeatureError, match="determine"):
             of_rule(backend, name, [x], static, gs)
         # What is determined has its derivative.

@@ -36,7 +36,7 @@ def _vector_norm(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool
     return k.multiply(k.multiply(g, power), _direction(k, x))
 
 
-def _of_extremum(k: Any, g: Any, x: Any, axis: Axis, keepdims: bool, ord: float) -> Any:
+def _of_extremum(k: Any, g: Any, x: Any, axis: Axis, keepdims: bool, ord: Any) -> Any:
     # Chosen anew: the norm may be of sums in another order.
     chosen = (k.max if ord > 0 else k.min)(x, axis=axis, keepdims=keepdims)
     return of_extremum(k, g, chosen, x, axis=axis, keepdims=keepdims)

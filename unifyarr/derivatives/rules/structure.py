@@ -119,7 +119,7 @@ def _padded(k: Any, g: Any, out: Any, x: Any, *, widths: Any, mode: str, values:
             g = part(k, g, axis, before, length)
             continue
         # Which elements the edges are, padded positions tell.
-        places = np.pad(np.arange(length), (before, after), mode)
+        places = np.pad(np.arange(length), (before, after), mode)  # type: ignore[call-overload]
         zeros = k.full(0, g, (*k.shape(g)[:axis], length, *k.shape(g)[axis + 1 :]))
         g = added_along(k, zeros, g, k.array(places, g), axis)
     return g

@@ -57,7 +57,7 @@ def _lu(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
 @joint_rule("lu_factor", uses=("out",))
 def _lu_factor(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
     compact, pivots = out
-    *batch, rows, count = *k.shape(compact)[:-1], k.shape(pivots)[-1]
+    (*batch, rows, _), count = k.shape(compact), k.shape(pivots)[-1]
     if rows > count:
         # The rows below stay where they are.
         rest = k.array(np.arange(count, rows), pivots)
