@@ -39,6 +39,7 @@ FLOORS = [
     # Namespaces, made of functions, and what returns them.
     ("linalg", "fft", "nn", "special", "on", "functions.backends"),
     ("container",),
+    ("derivatives",),
     ("transformations",),
     ("graph.core",),
     ("graph.kernels",),

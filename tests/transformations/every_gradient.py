@@ -134,7 +134,7 @@ class Drawn:
     @property
     def value(self) -> np.ndarray:
         """The value."""
-        return np.asarray(_at(self._whole(), self.place), dtype=float)
+        return np.array(_at(self._whole(), self.place), dtype=float)
 
     def _whole(self) -> dict[int | str, Any]:
         return {**dict(enumerate(self.arguments)), **self.options}

@@ -426,8 +426,7 @@ def test_numpy_says_which_engine_it_needs(monkeypatch: pytest.MonkeyPatch) -> No
     with ua.use_backend("numpy"):
         (x,) = fresh([1, 2])
         monkeypatch.setattr(run, "available_backends", lambda: ["numpy", "tensorflow"])
-        with pytest.raises(BackendNotFoundError, match="torch or jax"):
-            ua.grad(ua.sum)(x)
+        assert_same(ua.grad(ua.sum)(x), np.ones(2))
         with pytest.raises(BackendNotFoundError):
             ua.grad(ua.sum, backend="nothing")(x)
         with pytest.raises(BackendNotFoundError, match="torch or jax"):

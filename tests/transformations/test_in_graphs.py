@@ -333,28 +333,23 @@ def test_the_function_itself_runs_once(backend: str) -> None:
         assert len(runs) == 2
 
 
-def test_a_traced_graph_has_one_node(backend: str) -> None:
+def test_a_gradient_is_part_of_the_graph(backend: str) -> None:
     def step(x: ua.Array, y: ua.Array) -> Any:
         return ua.value_and_grad(lambda z: ua.sum(ua.sin(z) * y))(x)
 
     fgraph = ua.graph.trace(step, *fresh([1, 2], [3, 4]))
-    (node,) = fgraph.toposort()
-    assert repr(node) == "value_and_grad(x, y)"
-    assert [each.type.shape for each in node.outputs] == [(), (2,)]
-    assert {each.op.name for each in node.op.fgraph.apply_nodes} >= {"sin", "multiply", "sum"}
-    found = node.op.perform(node, [ua.asarray(x)._native for x in ([0.0, 0.0], [5.0, 6.0])])
-    np.testing.assert_array_equal(as_numpy(ua.asarray(found[1])), [5.0, 6.0])
+    assert [each.op.name for each in fgraph.toposort()].count("cos") == 1
+    assert [each.type.shape for each in fgraph.outputs] == [(), (2,)]
 
 
-def test_reports_have_the_node(backend: str) -> None:
+def test_reports_have_the_operations_of_a_gradient(backend: str) -> None:
     def step(x: ua.Array) -> Any:
         x -= ua.grad(lambda z: ua.sum(ua.sin(z)))(x)
 
     compiled = compile(step)
-    assert "grad" in str(compiled.profile(*fresh([1, 2])))
-    assert "grad" in str(compiled.memory(*fresh([1, 2])))
-    assert "grad" in str(compiled.graph(*fresh([1, 2])))
-    assert "grad" in compiled.graph(*fresh([1, 2]))._repr_svg_()
+    assert "cos" in str(compiled.profile(*fresh([1, 2])))
+    assert "cos" in str(compiled.graph(*fresh([1, 2])))
+    assert "cos" in compiled.graph(*fresh([1, 2]))._repr_svg_()
 
 
 ERRORS: dict[str, tuple[type[Exception], Callable[..., Any]]] = {

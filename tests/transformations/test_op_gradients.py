@@ -85,7 +85,7 @@ def operation(engine: str, way: str, *, body: bool = True) -> tuple[Any, list[st
 
 
 def through(backend: str) -> list[str]:
-    return [engine or backend for engine in engines(backend)]
+    return [engine for engine in engines(backend) if engine is not None] or [backend]
 
 
 def derivatives(f: Any, engine: str | None) -> dict[str, Callable[[], Any]]:

@@ -15,10 +15,10 @@ Arrays = list[np.ndarray]
 
 
 def engines(backend: str) -> list[str | None]:
-    """Return what ``backend=`` may be: nothing where the engine transforms, elsewhere each engine that does."""
+    """Return what ``backend=`` may be: nothing, and, where the engine has no transformations, each engine that has."""
     if has(backend, "transformations"):
         return [None]
-    return [name for name in ENGINES if name in ua.available_backends()]
+    return [None, *(name for name in ENGINES if name in ua.available_backends())]
 
 
 def fresh(*values: Any) -> list[ua.Array]:

@@ -11,6 +11,7 @@ from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable
 from ..functions.deferring import persist
 from ..graph.compiling import compile
+from ..graph.loops import derivatives as derivatives
 from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_pair, as_predicate, length_of
 from ..transformations.run import graph_trace

@@ -16,7 +16,7 @@ from ..errors import ShapeError
 from .run import TransformedCall, from_values, is_data, recorded
 
 
-@recorded
+@functools.partial(recorded, inline=False)
 def vmap(
     function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, backend: str | None = None
 ) -> Callable[..., Any]:

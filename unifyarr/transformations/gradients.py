@@ -1,21 +1,21 @@
-"""Derivatives of functions of arrays, by the engine's own transformations."""
+"""Derivatives of functions of arrays, by the rules of the package or by the engine's own transformations."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import functions as ua
-from .._core.arrays.array import Array, wrap
+from .._core.arrays.array import Array
 from .._core.arrays.convert import backend_of
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integers, shown
 from ..container.container import flatten, unflatten
-from ..errors import DtypeError, ShapeError, StructureError
-from .run import TransformedCall, from_values, graph_trace, recorded
+from ..derivatives.record import NotInline
+from ..errors import DtypeError, ShapeError, StructureError, UnknownShapeError
+from .run import TransformedCall, graph_trace, recorded
 
 Function = Callable[..., Any]
 Argnums = int | Sequence[int]
@@ -59,8 +59,8 @@ def value_and_grad(
     has_aux
         Whether the function returns a pair: its value, and anything else, which is returned too.
     backend
-        The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
-        if not given.
+        The engine whose own derivatives are taken: that of the arrays, or, for NumPy's, ``"torch"`` or ``"jax"``. If
+        not given, derivatives are by the rules of the package, which every backend has.
 
     Returns
     -------
@@ -75,8 +75,8 @@ def value_and_grad(
         If an argument is of integers or bools, or the value isn't real.
     ShapeError
         If the value isn't 0-d.
-    BackendNotFoundError
-        If the arrays are NumPy's, and neither torch nor JAX is installed.
+    LostDerivativeError
+        If a function without a derivative is called, or a value that has one would leave the package's functions.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def value_and_grad(
     def transformed(*args: Any, **kwargs: Any) -> Any:
         numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
         results, others, pullback = run.handle.vjp(run, [run.native(x) for x in run.arrays()], True)
-        gradients = pullback([from_values(np.ones(()), wrap(results[0], run.handle))])
+        gradients = pullback([run.one(results[0])])
         (value, *arrays) = run.outside([*results, *gradients])
         aux = run.finish(others)
         return (value, aux) if has_aux else value, by_argument(run, argnums, numbers, arrays)
@@ -171,8 +171,15 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
     Source: ``jax.vjp``.
     """
     trace = graph_trace()
-    if trace is not None:
-        return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=backend)
+    if trace is None:
+        return _vjp(function, primals, has_aux, backend)
+    if backend is None:
+        with contextlib.suppress(NotInline, UnknownShapeError):
+            return _vjp(function, primals, has_aux, backend)
+    return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=backend)
+
+
+def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, backend: str | None) -> tuple[Any, ...]:
     numbers = range(len(primals))
     run = _run(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
     results, others, gradients = run.handle.vjp(run, [run.native(x) for x in run.arrays()], False)
@@ -182,7 +189,7 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         """Return the product of a cotangent, which has the result's structure, with the Jacobian, for each argument."""
         given = _alike(cotangent, run.spec, arrays, "the cotangent", "the result")
-        found = run.outside(gradients([run.native(x) for x in given]), *given)
+        found = run.pulled(gradients, given)
         return tuple(run.like_argument(number, found) for number in numbers)
 
     return (run.result(arrays), pullback, aux) if has_aux else (run.result(arrays), pullback)
@@ -248,12 +255,12 @@ def jvp(
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"{name} is a tuple, with one for each argument, not {shown(given)}")
-    found: tuple[Any, ...] = _pushed(function, has_aux, backend)(tuple(primals), tuple(tangents))
+    found: tuple[Any, ...] = _pushed(function, has_aux, backend=backend)(tuple(primals), tuple(tangents))
     return found
 
 
 @functools.partial(recorded, name="jvp")
-def _pushed(function: Function, has_aux: bool, backend: str | None) -> Function:
+def _pushed(function: Function, has_aux: bool, *, backend: str | None) -> Function:
     def push(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         run = _run(function, primals, {}, range(len(primals)), has_aux=has_aux, backend=backend)
         _, spec = flatten(primals)

@@ -10,6 +10,8 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
+from ..derivatives.kernels import kernels_of
+from ..derivatives.tape import TapeHandle, by_rows
 from ..errors import DtypeError
 from .gradients import Argnums, Function, by_argument, check_floating, grad, prepare
 from .run import TransformedCall, from_values, recorded
@@ -121,9 +123,14 @@ def _by_rows(run: TransformedCall) -> Blocks:
     """Return the Jacobian's blocks by result and argument, computed row by row, and the function's other outputs."""
     natives = [run.native(x) for x in run.arrays()]
     results, others, pullback = run.handle.vjp(run, natives, False)
-    models = [wrap(native, run.handle) for native in results]
+    models = [wrap(native, run.handle.around) for native in results]
     shapes = [x.shape for x in run.arrays()]
-    rows = run.handle.vmap(lambda *cotangents: pullback(list(cotangents)), _basis(models))
+    handle, basis = run.handle, _basis(models)
+
+    def pull(*cotangents: Any) -> list[Any]:
+        return pullback(list(cotangents))
+
+    rows = handle.vmap(pull, basis) if handle.around is handle else by_rows(kernels_of(handle.around), pull, basis)
     return [
         [_rows(run, row, begin, x.size, x.shape + shape) for row, shape in zip(rows, shapes, strict=True)]
         for x, begin in zip(models, _begins(models), strict=True)
@@ -133,7 +140,28 @@ def _by_rows(run: TransformedCall) -> Blocks:
 def _by_columns(run: TransformedCall) -> Blocks:
     """Return the same, computed column by column."""
     handle, natives = run.handle, [run.native(x) for x in run.arrays()]
-    arguments = [wrap(native, handle) for native in natives]
+    arguments = [wrap(native, handle.around) for native in natives]
+    if isinstance(handle, TapeHandle):
+        _, others, push = handle.linearize(run, natives)
+        columns = by_rows(kernels_of(handle.around), lambda *tangents: push(tangents), _basis(arguments))
+    else:
+        columns, others = _pushed(run, natives, arguments)
+    blocks = []
+    for column in columns:
+        shape = handle.around.shape(column)[1:]
+        order = (*range(1, len(shape) + 1), 0)
+        turned = handle.around.kernel("permute_dims")(column, axes=order)
+        blocks.append(
+            [
+                _rows(run, turned, begin, x.size, shape + x.shape, axis=len(shape))
+                for x, begin in zip(arguments, _begins(arguments), strict=True)
+            ]
+        )
+    return blocks, others
+
+
+def _pushed(run: TransformedCall, natives: list[Any], arguments: Sequence[Array]) -> tuple[list[Any], list[Any]]:
+    handle = run.handle
     counts: list[int] = []
 
     def push(*tangents: Any) -> list[Any]:
@@ -143,19 +171,8 @@ def _by_columns(run: TransformedCall) -> Blocks:
 
     found = handle.vmap(push, _basis(arguments))
     (count,) = counts
-    blocks = []
-    for column in found[count : 2 * count]:
-        shape = handle.shape(column)[1:]
-        order = (*range(1, len(shape) + 1), 0)
-        turned = handle.kernel("permute_dims")(column, axes=order)
-        blocks.append(
-            [
-                _rows(run, turned, begin, x.size, shape + x.shape, axis=len(shape))
-                for x, begin in zip(arguments, _begins(arguments), strict=True)
-            ]
-        )
     # The other outputs don't depend on the tangents: take those of the first.
-    return blocks, [_rows(run, x, 0, 1, handle.shape(x)[1:]) for x in found[2 * count :]]
+    return found[count : 2 * count], [_rows(run, x, 0, 1, handle.shape(x)[1:]) for x in found[2 * count :]]
 
 
 def _total(arrays: Sequence[Array]) -> int:
@@ -177,6 +194,6 @@ def _basis(arrays: Sequence[Array]) -> list[Any]:
 
 def _rows(run: TransformedCall, native: Any, begin: int, count: int, shape: tuple[int, ...], axis: int = 0) -> Any:
     # A slice along an axis, reshaped.
-    kernel, whole = run.handle.kernel, run.handle.shape(native)
+    kernel, whole = run.handle.around.kernel, run.handle.around.shape(native)
     window = tuple((begin, 1, count) if place == axis else (0, 1, length) for place, length in enumerate(whole))
     return kernel("reshape")(kernel("get_window")(native, window=window), shape=shape)

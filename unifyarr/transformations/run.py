@@ -19,18 +19,23 @@ from .._core.engines.dtypes import SCALARS
 from .._core.engines.handle import Handle
 from .._core.engines.natives import mismatch
 from .._core.engines.registry import available_backends, load
-from .._core.engines.tracing import capture, running
-from .._core.modes.transforming import Scope, inside_of, value_inside
+from .._core.engines.tracing import capture, inside, running
+from .._core.modes.transforming import InsideHandle, Scope, inside_of, value_around
 from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
+from ..derivatives.kernels import kernels_of
+from ..derivatives.record import NotInline
+from ..derivatives.tape import tape_of
 from ..errors import (
     BackendFeatureError,
     BackendMismatchError,
     BackendNotFoundError,
     InplaceUpdateError,
     TracedMutationError,
+    TraceError,
+    UnknownShapeError,
 )
 
 # The engines that transform functions of arrays whose backend can't, such as NumPy's, by preference: torch takes a
@@ -41,7 +46,7 @@ ENGINES = ("torch", "jax")
 Transformation = TypeVar("Transformation", bound=Callable[..., Any])
 
 
-def recorded(transformation: Transformation, name: str | None = None) -> Transformation:
+def recorded(transformation: Transformation, name: str | None = None, inline: bool = True) -> Transformation:
     """Make each function that a transformation returns one operation in the trace of a graph."""
 
     @functools.wraps(transformation)
@@ -53,6 +58,12 @@ def recorded(transformation: Transformation, name: str | None = None) -> Transfo
             trace = graph_trace()
             if trace is None:
                 return transformed(*arguments, **named)
+            if inline and kwargs.get("backend") is None:
+                try:
+                    return transformed(*arguments, **named)
+                except (NotInline, UnknownShapeError):
+                    # Nothing was written yet, and what was recorded nothing uses.
+                    pass
 
             def again(other: Callable[..., Any]) -> Callable[..., Any]:
                 found: Callable[..., Any] = transformation(other, *args, **kwargs)
@@ -110,9 +121,10 @@ class TransformedCall:
         self._keeps, self._batch = keeps, batch
         leaves, self._spec = flatten((tuple(args), kwargs))
         leaves = [capture(x) if isinstance(x, Array) else x for x in leaves]
-        self.given, self._backend, self.handle = _backends(leaves, backend)
+        self.given, self._backend, self.handle = _backends(leaves, backend, batch)
         # The places of the leaves of each argument.
-        ends = [0, *accumulate(len(flatten(each)[0]) for each in args)]
+        counts = [1 if isinstance(each, Array) else len(flatten(each)[0]) for each in args]
+        ends = [0, *accumulate(counts)]
         self.of_argument = [range(begin, end) for begin, end in pairwise(ends)]
         self.leaves: list[Any] = leaves
         for number in chosen:
@@ -129,8 +141,12 @@ class TransformedCall:
         return [self.leaves[place] for place in self.places]
 
     def native(self, x: Array) -> Any:
-        """Return the value of an array as a native of the engine that transforms."""
-        return value_inside(x, self._backend, self.handle, keeps=self._keeps)
+        """Return the value of an array as a native that the transformation takes."""
+        return value_around(x, self.handle, keeps=self._keeps)
+
+    def _entered(self, x: Array) -> Any:
+        native = self.native(x)
+        return native if x._backend is self.handle else self.handle.enter(native)
 
     # -- inside the transformation ------------------------------------------------------------------------------------
 
@@ -140,7 +156,7 @@ class TransformedCall:
         with scope.running():
             given = dict(zip(self.places, natives, strict=True))
             inside = {
-                place: wrap(given[place] if place in given else self.native(x), self.handle)
+                place: wrap(given[place] if place in given else self._entered(x), self.handle)
                 for place, x in enumerate(self.leaves)
                 if isinstance(x, Array)
             }
@@ -189,12 +205,21 @@ class TransformedCall:
         return [read(_entered(x, scope)) for x, known in zip(leaves, self._aux, strict=True) if known is None]
 
     def _known(self) -> list[Array]:
-        return [*(x for x in self.leaves if isinstance(x, Array)), *self._met]
+        return [*[x for x in self.leaves if isinstance(x, Array)], *self._met]
+
+    def one(self, result: Any) -> Any:
+        """Return the cotangent of a 0-d result by which the gradient is taken."""
+        around = self.handle.around
+        if around is self.handle:
+            return from_values(np.ones(()), wrap(result, around))
+        return kernels_of(around).number(1.0, result)
 
     # -- after the transformation -------------------------------------------------------------------------------------
 
     def finish(self, others: Sequence[Any]) -> Any:
         """Make the function's writes, all or none, and return its auxiliary values."""
+        if not others:
+            return unflatten(self._aux_spec, [each[0] for each in self._aux if each is not None])
         count = len(others) - len(self.targets)
         aux = iter(self.outside(others[:count]))
         values = self.outside(others[count:])
@@ -212,6 +237,19 @@ class TransformedCall:
                 if second >= len(known):
                     arrays[second - len(known)] = arrays[second - len(known)].copy()
         return arrays
+
+    def pulled(self, pullback: Callable[[Sequence[Any]], Sequence[Any]], cotangents: Sequence[Array]) -> list[Array]:
+        """Return what a pullback gives, which may be called in a trace or a transformation that has begun since."""
+        around = self.handle.around
+        if around is self.handle:
+            return self.outside(pullback([self.native(x) for x in cotangents]), *cotangents)
+        if around.records and running() is None:
+            raise TraceError("the pullback of a compiled function outlived its trace: call it inside the function")
+        cotangents = [capture(x) for x in cotangents]
+        natives, now = pullback([read(x) for x in cotangents]), inside(around)
+        if now is around:
+            return self.outside(natives, *cotangents)
+        return [wrap(native, now) for native in natives]
 
     def result(self, arrays: Sequence[Any]) -> Any:
         """Return arrays in the structure of the function's result; nests inside a container become containers."""
@@ -256,12 +294,14 @@ def _native_outside(native: Any, given: Handle, handle: Handle) -> Any:
     return given.copy(native) if given.mutable and given.is_read_only(native) else native
 
 
-def _backends(leaves: Sequence[Any], name: str | None) -> tuple[Handle, Handle, Handle]:
+def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Handle, Handle, InsideHandle]:
     """Return the backend of the results, the backend of the arrays outside, and its stand-in inside."""
     if name is not None and not isinstance(name, str):
         raise TypeError(f"backend is the name of a backend, not {shown(name)}")
     scope = running()
     found = {backend.name: backend for x in leaves if (backend := backend_of(x)) is not None}
+    if isinstance(scope, Scope) and scope.handle.around is not scope.handle and not batch:
+        return scope.handle, scope.handle, tape_of(scope.handle)
     if isinstance(scope, Scope) and found.keys() <= {scope.backend.name, scope.handle.name}:
         if name not in (None, scope.handle.name):
             raise BackendMismatchError(
@@ -271,6 +311,8 @@ def _backends(leaves: Sequence[Any], name: str | None) -> tuple[Handle, Handle, 
     if len(found) > 1:
         raise mismatch(*found.values())
     given = next(iter(found.values()), None) or current()
+    if not batch and name is None:
+        return given, given, tape_of(given)
     if not given.can_transform:
         if name is None and not given.has_values:
             raise BackendFeatureError(

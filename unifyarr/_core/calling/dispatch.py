@@ -62,6 +62,20 @@ _FAST = """
 if running_mode() is None:
     {fast}
 """
+# A record for derivatives has short ways of its own.
+_FAST_OR_TAPED = """
+{mark}mode = running_mode()
+if {mark}mode is None:
+    {fast}
+elif {mark}mode.tape is not None{condition}:
+    {mark}native = {mark}mode.tape.call({mark}mode.trace, {name!r}, {operands})
+    if {mark}native is not NotImplemented:
+        return {mark}native
+"""
+_KEPT = """
+if {mark}mode is None or {mark}mode.tape is not None:
+    {shortcut}
+"""
 
 # The names that every source text finds, as the package's modules do.
 _OF_ALL = {
@@ -143,16 +157,23 @@ def _source(declaration: Declaration, bound: bool) -> str:
     # Inside a trace another handle stands for the backend.
     backend = f"{mark}inside({mark}bound)" if bound else "None"
     call = f"{mark}Call({{{arguments}}}, {mark}parameters, {backend})"
-    ways = (
-        fast,
-        shortcut(declaration, names, mark, call),
-        settling(declaration, mark),
-        direct(declaration, names, mark),
-        mapped(declaration, names, mark),
-    )
-    fast = "\n".join(each for each in ways if each)
-    if fast:
-        fast = fill(_FAST, fast=fast)
+    kept = shortcut(declaration, names, mark, call)
+    others = [settling(declaration, mark), direct(declaration, names, mark), mapped(declaration, names, mark)]
+    otherwise_fast = "\n".join(each for each in others if each)
+    parts = []
+    if declaration.ufunc is not None and fast:
+        condition = " and out is None" if "out" in names else ""
+        operands = ", ".join(each for each in names if each != "out")
+        parts.append(fill(_FAST_OR_TAPED, fast=fast, mark=mark, condition=condition, name=NAME, operands=operands))
+    else:
+        parts.append(fill("{mark}mode = running_mode()", mark=mark))
+        if fast:
+            parts.append(fill("if {mark}mode is None:\n    {fast}", mark=mark, fast=fast))
+    if kept:
+        parts.append(fill(_KEPT, mark=mark, shortcut=kept))
+    if otherwise_fast:
+        parts.append(fill("if {mark}mode is None:\n    {fast}", mark=mark, fast=otherwise_fast))
+    fast = "\n".join(parts) if len(parts) > 1 or fast else ""
     otherwise = f"return {mark}general({call})"
     check = ""
     if _catches(signature):
@@ -279,7 +300,11 @@ def _compile_operator(declaration: Declaration, form: str, method: types.Functio
         fast, called = unary(NAME, "self"), ""
     arguments = "self, other" if others else "self"
     name = method.__name__
-    fast = fill(_FAST, fast=fast)
+    if form != "in_place" and is_elementwise:
+        operands = "other, self" if form == "reflected" else arguments
+        fast = fill(_FAST_OR_TAPED, fast=fast, mark="_", condition="", name=NAME, operands=operands)
+    else:
+        fast = fill(_FAST, fast=fast)
     # As the method does, without its call.
     known = f"if type(other) in taken:\n        return {called}\n    " if others else ""
     source = f"def {NAME}({arguments}, /):\n{indent(fast, '    ')}\n    {known}return general({arguments})\n"

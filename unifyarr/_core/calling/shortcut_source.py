@@ -124,7 +124,8 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     absent = absent_in(declaration, names)
     backend, conditions = _backend_of(declaration, mark)
     if "out" in names:
-        conditions.append(f"(out is None or {mark}takes(out, {backend}))")
+        conditions.append(f"(out is None or ({mark}mode is None and {mark}takes(out, {backend})))")
+    conditions.append(f"({mark}mode is None or {mark}mode.tape is {backend})")
     look = [f"{mark}type_key = {mark}backend.type_key"]
     inputs: list[str] = []
     key: list[str] = []
@@ -273,6 +274,7 @@ def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, ca
     into = f"{mark}bound is None and {mark}takes(out, getattr(out, '_backend', None))"
     conditions = [f"{name} is None" for name in ("backend", "chunks") if name in names]
     conditions.append(f"(out is None or ({into}))")
+    conditions.append(f"{mark}mode is None")
     return fill(
         _SHORTCUT,
         condition=" and ".join(conditions),

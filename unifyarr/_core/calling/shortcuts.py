@@ -21,7 +21,7 @@ from ..arrays.array import Array, owner, wrap
 from ..arrays.recipes import is_recipe, make_recipe
 from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
-from ..engines.tracing import recorded
+from ..engines.tracing import recorded, running
 from .invoke import store_out, store_several
 from .programs import Program
 from .recording import Recording, is_numpy_data, native_of_data
@@ -68,7 +68,9 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         if not self._take_data(call, backend):
             return self._general(call)
         arrays = [x for x in call.operands() if isinstance(x, Array)]
-        plain = all(type(x._native) is backend.native_type for x in arrays) and backend.trace() is None
+        plain = all(type(x._native) is backend.native_type for x in arrays)
+        # A record for derivatives sees what the kernels of its backend do.
+        plain = plain and (backend.tape is not None or backend.trace() is None)
         if not plain or backend.is_watched(*[x._native for x in arrays]):
             return self._general(call)
         if len({*map(id, arrays)}) < len(arrays):
@@ -78,7 +80,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
             _replace_operands(call, backend)
         operands = [] if self._takes_nothing else [x if isinstance(x, Array) else None for x in call.operands()]
         notes = Recording(operands)
-        with recorded(notes):
+        with recorded(notes, None if backend.tape is None else running()):
             result = self._general(call)
         if len(self) >= MOST:
             self.clear()

@@ -109,6 +109,39 @@ def _made(*, shape: Shape, dtype: np.dtype[Any], **static: Any) -> ArrayType:
     return ArrayType(tuple(shape), dtype)
 
 
+# -- elementwise functions, sums and products -------------------------------------------------------------------------
+
+
+def _elementwise(*arrays: Typed, **static: Any) -> ArrayType:
+    shapes = [x.shape for x in arrays]
+    return ArrayType(shapes[0] if len(shapes) == 1 else broadcast(*shapes, name="the kernel"), arrays[-1].dtype)
+
+
+def _total(x: Typed, *, axis: tuple[int, ...], dtype: np.dtype[Any], keepdims: bool) -> ArrayType:
+    return ArrayType(reduced(x.shape, axis, keepdims), dtype)
+
+
+def _extremum(x: Typed, *, axis: tuple[int, ...], keepdims: bool) -> ArrayType:
+    return ArrayType(reduced(x.shape, axis, keepdims), x.dtype)
+
+
+def _accumulated(x: Typed, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> ArrayType:
+    return ArrayType((*x.shape[:axis], x.shape[axis] + include_initial, *x.shape[axis + 1 :]), dtype)
+
+
+def _ordered(x: Typed, **static: Any) -> ArrayType:
+    return ArrayType(x.shape, _INT64)
+
+
+def _taken(x: Typed, indices: Typed, *, axis: int) -> ArrayType:
+    return ArrayType((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
+
+
+def _product(x1: Typed, x2: Typed) -> ArrayType:
+    leading = broadcast(x1.shape[:-2], x2.shape[:-2], name="matmul")
+    return ArrayType((*leading, *x1.shape[-2:-1], *(x2.shape[-1:] if len(x2.shape) > 1 else ())), x1.dtype)
+
+
 # -- searching and counting -------------------------------------------------------------------------------------------
 
 
@@ -248,6 +281,14 @@ def _named(rule: Rule, names: str) -> dict[str, Rule]:
 RULES: dict[str, Rule] = {
     **_named(_same, "copy set_window set_real set_imag scatter put_mask put_places scatter_reduce"),
     **_named(_same, "detach stop_gradient partition expm square_repeatedly cholesky inv matrix_power"),
+    **_named(_same, "tril triu sort roll softmax log_softmax relu sigmoid"),
+    **_named(_elementwise, "where remainder fmod erf erfc erfinv ndtri gammaln digamma zeta i0 i0e i1 i1e"),
+    **_named(_total, "sum prod"),
+    **_named(_extremum, "mean max min"),
+    **_named(_accumulated, "cumulative_sum cumulative_prod"),
+    **_named(_ordered, "argsort"),
+    **_named(_taken, "take"),
+    **_named(_product, "matmul"),
     **_named(_window, "get_window"),
     **_named(_permuted, "permute_dims"),
     **_named(_shaped, "reshape broadcast_to"),

@@ -38,6 +38,8 @@ class Handle(Members):
     # Fast paths of indexing; those of functions are attributes too, ``fast_add``, which compiled dispatchers read.
     # Whether its kernels make nodes of a graph: they take ``result`` and ``offered``, as ``invoke`` was told.
     records = False
+    # Itself, if it records calls for derivatives of arrays whose values are known: short ways may serve it.
+    tape: Handle | None = None
 
     fast_get_item: FastPath
     fast_get_pair: FastPath

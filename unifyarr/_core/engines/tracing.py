@@ -46,6 +46,10 @@ class Running(Protocol):
     def handle(self) -> Handle:
         """The one that stands for it inside."""
 
+    @property
+    def around(self) -> Running | None:
+        """What this run is nested in."""
+
     def takes(self, backend: Handle | None) -> bool:
         """Return whether it takes over arrays of a backend."""
 
@@ -93,12 +97,14 @@ class Recording(Protocol):
 class Mode(Record):
     """What has to see the calls of a thread or task: a trace, the checks of ``debug()``, a recording, or several.
 
-    A checked call runs without further checks, and without fast paths all the same.
+    A checked call runs without further checks, and without fast paths all the same. ``tape`` is the backend that
+    records calls of arrays for derivatives, where the running trace is such a record and values are known.
     """
 
     trace: Running | None
     checks: bool
     recording: Recording | None = None
+    tape: Handle | None = None
 
 
 # ``None`` where nothing has to see calls, so that fast paths may serve them.
@@ -121,7 +127,8 @@ def checking() -> bool:
 def tracing(trace: Running | None) -> Iterator[None]:
     """Run what happens inside the block in a trace, or, with ``None``, in no trace."""
     checks = checking()
-    with _within(None if trace is None and not checks else Mode(trace, checks)):
+    tape = None if trace is None or checks else trace.handle.tape
+    with _within(None if trace is None and not checks else Mode(trace, checks, None, tape)):
         yield
 
 
@@ -142,9 +149,9 @@ def _within(inner: Mode | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def recorded(recording: Recording) -> Iterator[None]:
-    """Run what happens inside the block, in no trace and unchecked, with each thing noted that bodies do."""
-    with _within(Mode(None, False, recording)):
+def recorded(recording: Recording, trace: Running | None = None) -> Iterator[None]:
+    """Run what happens inside the block unchecked, with each thing noted that bodies do."""
+    with _within(Mode(trace, False, recording)):
         yield
 
 

@@ -1,8 +1,9 @@
-"""Running a function inside a transformation of an engine: a gradient, or one call for a whole batch.
+"""Running a function inside a transformation: a gradient, or one call for a whole batch.
 
-Inside, arrays are immutable and views are recipes on every engine, since autograd refuses half of the writes in place
-and a tape doesn't see those to variables. What was made outside is *captured* when it's met: until the function ends it
-stands for its value, and what was written to it is written then. NumPy's arrays become those of another engine.
+Inside, arrays are immutable and views are recipes on every engine, since a record of calls has to keep what they were
+called on, autograd refuses half of the writes in place, and a tape doesn't see those to variables. What was made
+outside is *captured* when it's met: until the function ends it stands for its value, and what was written to it is
+written then. NumPy's arrays may become those of another engine.
 """
 
 from __future__ import annotations
@@ -56,6 +57,15 @@ class InsideHandle(GeneralHandle):
     def trace(self) -> object | None:
         return self.engine.trace() or running()
 
+    @property
+    def around(self) -> Handle:
+        """The backend whose natives a transformation takes and returns: by default the same ones as inside."""
+        return self
+
+    def enter(self, native: Any) -> Any:
+        """Return the native inside for one of the backend ``around``, as a constant."""
+        return native
+
     def to_numpy(self, native: Any) -> np.ndarray:
         if self.is_traced(native):
             raise TraceError(
@@ -77,7 +87,9 @@ class Scope(Capturing):
     ``keeps`` says that what is captured is still read after the function's end, when the caller may write to it.
     """
 
-    def __init__(self, backend: Handle, handle: Handle, *, keeps: bool) -> None:
+    handle: InsideHandle
+
+    def __init__(self, backend: Handle, handle: InsideHandle, *, keeps: bool) -> None:
         super().__init__(backend, handle)
         self._keeps = keeps
         self._token: object = None
@@ -86,8 +98,16 @@ class Scope(Capturing):
         """Return whether an array was made inside, or in a transformation of the user's own that runs inside it."""
         if x._backend is not self.handle:
             return False
+        if self.handle.around is not self.handle:
+            # A record in this one has another backend.
+            return True
         born = getattr(root_of(x), "_born", None)
         return born is self._token or born is self.handle.trace()
+
+    def known(self, x: Array) -> Array | None:
+        """Return the stand-in of an array that was captured, ``None`` of any other, and of a view that's a recipe."""
+        found = self._stand_ins.get(id(x))
+        return None if found is None or type(found[1]) is not Array else found[1]
 
     def captures(self, backend: Handle) -> bool:
         """Return whether arrays of a backend are captured: those of another transformation around this one too."""
@@ -104,8 +124,9 @@ class Scope(Capturing):
         return stand_in
 
     def value(self, x: Array) -> Any:
-        """Return the value of an array from outside as a native of the engine that transforms."""
-        return value_inside(x, self.backend, self.handle, keeps=self._keeps)
+        """Return the value of an array from outside as a native inside."""
+        native = value_around(x, self.handle, keeps=self._keeps)
+        return native if x._backend is self.handle else self.handle.enter(native)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -124,8 +145,8 @@ class Scope(Capturing):
         return [(x, native) for x, native, before in natives if native is not before]
 
 
-def value_inside(x: Array, backend: Handle, handle: Handle, *, keeps: bool) -> Any:
-    """Return the value of an array for a function inside a transformation; ``keeps`` is as ``Scope`` has it."""
+def value_around(x: Array, handle: InsideHandle, *, keeps: bool) -> Any:
+    """Return the value of an array as a transformation takes it; ``keeps`` is as ``Scope`` has it."""
     hand_out(x)
     given = x._backend
     native = read(x)

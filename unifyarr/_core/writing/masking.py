@@ -94,7 +94,8 @@ def put_at_places(x: Array, mask: Array, places: Array, place: int, value: Any) 
     """
     backend, rest = x._backend, x.shape[mask.ndim :]
     shape = rest[:place] + places.shape + rest[place:]
-    native, given = None, ()
+    native: Any = None
+    given: tuple[Any, ...] = ()
     if kind_of(value) not in dtypes.SCALARS:
         native, given = fit_dtype(value, x, what=_WHAT, assigned=True)
         # As NumPy, leading axes of length one fall away.

@@ -8,8 +8,9 @@ from typing import Any
 from ._native import Native
 from .values import Values
 
-# Takes what is carried and a row of each array that is looped over; returns what is carried on, and its own results.
-Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
+# Takes what is carried, a row of each array that is looped over, and what's the same at each step; returns what is
+# carried on, and its own results.
+Step = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
 
 
 class Looping(Values[Native]):
@@ -24,6 +25,7 @@ class Looping(Values[Native]):
         step: Step,
         state: Sequence[Native],
         xs: Sequence[Native],
+        constants: Sequence[Native],
         types: Sequence[Any],
         length: int,
         reverse: bool,

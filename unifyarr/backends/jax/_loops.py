@@ -14,6 +14,7 @@ def scan(
     step: Callable[..., tuple[list[Any], list[Any]]],
     state: Sequence[Any],
     xs: Sequence[Any],
+    constants: Sequence[Any],
     types: Sequence[Any],
     length: int,
     reverse: bool,
@@ -21,7 +22,7 @@ def scan(
     """Return what is carried after all steps, and the results of the steps, each along a new first axis."""
 
     def body(carried: tuple[Any, ...], row: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        new, results = step(carried, row)
+        new, results = step(carried, row, constants)
         return tuple(new), tuple(results)
 
     carried, results = lax.scan(body, tuple(state), tuple(xs), length=length, reverse=reverse)

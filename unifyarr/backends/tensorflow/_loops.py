@@ -14,6 +14,7 @@ def scan(
     step: Callable[..., tuple[list[Any], list[Any]]],
     state: Sequence[Any],
     xs: Sequence[Any],
+    constants: Sequence[Any],
     types: Sequence[Any],
     length: int,
     reverse: bool,
@@ -23,7 +24,7 @@ def scan(
 
     def body(number: Any, carried: list[Any], arrays: list[Any]) -> tuple[Any, list[Any], list[Any]]:
         place = length - 1 - number if reverse else number
-        new, results = step(carried, [tf.gather(x, place) for x in xs])
+        new, results = step(carried, [tf.gather(x, place) for x in xs], constants)
         return number + 1, new, [array.write(place, each) for array, each in zip(arrays, results, strict=True)]
 
     _, carried, arrays = tf.while_loop(

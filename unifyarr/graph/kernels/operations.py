@@ -66,7 +66,7 @@ class UserOp(Op):
         backend, application = self.backend, self.application
         into = {} if out is None else {"out": out}
         try:
-            results = application.perform(self.kernel, backend, inputs, **into)
+            results = backend.apply(application, self.kernel, inputs, **into)
             if results is NotImplemented:
                 results = self._declined(inputs)
         except Cut as cut:
@@ -84,7 +84,7 @@ class UserOp(Op):
         # Without a kernel the results are in other memory, and are copied to where the graph expects them.
         backend, application = self.backend, self.application
         pure = application.operation.kernels[backend.name]
-        results = application.perform(pure, backend, inputs) if self.kernel is not pure else NotImplemented
+        results = backend.apply(application, pure, inputs) if self.kernel is not pure else NotImplemented
         if results is NotImplemented:
             results = application.compose(backend, inputs)
         moved = list(results)

@@ -104,14 +104,16 @@ class ScanOp(BodiesOp):
             return self._in_place(state, xs, captured, watch)
         run = self._run(body.pure, watch)
 
-        def step(state: Sequence[Any], row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        def step(
+            state: Sequence[Any], row: Sequence[Any], captured: Sequence[Any] = captured
+        ) -> tuple[list[Any], list[Any]]:
             found = run(*state, *row, *captured)
             return list(found[:carried]), list(found[carried:])
 
         types = body.types[carried:]
         found = None
         if watch is None:
-            found = self.backend.scan(step, state, xs, types, self.length, self.reverse)
+            found = self.backend.scan(step, state, xs, captured, types, self.length, self.reverse)
         if found is not None:
             return [*found[0], *found[1]]
         rows, state = [], list(state)

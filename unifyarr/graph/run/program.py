@@ -11,7 +11,6 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.overlap import overlapping
 from ..._core.arrays.ownership import LOCK, Writing, read, rebind, release
 from ..._core.arrays.recipes import geometry, is_recipe
-from ..._core.engines.handle import Handle
 from ..._core.writing.inplace import check_target, finish_all, put
 from ..._core.writing.telling import tell_copied
 from ...errors import CompileWarning

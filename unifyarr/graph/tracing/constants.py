@@ -15,18 +15,20 @@ from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import KernelOp
 from .traced import Recorder, Traced, evaluate
 
-# Their results, by the type of the argument.
 _INT64 = np.dtype(np.int64)
+# A length that isn't known.
+_UNKNOWN: Any = (None,)
+# Their results, by the type of the argument.
 DATA_DEPENDENT: dict[str, Callable[[ArrayType], Types]] = {
-    "nonzero": lambda x: (ArrayType((None,), _INT64),) * len(x.shape),
-    "unique_values": lambda x: ArrayType((None,), x.dtype),
-    "unique_counts": lambda x: (ArrayType((None,), x.dtype), ArrayType((None,), _INT64)),
-    "unique_inverse": lambda x: (ArrayType((None,), x.dtype), ArrayType(x.shape, _INT64)),
+    "nonzero": lambda x: (ArrayType(_UNKNOWN, _INT64),) * len(x.shape),
+    "unique_values": lambda x: ArrayType(_UNKNOWN, x.dtype),
+    "unique_counts": lambda x: (ArrayType(_UNKNOWN, x.dtype), ArrayType(_UNKNOWN, _INT64)),
+    "unique_inverse": lambda x: (ArrayType(_UNKNOWN, x.dtype), ArrayType(x.shape, _INT64)),
     "unique_all": lambda x: (
-        ArrayType((None,), x.dtype),
-        ArrayType((None,), _INT64),
+        ArrayType(_UNKNOWN, x.dtype),
+        ArrayType(_UNKNOWN, _INT64),
         ArrayType(x.shape, _INT64),
-        ArrayType((None,), _INT64),
+        ArrayType(_UNKNOWN, _INT64),
     ),
 }
 # The place of the first index among the arrays of a kernel.

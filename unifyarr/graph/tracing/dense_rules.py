@@ -292,11 +292,11 @@ def _outermost(dtype: np.dtype[Any], lowest: bool) -> Any:
 def _product_of_rows(
     do: Densely, name: str, natives: Sequence[Traced], axes: tuple[int, ...], static: dict[str, Any], result: Any
 ) -> Traced:
-    for each in natives:
-        if not isinstance(each, Selection):
-            refuse(f"{name}()")
+    selections = [each for each in natives if isinstance(each, Selection)]
+    if len(selections) < len(natives):
+        refuse(f"{name}()")
     do.mask_of(natives, f"{name}()")
-    return do.kernel(name, *[do.filled(each, 0) for each in natives], gives=result, **static)
+    return do.kernel(name, *[do.filled(each, 0) for each in selections], gives=result, **static)
 
 
 def _accumulated(

@@ -13,7 +13,8 @@ from ..._core.declaring.cuts import Cut
 from ..._core.declaring.types import ArrayType, result_types
 from ..._core.engines.comparing import restore
 from ..._core.engines.handle import Handle
-from ..._core.engines.tracing import running
+from ..._core.engines.tracing import Running, running
+from ..._core.modes.transforming import Scope
 from ..._core.values.lengths import PartialShape
 from ...errors import TraceError
 from ..core.basic import Apply, Op
@@ -48,11 +49,11 @@ def record(
     if any(isinstance(native, Selection) for native in natives):
         return densely(trace, backend, name, natives, static, result, offered, record)
     if name in DATA_DEPENDENT:
-        found = of_constants(trace, name, natives)
-        if found is None and is_dense(trace):
-            found = densely(trace, backend, name, natives, static, result, offered, record)
-        if found is not None:
-            return found
+        given = of_constants(trace, name, natives)
+        if given is None and is_dense(trace):
+            given = densely(trace, backend, name, natives, static, result, offered, record)
+        if given is not None:
+            return given
     if name == "broadcast_to" and None in static["shape"]:
         # To the shape that it has, or to one that nothing here knows.
         shape = PartialShape(tuple.__iter__(static["shape"]))
@@ -196,7 +197,7 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
         values = [trace.examples.of(native.variable) for native in natives]
         # A kernel that is being checked may write to its arguments, which are the caller's.
         copies = list(map(backend.copy, values)) if trace.checks and backend.mutable else None
-        results = application.perform(kernel, backend, values)
+        results = backend.apply(application, kernel, values)
         if copies is not None:
             restore(backend, values, copies)
     if results is NotImplemented:
@@ -211,7 +212,7 @@ def _told(trace: Recorder, application: Application, types: Sequence[ArrayType])
     kernel = application.operation.kernels[backend.name]
 
     def results(*natives: Any) -> Sequence[Any]:
-        found = application.perform(kernel, backend, natives)
+        found = backend.apply(application, kernel, natives)
         if found is NotImplemented:
             raise Declines
         return list(found)
@@ -246,6 +247,21 @@ def _of_body(trace: Recorder, application: Application, natives: Sequence[Traced
 def check_running(backend: Handle) -> Recorder:
     """Return the trace that is running, which has to be one of a backend."""
     trace = running()
+    # A record of derivatives runs inside it, whose values are variables of the trace.
+    while isinstance(trace, Scope):
+        trace = trace.around
+    return _checked(trace, backend)
+
+
+def trace_of(backend: Handle) -> Recorder:
+    """Return the trace of a backend that is running, in which others may have begun."""
+    trace = running()
+    while trace is not None and trace.backend is not backend:
+        trace = trace.around
+    return _checked(trace, backend)
+
+
+def _checked(trace: Running | None, backend: Handle) -> Recorder:
     if trace is None or trace.backend is not backend:
         raise TraceError("an array of a compiled function outlived its trace: return it from the function instead")
     return trace  # type: ignore[return-value]

@@ -8,6 +8,7 @@ derivatives either.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, NoReturn
 
@@ -224,7 +225,7 @@ class Densely:
             found: Traced = self.trace.handle.from_numpy(np.array(places, np.int64), device=device)
             return found
 
-        return tuple([Places(mask, shape, axis, inside, lambda axis=axis: count(axis)) for axis in range(len(shape))])
+        return tuple([Places(mask, shape, axis, inside, partial(count, axis)) for axis in range(len(shape))])
 
     def _truth(self, x: Traced) -> Traced:
         if x.dtype == _BOOL:

@@ -21,7 +21,7 @@ from ..core.basic import Constant
 from ..kernels.kernelop import COPY
 from .advice import advice
 from .layouts import laid_out, strides_of
-from .recording import check_running, count_of, record, record_operation
+from .recording import count_of, record, record_operation, trace_of
 from .selections import Selection
 from .traced import Traced, type_of, users_frame, where
 
@@ -53,12 +53,12 @@ class TracingBackend(Backend[Traced]):
 
     def strides(self, native: Traced) -> Any:
         # What is selected has memory of its own, if any.
-        return None if isinstance(native, Selection) else strides_of(check_running(self._backend), native)
+        return None if isinstance(native, Selection) else strides_of(trace_of(self._backend), native)
 
     def as_stored(self, old: Traced, new: Traced) -> Traced:
         if isinstance(new, Selection):
             return new
-        new = laid_out(check_running(self._backend), new, old)
+        new = laid_out(trace_of(self._backend), new, old)
         return Traced(new.variable, new.device, old if old.layout is None else old.layout)
 
     def device(self, native: Traced) -> Any:

@@ -1,0 +1,98 @@
+"""What rules say where functions have edges, are equal to each other or are infinite, and of which kernels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unifyarr._core.engines.kernels import known_kernels
+from unifyarr._core.engines.registry import load
+from unifyarr.derivatives.rule import COMPOSED, CONSTANT, MISSING, RULES
+from unifyarr.errors import LostDerivativeError
+
+from .cases import CASES, P, real
+from .rules_oracle import Values, assert_close, of_rule, results
+
+INF, NAN = math.inf, math.nan
+
+
+def test_something_is_known_of_every_kernel() -> None:
+    tables = [RULES, CONSTANT, COMPOSED, MISSING]
+    for name in known_kernels():
+        assert sum(name in table for table in tables) == 1, f"{name} is in exactly one of the tables"
+    # What the machinery copies is no kernel.
+    assert {name for table in tables for name in table} - known_kernels() == {"copy"}
+
+
+# Kernels whose rules are tried by tests of their own.
+_ELSEWHERE = {"cholesky", "eigh", "eigvalsh", "eig", "svd", "zeta", "gammainc", "gammaincc", "betainc"}
+# What moves arrays as a whole, or is there on engines that know no shapes alone.
+_UNTRIED = {"copy", "shard", "select", "put_selected"}
+
+
+def test_every_rule_is_tried() -> None:
+    assert {name for name, _, _ in CASES} | _ELSEWHERE | _UNTRIED == {*RULES}
+
+
+def array(*values: float) -> np.ndarray:
+    return np.array(values, dtype=float)
+
+
+# Names, operands, static arguments, and cotangents for a cotangent of ones.
+EDGES: list[tuple[str, Values, dict[str, Any], Values]] = [
+    ("abs", [array(0, -0.0)], {}, [array(0, 0)]),
+    ("abs", [np.array([0j, 2j])], {}, [np.array([0, -1j])]),
+    ("relu", [array(0)], {}, [array(0)]),
+    ("sqrt", [array(0)], {}, [array(INF)]),
+    ("maximum", [array(1, 2, NAN), array(1, 1, 1)], {}, [array(0.5, 1, 0), array(0.5, 0, 0)]),
+    ("fmax", [array(1, 2, NAN), array(1, NAN, 1)], {}, [array(0.5, 1, 0), array(0.5, 0, 1)]),
+    ("clip", [array(0, 1, 0.5, 2)], {"min": 0.0, "max": 1.0}, [array(1, 1, 1, 0)]),
+    ("hypot", [array(0, 0), array(0, 1)], {}, [array(0, 0), array(0, 1)]),
+    ("pow", [array(0, 0, 0, 2), array(0, 1, 2, 0)], {}, [array(0, 1, 0, 0), array(0, 0, 0, math.log(2))]),
+    ("logaddexp", [array(INF, -INF, 0), array(0, 0, 0)], {}, [array(1, 0, 0.5), array(0, 1, 0.5)]),
+    ("max", [array(1, 3, 3, 2)], {"axis": (0,), "keepdims": False}, [array(0, 0.5, 0.5, 0)]),
+    ("std", [array(1, 1, 1)], {"axis": (0,), "keepdims": False, "correction": 0.0}, [array(0, 0, 0)]),
+    *[
+        ("vector_norm", [array(0, 0)], {"axis": (0,), "keepdims": False, "ord": ord}, [array(0, 0)])
+        for ord in (1, 2, 3, 0.5)
+    ],
+    ("vector_norm", [array(2, -2)], {"axis": (0,), "keepdims": True, "ord": INF}, [array(0.5, -0.5)]),
+    ("matrix_norm", [np.zeros((2, 2))], {"keepdims": False, "ord": "fro"}, [np.zeros((2, 2))]),
+    ("matrix_norm", [np.ones((2, 2))], {"keepdims": False, "ord": 1}, [np.full((2, 2), 0.5)]),
+    ("softmax", [array(0, -INF, 1)], {"axis": 0}, [array(0, 0, 0)]),
+    ("remainder", [array(5), array(INF)], {}, [array(1), array(0)]),
+    ("i1", [array(0)], {}, [array(0.5)]),
+    ("scatter", [array(1, 2), array(3, 4, 5), np.array([1, 1, -1])], {}, [array(1, 0), array(0, 0, 1)]),
+    (
+        "scatter_reduce",
+        [array(1, 2), array(1, 3, 3), np.array([0, 1, 1])],
+        {"reduction": "max"},
+        [array(0.5, 0), array(0.5, 0.5, 0.5)],
+    ),
+    ("root_mean_square", [array(0, 0)], {"axis": (0,), "eps": 0.0}, [array(0, 0)]),
+]
+
+
+@pytest.mark.parametrize(("name", "values", "static", "wanted"), EDGES)
+def test_at_an_edge(backend: str, name: str, values: Values, static: dict[str, Any], wanted: Values) -> None:
+    if name not in load(backend).kernels:
+        pytest.skip(f"{backend} has no kernel for {name}")
+    gs = [np.ones_like(x) for x in results(backend, name, values, static)]
+    assert_close(of_rule(backend, name, values, static, gs), wanted, 1e-12)
+
+
+def test_parameters_without_a_derivative_refuse_it(backend: str) -> None:
+    x = real(2, 3, low=0.1, high=0.9)
+    g, k = np.ones_like(x), load(backend)
+    for name, values in (("gammainc", (P, x)), ("gammaincc", (P, x)), ("betainc", (P, P + 1, x)), ("zeta", (P + 1, x))):
+        with pytest.raises(LostDerivativeError, match="stop_gradient"):
+            of_rule(backend, name, values, {}, [g])
+        (found,) = of_rule(backend, name, values, {}, [g], needs=[False] * (len(values) - 1) + [True])
+        up, down = (
+            np.asarray(k.to_numpy(k.kernel(name)(*[k.from_numpy(each) for each in (*values[:-1], x + by)])))
+            for by in (1e-6, -1e-6)
+        )
+        np.testing.assert_allclose(found, (up - down) / 2e-6, rtol=1e-6)

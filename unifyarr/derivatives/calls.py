@@ -1,0 +1,130 @@
+"""Calls of kernels on natives of a record: each runs on the values, and becomes an entry if it has a derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._core.arrays.array import Array, blank_array
+from .._core.engines.handle import Handle, declines
+from .._core.modes.transforming import Scope
+from ..errors import LostDerivativeError
+from .kernels import WRITERS
+from .record import Taped, entry_of, is_floating, parents_of
+from .rule import CONSTANT, MISSING, RULES
+
+if TYPE_CHECKING:
+    from .tape import TapeHandle
+
+# What a kernel of a trace is told of its result, beside its own arguments.
+_TOLD = "result", "offered"
+
+
+def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what calls a kernel of a backend on natives of a record."""
+    rule, missing = RULES.get(name), MISSING.get(name)
+    has_derivative = rule is not None or missing is not None
+    if name in WRITERS and base.mutable:
+        kernel = _copying(base, kernel)
+    records, dtype, as_native, own = base.records, base.dtype, base.as_native, base.native_type
+
+    def taped(*natives: Any, out: Any = None, **static: Any) -> Any:
+        values = [native.value for native in natives]
+        found = kernel(*values, **static)
+        if found is NotImplemented:
+            return found
+        several = type(found) is tuple
+        if not several and type(found) is not own:
+            found = as_native(found)
+        outputs = found if several else (found,)
+        entry = None
+        if has_derivative:
+            parents = parents_of(natives)
+            if any(parents) and any(is_floating(dtype(each)) for each in outputs):
+                if rule is None:
+                    raise LostDerivativeError(
+                        f"{name}() has no derivative: {missing}; ua.stop_gradient(x) makes x a constant"
+                    )
+                if records:
+                    for each in _TOLD:
+                        static.pop(each, None)
+                entry = entry_of(base, rule, values, outputs, static, parents, several)
+        if several:
+            return tuple([Taped(each, entry, place) for place, each in enumerate(outputs)])
+        return Taped(found, entry)
+
+    if hasattr(kernel, "casts_itself"):
+        taped.casts_itself = kernel.casts_itself  # type: ignore[attr-defined]
+    return taped
+
+
+def _copying(base: Handle, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    copy = base.copy
+
+    def pure(x: Any, *others: Any, **static: Any) -> Any:
+        return kernel(copy(x), *others, **static)
+
+    return pure
+
+
+class ShortWays:
+    """Elementwise functions of arrays of a record and of numbers, by the fast paths of the backend of the values."""
+
+    def __init__(self, tape: TapeHandle) -> None:
+        self._tape = tape
+        self._known: dict[str, tuple[Any, ...]] = {}
+
+    def call(self, scope: Scope, name: str, operands: Sequence[Any]) -> Any:
+        """Return the array that a function gives, ``NotImplemented`` to leave the call to the general path."""
+        tape = self._tape
+        base = tape.base
+        natives: list[Taped | None] = []
+        values: list[Any] = []
+        number = 0
+        for place, x in enumerate(operands):
+            kind = type(x)
+            if kind is Array:
+                inside = x if x._backend is tape else scope.known(x)
+                if inside is None:
+                    return NotImplemented
+                native = inside._native
+                natives.append(native)
+                values.append(native.value)
+            elif kind is float or kind is int:
+                natives.append(None)
+                values.append(x)
+                number = place + 1
+            else:
+                return NotImplemented
+        ways = self._known.get(name) or self._look(name)
+        try:
+            found = ways[number](*values)
+        except Exception:
+            # The general path says what is wrong.
+            return NotImplemented
+        if found is NotImplemented:
+            return found
+        if type(found) is not base.native_type:
+            found = base.as_native(found)
+        rule, entry = ways[3], None
+        if rule is not None:
+            parents = parents_of(natives)
+            if any(parents):
+                if number:
+                    values[number - 1] = tape.k.number(values[number - 1], values[2 - number])
+                entry = entry_of(base, rule, values, (found,), {}, parents)
+        array = blank_array()
+        array._native = Taped(found, entry)
+        array._backend = tape
+        array._base = None
+        return array
+
+    def _look(self, name: str) -> tuple[Any, ...]:
+        # Of arrays alone, of a number before an array, of a number behind it, and the rule.
+        rule, forms = RULES.get(name), ("", "reflected_", "scalar_")
+        if rule is None and name not in CONSTANT:
+            ways = [declines] * 3
+        else:
+            ways = [getattr(self._tape.base, f"fast_{form}{name}", declines) for form in forms]
+        found = self._known[name] = (*ways, rule)
+        return found

@@ -1,0 +1,59 @@
+"""Walking a record forwards: tangents of arrays become tangents of results.
+
+A rule is linear in its cotangent. So the tangent of a call is the transpose of its rule, and that is the derivative of
+what the rule gives by the cotangent: each rule is recorded itself, and walked backwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .kernels import Like, kernels_of
+from .reverse import pull
+from .rule import Into
+
+if TYPE_CHECKING:
+    from .record import Entry, Taped
+    from .tape import TapeHandle
+
+
+def push(tape: TapeHandle, results: Sequence[Taped], tangents: dict[Entry, Any]) -> list[Any]:
+    """Return the tangents of results, zeros of those that depend on no array that has a tangent.
+
+    ``tangents`` has those of the leaves. ``tape`` records calls of the backend of the values.
+    """
+    found: dict[Entry, Sequence[Any]] = {leaf: [tangent] for leaf, tangent in tangents.items()}
+    for entry in _in_order(results):
+        if entry not in found:
+            found[entry] = _pushed(
+                tape, entry, [None if each is None else found[each[0]][each[1]] for each in entry.parents]
+            )
+    return [tape.k.zeros(x.value) if x.entry is None else found[x.entry][x.output] for x in results]
+
+
+def _in_order(results: Sequence[Taped]) -> list[Entry]:
+    known: set[Entry] = set()
+    waiting = [x.entry for x in results if x.entry is not None]
+    while waiting:
+        entry = waiting.pop()
+        if entry not in known:
+            known.add(entry)
+            waiting += [parent[0] for parent in entry.parents if parent is not None]
+    return sorted(known, key=lambda entry: entry.number)
+
+
+def _pushed(tape: TapeHandle, entry: Entry, tangents: Sequence[Any]) -> list[Any]:
+    """Return the tangents of the outputs of an entry, given those of its operands."""
+    k, recorded = tape.k, kernels_of(tape)
+    zeros = [k.full(0, each) for each in entry.outputs]
+    leaves, cotangents = tape.leaves(zeros)
+    given = entry.cotangents(recorded, cotangents, tape.entered(entry.arguments), tape.entered(entry.outputs))
+    pairs = []
+    for operand, cotangent, tangent in zip(entry.arguments, given, tangents, strict=True):
+        if cotangent is not None and tangent is not None:
+            like = recorded.like(tape.enter(operand)) if type(operand) is not Like else operand
+            if type(cotangent) is Into:
+                cotangent = cotangent.add(recorded, recorded.zeros(like))
+            pairs.append((recorded.fitted(cotangent, like), tangent))
+    return pull(k, tape.writers, pairs, leaves, zeros, True)

@@ -1,0 +1,226 @@
+"""The kernels of a backend as rules call them: on natives, with Python numbers beside them, and types for traces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .._core.declaring.declare import DECLARATIONS
+from .._core.engines import dtypes
+from .._core.engines.handle import Handle, casts_itself
+from .._core.values.shapes import broadcast
+from ..typing import Shape
+
+# Kernels that write into their first operand where the engine's arrays are written.
+WRITERS = frozenset(
+    {"set_window", "set_real", "set_imag", "scatter", "put_mask", "put_places", "scatter_reduce", "put_selected"}
+)
+
+
+class Like:
+    """What stands for an array of a call of which only the shape and the dtype are kept."""
+
+    __slots__ = ("device", "dtype", "shape")
+
+    def __init__(self, shape: Shape, dtype: np.dtype[Any], device: Any) -> None:
+        self.shape, self.dtype, self.device = shape, dtype, device
+
+
+class Kernels:
+    """The kernels of a backend by their names: ``k.multiply(g, k.cos(x))``, ``k.sum(g, axis=(0,), keepdims=False)``.
+
+    Operands are natives of the backend, or Python numbers beside one in elementwise kernels; static arguments are the
+    kernel's own. ``writes`` says whether kernels that write may do so in their first operand; otherwise they give a new
+    array. Nothing else is ever written.
+    """
+
+    def __init__(self, handle: Handle, *, writes: bool = False) -> None:
+        self.handle, self._writes = handle, writes
+        # Python numbers as natives. They are made anew where natives end with a trace.
+        self._numbers: dict[Any, Any] = {}
+        self._keeps = not handle.records and not hasattr(handle, "base")
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        declaration = DECLARATIONS.get(name)
+        ufunc = None if declaration is None else declaration.ufunc
+        made = self._elementwise(name, ufunc) if ufunc is not None else self._plain(name)
+        setattr(self, name, made)
+        return made
+
+    def _plain(self, name: str) -> Callable[..., Any]:
+        kernel = self.handle.kernel(name)
+        if name in WRITERS and self.handle.mutable and not self._writes:
+            copy = self.handle.copy
+            return lambda x, *others, **static: kernel(copy(x), *others, **static)
+        if name == "set_window":
+            return lambda x, value, *, window: kernel(x, value, window=tuple(window))
+        if name == "sum":
+            # Sums are taken in the dtype of what is summed.
+            return lambda x, *, axis, keepdims=False: kernel(x, axis=axis, keepdims=keepdims, dtype=self.dtype(x))
+        return kernel
+
+    def has(self, name: str) -> bool:
+        """Return whether the backend has a kernel of a name."""
+        return name in self.handle.kernels
+
+    def _elementwise(self, name: str, ufunc: np.ufunc) -> Callable[..., Any]:
+        kernel, handle = self.handle.kernel(name), self.handle
+        casts, records = casts_itself(kernel), handle.records
+
+        def call(*operands: Any) -> Any:
+            if not all(hasattr(type(x), "shape") for x in operands):
+                like = next(x for x in operands if type(x) not in (int, float, complex))
+                operands = tuple([self.number(x, like) if type(x) in (int, float, complex) else x for x in operands])
+            if casts and not records:
+                return kernel(*operands)
+            given = [dtypes.BY_NUMPY[handle.dtype(x)] for x in operands]
+            *inputs, output = dtypes.loop(ufunc, *given)
+            if given != inputs:
+                operands = tuple([self.astype(x, wanted.dtype) for x, wanted in zip(operands, inputs, strict=True)])
+            if records:
+                shape = broadcast(*[handle.shape(x) for x in operands], name=name)
+                return kernel(*operands, result=(shape, output.dtype))
+            return kernel(*operands)
+
+        return call
+
+    # -- what an array is ---------------------------------------------------------------------------------------------
+
+    def shape(self, x: Any) -> Shape:
+        """Return the shape of a native, or of what stands for one."""
+        return x.shape if type(x) is Like else self.handle.shape(x)
+
+    def ndim(self, x: Any) -> int:
+        """Return the number of axes."""
+        return len(self.shape(x))
+
+    def size(self, x: Any) -> int:
+        """Return the number of elements."""
+        return math.prod(self.shape(x))
+
+    def dtype(self, x: Any) -> np.dtype[Any]:
+        """Return the dtype as NumPy has it."""
+        found: np.dtype[Any] = x.dtype if type(x) is Like else self.handle.dtype(x)
+        return found
+
+    def is_complex(self, x: Any) -> bool:
+        """Return whether an array is of complex numbers."""
+        return self.dtype(x).kind == "c"
+
+    def like(self, x: Any) -> Like:
+        """Return what stands for a native of which only the shape and the dtype are needed."""
+        return x if type(x) is Like else Like(self.handle.shape(x), self.handle.dtype(x), self.handle.device(x))
+
+    # -- choices ------------------------------------------------------------------------------------------------------
+
+    def where(self, condition: Any, x: Any, y: Any) -> Any:
+        """Return elements of one array or of another one; one of the two may be a number."""
+        if type(x) in (int, float, complex):
+            x = self.number(x, y)
+        elif type(y) in (int, float, complex):
+            y = self.number(y, x)
+        return self.handle.kernel("where")(condition, x, y)
+
+    def safe(self, x: Any) -> Any:
+        """Return what may be divided by: an array with ones in the place of zeros."""
+        return self.where(self.equal(x, 0), 1, x)
+
+    def conjugate(self, x: Any) -> Any:
+        """Return the conjugate of complex numbers, and real ones as they are."""
+        return self.conj(x) if self.is_complex(x) else x
+
+    # -- arrays from nothing ------------------------------------------------------------------------------------------
+
+    def number(self, value: complex, like: Any) -> Any:
+        """Return a 0-d native of a number, of an array's dtype where that holds it, and on its device."""
+        dtype = self.dtype(like)
+        if type(value) is complex and dtype.kind != "c":
+            dtype = np.result_type(dtype, np.complex64)
+        return self.array(np.asarray(value, dtype), like)
+
+    def array(self, values: np.ndarray, like: Any) -> Any:
+        """Return a native of values, on the device of an array."""
+        handle = self.handle
+        device = handle.own_device(like.device if type(like) is Like else handle.device(like))
+        if values.ndim or not self._keeps:
+            return handle.from_numpy(values, device=device)
+        key = values.tobytes(), values.dtype, device
+        if key not in self._numbers:
+            self._numbers[key] = handle.from_numpy(values, device=device)
+        return self._numbers[key]
+
+    def full(self, value: complex, like: Any, shape: Shape | None = None) -> Any:
+        """Return a native of one number everywhere, like an array but for the shape, if one is given."""
+        return self.broadcast_to(self.number(value, like), self.shape(like) if shape is None else shape)
+
+    def zeros(self, like: Any) -> Any:
+        """Return zeros like an array, in memory that may be written."""
+        found = self.full(0, like)
+        return self.handle.copy(found) if self.handle.mutable else found
+
+    # -- views, with positional arguments -----------------------------------------------------------------------------
+
+    def reshape(self, x: Any, shape: Shape) -> Any:
+        """Return an array of another shape."""
+        return x if self.shape(x) == tuple(shape) else self.handle.kernel("reshape")(x, shape=tuple(shape))
+
+    def permute_dims(self, x: Any, axes: Sequence[int]) -> Any:
+        """Return an array with its axes in another order."""
+        return self.handle.kernel("permute_dims")(x, axes=tuple(axes))
+
+    def transpose(self, x: Any) -> Any:
+        """Return matrices with their rows as columns."""
+        ndim = self.ndim(x)
+        return self.permute_dims(x, (*range(ndim - 2), ndim - 1, ndim - 2))
+
+    def broadcast_to(self, x: Any, shape: Shape) -> Any:
+        """Return an array of a shape that another one broadcasts to."""
+        return x if self.shape(x) == tuple(shape) else self.handle.kernel("broadcast_to")(x, shape=tuple(shape))
+
+    def get_window(self, x: Any, window: Any) -> Any:
+        """Return a box of an array: ``(start, step, length)`` for each axis."""
+        return self.handle.kernel("get_window")(x, window=tuple(window))
+
+    def astype(self, x: Any, dtype: Any) -> Any:
+        """Return an array of another dtype, of real numbers the real part of complex ones."""
+        dtype = np.dtype(dtype)
+        if self.dtype(x) == dtype:
+            return x
+        if self.is_complex(x) and dtype.kind != "c":
+            x = self.handle.kernel("real")(x)
+        return self.handle.kernel("astype")(x, dtype=dtype)
+
+    # -- cotangents ---------------------------------------------------------------------------------------------------
+
+    def expanded(self, g: Any, axis: Sequence[int], keepdims: bool, shape: Shape) -> Any:
+        """Return the cotangent of a reduction, or its result, broadcast to the shape of what was reduced."""
+        if not keepdims:
+            g = self.reshape(g, tuple([1 if place in axis else length for place, length in enumerate(shape)]))
+        return self.broadcast_to(g, shape)
+
+    def fitted(self, g: Any, like: Any) -> Any:
+        """Return a cotangent in the shape and dtype of an operand, which was broadcast and cast."""
+        shape, wanted = self.shape(g), self.shape(like)
+        if shape != wanted:
+            extra = len(shape) - len(wanted)
+            axes = [
+                place
+                for place, length in enumerate(shape)
+                if place < extra or (wanted[place - extra] == 1 and length != 1)
+            ]
+            if axes:
+                g = self.sum(g, axis=tuple(axes), keepdims=False)
+            g = self.reshape(g, wanted)
+        return self.astype(g, self.dtype(like))
+
+
+@cache
+def kernels_of(handle: Handle) -> Kernels:
+    """Return the kernels of a backend, which write nothing."""
+    return Kernels(handle)

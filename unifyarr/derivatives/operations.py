@@ -1,0 +1,92 @@
+"""Derivatives of kernels of users' operations, which are the engine's own.
+
+An operation with a body needs none of this where no engine derives: the body is differentiated in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._core.engines.handle import Handle
+
+if TYPE_CHECKING:
+    from .record import Taped
+    from .tape import TapeHandle
+
+# Takes natives of an engine and returns some.
+Function = Callable[..., Sequence[Any]]
+
+
+def engine_of(handle: Handle) -> Handle:
+    """Return the handle of the engine under records."""
+    return handle if handle.tape is None else engine_of(handle.around)  # type: ignore[attr-defined]
+
+
+def derived(tape: TapeHandle, function: Function, natives: Sequence[Taped]) -> list[Taped]:
+    """Return what a function of an engine's natives gives for those of a record, with the engine's derivative."""
+    active = [place for place, x in enumerate(natives) if x.entry is not None]
+    values = [x.value for x in natives]
+    outputs: Sequence[Any]
+    pullback = None
+    if not active or tape.base.tape is not None:
+        outputs = applied(tape.base, function, values)
+    else:
+        try:
+            # The engine says here if it lost the derivative.
+            outputs, pullback = _vjp(tape.base, function, values, active)
+        except _Constant:
+            outputs = function(*values)
+
+    def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
+        cotangents = [k.full(0, x) if each is None else each for each, x in zip(g, out, strict=True)]
+        if pullback is not None and k.handle is tape.base:
+            found = pullback(cotangents)
+        else:
+
+            def pulled(*inner: Any) -> Sequence[Any]:
+                return _vjp(engine_of(k.handle), function, inner[: len(values)], active)[1](inner[len(values) :])
+
+            found = applied(k.handle, pulled, [*operands, *cotangents])
+        result: list[Any] = [None] * len(operands)
+        for place, x in zip(active, found, strict=True):
+            result[place] = x
+        return result
+
+    return tape.recorded(of_all, natives, outputs)
+
+
+def applied(handle: Handle, function: Function, natives: Sequence[Any]) -> Sequence[Any]:
+    """Return what a function of an engine's natives gives for natives of the engine, or of a record."""
+    return function(*natives) if handle.tape is None else derived(handle, function, natives)  # type: ignore[arg-type]
+
+
+class _Constant(Exception):
+    """A function gives nothing that has a derivative."""
+
+
+def _vjp(
+    engine: Handle, function: Function, values: Sequence[Any], active: Sequence[int]
+) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
+    """Return all results, and a function from cotangents of all to those of some arguments."""
+    floating: list[bool] = []
+
+    def run(*chosen: Any) -> tuple[list[Any], list[Any]]:
+        whole = list(values)
+        for place, x in zip(active, chosen, strict=True):
+            whole[place] = x
+        results = function(*whole)
+        floating[:] = [engine.dtype(x).kind in "fcV" for x in results]
+        if not any(floating):
+            raise _Constant
+        first, second = (
+            [x for x, is_it in zip(results, floating, strict=True) if is_it is kind] for kind in (True, False)
+        )
+        return first, second
+
+    first, second, pullback = engine.engine.vjp(run, [values[place] for place in active], False)
+    results = [iter(second), iter(first)]
+    return (
+        [next(results[is_it]) for is_it in floating],
+        lambda cotangents: pullback([x for x, is_it in zip(cotangents, floating, strict=True) if is_it]),
+    )

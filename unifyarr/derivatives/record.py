@@ -1,0 +1,91 @@
+"""Calls that have a derivative, and the natives that refer to them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core.engines import dtypes
+from .._core.engines.handle import Handle
+from .kernels import Kernels, Like
+from .rule import Rule
+
+_numbers = itertools.count()
+
+
+class NotInline(Exception):
+    """A derivative can't be part of the running trace: its calls are recorded when what is traced runs."""
+
+
+class Entry:
+    """A call whose result has a derivative, or, without a rule, an array that derivatives are taken by.
+
+    ``parents`` has for each operand the entry and the output that it came from, ``None`` for a constant.
+    """
+
+    __slots__ = ("arguments", "number", "outputs", "parents", "rule", "several", "static")
+
+    def __init__(
+        self,
+        rule: Rule | None = None,
+        arguments: Sequence[Any] = (),
+        outputs: Sequence[Any] = (),
+        static: dict[str, Any] | None = None,
+        parents: Sequence[tuple[Entry, int] | None] = (),
+        several: bool = False,
+    ) -> None:
+        self.rule, self.arguments, self.outputs, self.static, self.parents = rule, arguments, outputs, static, parents
+        self.several, self.number = several, next(_numbers)
+
+    def cotangents(self, k: Kernels, found: Sequence[Any], arguments: Sequence[Any], outputs: Sequence[Any]) -> Any:
+        """Return the cotangents of the operands that have an entry, by the rule; ``found`` are those of the outputs."""
+        needs = [parent is not None for parent in self.parents]
+        g, out = (tuple(found), tuple(outputs)) if self.several else (found[0], outputs[0])
+        return self.rule.of_all(k, needs, g, out, *arguments, **self.static)  # type: ignore[union-attr,arg-type]
+
+
+class Taped:
+    """A native of a record: a value, and the entry that gave it and which of its outputs it is."""
+
+    __slots__ = ("__weakref__", "entry", "layout", "output", "value")
+
+    def __init__(self, value: Any, entry: Entry | None = None, output: int = 0, layout: Any = None) -> None:
+        self.value, self.entry, self.output = value, entry, output
+        # The strides of what it took the place of: views are the same after a write as before.
+        self.layout = layout
+
+
+def is_floating(dtype: np.dtype[Any]) -> bool:
+    """Return whether numbers of a dtype have derivatives."""
+    return dtypes.rank(dtypes.BY_NUMPY[dtype]) > 1
+
+
+def parents_of(natives: Sequence[Taped | None]) -> list[tuple[Entry, int] | None]:
+    """Return the entries that natives come from, ``None`` for constants."""
+    return [None if x is None or x.entry is None else (x.entry, x.output) for x in natives]
+
+
+def entry_of(
+    base: Handle,
+    rule: Rule,
+    values: Sequence[Any],
+    outputs: Sequence[Any],
+    static: dict[str, Any],
+    parents: Sequence[tuple[Entry, int] | None],
+    several: bool = False,
+) -> Entry:
+    """Return the entry of a call, which keeps what its rule uses of values of a backend."""
+    uses = rule.uses
+    if uses is not None:
+        values = [x if place in uses else like(base, x) for place, x in enumerate(values)]
+        if "out" not in uses:
+            outputs = [like(base, x) for x in outputs]
+    return Entry(rule, values, outputs, static, parents, several)
+
+
+def like(base: Handle, x: Any) -> Like:
+    """Return what stands for a value of which only the shape and the dtype are kept."""
+    return Like(base.shape(x), base.dtype(x), base.device(x))

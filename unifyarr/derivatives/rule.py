@@ -1,0 +1,104 @@
+"""What is known of the derivatives of each kernel: a rule, that it's constant, that its body says it, or why not.
+
+A rule takes the cotangent of what a kernel gave and returns cotangents of what it was called on. It is linear in the
+cotangent, and in complex numbers it's the transposed map without conjugates, as JAX has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .._core.values.records import Record
+
+# (k, g, out, *operands, **static) → the cotangent of one operand, natives all.
+OfOne = Callable[..., Any]
+# (k, needs, g, out, *operands, **static) → a cotangent, or None, for each operand.
+OfAll = Callable[..., Sequence[Any]]
+
+
+class Rule(Record):
+    """How the derivatives of a kernel's operands follow from that of its result.
+
+    ``uses`` says what of the call is read beside shapes and dtypes: places of operands and ``"out"``. The rest isn't
+    kept, and only ``k.shape`` and ``k.dtype`` may be asked of it.
+    """
+
+    of_all: OfAll
+    uses: frozenset[int | str] | None
+
+
+# What has a derivative, by the kernel's name.
+RULES: dict[str, Rule] = {}
+# Kernels whose results don't change, or jump, as their operands change: their derivative is zero.
+CONSTANT: set[str] = set()
+# Kernels that derivatives do without: the body of the function computes the same by others.
+COMPOSED: set[str] = set()
+# Kernels that derivatives can't pass, and why.
+MISSING: dict[str, str] = {}
+
+
+def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = None) -> None:
+    """Give a kernel's rule: a function for each operand, ``None`` for one that has no derivative.
+
+    The last function is that of all further operands, if it is called on more. A function is called as
+    ``function(k, g, out, *operands, **static)`` with natives and the kernel's static arguments, and returns a native or
+    an ``Into``. What it returns may be broader than the operand, or of a wider dtype: then it's summed and cast.
+    """
+
+    def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, /, *operands: Any, **static: Any) -> list[Any]:
+        found = []
+        for place, needed in enumerate(needs):
+            function = of_each[min(place, len(of_each) - 1)]
+            found.append(None if not needed or function is None else function(k, g, out, *operands, **static))
+        return found
+
+    _put(name, RULES, Rule(of_all, None if uses is None else frozenset(uses)))
+
+
+def joint_rule(name: str, uses: Iterable[int | str] | None = None) -> Callable[[OfAll], OfAll]:
+    """Give a kernel's rule as one function: ``function(k, needs, g, out, *operands, **static)``.
+
+    ``needs`` says for each operand whether its cotangent is wanted. For a kernel of several results ``g`` and ``out``
+    are tuples, with ``None`` in ``g`` for a result that nothing depends on.
+    """
+
+    def decorate(function: OfAll) -> OfAll:
+        _put(name, RULES, Rule(function, None if uses is None else frozenset(uses)))
+        return function
+
+    return decorate
+
+
+def constant(*names: str) -> None:
+    """Say of kernels that their derivative is zero wherever there is one."""
+    CONSTANT.update(names)
+
+
+def composed(*names: str) -> None:
+    """Say of kernels that derivatives go through the body of their function instead."""
+    COMPOSED.update(names)
+
+
+def missing(name: str, reason: str) -> None:
+    """Say why a kernel has no rule."""
+    _put(name, MISSING, reason)
+
+
+def _put(name: str, table: dict[str, Any], value: Any) -> None:
+    if name in RULES or name in MISSING:
+        raise AssertionError(f"the derivative of {name} is declared twice")
+    table[name] = value
+
+
+class Into:
+    """A cotangent that is zero but for some places of the operand: it's added into what is there.
+
+    ``add(k, total)`` returns the total, a native like the operand, with the cotangent added; the writers of ``k`` may
+    write ``total`` in place there.
+    """
+
+    __slots__ = ("add",)
+
+    def __init__(self, add: Callable[[Any, Any], Any]) -> None:
+        self.add = add

@@ -1,0 +1,14 @@
+"""The rules of all kernels, in modules named as those that define the functions; importing one fills the tables."""
+
+from . import decompositions as decompositions
+from . import elementwise as elementwise
+from . import fft as fft
+from . import indexing as indexing
+from . import linalg as linalg
+from . import norms as norms
+from . import products as products
+from . import random as random
+from . import reductions as reductions
+from . import special as special
+from . import structure as structure
+from . import triangular as triangular

@@ -1,0 +1,192 @@
+"""Elementwise functions: of each operand the cotangent is ``g`` times the partial derivative."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..rule import composed, constant, rule
+
+# -- arithmetic -------------------------------------------------------------------------------------------------------
+
+rule("add", lambda k, g, out, x, y: g, uses=())
+rule("subtract", lambda k, g, out, x, y: g, lambda k, g, out, x, y: k.negative(g), uses=())
+rule("multiply", lambda k, g, out, x, y: k.multiply(g, y), lambda k, g, out, x, y: k.multiply(g, x), uses=(0, 1))
+rule(
+    "divide",
+    lambda k, g, out, x, y: k.divide(g, y),
+    lambda k, g, out, x, y: k.negative(k.divide(k.multiply(g, out), y)),
+    uses=(1, "out"),
+)
+rule("negative", lambda k, g, out, x: k.negative(g), uses=())
+rule("positive", lambda k, g, out, x: g, uses=())
+rule("reciprocal", lambda k, g, out, x: k.negative(k.multiply(g, k.square(out))), uses=("out",))
+rule("square", lambda k, g, out, x: k.multiply(g, k.multiply(x, 2.0)), uses=(0,))
+rule("sqrt", lambda k, g, out, x: k.divide(k.multiply(g, 0.5), out), uses=("out",))
+rule("cbrt", lambda k, g, out, x: k.divide(g, k.multiply(k.square(out), 3.0)), uses=("out",))
+rule("deg2rad", lambda k, g, out, x: k.multiply(g, math.pi / 180), uses=())
+rule("rad2deg", lambda k, g, out, x: k.multiply(g, 180 / math.pi), uses=())
+
+
+def _pow_base(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    # The power of zero is constant, at zero too, where the next lower power is infinite.
+    lower = k.where(k.equal(y, 0), 1, k.subtract(y, 1))
+    return k.multiply(g, k.multiply(y, k.pow(x, lower)))
+
+
+def _pow_exponent(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    return k.multiply(g, k.multiply(k.log(k.safe(x)), out))
+
+
+rule("pow", _pow_base, _pow_exponent)
+
+
+def _quotient(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    # How often the divisor was taken off, a whole number.
+    return k.multiply(g, k.divide(k.subtract(out, x), y))
+
+
+rule("remainder", lambda k, g, out, x, y: g, _quotient)
+rule("fmod", lambda k, g, out, x, y: g, _quotient)
+
+# -- signs and choices ------------------------------------------------------------------------------------------------
+
+rule("abs", lambda k, g, out, x: k.multiply(g, k.conjugate(k.sign(x))), uses=(0,))
+rule(
+    "copysign",
+    lambda k, g, out, x, y: k.where(k.not_equal(k.signbit(x), k.signbit(y)), k.negative(g), g),
+    None,
+    uses=(0, 1),
+)
+
+
+def _chosen(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    # Equal operands share the cotangent.
+    return k.where(k.equal(x, out), k.where(k.equal(x, y), k.multiply(g, 0.5), g), 0)
+
+
+for _name in ("maximum", "minimum", "fmax", "fmin"):
+    rule(_name, _chosen, lambda k, g, out, x, y: _chosen(k, g, out, y, x))
+rule("clip", lambda k, g, out, x, **limits: k.where(k.equal(x, out), g, 0), uses=(0, "out"))
+rule("heaviside", None, lambda k, g, out, x, y: k.where(k.equal(x, 0), g, 0), uses=(0,))
+rule(
+    "hypot",
+    lambda k, g, out, x, y: k.multiply(g, k.divide(x, k.safe(out))),
+    lambda k, g, out, x, y: k.multiply(g, k.divide(y, k.safe(out))),
+)
+
+# -- exponentials and logarithms --------------------------------------------------------------------------------------
+
+rule("exp", lambda k, g, out, x: k.multiply(g, out), uses=("out",))
+rule("exp2", lambda k, g, out, x: k.multiply(g, k.multiply(out, math.log(2))), uses=("out",))
+rule("expm1", lambda k, g, out, x: k.multiply(g, k.exp(x)), uses=(0,))
+rule("log", lambda k, g, out, x: k.divide(g, x), uses=(0,))
+rule("log1p", lambda k, g, out, x: k.divide(g, k.add(x, 1)), uses=(0,))
+rule("log2", lambda k, g, out, x: k.divide(g, k.multiply(x, math.log(2))), uses=(0,))
+rule("log10", lambda k, g, out, x: k.divide(g, k.multiply(x, math.log(10))), uses=(0,))
+
+
+def _share(k: Any, x: Any, out: Any) -> Any:
+    # The difference of two equal infinities is zero here.
+    return k.where(k.equal(x, out), 0, k.subtract(x, out))
+
+
+rule(
+    "logaddexp",
+    lambda k, g, out, x, y: k.multiply(g, k.exp(_share(k, x, out))),
+    lambda k, g, out, x, y: k.multiply(g, k.exp(_share(k, y, out))),
+)
+rule(
+    "logaddexp2",
+    lambda k, g, out, x, y: k.multiply(g, k.exp2(_share(k, x, out))),
+    lambda k, g, out, x, y: k.multiply(g, k.exp2(_share(k, y, out))),
+)
+
+# -- angles -----------------------------------------------------------------------------------------------------------
+
+
+def _beside_one(k: Any, x: Any) -> Any:
+    """Return ``1 - x**2``, exact near ``x = 1``."""
+    return k.multiply(k.subtract(1, x), k.add(x, 1))
+
+
+rule("sin", lambda k, g, out, x: k.multiply(g, k.cos(x)), uses=(0,))
+rule("cos", lambda k, g, out, x: k.negative(k.multiply(g, k.sin(x))), uses=(0,))
+rule("tan", lambda k, g, out, x: k.multiply(g, k.add(k.square(out), 1)), uses=("out",))
+rule("sinh", lambda k, g, out, x: k.multiply(g, k.cosh(x)), uses=(0,))
+rule("cosh", lambda k, g, out, x: k.multiply(g, k.sinh(x)), uses=(0,))
+rule("tanh", lambda k, g, out, x: k.multiply(g, k.subtract(1, k.square(out))), uses=("out",))
+rule("asin", lambda k, g, out, x: k.divide(g, k.sqrt(_beside_one(k, x))), uses=(0,))
+rule("acos", lambda k, g, out, x: k.negative(k.divide(g, k.sqrt(_beside_one(k, x)))), uses=(0,))
+rule("atan", lambda k, g, out, x: k.divide(g, k.add(k.square(x), 1)), uses=(0,))
+rule("atanh", lambda k, g, out, x: k.divide(g, _beside_one(k, x)), uses=(0,))
+rule(
+    "acosh",
+    lambda k, g, out, x: k.divide(g, k.multiply(k.sqrt(k.subtract(x, 1)), k.sqrt(k.add(x, 1)))),
+    uses=(0,),
+)
+
+
+def _asinh(k: Any, g: Any, out: Any, x: Any) -> Any:
+    return k.divide(g, k.sqrt(k.add(k.square(x), 1)) if k.is_complex(x) else k.hypot(x, 1))
+
+
+def _turn(k: Any, g: Any, x: Any, y: Any) -> Any:
+    # In two divisions, whose squares don't overflow.
+    distance = k.hypot(x, y)
+    return k.divide(k.multiply(g, k.divide(x, distance)), distance)
+
+
+rule("asinh", _asinh, uses=(0,))
+rule(
+    "atan2",
+    lambda k, g, out, y, x: _turn(k, g, x, y),
+    lambda k, g, out, y, x: k.negative(_turn(k, g, y, x)),
+    uses=(0, 1),
+)
+
+# -- complex numbers --------------------------------------------------------------------------------------------------
+
+rule("conj", lambda k, g, out, x: k.conjugate(g), uses=())
+rule("real", lambda k, g, out, x: g, uses=())
+rule("imag", lambda k, g, out, x: k.multiply(g, -1j), uses=())
+rule(
+    "set_real",
+    lambda k, g, out, x, part: k.set_real(g, k.full(0, k.real(g))),
+    lambda k, g, out, x, part: k.real(g),
+    uses=(),
+)
+rule(
+    "set_imag",
+    lambda k, g, out, x, part: k.set_imag(g, k.full(0, k.real(g))),
+    lambda k, g, out, x, part: k.negative(k.imag(g)),
+    uses=(),
+)
+
+# -- activations ------------------------------------------------------------------------------------------------------
+
+rule("relu", lambda k, g, out, x: k.where(k.greater(out, 0), g, 0), uses=("out",))
+rule("sigmoid", lambda k, g, out, x: k.multiply(g, k.multiply(out, k.subtract(1, out))), uses=("out",))
+
+
+def _softmax(k: Any, g: Any, out: Any, x: Any, *, axis: int) -> Any:
+    weighed = k.multiply(g, out)
+    return k.subtract(weighed, k.multiply(out, k.sum(weighed, axis=(axis,), keepdims=True)))
+
+
+def _log_softmax(k: Any, g: Any, out: Any, x: Any, *, axis: int) -> Any:
+    return k.subtract(g, k.multiply(k.exp(out), k.sum(g, axis=(axis,), keepdims=True)))
+
+
+rule("softmax", _softmax, uses=("out",))
+rule("log_softmax", _log_softmax, uses=("out",))
+
+# -- what jumps or doesn't change -------------------------------------------------------------------------------------
+
+constant("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+constant("logical_and", "logical_or", "logical_xor", "logical_not", "isfinite", "isinf", "isnan", "signbit")
+constant("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift")
+constant("sign", "floor", "ceil", "trunc", "round", "floor_divide", "gcd", "lcm", "spacing")
+composed("ldexp", "frexp", "modf")
+# The next number moves with its first operand.
+rule("nextafter", lambda k, g, out, x, y: g, None, uses=())

@@ -1,0 +1,206 @@
+"""Elements that arrays of indices or masks choose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..rule import Into, composed, constant, joint_rule, rule
+
+# All operands after the array, or after the value too: there are as many as the array has axes.
+_INDICES, _LATER = range(1, 65), range(2, 66)
+
+
+def _into_gathered(k: Any, g: Any, out: Any, x: Any, *indices: Any) -> Into:
+    return Into(lambda k, total: k.scatter_reduce(total, g, *indices, reduction="add"))
+
+
+rule("gather", _into_gathered, None, uses=_INDICES)
+
+# -- writes -----------------------------------------------------------------------------------------------------------
+
+
+def _beside(k: Any, mask: Any, x: Any) -> Any:
+    """Return a mask of the leading axes with axes of length one for the others of an array."""
+    return k.reshape(mask, k.shape(mask) + (1,) * (k.ndim(x) - k.ndim(mask)))
+
+
+def _of_last(k: Any, g: Any, x: Any, value: Any, indices: Sequence[Any]) -> Any:
+    """Return the cotangents of values that were written: of several for one place the last one was kept."""
+    points, leading = k.shape(indices[0]), k.shape(x)[: len(indices)]
+    order = k.array(np.arange(math.prod(points)).reshape(points), g)
+    nothing = k.broadcast_to(k.array(np.asarray(-1), g), leading)
+    last = k.gather(k.scatter_reduce(nothing, order, *indices, reduction="max"), *indices)
+    return k.where(_beside(k, k.equal(last, order), value), k.gather(g, *indices), 0)
+
+
+@joint_rule("scatter", uses=_LATER)
+def _scatter(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any) -> list[Any]:
+    outside = k.scatter(g, k.full(0, value), *indices) if needs[0] else None
+    written = _of_last(k, g, x, value, indices) if needs[1] else None
+    return [outside, written, *[None] * len(indices)]
+
+
+# -- writes that combine ----------------------------------------------------------------------------------------------
+
+
+def _sum(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any) -> list[Any]:
+    return [g, k.gather(g, *indices) if needs[1] else None]
+
+
+def _product(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any) -> list[Any]:
+    one, others = k.full(1, g), None
+    if needs[1]:
+        # The product of what isn't zero, unless another one is.
+        zero, zeros = k.astype(k.equal(value, 0), k.dtype(g)), k.astype(k.equal(x, 0), k.dtype(g))
+        zeros = k.scatter_reduce(zeros, zero, *indices, reduction="add")
+        rest = k.scatter_reduce(k.safe(x), k.safe(value), *indices, reduction="multiply")
+        partial = k.divide(k.gather(k.multiply(g, rest), *indices), k.safe(value))
+        others = k.where(k.equal(k.gather(zeros, *indices), zero), partial, 0)
+    own = k.multiply(g, k.scatter_reduce(one, value, *indices, reduction="multiply")) if needs[0] else None
+    return [own, others]
+
+
+def _extremum(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any) -> list[Any]:
+    # Equal ones share the cotangent.
+    dtype = k.dtype(g)
+    own, others = k.equal(x, out), k.equal(value, k.gather(out, *indices))
+    count = k.scatter_reduce(k.astype(own, dtype), k.astype(others, dtype), *indices, reduction="add")
+    each = k.divide(g, count)
+    return [k.where(own, each, 0), k.where(others, k.gather(each, *indices), 0) if needs[1] else None]
+
+
+_COMBINED = {"set": _scatter, "add": _sum, "multiply": _product, "max": _extremum, "min": _extremum}
+
+
+@joint_rule("scatter_reduce")
+def _scatter_reduce(
+    k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *indices: Any, reduction: str
+) -> list[Any]:
+    found = _COMBINED[reduction](k, needs, g, out, x, value, *indices)
+    return [*found[:2], *[None] * len(indices)]
+
+
+# -- along an axis ----------------------------------------------------------------------------------------------------
+
+
+def _into_taken(k: Any, g: Any, out: Any, x: Any, indices: Any, *, axis: int | None) -> Into:
+    def add(k: Any, total: Any) -> Any:
+        shape, place = k.shape(x), axis or 0
+        flat = k.reshape(total, (k.size(x),)) if axis is None else total
+        return k.reshape(added_along(k, flat, g, indices, place), shape)
+
+    return Into(add)
+
+
+def added_along(k: Any, total: Any, g: Any, places: Any, axis: int) -> Any:
+    """Return an array with another one added at places along an axis: ``take`` of it has the shape of the other."""
+    count, ndim = k.ndim(places), k.ndim(total)
+    order = [axis, *[each for each in range(ndim) if each != axis]]
+    inner = range(axis, axis + count)
+    moved = k.permute_dims(g, [*inner, *[each for each in range(k.ndim(g)) if each not in inner]])
+    found = k.scatter_reduce(k.permute_dims(total, order), moved, places, reduction="add")
+    return k.permute_dims(found, [order.index(each) for each in range(ndim)])
+
+
+def _into_taken_along(k: Any, g: Any, out: Any, x: Any, indices: Any, *, axis: int) -> Into:
+    def add(k: Any, total: Any) -> Any:
+        shape = k.shape(indices)
+        columns = [
+            indices if place == axis else k.array(np.ascontiguousarray(np.broadcast_to(column, shape)), g)
+            for place, column in enumerate(np.ogrid[tuple(map(slice, shape))])
+        ]
+        return k.scatter_reduce(total, g, *columns, reduction="add")
+
+    return Into(add)
+
+
+rule("take", _into_taken, None, uses=(1,))
+rule("take_along_axis", _into_taken_along, None, uses=(1,))
+
+
+def _repeated(k: Any, g: Any, out: Any, x: Any, *counts: Any, count: int | None, axis: int) -> Any:
+    shape = k.shape(x)
+    if count is not None:
+        apart = k.reshape(g, (*shape[: axis + 1], count, *shape[axis + 1 :]))
+        return k.sum(apart, axis=(axis + 1,), keepdims=False)
+    source = k.repeat(k.array(np.arange(shape[axis]), g), *counts, count=None, axis=0)
+    return added_along(k, k.zeros(x), g, source, axis)
+
+
+rule("repeat", _repeated, None, uses=(1,))
+
+# -- masks ------------------------------------------------------------------------------------------------------------
+
+rule("where", None, lambda k, g, out, c, x, y: k.where(c, g, 0), lambda k, g, out, c, x, y: k.where(c, 0, g), uses=(0,))
+rule(
+    "put_mask",
+    lambda k, g, out, x, value, mask: k.where(mask, 0, g),
+    lambda k, g, out, x, value, mask: k.where(mask, g, 0),
+    None,
+    uses=(2,),
+)
+
+
+def _into_selected(k: Any, g: Any, out: Any, x: Any, mask: Any) -> Into:
+    return Into(lambda k, total: k.put_selected(total, k.add(k.select(total, mask), g), mask))
+
+
+rule("select", _into_selected, None, uses=(1,))
+rule(
+    "put_selected",
+    lambda k, g, out, x, value, mask: k.where(_beside(k, mask, g), 0, g),
+    lambda k, g, out, x, value, mask: k.select(g, mask),
+    None,
+    uses=(2,),
+)
+
+
+def _into_places(k: Any, g: Any, out: Any, x: Any, places: Any, *, axes: int) -> Into:
+    def add(k: Any, total: Any) -> Any:
+        return k.put_places(total, k.add(k.take_places(total, places, axes=axes), g), places, axes=axes)
+
+    return Into(add)
+
+
+rule("take_places", _into_places, None, uses=(1,))
+rule(
+    "put_places",
+    lambda k, g, out, x, value, places, *, axes: k.put_places(g, k.full(0, value), places, axes=axes),
+    lambda k, g, out, x, value, places, *, axes: k.take_places(g, places, axes=axes),
+    None,
+    uses=(2,),
+)
+
+# -- sets -------------------------------------------------------------------------------------------------------------
+
+
+def _into_first(k: Any, g: Any, x: Any) -> Into:
+    """Return the cotangent of the different values: each is that of its first element."""
+
+    def add(k: Any, total: Any) -> Any:
+        first = k.reshape(k.unique_all(x)[1], k.shape(g))
+        flat = k.scatter_reduce(k.reshape(total, (k.size(x),)), g, first, reduction="add")
+        return k.reshape(flat, k.shape(x))
+
+    return Into(add)
+
+
+def _unique(name: str) -> None:
+    @joint_rule(name, uses=(0,))
+    def of_values(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+        return [None if g[0] is None else _into_first(k, g[0], x)]
+
+
+for _name in ("unique_all", "unique_counts", "unique_inverse"):
+    _unique(_name)
+rule("unique_values", lambda k, g, out, x: _into_first(k, g, x), uses=(0,))
+
+# -- places and counts ------------------------------------------------------------------------------------------------
+
+rule("bincount", None, lambda k, g, out, x, *weights, length: k.take(g, x, axis=0), uses=(0,))
+constant("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "all", "any", "isin")
+composed("count_between", "partition")

@@ -1,0 +1,150 @@
+"""Sums, products, extrema and spreads over axes, and those that accumulate."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..rule import composed, rule
+from .structure import flipped, part
+
+Axis = tuple[int, ...]
+
+rule("sum", lambda k, g, out, x, *, axis, keepdims, dtype: k.expanded(g, axis, keepdims, k.shape(x)), uses=())
+
+
+def count(k: Any, x: Any, axis: Axis) -> int:
+    """Return how many elements are reduced to one."""
+    return math.prod([k.shape(x)[place] for place in axis])
+
+
+def _mean(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool) -> Any:
+    return k.expanded(k.divide(g, count(k, x, axis) or 1), axis, keepdims, k.shape(x))
+
+
+rule("mean", _mean, uses=())
+
+# -- extrema ----------------------------------------------------------------------------------------------------------
+
+
+def of_extremum(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool) -> Any:
+    """Return the cotangent of what an extremum was chosen from: equal elements share it."""
+    shape = k.shape(x)
+    chosen = k.equal(x, k.expanded(out, axis, keepdims, shape))
+    ties = k.sum(k.astype(chosen, k.dtype(g)), axis=axis, keepdims=keepdims)
+    return k.where(chosen, k.expanded(k.divide(g, ties), axis, keepdims, shape), 0)
+
+
+rule("max", of_extremum)
+rule("min", of_extremum)
+
+# -- spreads ----------------------------------------------------------------------------------------------------------
+
+
+def _deviation(k: Any, x: Any, axis: Axis, correction: float) -> Any:
+    """Return twice the deviations from the mean over the divisor: the derivative of the variance."""
+    deviation = k.subtract(x, k.mean(x, axis=axis, keepdims=True))
+    divisor = max(count(k, x, axis) - correction, 0)
+    return k.multiply(k.conjugate(deviation), 2 / divisor if divisor else math.inf)
+
+
+def _var(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    return k.multiply(k.expanded(g, axis, keepdims, k.shape(x)), _deviation(k, x, axis, correction))
+
+
+def _std(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, correction: float, keepdims: bool) -> Any:
+    # Equal elements have no deviation, whichever way they move.
+    g = k.divide(k.multiply(g, 0.5), k.safe(out))
+    return _var(k, g, out, x, axis=axis, correction=correction, keepdims=keepdims)
+
+
+rule("var", _var, uses=(0,))
+rule("std", _std)
+
+
+def _root_mean_square(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, eps: float) -> Any:
+    each = k.divide(g, k.multiply(k.safe(out), count(k, x, axis) or 1))
+    return k.multiply(k.conjugate(x), each)
+
+
+rule("root_mean_square", _root_mean_square)
+
+# -- products ---------------------------------------------------------------------------------------------------------
+
+
+def _prod(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool, dtype: Any) -> Any:
+    shape = k.shape(x)
+    if not axis:
+        return g
+    kept = [place for place in range(len(shape)) if place not in axis]
+    order = [*kept, *axis]
+    rows = k.reshape(k.permute_dims(k.astype(x, dtype), order), (*[shape[each] for each in kept], count(k, x, axis)))
+    # Without a division each is right beside zeros: the product of all before it and of all after it.
+    others = k.multiply(_before(k, rows), flipped(k, _before(k, flipped(k, rows, len(kept))), len(kept)))
+    others = k.permute_dims(
+        k.reshape(others, [shape[each] for each in order]), [order.index(each) for each in range(len(shape))]
+    )
+    return k.multiply(k.expanded(g, axis, keepdims, shape), others)
+
+
+def _before(k: Any, x: Any) -> Any:
+    """Return the products of the elements before each one along the last axis."""
+    axis = k.ndim(x) - 1
+    return part(k, k.cumulative_prod(x, axis=axis, dtype=k.dtype(x), include_initial=True), axis, 0, k.shape(x)[axis])
+
+
+rule("prod", _prod, uses=(0,))
+
+
+def _cumulative_sum(k: Any, g: Any, out: Any, x: Any, *, axis: int, dtype: Any, include_initial: bool) -> Any:
+    g = _behind_initial(k, g, x, axis, include_initial)
+    total = k.cumulative_sum(flipped(k, g, axis), axis=axis, dtype=k.dtype(g), include_initial=False)
+    return flipped(k, total, axis)
+
+
+def _cumulative_prod(k: Any, g: Any, out: Any, x: Any, *, axis: int, dtype: Any, include_initial: bool) -> Any:
+    g, x, length = _behind_initial(k, g, x, axis, include_initial), k.astype(x, dtype), k.shape(x)[axis]
+    if length == 0:
+        return g
+    before = part(k, k.cumulative_prod(x, axis=axis, dtype=k.dtype(x), include_initial=True), axis, 0, length)
+    return k.multiply(before, _weighed_tails(k, g, x, axis, length))
+
+
+def _weighed_tails(k: Any, g: Any, x: Any, axis: int, length: int) -> Any:
+    """Return ``s`` of ``s[i] = g[i] + x[i + 1] * s[i + 1]``, in as many steps as the length has bits.
+
+    It's the sum of what comes later, each times the elements between: without a division, so that it's right beside
+    zeros.
+    """
+    total, factor, reach = g, _shifted(k, x, axis, 1, length), 1
+    while reach < length:
+        total = k.add(total, k.multiply(factor, _shifted(k, total, axis, reach, length)))
+        factor = k.multiply(factor, _shifted(k, factor, axis, reach, length))
+        reach *= 2
+    return total
+
+
+def _shifted(k: Any, x: Any, axis: int, by: int, length: int) -> Any:
+    # What comes from beyond the end is zero.
+    zeros = k.full(0, x, (*k.shape(x)[:axis], by, *k.shape(x)[axis + 1 :]))
+    return k.concat(part(k, x, axis, by, length - by), zeros, axis=axis)
+
+
+def _behind_initial(k: Any, g: Any, x: Any, axis: int, include_initial: bool) -> Any:
+    return part(k, g, axis, 1, k.shape(x)[axis]) if include_initial else g
+
+
+rule("cumulative_sum", _cumulative_sum, uses=())
+rule("cumulative_prod", _cumulative_prod, uses=(0,))
+
+# -- order ------------------------------------------------------------------------------------------------------------
+
+
+def _sort(k: Any, g: Any, out: Any, x: Any, *, axis: int, **static: Any) -> Any:
+    order = k.argsort(x, axis=axis, **static)
+    places = k.argsort(order, axis=axis, descending=False, stable=False)
+    return k.take_along_axis(g, places, axis=axis)
+
+
+rule("sort", _sort, uses=(0,))
+composed("diff")

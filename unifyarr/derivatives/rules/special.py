@@ -1,0 +1,112 @@
+"""Special functions; the parameters of incomplete integrals are constants, which their functions check."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...errors import LostDerivativeError
+from ..rule import rule
+
+_ROOT = math.sqrt(math.pi)
+
+# -- error functions --------------------------------------------------------------------------------------------------
+
+
+def _bell(k: Any, x: Any) -> Any:
+    """Return ``exp(-x**2)``."""
+    return k.exp(k.negative(k.square(x)))
+
+
+rule("erf", lambda k, g, out, x: k.multiply(g, k.multiply(_bell(k, x), 2 / _ROOT)), uses=(0,))
+rule("erfc", lambda k, g, out, x: k.multiply(g, k.multiply(_bell(k, x), -2 / _ROOT)), uses=(0,))
+rule("erfinv", lambda k, g, out, x: k.multiply(g, k.multiply(k.exp(k.square(out)), _ROOT / 2)), uses=("out",))
+
+
+def _ndtri(k: Any, g: Any, out: Any, x: Any) -> Any:
+    return k.multiply(g, k.multiply(k.exp(k.multiply(k.square(out), 0.5)), math.sqrt(2 * math.pi)))
+
+
+rule("ndtri", _ndtri, uses=("out",))
+
+
+def _refused(what: str) -> Any:
+    def refuse(k: Any, g: Any, out: Any, *operands: Any) -> Any:
+        raise LostDerivativeError(f"{what} has no derivative: pass ua.stop_gradient(...) if it is a constant there")
+
+    return refuse
+
+
+# -- gamma functions --------------------------------------------------------------------------------------------------
+
+
+def _trigamma(k: Any, x: Any) -> Any:
+    # Of what isn't positive by its reflection: the zeta function has no such offsets.
+    reflected = k.less(x, 0.5)
+    far = k.where(reflected, k.subtract(1, x), x)
+    found = k.zeta(k.full(2, x), far)
+    sine = k.sin(k.multiply(k.where(reflected, x, 0.5), math.pi))
+    mirror = k.subtract(k.divide(math.pi**2, k.square(sine)), found)
+    return k.where(reflected, mirror, found)
+
+
+rule("gammaln", lambda k, g, out, x: k.multiply(g, k.digamma(x)), uses=(0,))
+rule("digamma", lambda k, g, out, x: k.multiply(g, _trigamma(k, x)), uses=(0,))
+
+
+def _zeta(k: Any, g: Any, out: Any, x: Any, q: Any) -> Any:
+    return k.negative(k.multiply(g, k.multiply(x, k.zeta(k.broadcast_to(k.add(x, 1), k.shape(out)), q))))
+
+
+rule("zeta", _refused("x of zeta()"), _zeta, uses=(0, 1))
+
+
+def _power(k: Any, x: Any, a: Any) -> Any:
+    """Return ``log(x) * (a - 1)``: nothing where the exponent is zero."""
+    one = k.equal(a, 1)
+    return k.where(one, 0, k.multiply(k.subtract(a, 1), k.log(k.where(one, 1, x))))
+
+
+def _gamma_density(k: Any, a: Any, x: Any) -> Any:
+    return k.exp(k.subtract(k.subtract(_power(k, x, a), x), k.gammaln(a)))
+
+
+def _gammainc(k: Any, g: Any, out: Any, a: Any, x: Any) -> Any:
+    return k.multiply(g, _gamma_density(k, a, x))
+
+
+def _gammaincc(k: Any, g: Any, out: Any, a: Any, x: Any) -> Any:
+    return k.negative(_gammainc(k, g, out, a, x))
+
+
+rule("gammainc", _refused("a of gammainc()"), _gammainc, uses=(0, 1))
+rule("gammaincc", _refused("a of gammaincc()"), _gammaincc, uses=(0, 1))
+
+
+def _betainc(k: Any, g: Any, out: Any, a: Any, b: Any, x: Any) -> Any:
+    powers = k.add(_power(k, x, a), _power(k, k.subtract(1, x), b))
+    scale = k.subtract(k.gammaln(k.add(a, b)), k.add(k.gammaln(a), k.gammaln(b)))
+    return k.multiply(g, k.exp(k.add(powers, scale)))
+
+
+rule("betainc", _refused("a of betainc()"), _refused("b of betainc()"), _betainc, uses=(0, 1, 2))
+
+# -- Bessel functions -------------------------------------------------------------------------------------------------
+
+
+def _ratio(k: Any, out: Any, x: Any) -> Any:
+    """Return ``I1(x) / x``, scaled or not, which is a half at zero."""
+    return k.where(k.equal(x, 0), 0.5, k.divide(out, k.safe(x)))
+
+
+rule("i0", lambda k, g, out, x: k.multiply(g, k.i1(x)), uses=(0,))
+rule("i1", lambda k, g, out, x: k.multiply(g, k.subtract(k.i0(x), _ratio(k, out, x))))
+rule("i0e", lambda k, g, out, x: k.multiply(g, k.subtract(k.i1e(x), k.multiply(k.sign(x), out))))
+
+
+def _i1e(k: Any, g: Any, out: Any, x: Any) -> Any:
+    slope = k.subtract(k.i0e(x), _ratio(k, out, x))
+    return k.multiply(g, k.subtract(slope, k.multiply(k.sign(x), out)))
+
+
+rule("i1e", _i1e)

@@ -1,0 +1,146 @@
+"""Views, writes through views, casts and joins: where elements go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..rule import Into, constant, joint_rule, rule
+from .indexing import added_along
+
+Window = Sequence[tuple[int, int, int]]
+
+rule("copy", lambda k, g, out, x: g, uses=())
+rule("reshape", lambda k, g, out, x, *, shape: k.reshape(g, k.shape(x)), uses=())
+rule("broadcast_to", lambda k, g, out, x, *, shape: g, uses=())
+rule("astype", lambda k, g, out, x, *, dtype: g, uses=())
+rule("shard", lambda k, g, out, x, *, sharding, spec: g, uses=())
+rule("roll", lambda k, g, out, x, *, shift, axis: k.roll(g, shift=tuple(-by for by in shift), axis=axis), uses=())
+
+
+def _permuted(k: Any, g: Any, out: Any, x: Any, *, axes: Any) -> Any:
+    return k.permute_dims(g, [axes.index(place) for place in range(len(axes))])
+
+
+rule("permute_dims", _permuted, uses=())
+
+# -- windows ----------------------------------------------------------------------------------------------------------
+
+
+def _into_window(k: Any, g: Any, out: Any, x: Any, *, window: Window) -> Into:
+    # What is read several times gets the sum.
+    again = tuple([axis for axis, (_, step, length) in enumerate(window) if step == 0 and length > 1])
+    if again:
+        g = k.sum(g, axis=again, keepdims=True)
+        window = [(start, 1, 1) if axis in again else (start, step, n) for axis, (start, step, n) in enumerate(window)]
+    return Into(lambda k, total: added(k, total, g, tuple(window)))
+
+
+def added(k: Any, total: Any, g: Any, window: Window) -> Any:
+    """Return an array with another one added in a window."""
+    if not k.size(g):
+        return total
+    return k.set_window(total, k.add(k.get_window(total, window), g), window=window)
+
+
+def _outside_window(k: Any, g: Any, out: Any, x: Any, value: Any, *, window: Window) -> Any:
+    return k.set_window(g, k.full(0, g, tuple(length for _, _, length in window)), window=window)
+
+
+rule("get_window", _into_window, uses=())
+rule(
+    "set_window",
+    _outside_window,
+    lambda k, g, out, x, value, *, window: k.get_window(g, window),
+    uses=(),
+)
+
+
+def part(k: Any, g: Any, axis: int, start: int, length: int, step: int = 1) -> Any:
+    """Return some of the places along an axis."""
+    window = [(0, 1, n) for n in k.shape(g)]
+    window[axis] = start, step, length
+    return k.get_window(g, window)
+
+
+def flipped(k: Any, x: Any, axis: int) -> Any:
+    """Return an array in the reverse order along an axis."""
+    length = k.shape(x)[axis]
+    return part(k, x, axis, length - 1, length, -1) if length else x
+
+
+@joint_rule("concat", uses=())
+def _concat(k: Any, needs: Sequence[bool], g: Any, out: Any, *arrays: Any, axis: int) -> list[Any]:
+    found, start = [], 0
+    for needed, x in zip(needs, arrays, strict=True):
+        length = k.shape(x)[axis]
+        found.append(part(k, g, axis, start, length) if needed else None)
+        start += length
+    return found
+
+
+@joint_rule("stack", uses=())
+def _stack(k: Any, needs: Sequence[bool], g: Any, out: Any, *arrays: Any, axis: int) -> list[Any]:
+    return [
+        k.reshape(part(k, g, axis, place, 1), k.shape(x)) if needed else None
+        for place, (needed, x) in enumerate(zip(needs, arrays, strict=True))
+    ]
+
+
+def _into_diagonal(k: Any, g: Any, out: Any, x: Any, *, offset: int) -> Into:
+    *batch, rows, columns = k.shape(x)
+    start, length = offset if offset >= 0 else -offset * columns, k.shape(g)[-1]
+    window = [(0, 1, n) for n in batch] + [(start, columns + 1, length)]
+
+    def add(k: Any, total: Any) -> Any:
+        return k.reshape(added(k, k.reshape(total, (*batch, rows * columns)), g, window), (*batch, rows, columns))
+
+    return Into(add)
+
+
+rule("diagonal", _into_diagonal, uses=())
+
+
+def _triangle(name: str) -> None:
+    rule(name, lambda kernels, g, out, x, **static: getattr(kernels, name)(g, **static), uses=())
+
+
+_triangle("tril")
+_triangle("triu")
+
+# -- edges ------------------------------------------------------------------------------------------------------------
+
+
+def _padded(k: Any, g: Any, out: Any, x: Any, *, widths: Any, mode: str, values: Any) -> Any:
+    for axis, ((before, after), length) in enumerate(zip(widths, k.shape(x), strict=True)):
+        if mode == "constant" or not (before or after):
+            g = part(k, g, axis, before, length)
+            continue
+        # Which elements the edges are, padded positions tell.
+        places = np.pad(np.arange(length), (before, after), mode)  # type: ignore[call-overload]
+        zeros = k.full(0, g, (*k.shape(g)[:axis], length, *k.shape(g)[axis + 1 :]))
+        g = added_along(k, zeros, g, k.array(places, g), axis)
+    return g
+
+
+rule("pad", _padded, uses=())
+
+# -- memory read as another dtype -------------------------------------------------------------------------------------
+
+
+def _bits(k: Any, g: Any, out: Any, x: Any, *, dtype: Any) -> Any:
+    own, wanted = k.dtype(x), np.dtype(dtype)
+    if own == wanted:
+        return g
+    if own.kind == "c" and wanted.kind == "f" and own.itemsize == 2 * wanted.itemsize:
+        return k.conj(k.bitcast(g, dtype=own))
+    if own.kind == "f" and wanted.kind == "c" and wanted.itemsize == 2 * own.itemsize:
+        return k.bitcast(k.conj(g), dtype=own)
+    raise TypeError(f"there is no derivative through the bits of {own} read as {wanted}: cast with astype() instead")
+
+
+rule("bitcast", _bits, uses=())
+
+constant("stop_gradient", "detach", "empty", "zeros", "ones", "full")

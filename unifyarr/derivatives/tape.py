@@ -1,0 +1,205 @@
+"""The record of calls that a derivative is taken through: one more immutable backend.
+
+Its natives are values of another backend, each with the call that gave it, if that has a derivative: an *entry*. The
+values are an engine's arrays, variables of a trace, or natives of another record around this one, so that the same
+rules serve eager and compiled functions and derivatives of derivatives. Calls of constants aren't recorded. An entry
+refers to those before it, so that what nothing needs any more is forgotten by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .._core.arrays.array import wrap
+from .._core.arrays.ownership import read
+from .._core.engines.handle import GeneralHandle, Handle
+from .._core.engines.tracing import capture, inside
+from .._core.modes.transforming import InsideHandle, Scope
+from .._core.values.supplying import NotSupplied
+from .calls import ShortWays, taping
+from .forward import push
+from .kernels import Kernels, Like, kernels_of
+from .operations import derived, engine_of
+from .record import Entry, NotInline, Taped, is_floating, parents_of
+from .reverse import pull
+from .rule import COMPOSED, OfAll, Rule
+from .tape_backend import TapeBackend
+
+
+class TapeHandle(InsideHandle):
+    """The backend of a record: each call of a kernel on what has a derivative becomes an entry."""
+
+    def __init__(self, base: Handle) -> None:
+        # The tables of rules are filled when their modules are imported, at the first derivative.
+        import_module(f"{__package__}.rules")
+        # What a kernel without a rule does, the body of its function does by others.
+        names = base.kernels.keys() - COMPOSED
+        kernels = {name: taping(base, name, base.kernels[name]) for name in names}
+        GeneralHandle.__init__(self, TapeBackend(base), kernels)
+        self.base, self.records, self.destroys = base, base.records, False
+        self.tape = None if base.records else self
+        self._ways = ShortWays(self)
+        # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
+        self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
+
+    def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
+        """Return the results of a kernel of a user's operation, or ``NotImplemented`` for what its body gives."""
+        if any(native.entry is not None for native in natives):
+            engine = engine_of(self)
+            if engine.can_transform:
+                return derived(self, lambda *values: application.perform(kernel, engine, values), natives)
+            if self.records and application.run_body([wrap(native, self) for native in natives]) is None:
+                raise NotInline
+            # The body computes the same by kernels that have rules.
+            return NotImplemented
+        found = self.base.apply(application, kernel, [native.value for native in natives])
+        return found if found is NotImplemented else [Taped(each) for each in found]
+
+    def trace(self) -> object | None:
+        """Return the engine's trace, which arrays in it are marked with."""
+        # What is made inside is known by its backend.
+        return None if self.records else self.base.trace()
+
+    def to_numpy(self, native: Taped) -> np.ndarray:
+        """Return the values, which are known where they are to the backend of the values."""
+        return self.engine.to_numpy(native)
+
+    def call(self, scope: Scope, name: str, *operands: Any) -> Any:
+        """Return the array that an elementwise function gives, ``NotImplemented`` to leave it to the general path."""
+        return self._ways.call(scope, name, operands)
+
+    def recorded(
+        self, rule: OfAll, natives: Sequence[Taped], outputs: Sequence[Any], beside: Sequence[Any] = ()
+    ) -> list[Taped]:
+        """Return natives for what was computed of others by a function of several results.
+
+        ``rule`` is called with the values of the others, and with the values ``beside`` them.
+        """
+        parents, kept = [*parents_of(natives), *[None] * len(beside)], [*(x.value for x in natives), *beside]
+        floating = [is_floating(self.base.dtype(x)) for x in outputs]
+        if not any(parents) or not any(floating):
+            return list(map(Taped, outputs))
+        entry = Entry(Rule(rule, None), kept, outputs, {}, parents, True)
+        return [
+            Taped(x, entry, place) if is_it else Taped(x)
+            for place, (x, is_it) in enumerate(zip(outputs, floating, strict=True))
+        ]
+
+    @property
+    def around(self) -> Handle:
+        """The backend of the values."""
+        return self.base
+
+    def enter(self, native: Any) -> Taped:
+        """Return a value as a constant."""
+        return Taped(native)
+
+    def vjp(
+        self, function: Callable[..., Any], arrays: Sequence[Taped], once: bool
+    ) -> tuple[list[Any], list[Any], Callable[[Sequence[Any]], list[Any]]]:
+        """Return the results, what goes along, and a function from cotangents to gradients.
+
+        All are natives of the backend of the values, those that are passed too.
+        """
+        leaves, results, others = self._run(function, arrays)
+
+        def pullback(cotangents: Sequence[Any]) -> list[Any]:
+            pairs = list(zip(results, cotangents, strict=True))
+            # A trace or another record may have begun since.
+            now = inside(self.base)
+            if now is self.base:
+                return pull(self.k, self.writers, pairs, leaves, arrays, once)
+            k = kernels_of(now)
+            return pull(k, k, pairs, leaves, arrays, lift=lambda x: read(capture(wrap(x, self.base))))
+
+        return [x.value for x in results], [x.value for x in others], pullback
+
+    def jvp(
+        self, function: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return the results, their tangents, and what goes along."""
+        results, others, pushforward = self.linearize(function, arrays)
+        return results, pushforward(tangents), others
+
+    def linearize(
+        self, function: Callable[..., Any], arrays: Sequence[Any]
+    ) -> tuple[list[Any], list[Any], Callable[[Sequence[Any]], list[Any]]]:
+        """Return the results, what goes along, and a function from tangents of the arrays to those of the results."""
+        leaves, results, others = self._run(function, arrays)
+
+        def pushforward(tangents: Sequence[Any]) -> list[Any]:
+            return push(self, results, dict(zip(leaves, tangents, strict=True)))
+
+        return [x.value for x in results], [x.value for x in others], pushforward
+
+    def vmap(self, function: Callable[..., Any], arrays: Sequence[Taped]) -> list[Taped]:
+        """Return the results of a function for each element of the first axes."""
+        return by_rows(kernels_of(self), function, arrays)
+
+    # -- loops and branches, where no value is known ------------------------------------------------------------------
+
+    def scan(
+        self,
+        step: Callable[..., tuple[list[Any], list[Any]]],
+        state: Sequence[Taped],
+        xs: Sequence[Taped],
+        constants: Sequence[Taped],
+        types: Sequence[Any],
+        length: int,
+        reverse: bool,
+    ) -> tuple[list[Taped], list[Taped]]:
+        """Return what is carried after all steps, and the results of the steps."""
+        raise NotSupplied
+
+    def switch(
+        self, index: Taped, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Taped]
+    ) -> list[Taped]:
+        """Return what one of several functions of the operands returns."""
+        raise NotSupplied
+
+    def while_loop(self, condition: Callable[..., Any], body: Callable[..., Any], state: Sequence[Taped]) -> Any:
+        """Raise, since how many steps there are to go back isn't known."""
+        raise NotInline
+
+    def leaves(self, values: Sequence[Any]) -> tuple[list[Entry], list[Taped]]:
+        """Return natives that derivatives are taken by, and their entries first."""
+        leaves = [Entry() for _ in values]
+        return leaves, [Taped(value, leaf) for value, leaf in zip(values, leaves, strict=True)]
+
+    def entered(self, values: Sequence[Any]) -> list[Any]:
+        """Return what an entry keeps as constant natives."""
+        return [value if type(value) is Like else Taped(value) for value in values]
+
+    def _run(self, function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[list[Entry], list[Taped], list[Taped]]:
+        leaves, natives = self.leaves(arrays)
+        results, others = function(*natives)
+        return leaves, results, others
+
+
+@cache
+def tape_of(base: Handle) -> TapeHandle:
+    """Return the handle that records the calls of a backend."""
+    return TapeHandle.of(base)
+
+
+def by_rows(k: Kernels, function: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list[Any]:
+    """Return the results of a function for each element of the first axes, for which it's called one by one."""
+    shapes = [k.shape(x) for x in arrays]
+    if shapes[0][0] == 0:
+        # Zeros give the shapes of the results.
+        found = function(*[k.zeros(Like(k.shape(x)[1:], k.dtype(x), k.handle.device(x))) for x in arrays])
+        return [k.zeros(Like((0, *k.shape(x)), k.dtype(x), k.handle.device(x))) for x in found]
+    rows = []
+    for row in range(shapes[0][0]):
+        windows = [((row, 1, 1), *((0, 1, length) for length in shape[1:])) for shape in shapes]
+        elements = [
+            k.reshape(k.get_window(x, window), shape[1:])
+            for x, window, shape in zip(arrays, windows, shapes, strict=True)
+        ]
+        rows.append(function(*elements))
+    return [k.stack(*column, axis=0) for column in zip(*rows, strict=True)]

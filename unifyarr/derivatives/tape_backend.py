@@ -1,0 +1,177 @@
+"""The engine of a record of calls, as the frontend sees an engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.engines.handle import Handle
+from ..backends import Backend
+from ..errors import LostDerivativeError
+from .kernels import Kernels
+from .record import Taped, entry_of, parents_of
+from .rule import Rule
+
+
+class TapeBackend(Backend[Taped]):
+    """The engine of a record as the frontend sees one: what isn't said here is asked of the backend of the values."""
+
+    mutable = False
+    native_types = (Taped,)
+    modules = ()
+
+    def __init__(self, base: Handle) -> None:
+        self.base = base
+        for name in ("has_shapes", "has_values", "has_strides", "warns", "has_fixed_dtypes", "no_trace"):
+            setattr(self, name, getattr(base, name))
+
+    @property
+    def name(self) -> str:
+        return self.base.name
+
+    # -- what an array is ---------------------------------------------------------------------------------------------
+
+    def dtype(self, native: Taped) -> Any:
+        return self.base.dtype(native.value)
+
+    def shape(self, native: Taped) -> Any:
+        return self.base.shape(native.value)
+
+    def strides(self, native: Taped) -> Any:
+        return self.base.strides(native.value) if native.layout is None else native.layout
+
+    def as_stored(self, old: Taped, new: Taped) -> Taped:
+        if not self.has_strides:
+            return new
+        strides = self.strides(old)
+        return new if self.strides(new) == strides else Taped(new.value, new.entry, new.output, strides)
+
+    def device(self, native: Taped) -> Any:
+        return self.base.device(native.value)
+
+    def devices(self) -> Any:
+        return self.base.devices()
+
+    def as_device(self, device: object) -> Any:
+        return self.base.as_device(device)
+
+    def place_beside(self, native: Taped) -> Any:
+        return self.base.place_beside(native.value)
+
+    def may_meet(self, first: Taped, second: Taped) -> bool:
+        return self.base.may_meet(first.value, second.value)
+
+    def meeting(self, devices: Any) -> Any:
+        return self.base.meeting(devices)
+
+    def sharding(self, native: Taped) -> Any:
+        return self.base.sharding(native.value)
+
+    def as_dtype(self, dtype: object) -> Any:
+        return self.base.as_dtype(dtype)
+
+    def supports_dtype(self, dtype: Any, device: Any = None) -> bool:
+        return self.base.supports_dtype(dtype, device)
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def read(self, native: Taped) -> Taped:
+        return native
+
+    def as_native(self, value: Any) -> Taped:
+        return value if type(value) is Taped else Taped(self.base.as_native(value))
+
+    def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Taped:
+        return Taped(self.base.from_numpy(array, device=device, copy=True))
+
+    def to_numpy(self, native: Taped) -> np.ndarray:
+        return self.base.to_numpy(native.value)
+
+    def copy(self, native: Taped) -> Taped:
+        # Nothing writes a native of a record.
+        return Taped(native.value, native.entry, native.output)
+
+    def to_device(self, native: Taped, device: Any) -> Taped:
+        base = self.base
+        found = base.to_device(native.value, device)
+        if native.entry is None or found is native.value:
+            return Taped(found, native.entry, native.output)
+        back = base.own_device(base.device(native.value))
+
+        def moved(k: Kernels, needs: Any, g: Any, out: Any, x: Any) -> list[Any]:
+            return [k.handle.to_device(g, back)]
+
+        return Taped(found, entry_of(base, Rule(moved, frozenset()), [native.value], [found], {}, parents_of([native])))
+
+    def from_dlpack(self, x: Any, **options: Any) -> Taped:
+        return Taped(self.base.from_dlpack(x, **options))
+
+    def handed_out(self, native: Taped) -> Any:
+        return self.base.handed_out(self._constant(native))
+
+    def dlpack(self, native: Taped, **options: Any) -> Any:
+        return self.base.dlpack(self._constant(native), **options)
+
+    def dlpack_device(self, native: Taped) -> Any:
+        return self.base.dlpack_device(native.value)
+
+    def _constant(self, native: Taped) -> Any:
+        if native.entry is not None:
+            raise LostDerivativeError(
+                "the engine's own array is asked of an array whose derivative is being taken, which wouldn't follow: "
+                "use functions of unifyarr, declare the engine's code as an operation with @ua.op, or pass "
+                "ua.stop_gradient(x) if it is a constant there"
+            )
+        return native.value
+
+    # -- memory, which nothing writes ---------------------------------------------------------------------------------
+
+    def can_write(self, native: Taped) -> bool:
+        return False
+
+    def check_writable(self, native: Taped) -> None:
+        """Nothing here is written in place, which is asked before."""
+
+    def is_read_only(self, native: Taped) -> bool:
+        return False
+
+    def assign(self, native: Taped, value: Taped) -> None:
+        raise AssertionError("a write to a recorded array rebinds it")
+
+    def may_share_memory(self, first: Taped, second: Taped) -> bool:
+        return first.value is second.value
+
+    def supports_out(self, kernel: Any) -> bool:
+        return False
+
+    # -- traces and derivatives ---------------------------------------------------------------------------------------
+
+    def trace(self) -> object:
+        return self.base.trace()
+
+    def trace_state(self) -> object:
+        return self.base.trace_state()
+
+    def type_key(self, native: Taped) -> Any:
+        # Bodies may refuse to lose a derivative.
+        return self.base.shape(native.value), self.base.dtype(native.value), native.entry is None
+
+    def is_watched(self, *natives: Taped) -> bool:
+        # Rules are for kernels: bodies need no other ones for derivatives' sake.
+        return self.base.is_watched(*[native.value for native in natives])
+
+    def is_traced(self, native: Taped) -> bool:
+        return self.base.is_traced(native.value)
+
+    def hides_values(self, native: Taped) -> bool:
+        return self.base.hides_values(native.value)
+
+    def knows_values(self, native: Taped) -> bool:
+        return self.base.knows_values(native.value)
+
+    def records_gradient(self, native: Taped) -> bool:
+        return self.base.records_gradient(native.value)
+
+    def carries_derivative(self, native: Taped) -> bool:
+        return native.entry is not None or self.base.carries_derivative(native.value)

@@ -1,0 +1,193 @@
+"""Derivatives of loops and branches in a trace: each is one more loop or branch of the same trace.
+
+A loop forwards keeps what it carried at each step. The loop backwards computes each step anew on a record of its own,
+and carries the cotangents of what was carried, and those of what the step captured, added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.ownership import read
+from ..._core.engines.tracing import capture, running, tracing
+from ..._core.modes.transforming import Scope
+from ..._core.values.supplying import supply
+from ...derivatives.record import NotInline, Taped, is_floating
+from ...derivatives.reverse import pull
+from ...derivatives.tape import TapeHandle
+from ..tracing.trace import Trace
+from . import nodes
+
+# Takes natives of a record, and returns some.
+Function = Callable[..., Sequence[Taped]]
+
+
+def _trace_of(handle: Any) -> Trace:
+    """Return the running trace, of which a handle's natives must be."""
+    trace = running()
+    while isinstance(trace, Scope):
+        trace = trace.around
+    if not isinstance(trace, Trace) or getattr(handle, "traced", None) is not trace.backend:
+        raise NotInline
+    return trace
+
+
+def _arrays(natives: Sequence[Any]) -> list[Array]:
+    """Return arrays of the running trace."""
+    trace = running()
+    assert trace is not None
+    return [wrap(native, trace.handle) for native in natives]
+
+
+def _met(arrays: Sequence[Array]) -> list[Any]:
+    """Return natives of the running trace for arrays of those around it."""
+    return [read(capture(x)) for x in arrays]
+
+
+def scan(
+    tape: TapeHandle,
+    step: Callable[..., tuple[list[Any], list[Any]]],
+    state: Sequence[Taped],
+    xs: Sequence[Taped],
+    constants: Sequence[Taped],
+    types: Sequence[Any],
+    length: int,
+    reverse: bool,
+) -> tuple[list[Taped], list[Taped]]:
+    """Return what is carried after all steps, and the results of the steps."""
+    trace = _trace_of(tape.base)
+    count, width = len(state), len(xs)
+    given = [*state, *xs, *constants]
+    values = [x.value for x in given]
+
+    def run(*natives: Taped) -> list[Taped]:
+        new, results = step(natives[:count], natives[count : count + width], natives[count + width :])
+        return [*new, *results]
+
+    with tracing(trace):
+        carry, rows, fixed = (
+            _arrays(each) for each in (values[:count], values[count : count + width], values[count + width :])
+        )
+
+        def forwards(*arrays: Array) -> list[Array]:
+            found = run(*map(Taped, [*map(read, arrays), *_met(fixed)]))
+            return [*_arrays([x.value for x in found]), *arrays[:count]]
+
+        ends, stacked = nodes.scan(trace, forwards, carry, rows, length, reverse)
+    outputs = [read(x) for x in (*ends, *stacked[: len(types)])]
+    carried = [read(x) for x in stacked[len(types) :]]
+    backwards = _ScanRule(tape, run, count, width, len(constants), len(types), length, not reverse)
+    found = tape.recorded(backwards.of_all, given, outputs, carried)
+    return found[:count], found[count:]
+
+
+class _ScanRule:
+    """How the cotangents of what a loop is given follow from those of what it gives."""
+
+    def __init__(
+        self,
+        tape: TapeHandle,
+        run: Function,
+        carried: int,
+        rows: int,
+        constants: int,
+        results: int,
+        length: int,
+        reverse: bool,
+    ) -> None:
+        self._tape, self._run, self._length, self._reverse = tape, run, length, reverse
+        self._carried, self._rows, self._constants, self._results = carried, rows, constants, results
+
+    def of_all(self, k: Any, needs: Sequence[bool], g: Sequence[Any], out: Sequence[Any], *arguments: Any) -> list[Any]:
+        """Return the cotangents of what was carried first, of the rows, and of what the step captured."""
+        trace, tape = _trace_of(k.handle), self._tape
+        count, width = self._carried, self._rows
+        fixed_values = arguments[count + width : count + width + self._constants]
+        befores = arguments[count + width + self._constants :]
+        wanted = [place for place in range(len(out)) if is_floating(tape.base.dtype(out[place]))]
+        cotangents = {place: k.full(0, out[place]) if g[place] is None else g[place] for place in wanted}
+        states = [place for place in wanted if place < count]
+        totals = [place for place, x in enumerate(fixed_values) if needs[count + width + place]]
+        given_rows = [place for place in range(width) if needs[count + place]]
+        with tracing(trace):
+            fixed = _arrays(fixed_values)
+            carry = _arrays([*(cotangents[place] for place in states), *(k.full(0, fixed_values[p]) for p in totals)])
+            beside = [place for place in wanted if place >= count]
+            rows = _arrays([*arguments[count : count + width], *befores, *(cotangents[place] for place in beside)])
+
+            def backwards(*arrays: Array) -> list[Array]:
+                natives = [read(x) for x in arrays]
+                now, sums = natives[: len(states)], natives[len(states) : len(carry)]
+                row, before = natives[len(carry) :][:width], natives[len(carry) + width :][:count]
+                after = dict(zip([*states, *beside], [*now, *natives[len(carry) + width + count :]], strict=True))
+                values = [*before, *row, *_met(fixed)]
+                chosen = [*states, *(count + p for p in given_rows), *(count + width + p for p in totals)]
+                leaves, taped = tape.leaves([values[place] for place in chosen])
+                inside = list(map(Taped, values))
+                for place, x in zip(chosen, taped, strict=True):
+                    inside[place] = x
+                found = self._run(*inside)
+                pairs = [(found[place], cotangent) for place, cotangent in after.items()]
+                pulled = pull(k, k, pairs, leaves, [values[place] for place in chosen])
+                ends, others = pulled[: len(states)], pulled[len(states) + len(given_rows) :]
+                added = [k.add(total, each) for total, each in zip(sums, others, strict=True)]
+                return _arrays([*ends, *added, *pulled[len(states) :][: len(given_rows)]])
+
+            ends, stacked = nodes.scan(trace, backwards, carry, rows, self._length, self._reverse)
+        result: list[Any] = [None] * len(arguments)
+        places = [*states, *(count + width + place for place in totals), *(count + place for place in given_rows)]
+        for place, x in zip(places, [*ends, *stacked], strict=True):
+            result[place] = read(x)
+        return result
+
+
+def switch(tape: TapeHandle, index: Taped, branches: Sequence[Function], operands: Sequence[Taped]) -> list[Taped]:
+    """Return what one of several functions of the operands returns."""
+    values = [x.value for x in operands]
+
+    def chosen(
+        k_handle: Any, index_value: Any, inner: Sequence[Callable[[list[Any]], list[Any]]], given: Sequence[Any]
+    ) -> list[Any]:
+        trace = _trace_of(k_handle)
+        with tracing(trace):
+            arrays = _arrays(given)
+            (number,) = _arrays([index_value])
+            functions = [lambda each=each: _arrays(each(_met(arrays))) for each in inner]
+            return [read(x) for x in nodes.switch(trace, number, functions)]
+
+    def forwards(branch: Function) -> Callable[[list[Any]], list[Any]]:
+        return lambda natives: [x.value for x in branch(*map(Taped, natives))]
+
+    outputs = chosen(tape.base, index.value, list(map(forwards, branches)), values)
+
+    def of_all(k: Any, needs: Sequence[bool], g: Sequence[Any], out: Sequence[Any], *arguments: Any) -> list[Any]:
+        *given, number = arguments
+        wanted = [place for place in range(len(out)) if g[place] is not None]
+        places = [place for place in range(len(given)) if needs[place]]
+
+        def backwards(branch: Function) -> Callable[[list[Any]], list[Any]]:
+            def run(natives: list[Any]) -> list[Any]:
+                values, cotangents = natives[: len(given)], natives[len(given) :]
+                leaves, taped = tape.leaves([values[place] for place in places])
+                inside = list(map(Taped, values))
+                for place, x in zip(places, taped, strict=True):
+                    inside[place] = x
+                found = branch(*inside)
+                pairs = [(found[place], each) for place, each in zip(wanted, cotangents, strict=True)]
+                return pull(k, k, pairs, leaves, [values[place] for place in places])
+
+            return run
+
+        pulled = chosen(k.handle, number, list(map(backwards, branches)), [*given, *(g[place] for place in wanted)])
+        result: list[Any] = [None] * len(arguments)
+        for place, x in zip(places, pulled, strict=True):
+            result[place] = x
+        return result
+
+    return tape.recorded(of_all, operands, outputs, [index.value])
+
+
+supply(TapeHandle.scan, scan)
+supply(TapeHandle.switch, switch)
