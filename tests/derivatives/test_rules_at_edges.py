@@ -28,9 +28,9 @@ def test_something_is_known_of_every_kernel() -> None:
 
 
 # Kernels whose rules are tried by tests of their own.
-_ELSEWHERE = {"cholesky", "eigh", "eigvalsh", "eig", "svd", "zeta", "gammainc", "gammaincc", "betainc"}
+_ELSEWHERE = {"cholesky", "eigh", "eigvalsh", "eig", "svd", "zeta", "gammainc", "gammaincc", "betainc", "nextafter"}
 # What moves arrays as a whole, or is there on engines that know no shapes alone.
-_UNTRIED = {"copy", "shard", "select", "put_selected"}
+_UNTRIED = {"copy", "shard", "select", "put_selected", "take_places", "put_places"}
 
 
 def test_every_rule_is_tried() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._core.arrays.array import Array, blank_array
 from .._core.engines.handle import Handle, declines
@@ -12,9 +12,6 @@ from ..errors import LostDerivativeError
 from .kernels import WRITERS
 from .record import Taped, entry_of, is_floating, parents_of
 from .rule import CONSTANT, MISSING, RULES
-
-if TYPE_CHECKING:
-    from .tape import TapeHandle
 
 # What a kernel of a trace is told of its result, beside its own arguments.
 _TOLD = "result", "offered"
@@ -70,7 +67,7 @@ def _copying(base: Handle, kernel: Callable[..., Any]) -> Callable[..., Any]:
 class ShortWays:
     """Elementwise functions of arrays of a record and of numbers, by the fast paths of the backend of the values."""
 
-    def __init__(self, tape: TapeHandle) -> None:
+    def __init__(self, tape: Any) -> None:
         self._tape = tape
         self._known: dict[str, tuple[Any, ...]] = {}
 

@@ -15,10 +15,9 @@ from .rule import Into
 
 if TYPE_CHECKING:
     from .record import Entry, Taped
-    from .tape import TapeHandle
 
 
-def push(tape: TapeHandle, results: Sequence[Taped], tangents: dict[Entry, Any]) -> list[Any]:
+def push(tape: Any, results: Sequence[Taped], tangents: dict[Entry, Any]) -> list[Any]:
     """Return the tangents of results, zeros of those that depend on no array that has a tangent.
 
     ``tangents`` has those of the leaves. ``tape`` records calls of the backend of the values.
@@ -43,7 +42,7 @@ def _in_order(results: Sequence[Taped]) -> list[Entry]:
     return sorted(known, key=lambda entry: entry.number)
 
 
-def _pushed(tape: TapeHandle, entry: Entry, tangents: Sequence[Any]) -> list[Any]:
+def _pushed(tape: Any, entry: Entry, tangents: Sequence[Any]) -> list[Any]:
     """Return the tangents of the outputs of an entry, given those of its operands."""
     k, recorded = tape.k, kernels_of(tape)
     zeros = [k.full(0, each) for each in entry.outputs]

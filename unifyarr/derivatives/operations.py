@@ -12,7 +12,6 @@ from .._core.engines.handle import Handle
 
 if TYPE_CHECKING:
     from .record import Taped
-    from .tape import TapeHandle
 
 # Takes natives of an engine and returns some.
 Function = Callable[..., Sequence[Any]]
@@ -23,7 +22,7 @@ def engine_of(handle: Handle) -> Handle:
     return handle if handle.tape is None else engine_of(handle.around)  # type: ignore[attr-defined]
 
 
-def derived(tape: TapeHandle, function: Function, natives: Sequence[Taped]) -> list[Taped]:
+def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Taped]:
     """Return what a function of an engine's natives gives for those of a record, with the engine's derivative."""
     active = [place for place, x in enumerate(natives) if x.entry is not None]
     values = [x.value for x in natives]

@@ -71,17 +71,17 @@ def joint_rule(name: str, uses: Iterable[int | str] | None = None) -> Callable[[
 
 
 def constant(*names: str) -> None:
-    """Say of kernels that their derivative is zero wherever there is one."""
+    """Note kernels whose derivative is zero wherever there is one."""
     CONSTANT.update(names)
 
 
 def composed(*names: str) -> None:
-    """Say of kernels that derivatives go through the body of their function instead."""
+    """Note kernels in whose place derivatives go through the body of the function."""
     COMPOSED.update(names)
 
 
 def missing(name: str, reason: str) -> None:
-    """Say why a kernel has no rule."""
+    """Give the reason why a kernel has no rule."""
     _put(name, MISSING, reason)
 
 

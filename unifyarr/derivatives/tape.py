@@ -163,8 +163,9 @@ class TapeHandle(InsideHandle):
         raise NotSupplied
 
     def while_loop(self, condition: Callable[..., Any], body: Callable[..., Any], state: Sequence[Taped]) -> Any:
-        """Raise, since how many steps there are to go back isn't known."""
-        raise NotInline
+        """Leave the steps to Python where values are known; raise in a trace, where steps back can't be counted."""
+        if self.records:
+            raise NotInline
 
     def leaves(self, values: Sequence[Any]) -> tuple[list[Entry], list[Taped]]:
         """Return natives that derivatives are taken by, and their entries first."""
@@ -194,12 +195,11 @@ def by_rows(k: Kernels, function: Callable[..., Sequence[Any]], arrays: Sequence
         # Zeros give the shapes of the results.
         found = function(*[k.zeros(Like(k.shape(x)[1:], k.dtype(x), k.handle.device(x))) for x in arrays])
         return [k.zeros(Like((0, *k.shape(x)), k.dtype(x), k.handle.device(x))) for x in found]
-    rows = []
-    for row in range(shapes[0][0]):
-        windows = [((row, 1, 1), *((0, 1, length) for length in shape[1:])) for shape in shapes]
-        elements = [
-            k.reshape(k.get_window(x, window), shape[1:])
-            for x, window, shape in zip(arrays, windows, shapes, strict=True)
-        ]
-        rows.append(function(*elements))
+    rows = [function(*[row_of(k, x, row) for x in arrays]) for row in range(shapes[0][0])]
     return [k.stack(*column, axis=0) for column in zip(*rows, strict=True)]
+
+
+def row_of(k: Kernels, x: Any, place: int) -> Any:
+    """Return the element at a place of the first axis."""
+    shape = k.shape(x)
+    return k.reshape(k.get_window(x, ((place, 1, 1), *((0, 1, length) for length in shape[1:]))), shape[1:])

@@ -170,6 +170,9 @@ class TapeBackend(Backend[Taped]):
     def knows_values(self, native: Taped) -> bool:
         return self.base.knows_values(native.value)
 
+    def holds_anywhere(self, native: Taped) -> bool | None:
+        return self.base.holds_anywhere(native.value)
+
     def records_gradient(self, native: Taped) -> bool:
         return self.base.records_gradient(native.value)
 

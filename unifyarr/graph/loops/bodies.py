@@ -121,7 +121,9 @@ class Body:
 
     def __getstate__(self) -> dict[str, Any]:
         # What runs it is made again where it's loaded.
-        return {key: value for key, value in vars(self).items() if key not in ("pure", "rewritten", "in_place")}
+        return {
+            key: value for key, value in vars(self).items() if key not in ("pure", "rewritten", "in_place", "checked")
+        }
 
     @functools.cached_property
     def pure(self) -> Executor:
@@ -151,11 +153,19 @@ class Body:
         """The function that ``in_place`` is, or ``pure`` where nothing is mutable, with each node checked."""
         return DebugProgram(self.fgraph, self._rewrite, self.backend)
 
-    def _rewrite(self, fgraph: FunctionGraph) -> None:
+    def by_single_steps(self) -> FunctionGraph:
+        """Return the graph of ``rewritten`` with nothing fused."""
+        fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
+        self._rewrite(fgraph, fuses=False)
+        return fgraph
+
+    def _rewrite(self, fgraph: FunctionGraph, *, fuses: bool = True) -> None:
         if self.backend.mutable:
             stored = {place: place for place in range(self._carried)}
             free, count, chosen = frozenset(stored), len(stored), selected("fast", (), (), ())
-            Rewriting(self.backend, chosen, self.strides, self._is_on_host, count, stored, free, small=True)(fgraph)
+            Rewriting(self.backend, chosen, self.strides, self._is_on_host, count, stored, free, small=True)(
+                fgraph, fuses=fuses
+            )
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""

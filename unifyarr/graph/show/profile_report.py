@@ -148,7 +148,8 @@ class _Bodies:
     def steps(self, body: Body, plain: Executor, *, last: int | None = None, what: str = "") -> Executor:
         """Return what runs a body once for each step."""
         if body not in self._runs:
-            fgraph = body.rewritten
+            # Of what is fused the single operations are timed.
+            fgraph = body.by_single_steps()
             self._runs[body] = Schedule(fgraph, memory_plan(fgraph), bound=partial(self._timed, body.backend)).run
         return self._runs[body]
 
