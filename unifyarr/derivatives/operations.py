@@ -27,13 +27,14 @@ def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Tap
     active = [place for place, x in enumerate(natives) if x.entry is not None]
     values = [x.value for x in natives]
     outputs: Sequence[Any]
-    pullback = None
+    pullback: Any = None
     if not active or tape.base.tape is not None:
         outputs = applied(tape.base, function, values)
     else:
         try:
             # The engine says here if it lost the derivative.
-            outputs, pullback = _vjp(tape.base, function, values, active)
+            found = _vjp(tape.base, function, values, active)
+            outputs, pullback = found
         except _Constant:
             outputs = function(*values)
 
@@ -52,12 +53,13 @@ def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Tap
             result[place] = x
         return result
 
-    return tape.recorded(of_all, natives, outputs)
+    made: list[Taped] = tape.recorded(of_all, natives, outputs)
+    return made
 
 
 def applied(handle: Handle, function: Function, natives: Sequence[Any]) -> Sequence[Any]:
     """Return what a function of an engine's natives gives for natives of the engine, or of a record."""
-    return function(*natives) if handle.tape is None else derived(handle, function, natives)  # type: ignore[arg-type]
+    return function(*natives) if handle.tape is None else derived(handle, function, natives)
 
 
 class _Constant(Exception):
