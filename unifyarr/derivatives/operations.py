@@ -19,7 +19,7 @@ Function = Callable[..., Sequence[Any]]
 
 def engine_of(handle: Handle) -> Handle:
     """Return the handle of the engine under records."""
-    return handle if handle.tape is None else engine_of(handle.around)  # type: ignore[attr-defined]
+    return handle if handle.tape is None else engine_of(handle.around)
 
 
 def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Taped]:

@@ -72,6 +72,11 @@ class Handle(Members):
         """Return a handle. To type checkers the class is abstract: they don't see that members come from an engine."""
         return cls(*arguments)
 
+    @property
+    def around(self) -> Handle:
+        """The backend whose natives a transformation by this one takes and returns: by default the same one."""
+        return self
+
     def offer(self, path: str, fast: FastPath) -> None:
         """Make a fast path an attribute: ``fast_NAME``, ``fast_out_NAME`` and so on."""
         setattr(self, f"fast_{path}", fast)

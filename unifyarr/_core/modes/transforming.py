@@ -57,11 +57,6 @@ class InsideHandle(GeneralHandle):
     def trace(self) -> object | None:
         return self.engine.trace() or running()
 
-    @property
-    def around(self) -> Handle:
-        """The backend whose natives a transformation takes and returns: by default the same ones as inside."""
-        return self
-
     def enter(self, native: Any) -> Any:
         """Return the native inside for one of the backend ``around``, as a constant."""
         return native

@@ -7,6 +7,7 @@ gives, and an error if there's none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..._core.arrays.array import Array, wrap
@@ -16,6 +17,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
 from ..._core.modes.transforming import Scope
 from ..._core.values.declared import functions
+from ...derivatives.record import NotInline
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
 
@@ -41,7 +43,9 @@ def run_of(backend: Handle, node: Apply) -> Run:
     several = len(node.outputs) > 1
 
     def compute(*natives: Any, out: Any = None) -> Any:
-        if backend.can_transform and (not backend.mutable or any(map(backend.carries_derivative, natives))):
+        if backend.around is not backend:
+            results: Sequence[Any] = _recorded(backend, node, natives)
+        elif backend.can_transform and (not backend.mutable or any(map(backend.carries_derivative, natives))):
             results = _differentiable(backend, node)(*natives)
         else:
             results = _checked(backend, node, run(*natives, out=out))
@@ -82,16 +86,41 @@ def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[Any]
         # An engine may take a result that is one of the arguments for something else.
         return [backend.copy(x) if any(x is each for each in natives) else x for x in found]
 
-    def pullback(natives: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        if node.op.grad is None:
-            raise BackendFeatureError(
-                f"{node.op} has no derivative, and one is taken through it: declare grad of the operation, or call "
-                "ua.stop_gradient() on its result"
-            )
-        inputs, outputs, upstream = ([wrap(x, backend) for x in each] for each in (natives, results, cotangents))
-        return _gradients(backend, node.op, inputs, node.op.grad(inputs, outputs, upstream))
+    return backend.with_pullback(forward, partial(_pulled, backend, node.op))
 
-    return backend.with_pullback(forward, pullback)
+
+def _recorded(tape: Any, node: Apply, natives: Sequence[Any]) -> Sequence[Any]:
+    """Return what a node gives for natives of a record of calls, in which it's a call with a rule of its own."""
+    if tape.records:
+        raise NotInline
+    base, op = tape.around, node.op
+    values = [base.copy(x.value) if place in op.victims(node) else x.value for place, x in enumerate(natives)]
+    found = run_of(base, node)(*values)
+
+    def rule(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
+        cotangents = [k.full(0, x) if each is None else each for each, x in zip(g, out, strict=True)]
+        handle, scope = k.handle, running()
+        if handle.around is handle or (isinstance(scope, Scope) and scope.handle is handle):
+            return _pulled(handle, op, operands, out, cotangents)
+        # The rule itself is recorded, after the function ended.
+        with Scope(handle.around, handle, keeps=False).running():
+            return _pulled(handle, op, operands, out, cotangents)
+
+    made: Sequence[Any] = tape.recorded(rule, natives, list(found) if len(node.outputs) > 1 else [found])
+    return made
+
+
+def _pulled(
+    backend: Handle, op: Op, natives: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
+    """Return the natives of what ``grad`` of an operation gives."""
+    if op.grad is None:
+        raise BackendFeatureError(
+            f"{op} has no derivative, and one is taken through it: declare grad of the operation, or call "
+            "ua.stop_gradient() on its result"
+        )
+    inputs, outputs, upstream = ([wrap(x, backend) for x in each] for each in (natives, results, cotangents))
+    return _gradients(backend, op, inputs, op.grad(inputs, outputs, upstream))
 
 
 def _gradients(backend: Handle, op: Op, inputs: Sequence[Array], found: Any) -> list[Any]:
