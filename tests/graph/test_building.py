@@ -109,7 +109,6 @@ def test_variables_compare_themselves() -> None:
         (lambda x, y: vectors("v")[0] + 1, TypeError, "v has the type Vector"),
         (lambda x, y: Op("f")(x) + 1, TypeError, "declare infer of the operation"),
         (lambda x, y: x[3], IndexError, "out of bounds"),
-        (lambda x, y: x[x > 0], TraceError, "ua.where"),
         (lambda x, y: x + ua.ones(2), ValueError, "shape"),
         (lambda x, y: array_type("ab", "float64"), TypeError, "has lengths"),
         (lambda x, y: array_type(-1, "float64"), ValueError, "aren't negative"),

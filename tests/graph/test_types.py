@@ -119,7 +119,7 @@ def test_jax_traces_a_transformed_function_once(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Replay, "__call__", counted)
     with ua.use_backend("jax"):
         x = ua.asarray(np.linspace(0.1, 2, 50))
-        compiled = ua.compile(lambda x: ua.value_and_grad(lambda x: ua.sum(ua.tanh(x)))(x))
+        compiled = ua.compile(lambda x: ua.value_and_grad(lambda x: ua.sum(ua.tanh(x)), backend="jax")(x))
         value, gradient = compiled(x)
     # Its types, and the program that runs.
     assert len(runs) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core.arrays.array import Array, blank_array
+from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import Handle, declines
 from .._core.modes.transforming import Scope
 from ..errors import LostDerivativeError
@@ -110,11 +110,7 @@ class ShortWays:
                 if number:
                     values[number - 1] = tape.k.number(values[number - 1], values[2 - number])
                 entry = entry_of(base, rule, values, (found,), {}, parents)
-        array = blank_array()
-        array._native = Taped(found, entry)
-        array._backend = tape
-        array._base = None
-        return array
+        return wrap(Taped(found, entry), tape)
 
     def _look(self, name: str) -> tuple[Any, ...]:
         # Of arrays alone, of a number before an array, of a number behind it, and the rule.

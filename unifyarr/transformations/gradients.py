@@ -15,7 +15,7 @@ from .._core.values.arguments import as_integers, shown
 from ..container.container import flatten, unflatten
 from ..derivatives.record import NotInline
 from ..errors import DtypeError, ShapeError, StructureError, UnknownShapeError
-from .run import TransformedCall, graph_trace, recorded
+from .run import TransformedCall, engine_for, graph_trace, recorded
 
 Function = Callable[..., Any]
 Argnums = int | Sequence[int]
@@ -176,7 +176,8 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
     if backend is None:
         with contextlib.suppress(NotInline, UnknownShapeError):
             return _vjp(function, primals, has_aux, backend)
-    return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=backend)
+    engine = engine_for(trace.backend, backend)
+    return _recorded_vjp(trace.recording(function), primals, has_aux=has_aux, backend=engine)
 
 
 def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, backend: str | None) -> tuple[Any, ...]:

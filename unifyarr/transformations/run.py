@@ -65,8 +65,11 @@ def recorded(transformation: Transformation, name: str | None = None, inline: bo
                     # Nothing was written yet, and what was recorded nothing uses.
                     pass
 
+            # What isn't part of the graph is the engine's own, which compiles it.
+            engine = engine_for(trace.backend, kwargs.get("backend"))
+
             def again(other: Callable[..., Any]) -> Callable[..., Any]:
-                found: Callable[..., Any] = transformation(other, *args, **kwargs)
+                found: Callable[..., Any] = transformation(other, *args, **{**kwargs, "backend": engine})
                 return found
 
             return trace.recording(function)(name or transformation.__name__, again, arguments, named)
@@ -74,6 +77,11 @@ def recorded(transformation: Transformation, name: str | None = None, inline: bo
         return call
 
     return transform  # type: ignore[return-value]
+
+
+def engine_for(backend: Handle, name: str | None) -> str | None:
+    """Return the name of the engine of a transformation that isn't part of a trace."""
+    return backend.name if name is None and backend.can_transform else name
 
 
 def graph_trace() -> Any:

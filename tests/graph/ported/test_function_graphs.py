@@ -371,13 +371,13 @@ def test_features_go_on_in_a_pickled_graph() -> None:
     fgraph = FunctionGraph([x, y], [F(copied, y)], [DestroyHandler(), Listener()], clone=False)
     fgraph.attach(Supervisor([x]))
     other = again(fgraph)
-    handler, listener, supervisor = other.features
+    # As in a copy: what can't be copied stays behind.
+    handler, supervisor = other.features
     assert isinstance(handler, DestroyHandler)
     assert isinstance(supervisor, Supervisor)
     assert not any(handler.destroyers.values())
     inside = other.outputs[0].owner.inputs[0]
     other.replace_all_validate([(other.outputs[0], INTO(inside, other.inputs[1]))])
-    assert listener.heard == ["into"]  # type: ignore[attr-defined]
     assert any(handler.destroyers.values())
     with pytest.raises(InconsistencyError, match="protected"):
         other.replace_all_validate([(inside, other.inputs[0])])

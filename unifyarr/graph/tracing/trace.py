@@ -110,7 +110,7 @@ class Trace(Capturing):
         return read(trace.capture(array))
 
     def _is_around(self, trace: Any) -> bool:
-        while isinstance(trace, Trace):
+        while trace is not None:
             trace = trace.around
             if trace is self:
                 return True
