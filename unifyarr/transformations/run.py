@@ -309,6 +309,11 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
     scope = running()
     found = {backend.name: backend for x in leaves if (backend := backend_of(x)) is not None}
     if isinstance(scope, Scope) and scope.handle.around is not scope.handle and not batch:
+        if name is not None:
+            raise BackendMismatchError(
+                f"backend={name!r} inside a derivative by the rules of the package: leave it out, or name the engine "
+                "for the outer derivative too"
+            )
         return scope.handle, scope.handle, tape_of(scope.handle)
     if isinstance(scope, Scope) and found.keys() <= {scope.backend.name, scope.handle.name}:
         if name not in (None, scope.handle.name):

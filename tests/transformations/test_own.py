@@ -1,0 +1,69 @@
+"""Derivatives by the rules of the package: where no engine has any, and what they refuse."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr.errors import BackendMismatchError, LostDerivativeError
+
+from ..oracle import assert_same
+from .through import fresh
+
+ALONE = """
+import sys
+
+for name in ("torch", "jax", "tensorflow", "keras"):
+    sys.modules[name] = None
+before = set(sys.modules)
+import unifyarr as ua
+
+def loss(x, y):
+    z = ua.zeros(3)
+    z[1:] = x
+    z *= y
+    return ua.sum(ua.tanh(z) ** 2)
+
+x, y = ua.asarray([0.5, -1.0]), ua.asarray([1.0, 2.0, 3.0])
+value, gradients = ua.value_and_grad(loss, (0, 1))(x, y)
+compiled, others = ua.compile(ua.value_and_grad(loss, (0, 1)))(x, y)
+assert float(value) == float(compiled)
+for one, other in zip(gradients, others, strict=True):
+    assert ua.allclose(one, other, rtol=1e-15), (one, other)
+h = ua.hessian(loss)(x, y)
+assert ua.allclose(h, h.T)
+assert ua.allclose(ua.jvp(lambda x: loss(x, y), (x,), (x,))[1], ua.sum(gradients[0] * x))
+"""
+
+
+def test_numpy_needs_no_other_engine() -> None:
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+
+
+def test_an_engine_is_named_for_the_outer_derivative(backend: str) -> None:
+    (x,) = fresh([1, 2])
+    with pytest.raises(BackendMismatchError, match="leave it out"):
+        ua.grad(lambda x: ua.sum(ua.grad(lambda y: ua.sum(y * y), backend=backend)(x)))(x)
+
+
+def test_the_engines_array_of_a_derivative_is_refused(backend: str) -> None:
+    (x,) = fresh([1, 2])
+    with pytest.raises(LostDerivativeError, match="stop_gradient"):
+        ua.grad(lambda x: ua.sum(ua.asarray((x * x).native)))(x)
+    kept = []
+    ua.grad(lambda x: [kept.append(ua.stop_gradient(x * x).native), ua.sum(x)][1])(x)
+    np.testing.assert_array_equal(np.asarray(kept[0]), [1.0, 4.0])
+
+
+def test_a_pullback_is_differentiated_and_compiled_later(backend: str) -> None:
+    (x,) = fresh([1, 2])
+    _, pullback = ua.vjp(lambda x: ua.exp(x) * x, x)
+    expected = np.exp([1.0, 2.0]) * [2.0, 3.0]
+    assert_same(pullback(x)[0], expected * [1.0, 2.0], rtol=1e-12)
+    assert_same(ua.grad(lambda u: ua.sum(pullback(u * u)[0]))(x), expected * [2.0, 4.0], rtol=1e-12)
+    assert_same(ua.compile(lambda u: pullback(u)[0])(x), expected * [1.0, 2.0], rtol=1e-12)
