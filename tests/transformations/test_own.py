@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.derivatives import kernels
 from unifyarr.errors import BackendMismatchError, LostDerivativeError
 
 from ..oracle import assert_same
@@ -67,3 +68,15 @@ def test_a_pullback_is_differentiated_and_compiled_later(backend: str) -> None:
     assert_same(pullback(x)[0], expected * [1.0, 2.0], rtol=1e-12)
     assert_same(ua.grad(lambda u: ua.sum(pullback(u * u)[0]))(x), expected * [2.0, 4.0], rtol=1e-12)
     assert_same(ua.compile(lambda u: pullback(u)[0])(x), expected * [1.0, 2.0], rtol=1e-12)
+
+
+def test_ever_new_numbers_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MOST_NUMBERS", 8)
+    with ua.use_backend("numpy"):
+        (x,) = fresh([1, 2])
+        remembered = kernels.kernels_of(x._backend)._numbers
+        remembered.clear()
+        for number in range(50):
+            gradient = ua.grad(lambda x, factor=float(number): ua.sum(x * factor))
+            assert_same(gradient(x), np.full(2, float(number)))
+            assert len(remembered) <= 8

@@ -9,7 +9,7 @@ from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import Handle, declines
 from .._core.modes.transforming import Scope
 from ..errors import LostDerivativeError
-from .kernels import WRITERS
+from .kernels import WRITERS, on_copy
 from .record import Taped, entry_of, is_floating, parents_of
 from .rule import CONSTANT, MISSING, RULES
 
@@ -22,7 +22,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
     rule, missing = RULES.get(name), MISSING.get(name)
     has_derivative = rule is not None or missing is not None
     if name in WRITERS and base.mutable:
-        kernel = _copying(base, kernel)
+        kernel = on_copy(base, kernel)
     records, dtype, as_native, own = base.records, base.dtype, base.as_native, base.native_type
 
     def taped(*natives: Any, out: Any = None, **static: Any) -> Any:
@@ -53,15 +53,6 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
     if hasattr(kernel, "casts_itself"):
         taped.casts_itself = kernel.casts_itself  # type: ignore[attr-defined]
     return taped
-
-
-def _copying(base: Handle, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    copy = base.copy
-
-    def pure(x: Any, *others: Any, **static: Any) -> Any:
-        return kernel(copy(x), *others, **static)
-
-    return pure
 
 
 class ShortWays:

@@ -21,6 +21,11 @@ WRITERS = frozenset(
 )
 
 
+# How many Python numbers are remembered as natives: programs may go through ever new ones.
+MOST_NUMBERS = 1024
+_NUMBERS = frozenset({int, float, complex})
+
+
 class Like:
     """What stands for an array of a call of which only the shape and the dtype are kept."""
 
@@ -42,7 +47,7 @@ class Kernels:
         self.handle, self._writes = handle, writes
         # Python numbers as natives. They are made anew where natives end with a trace.
         self._numbers: dict[Any, Any] = {}
-        self._keeps = not handle.records and not hasattr(handle, "base")
+        self._keeps = not handle.records and handle.around is handle
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
@@ -56,8 +61,7 @@ class Kernels:
     def _plain(self, name: str) -> Callable[..., Any]:
         kernel = self.handle.kernel(name)
         if name in WRITERS and self.handle.mutable and not self._writes:
-            copy = self.handle.copy
-            return lambda x, *others, **static: kernel(copy(x), *others, **static)
+            return on_copy(self.handle, kernel)
         if name == "set_window":
             return lambda x, value, *, window: kernel(x, value, window=tuple(window))
         if name == "sum":
@@ -74,9 +78,9 @@ class Kernels:
         casts, records = casts_itself(kernel), handle.records
 
         def call(*operands: Any) -> Any:
-            if not all(hasattr(type(x), "shape") for x in operands):
-                like = next(x for x in operands if type(x) not in (int, float, complex))
-                operands = tuple([self.number(x, like) if type(x) in (int, float, complex) else x for x in operands])
+            if not _NUMBERS.isdisjoint(map(type, operands)):
+                like = next(x for x in operands if type(x) not in _NUMBERS)
+                operands = tuple([self.number(x, like) if type(x) in _NUMBERS else x for x in operands])
             if casts and not records:
                 return kernel(*operands)
             given = [dtypes.BY_NUMPY[handle.dtype(x)] for x in operands]
@@ -115,15 +119,15 @@ class Kernels:
 
     def like(self, x: Any) -> Like:
         """Return what stands for a native of which only the shape and the dtype are needed."""
-        return x if type(x) is Like else Like(self.handle.shape(x), self.handle.dtype(x), self.handle.device(x))
+        return x if type(x) is Like else like_of(self.handle, x)
 
     # -- choices ------------------------------------------------------------------------------------------------------
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         """Return elements of one array or of another one; one of the two may be a number."""
-        if type(x) in (int, float, complex):
+        if type(x) in _NUMBERS:
             x = self.number(x, y)
-        elif type(y) in (int, float, complex):
+        elif type(y) in _NUMBERS:
             y = self.number(y, x)
         return self.handle.kernel("where")(condition, x, y)
 
@@ -152,6 +156,8 @@ class Kernels:
             return handle.from_numpy(values, device=device)
         key = values.tobytes(), values.dtype, device
         if key not in self._numbers:
+            if len(self._numbers) >= MOST_NUMBERS:
+                self._numbers.clear()
             self._numbers[key] = handle.from_numpy(values, device=device)
         return self._numbers[key]
 
@@ -198,6 +204,10 @@ class Kernels:
 
     # -- cotangents ---------------------------------------------------------------------------------------------------
 
+    def whole(self, g: Sequence[Any], out: Sequence[Any]) -> list[Any]:
+        """Return the cotangents of several results, with zeros of those that nothing depends on."""
+        return [self.full(0, x) if each is None else each for each, x in zip(g, out, strict=True)]
+
     def expanded(self, g: Any, axis: Sequence[int], keepdims: bool, shape: Shape) -> Any:
         """Return the cotangent of a reduction, or its result, broadcast to the shape of what was reduced."""
         if not keepdims:
@@ -218,6 +228,17 @@ class Kernels:
                 g = self.sum(g, axis=tuple(axes), keepdims=False)
             g = self.reshape(g, wanted)
         return self.astype(g, self.dtype(like))
+
+
+def like_of(handle: Handle, x: Any) -> Like:
+    """Return what stands for a native of which only the shape and the dtype are kept."""
+    return Like(handle.shape(x), handle.dtype(x), handle.device(x))
+
+
+def on_copy(handle: Handle, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that writes to a copy of its first operand."""
+    copy = handle.copy
+    return lambda x, *others, **static: kernel(copy(x), *others, **static)
 
 
 @cache

@@ -6,12 +6,10 @@ An operation with a body needs none of this where no engine derives: the body is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._core.engines.handle import Handle
-
-if TYPE_CHECKING:
-    from .record import Taped
+from .record import Taped, at_places, is_floating
 
 # Takes natives of an engine and returns some.
 Function = Callable[..., Sequence[Any]]
@@ -33,13 +31,12 @@ def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Tap
     else:
         try:
             # The engine says here if it lost the derivative.
-            found = _vjp(tape.base, function, values, active)
-            outputs, pullback = found
+            outputs, pullback = _vjp(tape.base, function, values, active)
         except _Constant:
             outputs = function(*values)
 
     def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
-        cotangents = [k.full(0, x) if each is None else each for each, x in zip(g, out, strict=True)]
+        cotangents = k.whole(g, out)
         if pullback is not None and k.handle is tape.base:
             found = pullback(cotangents)
         else:
@@ -48,10 +45,7 @@ def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Tap
                 return _vjp(engine_of(k.handle), function, inner[: len(values)], active)[1](inner[len(values) :])
 
             found = applied(k.handle, pulled, [*operands, *cotangents])
-        result: list[Any] = [None] * len(operands)
-        for place, x in zip(active, found, strict=True):
-            result[place] = x
-        return result
+        return at_places(len(operands), active, found)
 
     made: list[Taped] = tape.recorded(of_all, natives, outputs)
     return made
@@ -77,7 +71,7 @@ def _vjp(
         for place, x in zip(active, chosen, strict=True):
             whole[place] = x
         results = function(*whole)
-        floating[:] = [engine.dtype(x).kind in "fcV" for x in results]
+        floating[:] = [is_floating(engine.dtype(x)) for x in results]
         if not any(floating):
             raise _Constant
         first, second = (

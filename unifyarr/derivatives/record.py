@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.engines import dtypes
 from .._core.engines.handle import Handle
-from .kernels import Kernels, Like
+from .kernels import Kernels, like_of
 from .rule import Rule
 
 _numbers = itertools.count()
@@ -63,6 +63,14 @@ def is_floating(dtype: np.dtype[Any]) -> bool:
     return dtypes.rank(dtypes.BY_NUMPY[dtype]) > 1
 
 
+def at_places(count: int, places: Sequence[int], found: Sequence[Any]) -> list[Any]:
+    """Return a list with what was found at some places, and ``None`` elsewhere."""
+    result: list[Any] = [None] * count
+    for place, x in zip(places, found, strict=True):
+        result[place] = x
+    return result
+
+
 def parents_of(natives: Sequence[Taped | None]) -> list[tuple[Entry, int] | None]:
     """Return the entries that natives come from, ``None`` for constants."""
     return [None if x is None or x.entry is None else (x.entry, x.output) for x in natives]
@@ -80,12 +88,7 @@ def entry_of(
     """Return the entry of a call, which keeps what its rule uses of values of a backend."""
     uses = rule.uses
     if uses is not None:
-        values = [x if place in uses else like(base, x) for place, x in enumerate(values)]
+        values = [x if place in uses else like_of(base, x) for place, x in enumerate(values)]
         if "out" not in uses:
-            outputs = [like(base, x) for x in outputs]
+            outputs = [like_of(base, x) for x in outputs]
     return Entry(rule, values, outputs, static, parents, several)
-
-
-def like(base: Handle, x: Any) -> Like:
-    """Return what stands for a value of which only the shape and the dtype are kept."""
-    return Like(base.shape(x), base.dtype(x), base.device(x))

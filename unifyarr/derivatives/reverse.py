@@ -38,8 +38,8 @@ def pull(
     cotangents are: in a trace or another record that has begun since.
     """
 
-    def lifted(x: Any) -> Any:
-        return x if lift is None or type(x) is Like else lift(x)
+    def lifted(kept: Sequence[Any]) -> Sequence[Any]:
+        return kept if lift is None else [x if type(x) is Like else lift(x) for x in kept]
 
     totals: dict[Entry, dict[int, _Total]] = {}
     waiting: list[tuple[int, Entry]] = []
@@ -58,7 +58,7 @@ def pull(
     while waiting:
         _, entry = heapq.heappop(waiting)
         found = totals.pop(entry)
-        arguments, outputs = list(map(lifted, entry.arguments)), list(map(lifted, entry.outputs))
+        arguments, outputs = lifted(entry.arguments), lifted(entry.outputs)
         cotangents_found = [found[place].value if place in found else None for place in range(len(outputs))]
         given = entry.cotangents(k, cotangents_found, arguments, outputs)
         for parent, operand, cotangent in zip(entry.parents, arguments, given, strict=True):
@@ -67,8 +67,8 @@ def pull(
         if once:
             entry.arguments = entry.outputs = ()
     return [
-        totals[leaf][0].value if leaf in totals else k.zeros(lifted(value))
-        for leaf, value in zip(leaves, values, strict=True)
+        totals[leaf][0].value if leaf in totals else k.zeros(value)
+        for leaf, value in zip(leaves, lifted(values), strict=True)
     ]
 
 

@@ -25,7 +25,7 @@ from .calls import ShortWays, taping
 from .forward import push
 from .kernels import Kernels, Like, kernels_of
 from .operations import derived, engine_of
-from .record import Entry, NotInline, Taped, is_floating, parents_of
+from .record import Entry, NotInline, Taped, at_places, is_floating, parents_of
 from .reverse import pull
 from .rule import COMPOSED, OfAll, Rule
 from .tape_backend import TapeBackend
@@ -167,10 +167,12 @@ class TapeHandle(InsideHandle):
         if self.records:
             raise NotInline
 
-    def leaves(self, values: Sequence[Any]) -> tuple[list[Entry], list[Taped]]:
-        """Return natives that derivatives are taken by, and their entries first."""
-        leaves = [Entry() for _ in values]
-        return leaves, [Taped(value, leaf) for value, leaf in zip(values, leaves, strict=True)]
+    def leaves(self, values: Sequence[Any], places: Sequence[int] | None = None) -> tuple[list[Entry], list[Taped]]:
+        """Return natives, and before them the entries of those that derivatives are taken by: of all, or of some."""
+        places = range(len(values)) if places is None else places
+        leaves = [Entry() for _ in places]
+        entries = at_places(len(values), places, leaves)
+        return leaves, [Taped(value, entry) for value, entry in zip(values, entries, strict=True)]
 
     def entered(self, values: Sequence[Any]) -> list[Any]:
         """Return what an entry keeps as constant natives."""

@@ -98,7 +98,7 @@ def _recorded(tape: Any, node: Apply, natives: Sequence[Any]) -> Sequence[Any]:
     found = run_of(base, node)(*values)
 
     def rule(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
-        cotangents = [k.full(0, x) if each is None else each for each, x in zip(g, out, strict=True)]
+        cotangents = k.whole(g, out)
         handle, scope = k.handle, running()
         if handle.around is handle or (isinstance(scope, Scope) and scope.handle is handle):
             return _pulled(handle, op, operands, out, cotangents)

@@ -14,12 +14,12 @@ import numpy as np
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.engines.tracing import capture, running, tracing
-from ..._core.modes.transforming import Scope
 from ..._core.values.supplying import supply
 from ...derivatives.kernels import kernels_of
-from ...derivatives.record import NotInline, Taped, is_floating
+from ...derivatives.record import NotInline, Taped, at_places, is_floating
 from ...derivatives.reverse import pull
 from ...derivatives.tape import TapeHandle, row_of
+from ..tracing.recording import innermost_trace
 from ..tracing.trace import Trace
 from . import nodes
 
@@ -29,9 +29,7 @@ Function = Callable[..., Sequence[Taped]]
 
 def _trace_of(handle: Any) -> Trace:
     """Return the running trace, of which a handle's natives must be."""
-    trace = running()
-    while isinstance(trace, Scope):
-        trace = trace.around
+    trace = innermost_trace()
     if not isinstance(trace, Trace) or getattr(handle, "traced", None) is not trace.backend:
         raise NotInline
     return trace
@@ -83,7 +81,7 @@ def scan(
         ends, stacked = nodes.scan(trace, forwards, carry, rows, length, reverse)
     outputs = [read(x) for x in (*ends, *stacked[: len(types)])]
     carried = [read(x) for x in stacked[len(types) :]]
-    backwards = _ScanRule(tape, run, count, width, len(constants), len(types), length, not reverse)
+    backwards = _ScanRule(tape, run, count, width, len(constants), length, not reverse)
     found = tape.recorded(backwards.of_all, given, outputs, carried)
     return found[:count], found[count:]
 
@@ -120,12 +118,11 @@ class _ScanRule:
         carried: int,
         rows: int,
         constants: int,
-        results: int,
         length: int,
         reverse: bool,
     ) -> None:
         self._tape, self._run, self._length, self._reverse = tape, run, length, reverse
-        self._carried, self._rows, self._constants, self._results = carried, rows, constants, results
+        self._carried, self._rows, self._constants = carried, rows, constants
 
     def of_all(self, k: Any, needs: Sequence[bool], g: Sequence[Any], out: Sequence[Any], *arguments: Any) -> list[Any]:
         """Return the cotangents of what was carried first, of the rows, and of what the step captured."""
@@ -145,17 +142,14 @@ class _ScanRule:
             rows = _arrays([*arguments[count : count + width], *befores, *(cotangents[place] for place in beside)])
 
             def backwards(*arrays: Array) -> list[Array]:
-                natives = [read(x) for x in arrays]
-                now, sums = natives[: len(states)], natives[len(states) : len(carry)]
-                row, before = natives[len(carry) :][:width], natives[len(carry) + width :][:count]
-                after = dict(zip([*states, *beside], [*now, *natives[len(carry) + width + count :]], strict=True))
+                given = [read(x) for x in arrays]
+                now, sums = given[: len(states)], given[len(states) : len(carry)]
+                row, before = given[len(carry) :][:width], given[len(carry) + width :][:count]
+                after = dict(zip([*states, *beside], [*now, *given[len(carry) + width + count :]], strict=True))
                 values = [*before, *row, *_met(fixed)]
                 chosen = [*states, *(count + p for p in given_rows), *(count + width + p for p in totals)]
-                leaves, taped = tape.leaves([values[place] for place in chosen])
-                inside = list(map(Taped, values))
-                for place, x in zip(chosen, taped, strict=True):
-                    inside[place] = x
-                found = self._run(*inside)
+                leaves, natives = tape.leaves(values, chosen)
+                found = self._run(*natives)
                 pairs = [(found[place], cotangent) for place, cotangent in after.items()]
                 pulled = pull(k, k, pairs, leaves, [values[place] for place in chosen])
                 ends, others = pulled[: len(states)], pulled[len(states) + len(given_rows) :]
@@ -163,11 +157,8 @@ class _ScanRule:
                 return _arrays([*ends, *added, *pulled[len(states) :][: len(given_rows)]])
 
             ends, stacked = nodes.scan(trace, backwards, carry, rows, self._length, self._reverse)
-        result: list[Any] = [None] * len(arguments)
         places = [*states, *(count + width + place for place in totals), *(count + place for place in given_rows)]
-        for place, x in zip(places, [*ends, *stacked], strict=True):
-            result[place] = read(x)
-        return result
+        return at_places(len(arguments), places, [read(x) for x in (*ends, *stacked)])
 
 
 def switch(tape: TapeHandle, index: Taped, branches: Sequence[Function], operands: Sequence[Taped]) -> list[Taped]:
@@ -199,10 +190,7 @@ def switch(tape: TapeHandle, index: Taped, branches: Sequence[Function], operand
         def backwards(branch: Function) -> Callable[[list[Any]], list[Any]]:
             def run(natives: list[Any]) -> list[Any]:
                 values, cotangents = natives[: len(given)], natives[len(given) :]
-                leaves, taped = tape.leaves([values[place] for place in places])
-                inside = list(map(Taped, values))
-                for place, x in zip(places, taped, strict=True):
-                    inside[place] = x
+                leaves, inside = tape.leaves(values, places)
                 found = branch(*inside)
                 pairs = [(found[place], each) for place, each in zip(wanted, cotangents, strict=True)]
                 return pull(k, k, pairs, leaves, [values[place] for place in places])
@@ -210,10 +198,7 @@ def switch(tape: TapeHandle, index: Taped, branches: Sequence[Function], operand
             return run
 
         pulled = chosen(k.handle, number, list(map(backwards, branches)), [*given, *(g[place] for place in wanted)])
-        result: list[Any] = [None] * len(arguments)
-        for place, x in zip(places, pulled, strict=True):
-            result[place] = x
-        return result
+        return at_places(len(arguments), places, pulled)
 
     return tape.recorded(of_all, operands, outputs, [index.value])
 

@@ -246,11 +246,15 @@ def _of_body(trace: Recorder, application: Application, natives: Sequence[Traced
 
 def check_running(backend: Handle) -> Recorder:
     """Return the trace that is running, which has to be one of a backend."""
+    return _checked(innermost_trace(), backend)
+
+
+def innermost_trace() -> Running | None:
+    """Return the trace that is running, in which transformations may run whose values are its variables."""
     trace = running()
-    # A record of derivatives runs inside it, whose values are variables of the trace.
     while isinstance(trace, Scope):
         trace = trace.around
-    return _checked(trace, backend)
+    return trace
 
 
 def trace_of(backend: Handle) -> Recorder:
