@@ -229,12 +229,18 @@ def compare(backend: str, seed: int, depth: int = 3) -> None:
         for way in (lambda f: f, ua.compile):
             arrays = {name: ua.asarray(x, copy=True) for name, x in start.items()}
             found = way(function)(arrays)
-            for name, result in zip(NAMES, found, strict=True):
-                np.testing.assert_array_equal(np.asarray(result), expected[name], f"{seed} {name}")
-                np.testing.assert_array_equal(np.asarray(arrays[name]), outside[name], f"{seed} {name} as passed")
+            check(dict(zip(NAMES, found, strict=True)), expected, f"{seed}")
+            check(arrays, outside, f"{seed} as passed")
 
 
-def main() -> None:
+def check(found: dict[str, Any], expected: dict[str, np.ndarray], what: str) -> None:
+    """Raise unless arrays have the values that NumPy has, by their names."""
+    assert found.keys() == expected.keys()
+    for name, x in found.items():
+        np.testing.assert_array_equal(np.asarray(x), expected[name], f"{what} {name}")
+
+
+def main(compare: Callable[[str, int], None]) -> None:
     """Compare as many programs as the command line says."""
     backend, *numbers = sys.argv[1:]
     count, seed = [*map(int, numbers), *(100, 0)[len(numbers) :]]
@@ -244,4 +250,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(compare)

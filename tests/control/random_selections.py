@@ -7,13 +7,14 @@ values are multiples of a power of two and small, so that each engine gives the 
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import unifyarr as ua
+
+from .random_loops import check, main
 
 SHAPE = (4, 3)
 NAMES = ("a", "b", "c")
@@ -180,19 +181,9 @@ def compare(backend: str, seed: int, depth: int = 2) -> None:
             found = way(function)(arrays)
             if ragged:
                 np.testing.assert_array_equal(np.asarray(found.pop()), sorted_part, f"{seed} sorted")
-            for name, result in zip(NAMES, found, strict=True):
-                np.testing.assert_array_equal(np.asarray(result), expected[name], f"{seed} {name}")
-                np.testing.assert_array_equal(np.asarray(arrays[name]), outside[name], f"{seed} {name} as passed")
-
-
-def main() -> None:
-    """Compare as many programs as the command line says."""
-    backend, *numbers = sys.argv[1:]
-    count, seed = [*map(int, numbers), *(100, 0)[len(numbers) :]]
-    for number in range(seed, seed + count):
-        compare(backend, number)
-    print(f"{count} programs on {backend}: no difference")
+            check(dict(zip(NAMES, found, strict=True)), expected, f"{seed}")
+            check(arrays, outside, f"{seed} as passed")
 
 
 if __name__ == "__main__":
-    main()
+    main(compare)

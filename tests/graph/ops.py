@@ -244,3 +244,16 @@ def evaluate(
                 value = buffer
             storage[output] = value.copy() if pure else value
     return [v.data if isinstance(v, Constant) else storage[v] for v in fgraph.outputs]
+
+
+def graph_of(*outputs: Variable, clone: bool = False) -> FunctionGraph:
+    """Return a graph of all that is needed for the outputs, watched by nothing: of the very nodes, or of copies."""
+    inputs: dict[Variable, None] = {}
+    stack = list(outputs)
+    while stack:
+        variable = stack.pop()
+        if variable.owner is not None:
+            stack += variable.owner.inputs
+        elif not isinstance(variable, Constant):
+            inputs[variable] = None
+    return FunctionGraph(sorted(inputs, key=str), outputs, clone=clone)

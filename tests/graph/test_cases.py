@@ -15,7 +15,6 @@ from unifyarr.errors import (
 from unifyarr.graph import (
     Apply,
     Client,
-    Constant,
     DestroyHandler,
     FunctionGraph,
     Op,
@@ -50,25 +49,13 @@ from .ops import (
     S,
     T,
     constant,
+    graph_of,
     vectors,
 )  # fmt: skip
 
 
-def graph(*outputs: Variable) -> FunctionGraph:
-    """Return a graph of all that is needed for the outputs, not watched yet."""
-    inputs: dict[Variable, None] = {}
-    stack = list(outputs)
-    while stack:
-        variable = stack.pop()
-        if variable.owner is not None:
-            stack += variable.owner.inputs
-        elif not isinstance(variable, Constant):
-            inputs[variable] = None
-    return FunctionGraph(sorted(inputs, key=str), outputs)
-
-
 def accepts(*outputs: Variable) -> FunctionGraph:
-    fgraph = graph(*outputs)
+    fgraph = graph_of(*outputs, clone=True)
     assert refusal(fgraph) is None
     fgraph.attach(DestroyHandler())
     return fgraph
@@ -81,14 +68,14 @@ def substitute(fgraph: FunctionGraph, ops: dict[Apply, Op]) -> None:
 
 
 def rejects(error: type[InconsistencyError], *outputs: Variable) -> None:
-    fgraph = graph(*outputs)
+    fgraph = graph_of(*outputs, clone=True)
     assert refusal(fgraph) is not None
     with pytest.raises(InconsistencyError) as caught:
         fgraph.attach(DestroyHandler())
     assert type(caught.value) is error
     assert not fgraph.features
     # The same graph, made by putting the destroyers in place of pure operations.
-    pure = graph(*outputs)
+    pure = graph_of(*outputs, clone=True)
     ops = {node: node.op for node in pure.apply_nodes}
     for node in pure.apply_nodes:
         node.op = S if len(node.outputs) == 1 else M
@@ -430,7 +417,7 @@ def test_an_error_says_which_variable_which_nodes_and_why(xyz: list[Variable]) -
     }
     for output, (error, text, names) in cases.items():
         with pytest.raises(error) as caught:
-            graph(output).attach(DestroyHandler())
+            graph_of(output, clone=True).attach(DestroyHandler())
         assert text in str(caught.value)
         assert sorted(node.op.name for node in caught.value.nodes) == sorted(names)
         assert caught.value.variable.name == "x"

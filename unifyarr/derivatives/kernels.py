@@ -62,8 +62,6 @@ class Kernels:
         kernel = self.handle.kernel(name)
         if name in WRITERS and self.handle.mutable and not self._writes:
             return on_copy(self.handle, kernel)
-        if name == "set_window":
-            return lambda x, value, *, window: kernel(x, value, window=tuple(window))
         if name == "sum":
             # Sums are taken in the dtype of what is summed.
             return lambda x, *, axis, keepdims=False: kernel(x, axis=axis, keepdims=keepdims, dtype=self.dtype(x))

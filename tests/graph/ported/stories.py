@@ -5,23 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from unifyarr.errors import InconsistencyError
-from unifyarr.graph import Constant, DestroyHandler, FunctionGraph, Op, Variable
+from unifyarr.graph import DestroyHandler, FunctionGraph, Op
 
 from ..naive import refusal
 from ..ops import evaluate
-
-
-def graph_of(*outputs: Variable) -> FunctionGraph:
-    """Return a graph of the very nodes that compute outputs, watched by nothing."""
-    inputs: dict[Variable, None] = {}
-    stack = list(outputs)
-    while stack:
-        variable = stack.pop()
-        if variable.owner is not None:
-            stack += variable.owner.inputs
-        elif not isinstance(variable, Constant):
-            inputs[variable] = None
-    return FunctionGraph(sorted(inputs, key=str), outputs, clone=False)
 
 
 def is_sound(fgraph: FunctionGraph) -> bool:

@@ -10,8 +10,8 @@ import pytest
 from unifyarr.errors import InconsistencyError
 from unifyarr.graph import DestroyHandler, FunctionGraph, Supervisor, Variable
 
-from ..ops import A2, A3, ADD, DOT, M_BOTH, M_FIRST, M_SECOND, A, M, S, T, constant, vectors
-from .stories import graph_of, is_sound, names, substituted
+from ..ops import A2, A3, ADD, DOT, M_BOTH, M_FIRST, M_SECOND, A, M, S, T, constant, graph_of, vectors
+from .stories import is_sound, names, substituted
 
 # A graph of x, y and z, what of it is replaced by what, and whether it's sound before and after.
 Story = Callable[[Variable, Variable, Variable], tuple[list[Variable], list[tuple[Variable, Variable]], list[bool]]]

@@ -35,14 +35,14 @@ def _into_window(k: Any, g: Any, out: Any, x: Any, *, window: Window) -> Into:
     if again:
         g = k.sum(g, axis=again, keepdims=True)
         window = [(start, 1, 1) if axis in again else (start, step, n) for axis, (start, step, n) in enumerate(window)]
-    return Into(lambda k, total: added(k, total, g, tuple(window)))
+    return Into(lambda k, total: added(k, total, g, window))
 
 
 def added(k: Any, total: Any, g: Any, window: Window) -> Any:
     """Return an array with another one added in a window."""
     if not k.size(g):
         return total
-    return k.set_window(total, k.add(k.get_window(total, window), g), window=window)
+    return k.set_window(total, k.add(k.get_window(total, window), g), window=tuple(window))
 
 
 def _outside_window(k: Any, g: Any, out: Any, x: Any, value: Any, *, window: Window) -> Any:
