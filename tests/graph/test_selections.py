@@ -15,7 +15,7 @@ from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr.errors import ShapeError, TraceError, UnknownShapeError
 from unifyarr.graph.tracing.dense_rules import HARMLESS
 
-from ..natives import skip_without_derivatives
+from ..natives import has, skip_without_derivatives
 from ..oracle import as_numpy, assert_same, assert_values
 
 # Engines that compile the graph as a whole have no arrays of unknown length.
@@ -364,3 +364,21 @@ def test_a_masks_places_are_found_once() -> None:
         names = [node.op.name for node in compiled.graph(ua.ones((3, 3)), ua.ones((3, 3))).toposort()]
     assert names.count("nonzero") == names.count("put_places") == 1
     assert names.count("take_places") == 2
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, 2.0, 3.0], [5.0, 6.0, 7.0, 8.0], [0.0, 0.0, 0.0, 2.0], [0.0] * 4])
+def test_a_number_is_written_at_places_of_unknown_number(backend: str, values: list[float]) -> None:
+    if not has(backend, "writes"):
+        pytest.skip(f"{backend} compiles whole programs, where all lengths are known")
+
+    def program(xp: Any, x: Any, y: Any) -> None:
+        places = xp.nonzero(x > 1)[0]
+        x[places] = 7.0
+        y[:, places] = -1.0
+
+    expected = np.array(values), np.array([values, values])
+    program(np, *expected)
+    given = ua.asarray(values), ua.asarray([values, values])
+    ua.compile(lambda x, y: program(ua, x, y))(*given)
+    for x, wanted in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(x), wanted)

@@ -170,11 +170,13 @@ def test_a_graph_is_pickled() -> None:
     np.testing.assert_array_equal(found, chain(ua.asarray(array, backend="numpy")).to_numpy())
 
 
-def test_derivatives_go_to_another_engine_only_if_it_is_asked_for() -> None:
+def test_derivatives_are_our_own_and_batches_another_engines_if_it_is_asked_for() -> None:
     x = later(values(6), 2)
-    for function in (ua.grad(_energy), ua.vmap(ua.sin), ua.compile(lambda x: ua.grad(_energy)(x))):
-        with pytest.raises(BackendFeatureError, match="compute each array as a whole: pass backend="):
-            function(x)
+    for function in (ua.grad(_energy), ua.compile(lambda x: ua.grad(_energy)(x))):
+        assert type(function(x).native) is type(x.native)
+        np.testing.assert_allclose(function(x).to_numpy(), 2 * values(6), rtol=1e-14)
+    with pytest.raises(BackendFeatureError, match="compute each array as a whole: pass backend="):
+        ua.vmap(ua.sin)(x)
     for engine in {"torch", "jax"} & {*ua.available_backends()}:
         np.testing.assert_allclose(ua.grad(_energy, backend=engine)(x).to_numpy(), 2 * values(6), rtol=1e-14)
 

@@ -7,6 +7,7 @@ axes they stand at are brought to the front, and their result's axes go back to 
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -267,10 +268,16 @@ def get_item(x: Array, key: object, /) -> Array:
         if type(view) is View and view._root is x:
             view._key = key
         return view
-    if mask is not None:
-        native = backend.kernel("take_places")(read(view), read(indices[0]), axes=mask.ndim)
-    else:
-        native = backend.kernel("gather")(read(view), *map(read, indices))
+    if mask is None:
+        return _gathered(view, indices, place)
+    native = backend.kernel("take_places")(read(view), read(indices[0]), axes=mask.ndim)
+    return wrap(move(backend, native, indices[0].ndim, place), backend)
+
+
+def _gathered(x: Array, indices: Sequence[Array], place: int) -> Array:
+    """Return the elements that arrays index, whose axes stand at a place."""
+    backend = x._backend
+    native = backend.kernel("gather")(read(x), *map(read, indices))
     return wrap(move(backend, native, indices[0].ndim, place), backend)
 
 
@@ -313,7 +320,9 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         return
     lead, rest = indices[0].shape, shape[len(indices) :]
     shape = rest[:place] + lead + rest[place:]
-    native = fit(value, x, shape, exact=is_element, what=what, assigned=True)
+    # A shape that isn't known is that of what is there.
+    there = _gathered(target, indices, place) if type(shape) is PartialShape else x
+    native = fit(value, there, shape, exact=is_element, what=what, assigned=True)
     native = move(backend, native, len(lead), place, back=True)
     assign(target, native, Elements(tuple(map(read, indices))))
 

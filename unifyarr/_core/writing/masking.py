@@ -167,7 +167,7 @@ def _put_number(x: Array, key: Array, value: Any) -> bool:
     if backend.mutable or key._backend is not backend or not type(native) is type(mask) is plain:
         return False
     shape = backend.shape(native)
-    if not shape or not equal_as_known(backend.shape(mask), shape) or backend.dtype(mask) != _BOOL:
+    if not shape or backend.dtype(mask) != _BOOL or not equal_as_known(backend.shape(mask), shape):
         return False
     if backend.destroys and prod(shape) >= MANY:
         return False
