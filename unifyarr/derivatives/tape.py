@@ -141,7 +141,12 @@ class TapeHandle(InsideHandle):
         """Return the results of a function for each element of the first axes."""
         return by_rows(kernels_of(self), function, arrays)
 
-    # -- loops and branches, where no value is known ------------------------------------------------------------------
+    # -- loops and branches, which are Python's where values are known ------------------------------------------------
+
+    def row(self, native: Taped, place: int) -> Taped:
+        """Return the element at a place of the first axis."""
+        found: Taped = row_of(kernels_of(self), native, place)
+        return found
 
     def scan(
         self,
@@ -152,13 +157,13 @@ class TapeHandle(InsideHandle):
         types: Sequence[Any],
         length: int,
         reverse: bool,
-    ) -> tuple[list[Taped], list[Taped]]:
+    ) -> tuple[list[Taped], list[Taped]] | None:
         """Return what is carried after all steps, and the results of the steps."""
         raise NotSupplied
 
     def switch(
         self, index: Taped, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Taped]
-    ) -> list[Taped]:
+    ) -> list[Taped] | None:
         """Return what one of several functions of the operands returns."""
         raise NotSupplied
 

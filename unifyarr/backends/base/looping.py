@@ -16,9 +16,14 @@ Step = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], tuple[list[Any], 
 class Looping(Values[Native]):
     """Loops and branches of a compiled function, on engines that would otherwise compile each step.
 
-    The default of each is ``None``: then Python loops and branches, step by step. No function that is passed writes to
-    its arguments, and each returns natives of the same types at each call.
+    The default of each loop is ``None``: then Python loops and branches, step by step. No function that is passed
+    writes to its arguments, and each returns natives of the same types at each call.
     """
+
+    def row(self, native: Native, place: int) -> Native:
+        """Return the element of an array at a place of its first axis: by default what indexing gives."""
+        found: Native = native[place, ...]  # type: ignore[index]
+        return found
 
     def scan(
         self,

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.engines.tracing import capture, running, tracing
 from ..._core.values.supplying import supply
-from ...derivatives.kernels import kernels_of
 from ...derivatives.record import NotInline, Taped, at_places, is_floating
 from ...derivatives.reverse import pull
-from ...derivatives.tape import TapeHandle, row_of
+from ...derivatives.tape import TapeHandle
 from ..tracing.recording import innermost_trace
 from ..tracing.trace import Trace
 from . import nodes
@@ -56,10 +53,11 @@ def scan(
     types: Sequence[Any],
     length: int,
     reverse: bool,
-) -> tuple[list[Taped], list[Taped]]:
+) -> tuple[list[Taped], list[Taped]] | None:
     """Return what is carried after all steps, and the results of the steps."""
     if not tape.records:
-        return _by_steps(tape, step, state, xs, constants, types, length, reverse)
+        # Values are known, and the steps are Python's.
+        return None
     trace = _trace_of(tape.base)
     count, width = len(state), len(xs)
     given = [*state, *xs, *constants]
@@ -84,28 +82,6 @@ def scan(
     backwards = _ScanRule(tape, run, count, width, len(constants), length, not reverse)
     found = tape.recorded(backwards.of_all, given, outputs, carried)
     return found[:count], found[count:]
-
-
-def _by_steps(
-    tape: TapeHandle,
-    step: Callable[..., tuple[list[Any], list[Any]]],
-    state: Sequence[Taped],
-    xs: Sequence[Taped],
-    constants: Sequence[Taped],
-    types: Sequence[Any],
-    length: int,
-    reverse: bool,
-) -> tuple[list[Taped], list[Taped]]:
-    """Do the steps in Python, where values are known."""
-    k, rows, state = kernels_of(tape), [], list(state)
-    for place in range(length)[:: -1 if reverse else 1]:
-        state, results = step(state, [row_of(k, x, place) for x in xs], constants)
-        rows.append(results)
-    if not rows:
-        device = tape.own_device(tape.device([*state, *xs, *constants][0])) if state or xs or constants else None
-        return state, [tape.from_numpy(np.empty((0, *each.shape), each.dtype), device=device) for each in types]
-    columns = zip(*(rows[::-1] if reverse else rows), strict=True)
-    return state, [k.stack(*column, axis=0) for column in columns]
 
 
 class _ScanRule:
@@ -161,10 +137,12 @@ class _ScanRule:
         return at_places(len(arguments), places, [read(x) for x in (*ends, *stacked)])
 
 
-def switch(tape: TapeHandle, index: Taped, branches: Sequence[Function], operands: Sequence[Taped]) -> list[Taped]:
+def switch(
+    tape: TapeHandle, index: Taped, branches: Sequence[Function], operands: Sequence[Taped]
+) -> list[Taped] | None:
     """Return what one of several functions of the operands returns."""
     if not tape.records:
-        return list(branches[int(tape.to_numpy(index))](*operands))
+        return None
     values = [x.value for x in operands]
 
     def chosen(

@@ -118,7 +118,7 @@ class ScanOp(BodiesOp):
             return [*found[0], *found[1]]
         rows, state = [], list(state)
         for place in self._places():
-            state, row = step(state, [x[place, ...] for x in xs])
+            state, row = step(state, [self.backend.row(x, place) for x in xs])
             rows.append(row)
         if not rows:
             return [*state, *(buffer(self.backend, _along(0, each), inputs) for each in types)]
@@ -244,7 +244,7 @@ class SwitchOp(BodiesOp):
             return found
         if self.backend.hides_values(index):
             return self._selected(index, [branch(*captured) for branch in branches])
-        return branches[int(index)](*captured)
+        return branches[int(self.backend.to_numpy(index))](*captured)
 
     def _selected(self, index: Any, results: Sequence[Sequence[Any]]) -> list[Any]:
         """Return for each element of a batch what one of the functions gave."""
