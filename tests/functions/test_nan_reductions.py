@@ -125,6 +125,25 @@ def test_halves_add_up_beyond_their_digits(backend: str) -> None:
     assert_same(ua.nanvar(x), np.asarray(0, "float16"))
 
 
+@pytest.mark.parametrize("name", ["nanmean", "nanvar", "nanstd"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_the_dtype_to_compute_in(backend: str, name: str, dtype: str) -> None:
+    for values in (np.arange(6), np.asarray([1.0, np.nan, 4.0], "float32")):
+        found = getattr(ua, name)(ua.asarray(values, copy=True), dtype=dtype)
+        assert_same(found, getattr(np, name)(values.astype(dtype)), rtol=1e-6)
+    x = ua.asarray([1.0 + 1j, ua.nan])
+    with pytest.raises(ua.errors.DtypeError, match="is complex, not float64"):
+        getattr(ua, name)(x, dtype="float64")
+    with pytest.raises(ua.errors.DtypeError, match="is floating-point, not int64"):
+        getattr(ua, name)(ua.ones(3), dtype="int64")
+
+
+def test_ddof_is_a_correction(backend: str) -> None:
+    x = ua.asarray([1.0, ua.nan, 4.0, 5.0])
+    assert_same(ua.nanvar(x, ddof=1), ua.nanvar(x, correction=1))
+    assert_same(ua.nanstd(x, correction=2, ddof=1), ua.nanstd(x, correction=1))
+
+
 @pytest.mark.parametrize("name", [*REDUCTIONS[2:4], *INDICES])
 def test_of_nothing(backend: str, name: str) -> None:
     assert_raises(ua.errors.ShapeError, getattr(ua, name), ua.zeros((0, 3)), axis=0)

@@ -13,6 +13,7 @@ from .._core.arrays.convert import as_single
 from .._core.arrays.scratch import reuse
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
+from ..errors import DtypeError
 from ._quantiles import Axis, known_values, quantiles
 from .creation import full_beside
 from .elementwise import divide, equal, greater, imag, isnan, logical_and, logical_not, real, sqrt, square, subtract
@@ -61,6 +62,16 @@ def _var(x: Array, axis: Axis, correction: float, keepdims: bool) -> Array:
     nan = isnan(x)
     deviation = _replaced(subtract(x, _mean(x, nan, axis, True)), nan, 0)
     return _per(sum(squared_magnitude(deviation), axis=axis, keepdims=keepdims), nan, axis, correction, keepdims)
+
+
+def _computed_in(x: Array, dtype: DTypeLike | None, name: str) -> Array:
+    if dtype is None:
+        return x
+    wanted = dtypes.as_dtype(dtype)
+    if dtypes.rank(wanted) < (3 if dtypes.rank(x.dtype) == 3 else 2):
+        kind = "complex" if dtypes.rank(x.dtype) == 3 else "floating-point"
+        raise DtypeError(f"dtype of {name}() of an array of {x.dtype} is {kind}, not {wanted}")
+    return x.astype(wanted, copy=False)
 
 
 def _extremum(x: Array, axis: Axis, keepdims: bool, out: Array | None, sign: int) -> Array:
@@ -234,6 +245,7 @@ def nanmean(
     /,
     *,
     axis: Axis = None,
+    dtype: DTypeLike | None = None,
     keepdims: bool = False,
     out: Array | None = None,
 ) -> Array:
@@ -245,6 +257,8 @@ def nanmean(
         An array; bools and integers are averaged as float64.
     axis
         One or several axes; ``None`` means all.
+    dtype
+        The floating-point dtype to compute in, by default that of ``x``.
     keepdims
         Whether the axes stay, with length one.
     out
@@ -255,6 +269,11 @@ def nanmean(
     Array
         A new floating-point array, or ``out``.
 
+    Raises
+    ------
+    DtypeError
+        If ``dtype`` isn't floating-point, or is real and ``x`` complex.
+
     Examples
     --------
     >>> import unifyarr as ua
@@ -264,6 +283,7 @@ def nanmean(
 
     Source: NumPy, ``nanmean``.
     """
+    x = _computed_in(x, dtype, "nanmean")
     if not _has_nan(x):
         return mean(x, axis=axis, keepdims=keepdims, out=out)
     wide = as_single(x)
@@ -404,8 +424,8 @@ def nanprod(
 @mixed(kernels=("partition",))
 def nanquantile(
     x: Array,
-    q: Array | Scalar,
     /,
+    q: Array | Scalar,
     *,
     axis: Axis = None,
     method: str = "linear",
@@ -459,7 +479,9 @@ def nanstd(
     /,
     *,
     axis: Axis = None,
+    dtype: DTypeLike | None = None,
     correction: float = 0.0,
+    ddof: float | None = None,
     keepdims: bool = False,
     out: Array | None = None,
 ) -> Array:
@@ -471,8 +493,12 @@ def nanstd(
         An array; integers count as float64; of complex numbers, the distances from the mean count.
     axis
         One or several axes; ``None`` means all.
+    dtype
+        The floating-point dtype to compute in, by default that of ``x``.
     correction
         What is taken off the count of numbers in the divisor: 1 for an unbiased variance.
+    ddof
+        NumPy's name of ``correction``, which it replaces where it's passed.
     keepdims
         Whether the axes stay, with length one.
     out
@@ -483,6 +509,11 @@ def nanstd(
     Array
         A new real floating-point array, or ``out``; NaN where there are no more numbers than ``correction``.
 
+    Raises
+    ------
+    DtypeError
+        If ``dtype`` isn't floating-point, or is real and ``x`` complex.
+
     Examples
     --------
     >>> import unifyarr as ua
@@ -492,6 +523,8 @@ def nanstd(
 
     Source: NumPy, ``nanstd``.
     """
+    x = _computed_in(x, dtype, "nanstd")
+    correction = correction if ddof is None else ddof
     if not _has_nan(x):
         return std(x, axis=axis, correction=correction, keepdims=keepdims, out=out)
     return sqrt(_var(as_single(x), axis, correction, keepdims)).astype(dtypes.real_of(x.dtype), copy=False)
@@ -546,7 +579,9 @@ def nanvar(
     /,
     *,
     axis: Axis = None,
+    dtype: DTypeLike | None = None,
     correction: float = 0.0,
+    ddof: float | None = None,
     keepdims: bool = False,
     out: Array | None = None,
 ) -> Array:
@@ -558,8 +593,12 @@ def nanvar(
         An array; integers count as float64; of complex numbers, the distances from the mean count.
     axis
         One or several axes; ``None`` means all.
+    dtype
+        The floating-point dtype to compute in, by default that of ``x``.
     correction
         What is taken off the count of numbers in the divisor: 1 for an unbiased variance.
+    ddof
+        NumPy's name of ``correction``, which it replaces where it's passed.
     keepdims
         Whether the axes stay, with length one.
     out
@@ -570,6 +609,11 @@ def nanvar(
     Array
         A new real floating-point array, or ``out``; NaN where there are no more numbers than ``correction``.
 
+    Raises
+    ------
+    DtypeError
+        If ``dtype`` isn't floating-point, or is real and ``x`` complex.
+
     Examples
     --------
     >>> import unifyarr as ua
@@ -579,6 +623,8 @@ def nanvar(
 
     Source: NumPy, ``nanvar``.
     """
+    x = _computed_in(x, dtype, "nanvar")
+    correction = correction if ddof is None else ddof
     if not _has_nan(x):
         return var(x, axis=axis, correction=correction, keepdims=keepdims, out=out)
     return _var(as_single(x), axis, correction, keepdims).astype(dtypes.real_of(x.dtype), copy=False)

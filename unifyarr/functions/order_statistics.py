@@ -51,8 +51,8 @@ def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array
 @mixed(kernels=("partition",))
 def quantile(
     x: Array,
-    q: Array | Scalar,
     /,
+    q: Array | Scalar,
     *,
     axis: Axis = None,
     method: str = "linear",
