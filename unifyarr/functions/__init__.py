@@ -123,6 +123,7 @@ from .manipulation import (
     stack,
     swapaxes,
     tile,
+    transpose,
     unstack,
 )
 from .memory import may_share_memory, shares_memory
@@ -369,6 +370,7 @@ __all__ = [
     "tensordot",
     "tile",
     "top_k",
+    "transpose",
     "trapezoid",
     "tri",
     "tril",

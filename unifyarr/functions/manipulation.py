@@ -793,6 +793,40 @@ def tile(x: Array, repetitions: tuple[int, ...], /, *, out: Array | None = None)
     return reshape(repeated, result, copy=True)
 
 
+@view()
+def transpose(x: Array, /, axes: tuple[int, ...] | None = None, *, out: Array | None = None) -> Array:
+    """Return a view of ``x`` with its axes in the order ``axes``, or reversed.
+
+    Parameters
+    ----------
+    x
+        An array.
+    axes
+        A permutation of the axes; ``None`` reverses them.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A view, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If ``axes`` isn't a permutation.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.transpose(ua.zeros((2, 3, 4))).shape
+    (4, 3, 2)
+
+    Source: NumPy, ``transpose``; ``permute_dims`` is the standard's name where the order is given.
+    """
+    return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else axes)
+
+
 @view(lambda output: (0,))
 def unstack(x: Array, /, *, axis: int = 0, out: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
     """Split an array into the arrays along an axis.

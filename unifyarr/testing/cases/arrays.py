@@ -48,7 +48,7 @@ line(
 line("expand_dims", case(A, 1), case(A, axis=(0, -1)), case(A, axis=()))
 line("flip", case(A), case(A, axis=1), case(ROW, axis=0), case(A, axis=()))
 line("moveaxis swapaxes", case(A, 0, 1), case(A, 0, 0))
-line("permute_dims", case(A, (1, 0)), case(A, (0, 1)))
+line("permute_dims transpose", case(A, (1, 0)), case(A, (0, 1)))
 line("matrix_transpose linalg.matrix_transpose", case(A), case(ROW[:, :1]))
 line("repeat", case(A, 2, axis=0), case(A, 2), case(V, 1), case(A, 1, axis=0), case(V, np.array([1, 1, 1])))
 line(
