@@ -45,9 +45,10 @@ def test_computing_in_a_compiled_function(backend: str) -> None:
 
 def test_chunks_cover_the_array(backend: str) -> None:
     x = ua.zeros((5, 4), chunks=(2, -1))
-    assert [sum(lengths) for lengths in x.chunks] == [5, 4]
+    if hasattr(x, "chunks"):
+        assert [sum(lengths) for lengths in x.chunks] == [5, 4]
+        assert [sum(lengths) for lengths in x[1:].T.chunks] == [4, 4]
     assert x.rechunk(3) is x
-    assert [sum(lengths) for lengths in x[1:].T.chunks] == [4, 4]
     with ua.using_chunks(2):
         y = ua.ones_like(x) + ua.arange(4, chunks=3)
     np.testing.assert_array_equal(np.asarray(y), np.ones((5, 4)) + np.arange(4))
@@ -55,12 +56,14 @@ def test_chunks_cover_the_array(backend: str) -> None:
         ua.zeros((2, 2), chunks=(2,))
     box = ua.zeros_like(ua.Container({"x": x}), chunks=2)
     assert box.x.shape == (5, 4)
-    assert ua.asarray(1.0, chunks=2).chunks == ()
+    assert getattr(ua.asarray(1.0, chunks=2), "chunks", ()) == ()
 
 
 @needs("values")
-def test_an_array_has_one_chunk_elsewhere(backend: str) -> None:
-    assert ua.zeros((5, 4), chunks=2).chunks == ((5,), (4,))
+def test_a_whole_array_has_no_chunks(backend: str) -> None:
+    # Other libraries take what has them for an array of dask.
+    with pytest.raises(AttributeError, match="is whole"):
+        ua.zeros((5, 4), chunks=2).chunks
 
 
 def test_zarr(backend: str, tmp_path: Path) -> None:

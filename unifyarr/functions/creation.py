@@ -413,7 +413,7 @@ def _divided_like(x: Array, chunks: Any) -> Iterator[None]:
         return
     # Another array of the same shape may have other chunks.
     unrepeatable()
-    with wanting_chunks(x.chunks):
+    with wanting_chunks(getattr(x, "chunks", "auto")):
         yield
 
 

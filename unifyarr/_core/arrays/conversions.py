@@ -77,6 +77,9 @@ class Conversions(Deferred):
             raise TypeError(f"only a 0-d array converts to {kind}, not one of shape {self.shape}: use item()")
         return self.item()
 
+    def __bytes__(self) -> bytes:
+        return self.tobytes()
+
     def __bool__(self) -> bool:
         if self.size != 1:
             raise ValueError(f"the truth of an array of {self.size} elements is ambiguous: use ua.any() or ua.all()")
@@ -143,7 +146,8 @@ class Conversions(Deferred):
         x = current(self)
         why = x._unshown()
         if why:
-            return f"array(<{self.dtype} of shape {self.shape}{_divided(self.chunks)}, {why}>)"
+            divided = _divided(getattr(self, "chunks", ()))
+            return f"array(<{self.dtype} of shape {self.shape}{divided}, {why}>)"
         if x.ndim and x.nbytes > _LARGE and mode.get() is None:
             # Imported when something large is shown.
             from .display import with_ends

@@ -16,9 +16,15 @@ class Deferred(Mixin):
 
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of the chunks along each axis: one that is all of it, on engines without chunks."""
+        """The lengths of the chunks along each axis; ``AttributeError`` on engines without chunks.
+
+        Other libraries take an array for a chunked one if it has this attribute.
+        """
         x = current(self)
-        return x._backend.chunks(x._native)
+        found = x._backend.chunks(x._native)
+        if found is None:
+            raise AttributeError(f"an array of {x.backend} is whole, and has no chunks", name="chunks", obj=self)
+        return found
 
     def rechunk(self, chunks: Any, /) -> Self:
         """Divide the array into other chunks, and return it; on engines without chunks it's returned as it is."""

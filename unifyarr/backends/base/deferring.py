@@ -60,9 +60,12 @@ class Deferring(Values[Native]):
 
     # -- chunks -------------------------------------------------------------------------------------------------------
 
-    def chunks(self, native: Native) -> Chunks:
-        """Return the lengths of the chunks along each axis; ``None`` for those that aren't known."""
-        return tuple([(length,) for length in self.shape(native)])
+    def chunks(self, native: Native) -> Chunks | None:
+        """Return the lengths of the chunks along each axis, ``None`` for those that aren't known.
+
+        By default nothing: the engine's arrays have no chunks.
+        """
+        return None
 
     def rechunk(self, native: Native, chunks: Any) -> Native:
         """Return a native of the same values in other chunks."""
