@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import runpy
 from pathlib import Path
 
@@ -9,13 +10,19 @@ import pytest
 
 import unifyarr as ua
 
+from .clients.cases import GROUPS
+
 DOCS = Path(__file__).parent.parent / "docs"
+CLIENTS = [name for _, modules in GROUPS.values() for name in modules]
 BACKENDS = ("numpy", "torch", "jax", "tensorflow")
 
 
-@pytest.mark.parametrize("page", ["completeness.md", "coming-from/numpy-names.md"])
+@pytest.mark.parametrize("page", ["completeness.md", "coming-from/numpy-names.md", "clients.md"])
 def test_generated_pages_are_up_to_date(page: str) -> None:
     if page == "completeness.md" and not {*BACKENDS} <= {*ua.available_backends()}:
         pytest.skip("the page is about four backends")
+    missing = [name for name in CLIENTS if importlib.util.find_spec(name) is None]
+    if page == "clients.md" and missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
     written = runpy.run_path(str(DOCS / "generate.py"))["PAGES"][page]()
     assert (DOCS / page).read_text() == written, f"docs/{page} is stale: run `python docs/generate.py`"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import errors, fft, functions, linalg, nn, special, typing
+from ._clients import tell_clients as _tell_clients
 from ._core.arrays import array as _array
 from ._core.arrays.array import Array
 from ._core.arrays.printing import get_printoptions, printoptions, set_printoptions
@@ -71,6 +72,7 @@ if _TYPE_CHECKING:
 # Pickles of version 0.1 name these modules, which are found without being attributes: ``array`` is the function.
 _modules[f"{__name__}.array"] = _array
 _modules[f"{__name__}._tree"] = _tree
+_tell_clients()
 
 __array_api_version__ = "2025.12"
 

@@ -87,6 +87,14 @@ class Protocols(Mixin):
         """
         raise NotSupplied
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Have models of pydantic take arrays, and write them as nested lists where they write JSON."""
+        from pydantic_core import core_schema
+
+        as_list = core_schema.plain_serializer_function_ser_schema(lambda x: x.tolist(), when_used="json")
+        return core_schema.is_instance_schema(cls, serialization=as_list)
+
     def __array_ufunc__(self, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Serve NumPy's ufuncs: by the function of the same meaning, else by NumPy on the host."""
         raise NotSupplied

@@ -1,0 +1,325 @@
+"""What other libraries do with arrays: the table of ``docs/clients.md``, a program a row.
+
+A program takes an array, ours or NumPy's, and gives what the client made of it. ``Outcome`` says what comes of ours.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import unifyarr as ua
+
+VALUES = np.arange(12.0).reshape(3, 4)
+Program = Callable[[Any], Any]
+
+
+class Outcome(Enum):
+    """What comes of an array of ours."""
+
+    KEEPS = "works, and gives our array"
+    CONVERTS = "works, and gives the client's own or NumPy's"
+    REFUSES = "refused by the client"
+
+
+class Case(NamedTuple):
+    """A row: the client, what is done, the program, what comes of it, and the client's words where it refuses."""
+
+    client: str
+    what: str
+    program: Program
+    outcome: Outcome = Outcome.CONVERTS
+    words: str = ""
+
+
+def like(x: Any, values: Any) -> Any:
+    """Return values as an array of the same kind: ours on the backend of ``x``, or NumPy's."""
+    return ua.asarray(values, backend=x.backend) if isinstance(x, ua.Array) else np.asarray(values)
+
+
+def _labelled(program: Program) -> Program:
+    def run(x: Any) -> Any:
+        import xarray
+
+        places = {"x": np.arange(3), "y": np.arange(4)}
+        return program(xarray.DataArray(x, dims=("x", "y"), coords=places)).data
+
+    return run
+
+
+def _xarray() -> Iterator[Case]:
+    import pandas as pd
+    import xarray as xr
+
+    ones = np.ones(3)
+    keeps: dict[str, Program] = {
+        "d + d[0]": lambda d: d + d.isel(x=0),
+        "d += 1": lambda d: d.__iadd__(1.0),
+        "d[...] = 9": lambda d: (d.__setitem__({"x": 0}, 9.0), d)[1],
+        "d.loc[1] = 9": lambda d: (d.loc.__setitem__({"x": 1}, 9.0), d)[1],
+        **{name: lambda d, name=name: getattr(d, name)("x") for name in ("mean", "std", "var", "sum", "prod", "max")},
+        **{name: lambda d, name=name: getattr(d, name)("x") for name in ("min", "median", "count", "cumsum", "argmax")},
+        "mean without NaN": lambda d: xr.where(d > 3, d, np.nan).mean("x"),
+        "std with ddof": lambda d: d.std("x", ddof=1),
+        "quantile": lambda d: d.quantile(0.3, "x"),
+        "any": lambda d: (d > 3).any("x"),
+        "where with another": lambda d: d.where(d > 3, 0.0),
+        "xr.where": lambda d: xr.where(d > 3, d, -d),
+        "clip": lambda d: d.clip(2, 5),
+        "isnull": lambda d: d.isnull(),
+        "fillna": lambda d: xr.where(d > 3, d, np.nan).fillna(7.0),
+        "isel of a list": lambda d: d.isel(x=[0, 2]),
+        "sel": lambda d: d.sel(x=slice(0, 1)),
+        "transpose": lambda d: d.transpose("y", "x"),
+        "stack, unstack": lambda d: d.stack(z=("x", "y")).unstack("z"),
+        "concat": lambda d: xr.concat([d, d], "x"),
+        "roll": lambda d: d.roll(x=1),
+        "pad with a value": lambda d: d.pad(x=1, constant_values=0.0),
+        "diff": lambda d: d.diff("x"),
+        "coarsen": lambda d: d.coarsen(y=2).mean(),
+        "groupby": lambda d: d.groupby("x").mean(),
+        "groupby_bins": lambda d: d.groupby_bins("x", 2).sum(),
+        "resample": lambda d: d.assign_coords(x=pd.date_range("2020-01-01", periods=3)).resample(x="2D").mean(),
+        "dot": lambda d: xr.dot(d, d, dim="x"),
+        "@": lambda d: d @ d.T.rename(x="z"),
+        "np.sqrt": np.sqrt,
+        "apply_ufunc": lambda d: xr.apply_ufunc(np.exp, d),
+        "round, astype": lambda d: d.round(1).astype("float32"),
+        "broadcast_like": lambda d: d.isel(x=0).broadcast_like(d),
+        "sortby": lambda d: d.sortby("x", ascending=False),
+        "differentiate": lambda d: d.differentiate("x"),
+        "integrate": lambda d: d.integrate("x"),
+        "isin": lambda d: d.isin([1.0, 2.0]),
+        "copy": lambda d: d.copy(deep=True),
+        "Dataset.mean": lambda d: xr.Dataset({"a": d}).mean("x")["a"],
+        "to_dataset, to_dataarray": lambda d: d.to_dataset("x").to_dataarray("x"),
+        "map_blocks": lambda d: d.map_blocks(lambda each: each + 1),
+        "polyfit": lambda d: d.polyfit("x", 1).polyfit_coefficients.sel(degree=1),
+        "repr, HTML": lambda d: (repr(d), d._repr_html_(), d)[2],
+    }
+    for what, program in keeps.items():
+        yield Case("xarray", what, _labelled(program), Outcome.KEEPS)
+    yield Case("xarray", "interp", _labelled(lambda d: d.interp(x=[0.5, 1.5])))
+    yield Case("xarray", "to_numpy", lambda x: xr.DataArray(x).to_numpy())
+    yield Case("xarray", "to_pandas", lambda x: xr.DataArray(x).to_pandas())
+    no_numpy = "must be one of an extension array dtype or numpy dtype"
+    refused: dict[str, Program] = {
+        "where without another": lambda d: d.where(d > 3),
+        "shift": lambda d: d.shift(x=1),
+        "pad": lambda d: d.pad(x=1),
+        "reindex": lambda d: d.reindex(x=[0, 1, 5]),
+        "dropna": lambda d: d.where(d > 3).dropna("x"),
+        "weighted": lambda d: d.weighted(xr.DataArray(ones, dims="x")).mean("x"),
+        "cov": lambda d: xr.cov(d, d, "x"),
+        "rolling.construct": lambda d: d.rolling(x=2).construct("w"),
+        "idxmax": lambda d: d.idxmax("x"),
+    }
+    for what, program in refused.items():
+        yield Case("xarray", what, _labelled(program), Outcome.REFUSES, no_numpy)
+    yield Case("xarray", "rolling.mean", _labelled(lambda d: d.rolling(x=2).mean()), Outcome.REFUSES, "attribute 'lib'")
+
+
+def _pandas() -> Iterator[Case]:
+    import pandas as pd
+
+    converts: dict[str, Program] = {
+        "Series": lambda x: pd.Series(x[0]),
+        "DataFrame": pd.DataFrame,
+        "DataFrame of columns": lambda x: pd.DataFrame({"a": x[0], "b": x[1]}),
+        "Index": lambda x: pd.Index(x[0]),
+        "assign": lambda x: pd.DataFrame(np.zeros((4, 1)), columns=["q"]).assign(z=x[0]),
+        "Series + x": lambda x: pd.Series(np.ones(4)) + x[0],
+        "x + Series": lambda x: x[0] + pd.Series(np.ones(4)),
+        "cut": lambda x: pd.cut(x[0], 2).codes,
+        "iloc": lambda x: pd.Series(np.arange(4.0)).iloc[like(x, [0, 2])],
+        "where": lambda x: pd.Series(np.arange(4.0)).where(x[0] > 1),
+        "concat": lambda x: pd.concat([pd.Series(x[0]), pd.Series(x[1])]),
+        "merge": lambda x: pd.DataFrame({"k": x[0]}).merge(pd.DataFrame({"k": x[0], "v": x[1]})),
+        "rolling": lambda x: pd.Series(x[0]).rolling(2).mean(),
+        "isna": lambda x: pd.isna(x[0]),
+    }
+    for what, program in converts.items():
+        yield Case("pandas", what, program)
+    yield Case("pandas", "unique", lambda x: pd.unique(x[0]), Outcome.REFUSES, "unique requires a Series")
+    yield Case("pandas", "factorize", lambda x: pd.factorize(x[0]), Outcome.REFUSES, "factorize requires a Series")
+    rows = Case("pandas", "series[mask]", lambda x: pd.Series(np.arange(4.0))[x[0] > 1], Outcome.REFUSES, "are in the")
+    yield rows
+    groups: Program = lambda x: pd.Series(np.asarray(x[0])).groupby(like(x, [0, 0, 1, 1])).sum()  # noqa: E731
+    yield Case("pandas", "groupby(x)", groups, Outcome.REFUSES, "not callable")
+
+
+def _einops() -> Iterator[Case]:
+    import einops
+
+    keeps: dict[str, Program] = {
+        "rearrange": lambda x: einops.rearrange(x, "a (b c) -> c b a", c=2),
+        "rearrange of a list": lambda x: einops.rearrange([x, x], "k a b -> a b k"),
+        "reduce": lambda x: einops.reduce(x, "a (b c) -> a b", "mean", c=2),
+        "repeat": lambda x: einops.repeat(x, "a b -> a b c", c=2),
+        "einsum": lambda x: einops.einsum(x, x, "a b, c b -> a c"),
+        "pack": lambda x: einops.pack([x, x], "* b")[0],
+        "unpack": lambda x: einops.unpack(x, [(1,), (2,)], "* b")[1],
+    }
+    for what, program in keeps.items():
+        yield Case("einops", what, program, Outcome.KEEPS)
+    yield Case("einops", "asnumpy", einops.asnumpy)
+    yield Case("einops", "parse_shape", lambda x: list(einops.parse_shape(x, "a b").values()))
+
+
+def _files() -> Iterator[Case]:
+    import h5py
+    import joblib
+    import zarr
+    from PIL import Image
+    from safetensors import numpy as safetensors
+
+    def folder() -> Path:
+        return Path(tempfile.mkdtemp())
+
+    def written(x: Any) -> Any:
+        with h5py.File(io.BytesIO(), "w") as file:
+            file["x"] = x
+            file["x"][0] = x[1]
+            return file["x"][...]
+
+    def read_into(x: Any) -> Any:
+        with h5py.File(io.BytesIO(), "w") as file:
+            file["x"] = VALUES
+            file["x"].read_direct(x)
+            return x
+
+    def zarr_written(x: Any) -> Any:
+        made = zarr.create_array(store=folder(), shape=(3, 4), chunks=(2, 2), dtype="f8")
+        made[...] = x
+        made[1:2] = x[:1]
+        return made.oindex[like(x, [0, 1])]
+
+    def dumped(x: Any) -> Any:
+        [written] = joblib.dump(x, folder() / "x")
+        return joblib.load(written)
+
+    def image(x: Any) -> Any:
+        return np.asarray(Image.fromarray((x * 20).astype("uint8")))
+
+    yield Case("h5py", "write", written)
+    words = "expected numpy.ndarray"
+    yield Case("h5py", "read_direct into x", read_into, Outcome.REFUSES, words)
+    yield Case("h5py", "read_direct into np.asarray(x)", lambda x: read_into(np.asarray(x)))
+    yield Case("zarr", "write, oindex", zarr_written)
+    yield Case("joblib", "dump, load", dumped, Outcome.KEEPS)
+    yield Case("joblib", "hash", lambda x: joblib.hash(x) == joblib.hash(x.copy()) != joblib.hash(x + 1))
+    threads: Program = lambda x: joblib.Parallel(2, backend="threading")(  # noqa: E731
+        joblib.delayed(lambda each: each * 2)(each) for each in (x, x)
+    )[1]
+    yield Case("joblib", "Parallel", threads, Outcome.KEEPS)
+    saved: Program = lambda x: safetensors.load(safetensors.save({"x": np.asarray(x)}))["x"]  # noqa: E731
+    yield Case("safetensors", "save np.asarray(x), load", saved)
+    direct: Program = lambda x: safetensors.load(safetensors.save({"x": x}))["x"]  # noqa: E731
+    yield Case("safetensors", "save x", direct, Outcome.REFUSES, "ctypes")
+    yield Case("PIL", "fromarray(x)", image, Outcome.REFUSES, "__array_interface__")
+    yield Case("PIL", "fromarray(np.asarray(x))", lambda x: image(np.asarray(x)))
+    yield Case("PIL", "asarray(image)", lambda x: like(x, Image.fromarray(np.uint8(VALUES * 20))), Outcome.KEEPS)
+
+
+def _numpy() -> Iterator[Case]:
+    def put(x: Any) -> Any:
+        target = np.zeros((3, 4))
+        target[...] = x
+        target[x > 5] = 0
+        return target
+
+    converts: dict[str, Program] = {
+        "savez, load": lambda x: _loaded(x),
+        "target[...] = x, target[x > 5] = 0": put,
+        "Generator.choice": lambda x: np.random.default_rng(0).choice(x),
+        "Generator.permutation": lambda x: np.random.default_rng(0).permutation(x),
+        "from_dlpack": np.from_dlpack,
+        "bytes(x)": lambda x: np.frombuffer(bytes(x)),
+        "float in a format": lambda x: float(f"{x[0, 1]:.2f}"),
+    }
+    for what, program in converts.items():
+        yield Case("NumPy", what, program)
+    keeps: dict[str, Program] = {
+        "np.concatenate": lambda x: np.concatenate([x, VALUES]),
+        "np.einsum": lambda x: np.einsum("ij->i", x),
+        "np.linalg.norm": lambda x: np.linalg.norm(x, axis=0),
+        "np.percentile": lambda x: np.percentile(x, 30, axis=0),
+        "np.add.reduce": lambda x: np.add.reduce(x, axis=1),
+    }
+    for what, program in keeps.items():
+        yield Case("NumPy", what, program, Outcome.KEEPS)
+
+
+def _loaded(x: Any) -> Any:
+    file = io.BytesIO()
+    np.savez(file, x=x)
+    file.seek(0)
+    return np.load(file)["x"]
+
+
+def _torch() -> Iterator[Case]:
+    import torch
+    from torch.utils.data import DataLoader, default_collate
+
+    yield Case("torch", "default_collate", lambda x: default_collate([x, x])[1], Outcome.KEEPS)
+    loaded: Program = lambda x: next(iter(DataLoader([(x[i], i) for i in range(3)], batch_size=2)))[0]  # noqa: E731
+    yield Case("torch", "DataLoader of tuples", loaded, Outcome.KEEPS)
+    yield Case("torch", "DataLoader(x)", lambda x: next(iter(DataLoader(x, batch_size=2))), Outcome.KEEPS)
+    yield Case("torch", "as_tensor", torch.as_tensor)
+    yield Case("torch", "tensor", torch.tensor)
+    yield Case("torch", "from_dlpack", torch.from_dlpack)
+
+
+def _jax() -> Iterator[Case]:
+    import jax
+
+    yield Case("JAX", "tree.map", lambda x: jax.tree.map(lambda each: each + 1, {"a": x})["a"], Outcome.KEEPS)
+    yield Case("JAX", "numpy.asarray", jax.numpy.asarray)
+    yield Case("JAX", "from_dlpack", jax.dlpack.from_dlpack)
+
+
+def _annotations() -> Iterator[Case]:
+    import jaxtyping
+    import pydantic
+
+    def model(x: Any) -> Any:
+        kind = ua.Array if isinstance(x, ua.Array) else pydantic.SkipValidation[Any]
+        made = pydantic.create_model("Model", x=(kind, ...))
+        return made(x=x).x
+
+    def refusing(x: Any) -> Any:
+        made = pydantic.create_model("Model", x=(ua.Array, ...))
+        return made(x=x.tolist())
+
+    def annotated(x: Any) -> Any:
+        kind: Any = jaxtyping.Float[ua.Array, "a b"]
+        wrong: Any = jaxtyping.Float[ua.Array, "a"]
+        integers: Any = jaxtyping.Int[ua.Array, "a b"]
+        if isinstance(x, ua.Array):
+            assert isinstance(x, kind)
+            assert not isinstance(x, wrong)
+            assert not isinstance(x, integers)
+        return x
+
+    yield Case("pydantic", "a field of type ua.Array", model, Outcome.KEEPS)
+    yield Case("pydantic", "a list in that field", refusing, Outcome.REFUSES, "instance of Array")
+    yield Case("jaxtyping", "Float[ua.Array, 'a b']", annotated, Outcome.KEEPS)
+
+
+# What each group needs, beside the table's own rows.
+GROUPS: dict[str, tuple[Callable[[], Iterator[Case]], tuple[str, ...]]] = {
+    "NumPy": (_numpy, ()),
+    "einops": (_einops, ("einops",)),
+    "xarray": (_xarray, ("xarray", "pandas")),
+    "pandas": (_pandas, ("pandas",)),
+    "files": (_files, ("h5py", "zarr", "joblib", "safetensors", "PIL")),
+    "torch": (_torch, ("torch",)),
+    "JAX": (_jax, ("jax",)),
+    "annotations": (_annotations, ("pydantic", "jaxtyping")),
+}

@@ -1,0 +1,68 @@
+"""Each row of the table of clients: what comes of our arrays, beside NumPy's."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+
+from .cases import GROUPS, VALUES, Outcome
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("group", GROUPS)
+def test_clients(backend: str, group: str) -> None:
+    make, modules = GROUPS[group]
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    for case in make():
+        x = ua.asarray(VALUES, copy=True)
+        assert x.backend == backend
+        said = f"{case.client}, {case.what}, on {backend}"
+        if case.outcome is Outcome.REFUSES:
+            # ``pytest.raises`` fails where the client takes it: the table has another row then.
+            with pytest.raises(Exception, match=re.escape(case.words)):
+                case.program(x)
+            np.testing.assert_array_equal(np.asarray(x), VALUES, err_msg=said)
+            continue
+        found, expected = case.program(x), case.program(VALUES.copy())
+        if case.outcome is Outcome.KEEPS:
+            assert isinstance(found, ua.Array), (said, type(found))
+            assert found.backend == backend, said
+        np.testing.assert_allclose(_values(found), _values(expected), rtol=1e-6, atol=1e-12, err_msg=said)
+
+
+def _values(found: Any) -> np.ndarray:
+    return np.asarray(found).astype(np.float64)
+
+
+@pytest.mark.parametrize("first", ["unifyarr", "einops"])
+def test_the_order_of_imports_is_free(first: str) -> None:
+    pytest.importorskip("einops")
+    second = {"unifyarr": "einops", "einops": "unifyarr"}[first]
+    program = f"""
+import {first}
+import {second}
+x = unifyarr.zeros((2, 3))
+assert einops.rearrange(x, "a b -> b a").shape == (3, 2)
+import gc
+gc.collect()
+assert einops.rearrange(x[:1], "a b -> b a").shape == (3, 1)
+assert not {{"torch", "jax", "tensorflow"}} & set(__import__("sys").modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
+def test_a_model_writes_lists() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    made = pydantic.create_model("Model", x=(ua.Array, ...))(x=ua.asarray([1.0, 2.0]))
+    assert made.model_dump_json() == '{"x":[1.0,2.0]}'
+    assert made.model_dump()["x"] is made.x
