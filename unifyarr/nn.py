@@ -16,15 +16,17 @@ from .functions.activations import (
     softsign,
 )
 from .functions.attention import multi_head_attention, scaled_dot_product_attention
-from .functions.channels import batch_norm, group_norm
-from .functions.classification import cross_entropy
+from .functions.channels import batch_norm, group_norm, instance_norm
+from .functions.classification import cross_entropy, nll_loss
 from .functions.convolution import conv1d, conv2d, conv3d
 from .functions.entropies import binary_cross_entropy, binary_cross_entropy_with_logits, kl_divergence
 from .functions.exponentials import log_softmax, logsumexp, softmax
+from .functions.gates import glu, hardsigmoid, hardtanh, log_sigmoid, relu6
 from .functions.layers import dropout, embedding, linear, one_hot
 from .functions.losses import huber_loss, mae_loss, mse_loss
 from .functions.normalization import l2_normalize, layer_norm, rms_norm
 from .functions.pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
+from .functions.similarities import cosine_similarity
 
 __all__ = [
     "avg_pool1d",
@@ -36,19 +38,25 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "embedding",
     "gelu",
+    "glu",
     "group_norm",
+    "hardsigmoid",
     "hardswish",
+    "hardtanh",
     "huber_loss",
+    "instance_norm",
     "kl_divergence",
     "l2_normalize",
     "layer_norm",
     "leaky_relu",
     "linear",
+    "log_sigmoid",
     "log_softmax",
     "logsumexp",
     "mae_loss",
@@ -58,8 +66,10 @@ __all__ = [
     "mish",
     "mse_loss",
     "multi_head_attention",
+    "nll_loss",
     "one_hot",
     "relu",
+    "relu6",
     "rms_norm",
     "scaled_dot_product_attention",
     "selu",

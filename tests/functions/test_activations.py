@@ -62,6 +62,11 @@ FORMULAS: dict[str, tuple[dict[str, Any], Formula]] = {
     "elu, steep": ({"alpha": 2.5}, lambda x: np.where(x > 0, x, 2.5 * np.expm1(x))),
     "gelu": ({}, gelu),
     "gelu, by tanh": ({"approximate": "tanh"}, gelu_by_tanh),
+    "hardsigmoid": ({}, lambda x: (np.clip(x, -3, 3) + 3) / 6),
+    "hardtanh": ({}, lambda x: np.clip(x, -1, 1)),
+    "hardtanh, wide": ({"min_val": -2.5, "max_val": 3.0}, lambda x: np.clip(x, -2.5, 3.0)),
+    "log_sigmoid": ({}, lambda x: -softplus(-x)),
+    "relu6": ({}, lambda x: np.clip(x, 0, 6)),
     "hardswish": ({}, lambda x: np.maximum(x, -3) * ((np.clip(x, -3, 3) + 3) / 6)),
     "leaky_relu": ({}, lambda x: np.where(x > 0, x, x * 0.01)),
     "leaky_relu, steep": ({"negative_slope": 2.0}, lambda x: np.where(x > 0, x, x * 2)),
@@ -74,6 +79,8 @@ FORMULAS: dict[str, tuple[dict[str, Any], Formula]] = {
     "softplus, sharp": ({"beta": 4.0}, lambda x: softplus(4 * x) / 4),
     "softsign": ({}, over_one_and),
 }
+# Integers stay integers.
+WHOLE = ("relu", "relu6", "hardtanh")
 EXTREMES = np.array([-np.inf, -1e300, -1e4, -800.0, -40.0, -1e-300, 0.0, 1e-300, 40.0, 1e4, 1e300, np.inf, np.nan])
 
 
@@ -83,7 +90,9 @@ def of(name: str) -> Callable[..., ua.Array]:
 
 
 def expected_of(name: str, values: np.ndarray) -> np.ndarray:
-    keeps = name == "relu" or values.dtype.kind not in "biu"
+    if name == "hardtanh" and values.dtype.kind == "b":
+        return values.astype("i8")
+    keeps = name in WHOLE or values.dtype.kind not in "biu"
     with np.errstate(all="ignore"):
         wide = np.asarray(FORMULAS[name][1](values.astype(Wide)))
         return wide.astype(values.dtype if keeps else "f8")
@@ -97,7 +106,7 @@ def test_activations(backend: str, name: str, dtype: str, data: st.DataObject) -
     # One shape is enough for most dtypes: each is compiled for.
     values = data.draw(seeded(dtype, data.draw(shapes(dtype) if dtype == "float64" else st.just((2, 3)))))
     # The longest integers have more digits than float64.
-    rounded = values.astype("f8") if values.dtype.kind in "iu" and name != "relu" else values
+    rounded = values.astype("f8") if values.dtype.kind in "iu" and name not in WHOLE else values
     actual = of(name)(in_layout(values, data.draw(layouts(dtype))))
     # What is so small that a factor of it is subnormal may be lost, as engines flush these.
     lost = 128 * float(ua.finfo(dtype).smallest_normal) if dtype in ("bfloat16", *FLOATS) else 0.0
@@ -117,7 +126,8 @@ def test_half_precision_is_rounded_once(backend: str, name: str) -> None:
     assert_same(of(name)(ua.asarray(values)), expected_of(name, values), rtol=2.0**-10, signed_zeros=False)
 
 
-TORCH = {"gelu, by tanh": ("gelu", {"approximate": "tanh"}), "elu, steep": ("elu", {"alpha": 2.5})}
+TORCH = {"log_sigmoid": ("logsigmoid", {}), "hardtanh, wide": ("hardtanh", {"min_val": -2.5, "max_val": 3.0})}
+TORCH |= {"gelu, by tanh": ("gelu", {"approximate": "tanh"}), "elu, steep": ("elu", {"alpha": 2.5})}
 
 
 @pytest.mark.parametrize("name", [name for name in FORMULAS if "," not in name or name in TORCH])

@@ -103,7 +103,9 @@ CONSTANT: dict[str, tuple[int | str, ...]] = {
     "nn.dropout": (1,),
     "special.betainc": (0, 1),
     **dict.fromkeys(("special.gammainc", "special.gammaincc", "special.zeta"), (0,)),
-    **dict.fromkeys(("nn.group_norm", "nn.l2_normalize", "nn.layer_norm"), ("eps",)),
+    **dict.fromkeys(
+        ("nn.cosine_similarity", "nn.group_norm", "nn.instance_norm", "nn.l2_normalize", "nn.layer_norm"), ("eps",)
+    ),
     "nn.scaled_dot_product_attention": ("scale",),
 }
 # Derivatives that engines lack, and say so: by the engine and the direction, calls or functions.

@@ -7,7 +7,7 @@ from .._core.arrays.convert import as_real_floating
 from .._core.arrays.overlap import overlap
 from .._core.arrays.scratch import room
 from .._core.calling.invoke import attempt, check_result, store_several
-from .._core.declaring.declare import mixed
+from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis, size
 from .._core.writing.inplace import check_device, check_target
@@ -228,3 +228,57 @@ def group_norm(
     centred = subtract(x, center, out=room(out, x.shape, x.dtype, *given(weight, bias)))
     spread = to_channels(root_mean_square(reshape(centred, grouped), axes, eps))
     return rescale(centred, spread, weight, bias).astype(dtype, copy=False)
+
+
+@compositional(namespace="nn", scratch=True)
+def instance_norm(
+    x: Array,
+    /,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    axis: int = 1,
+    eps: float = 1e-5,
+    out: Array | None = None,
+) -> Array:
+    """Give each channel of each example mean 0 and variance 1: ``group_norm`` with a group for each channel.
+
+    Parameters
+    ----------
+    x
+        An array of real numbers, with the examples along its first axis; bools and integers are taken as float64.
+    weight, bias
+        What each channel is multiplied by and shifted by then: arrays of shape (channels,).
+    axis
+        The axis of the channels, not the first one.
+    eps
+        What is added to the variance, to keep its root from zero.
+    out
+        An array of the shape of ``x`` for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the shape of ``x`` and the dtype that the inputs promote to, or ``out``.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of bounds.
+    DtypeError
+        If an input is complex.
+    ShapeError
+        If weight or bias have another shape, or the axis is the first one.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.asarray([[[1.0, 3.0], [10.0, 30.0]]])
+    >>> ua.nn.instance_norm(x, eps=0.0)
+    array([[[-1.,  1.],
+            [-1.,  1.]]])
+
+    Source: Ulyanov et al., "Instance Normalization: The Missing Ingredient for Fast Stylization" (2016).
+    """
+    axis = as_axis(axis, x.ndim)
+    return group_norm(x, weight, bias, groups=max(1, x.shape[axis]), axis=axis, eps=eps, out=out)

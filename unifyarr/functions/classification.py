@@ -1,11 +1,11 @@
-"""The loss of classifiers."""
+"""The losses of classifiers."""
 
 from __future__ import annotations
 
 from .._core.arrays.array import Array
 from .._core.arrays.scratch import reuse
 from .._core.calling.invoke import attempt
-from .._core.declaring.declare import mixed
+from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis
 from ..errors import DtypeError, ShapeError
@@ -99,7 +99,9 @@ def cross_entropy(
     Source: Bridle, "Probabilistic interpretation of feedforward classification network outputs" (1990).
     """
     axis = as_axis(axis, x.ndim)
-    _check_classes(x, target, weight, axis, label_smoothing)
+    _check_classes("cross_entropy", x, target, weight, axis)
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(f"label_smoothing of cross_entropy() is between 0 and 1, not {label_smoothing!r}")
     if dtypes.rank(target.dtype) > 1:
         _check_probabilities(target)
         dtype, (x, target) = operands("cross_entropy", reduction, x, target)
@@ -111,25 +113,94 @@ def cross_entropy(
     return reduce(loss, reduction, dtype)
 
 
-def _check_classes(x: Array, target: Array, weight: object, axis: int, label_smoothing: float) -> None:
-    """Check the arguments of cross_entropy() that belong to classes."""
+@compositional(namespace="nn")
+def nll_loss(
+    x: Array,
+    target: Array,
+    /,
+    weight: Array | None = None,
+    *,
+    axis: int = -1,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    out: Array | None = None,
+) -> Array:
+    """Return the negative logarithms of the probabilities of the right classes, given those of all.
+
+    ``cross_entropy`` takes logits, and computes this of their ``log_softmax``.
+
+    Parameters
+    ----------
+    x
+        Logarithms of probabilities: an array of real numbers with an axis of the classes.
+    target
+        The right classes: integers, of the shape of ``x`` without that axis.
+    weight
+        A number for each class that its losses are multiplied by. The mean of losses is weighted by it.
+    axis
+        The axis of the classes: the last one; torch has it at 1.
+    ignore_index
+        The index in ``target`` that stands for none: such a loss is zero and doesn't count in the mean.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``, which returns the loss of each element.
+    out
+        An array of the result's shape for the result.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of ``x``, or ``out``: 0-d unless ``reduction`` is ``"none"``.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of bounds.
+    DtypeError
+        If an input is complex, or ``target`` isn't of integers.
+    IndexError
+        If there's no class of an index.
+    ShapeError
+        If ``target`` or ``weight`` have another shape than ``x`` wants.
+    ValueError
+        If there's no such reduction.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> x = ua.log(ua.asarray([[0.5, 0.5], [0.25, 0.75]]))
+    >>> ua.nn.nll_loss(x, ua.asarray([0, 1]), reduction="none")
+    array([0.69314718, 0.28768207])
+
+    Source: torch's ``nll_loss``.
+    """
+    axis = as_axis(axis, x.ndim)
+    if dtypes.rank(target.dtype) != 1:
+        raise DtypeError(f"target of nll_loss() holds indices of classes, integers, not {target.dtype}")
+    _check_classes("nll_loss", x, target, weight, axis)
+    dtype, (x,) = operands("nll_loss", reduction, x)
+    loss, counts = _of_indices(x, target, _along(weight, x, axis), axis, ignore_index, normalized=True)
+    if reduction == "mean":
+        return divide(sum(loss), sum(counts)).astype(dtype, copy=False)
+    return reduce(loss, reduction, dtype)
+
+
+def _check_classes(name: str, x: Array, target: Array, weight: object, axis: int) -> None:
+    """Check the arguments of a loss that belong to classes."""
     rest = (*x.shape[:axis], *x.shape[axis + 1 :])
     if dtypes.rank(target.dtype) not in (1, 2):
         raise DtypeError(
-            f"target of cross_entropy() holds indices of classes, integers, or floating-point probabilities, not "
+            f"target of {name}() holds indices of classes, integers, or floating-point probabilities, not "
             f"{target.dtype}: cast it first, with astype()"
         )
     wanted = rest if dtypes.rank(target.dtype) == 1 else x.shape
     if target.shape != wanted:
         raise ShapeError(
-            f"target of cross_entropy() has shape {target.shape}, but for logits of shape {x.shape} with the classes "
+            f"target of {name}() has shape {target.shape}, but for logits of shape {x.shape} with the classes "
             f"on axis {axis} one of {target.dtype} has {wanted}"
         )
     if weight is not None and (not isinstance(weight, Array) or weight.shape != (x.shape[axis],)):
         given = f"shape {weight.shape}" if isinstance(weight, Array) else f"{weight!r}"
-        raise ShapeError(f"weight of cross_entropy() has a number for each of {x.shape[axis]} classes, not {given}")
-    if not 0 <= label_smoothing <= 1:
-        raise ValueError(f"label_smoothing of cross_entropy() is between 0 and 1, not {label_smoothing!r}")
+        raise ShapeError(f"weight of {name}() has a number for each of {x.shape[axis]} classes, not {given}")
 
 
 # How far a probability may be outside of [0, 1]: because of rounding in bfloat16, or a step of finite differences.
@@ -177,9 +248,16 @@ def _picked(x: Array, index: Array, axis: int) -> Array:
 
 
 def _of_indices(
-    x: Array, target: Array, weight: Array | None, axis: int, ignore_index: int, label_smoothing: float
+    x: Array,
+    target: Array,
+    weight: Array | None,
+    axis: int,
+    ignore_index: int,
+    label_smoothing: float = 0.0,
+    *,
+    normalized: bool = False,
 ) -> tuple[Array, Array]:
-    """Return the losses, and their weights in the mean."""
+    """Return the losses, and their weights in the mean; ``normalized`` says that ``x`` holds logarithms already."""
     classes = x.shape[axis]
     kept = not_equal(target, ignore_index)
     if target.dtype in dtypes.SIGNED:
@@ -189,8 +267,8 @@ def _of_indices(
         # A negative index is an error here, not one that counts from the end: put it out of bounds.
         places = where(less(places, 0), classes, places)
     index = expand_dims(places, axis)
-    if label_smoothing:
-        logarithms = log_softmax(x, axis=axis)
+    if label_smoothing or normalized:
+        logarithms = x if normalized else log_softmax(x, axis=axis)
         picked = take_along_axis(logarithms, index, axis=axis)
     else:
         picked = _picked(x, index, axis)

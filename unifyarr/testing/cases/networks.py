@@ -10,11 +10,15 @@ POSITIVE = np.abs(A)
 
 line(names("nn.", "elu gelu hardswish leaky_relu mish relu selu sigmoid"), case(A), case(K), case(-A))
 line(names("nn.", "silu softplus softsign"), case(A), case(K), case(-A))
+line(names("nn.", "hardsigmoid hardtanh log_sigmoid relu6"), case(A), case(K), case(-A))
+line("nn.glu", case(np.concatenate([A, B], axis=1)), case(ROW[..., :2].copy()))
+line("nn.cosine_similarity", case(A, B), case(A, V), case(K, K[::-1].copy(), axis=0))
 line("nn.softmax nn.log_softmax nn.l2_normalize", case(A), case(ROW, axis=0))
 line("nn.logsumexp", case(A), case(ROW, axis=0), case(A, axis=()))
 
 line("nn.batch_norm", case(A, V, V**2, V[::-1].copy(), V), case(A, np.zeros(3), np.ones(3)))
 line("nn.group_norm", case(np.concatenate([A, B], axis=1), groups=2), case(A, groups=3), case(A, V, V, groups=1))
+line("nn.instance_norm", case(SIGNALS), case(A, V, V))
 line("nn.layer_norm", case(A, V, V[::-1].copy()), case(A), case(ROW, axis=0))
 line("nn.rms_norm", case(A, V), case(A), case(ROW, axis=0))
 
@@ -31,6 +35,7 @@ line(
     *("nn.cross_entropy", case(A, np.array([2, 0]), V, reduction="none", label_smoothing=0.1)),
     *(case(A, INDEX), case(A, INDEX, np.ones(3), reduction="none")),
 )
+line("nn.nll_loss", case(-POSITIVE, INDEX, np.abs(V)), case(A, INDEX, np.ones(3), reduction="none"))
 line("nn.huber_loss", case(A, B, delta=2.0, reduction="none"), SCALARS)
 line("nn.kl_divergence", case(A, np.abs(B), reduction="none"), SCALARS)
 line("nn.mae_loss", case(A, B, reduction="none"), SCALARS)
