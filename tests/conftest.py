@@ -11,6 +11,7 @@ import itertools
 import os
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from . import engines
 
 pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
 pytest_plugins = ["tests.alone", "tests.quick"]
+CHUNKS = "chunks(length): of arrays that are large for another reason, on engines with chunks, whatever the settings"
 
 # Engines compile at their first call with a shape, which no deadline foresees.
 # The database is in memory and the seed stands in pyproject.toml: ``derandomize`` would do the same, but without any
@@ -48,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for line in LINES:
+    for line in (*LINES, CHUNKS):
         config.addinivalue_line("markers", line)
     left_out = {*ua.available_backends()} - {"numpy", *_selected(config)}
     if left_out:
@@ -134,5 +136,6 @@ def pytest_runtest_teardown() -> None:
 def backend(request: pytest.FixtureRequest) -> Iterator[str]:
     """The name of the backend under test, current while the test runs."""
     name: str = request.param
-    with ua.use_backend(name), np.errstate(all="ignore"):
+    marker = request.node.get_closest_marker("chunks")
+    with ua.use_backend(name), np.errstate(all="ignore"), ua.using_chunks(*marker.args) if marker else nullcontext():
         yield name

@@ -132,6 +132,7 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.chunks(SIZE // 4)
 @pytest.mark.parametrize("name", WRITES)
 def test_without_counts_writes_copy_and_are_right(uncounted: str, name: str) -> None:
     values, x = np.arange(float(SIZE)), ua.arange(float(SIZE))

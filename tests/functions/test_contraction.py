@@ -139,6 +139,7 @@ def test_a_sum_stays_in_its_dtype(backend: str) -> None:
     assert_same(ua.einsum("ij->i", ua.asarray(truth)), np.array([True, False]))
 
 
+@pytest.mark.chunks(25_000)
 def test_the_order_of_many_operands_keeps_what_is_between_small(backend: str) -> None:
     # From the left, the first product alone would have ten thousand million elements.
     vector, matrix = ua.ones((100_000,)), ua.ones((100_000, 2))

@@ -130,6 +130,7 @@ def test_scalars_beside_arrays_are_weak_in_where(backend: str, dtype: str) -> No
     assert ua.where(condition, 1.5, ua.asarray([1, 2])).dtype == ua.float64
 
 
+@pytest.mark.chunks(10_000)
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
 def test_where_keeps_the_bits_of_many_wide_integers(backend: str, dtype: str) -> None:
     # TensorFlow selects these as real numbers of the same bits, some of which are NaN.

@@ -582,6 +582,7 @@ def test_methods_and_decorators(backend: str) -> None:
     assert "step" in repr(Model.__dict__["step"])
 
 
+@needs("variables")
 def test_variables_are_written_by_their_engine(backend: str) -> None:
     x = ua.variable(np.arange(3.0))
     native = x.native

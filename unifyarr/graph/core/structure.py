@@ -40,6 +40,9 @@ def _value(constant: Constant) -> Hashable:
     data, key = constant.data, constant.signature()
     if key != id(data):
         return key
+    if hasattr(data, "__dask_tokenize__"):
+        # Values that aren't computed have a name, which they decide.
+        return (type(data), data.__dask_tokenize__())
     # The arrays of most engines have one of the two methods.
     values = data if hasattr(data, "tolist") else data.numpy() if hasattr(data, "numpy") else None
     return key if values is None else (str(data.dtype), tuple(data.shape), repr(values.tolist()))
