@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.testing import needs
+from unifyarr.testing import has, needs
 
 from .arrays import each_view, pair
 from .engines import default_device
@@ -62,7 +62,7 @@ def test_attributes_of_0d_arrays(backend: str) -> None:
 def test_the_native_array_is_the_engines(backend: str) -> None:
     for x in (ua.zeros(3), ua.zeros((2, 3)).T, ua.zeros(3)[::-1], ua.asarray(1)):
         root = type(x.native).__module__.split(".")[0]
-        assert root in {"numpy": {"numpy"}, "torch": {"torch"}, "jax": {"jaxlib", "jax"}}.get(backend, {"tensorflow"})
+        assert root in {"jax": {"jaxlib", "jax"}}.get(backend, {backend})
 
 
 def test_to_device(backend: str) -> None:
@@ -221,8 +221,11 @@ def test_repr_names_the_backend_where_it_isnt_the_current_one(backend: str) -> N
     if not other:
         pytest.skip("one backend alone is installed")
     with ua.use_backend(other):
+        if not has(backend, "values"):
+            assert repr(x.astype("int8")) == f"array(<int8 of shape (2,), not computed>, backend={backend!r})"
+            ua.compute(x)
         assert shown(x) == f"array([1, 2], backend={backend!r})"
-        assert shown(x.astype("int8")) == f"array([1, 2], dtype=int8, backend={backend!r})"
+        assert shown(ua.compute(x.astype("int8"))) == f"array([1, 2], dtype=int8, backend={backend!r})"
         assert str(x) == "[1 2]"
 
 
