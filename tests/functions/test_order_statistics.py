@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unifyarr as ua
+from unifyarr._core.engines.registry import load
 
 from ..gradients import TRACING, gradient, traced
 from ..natives import skip_unless
@@ -98,6 +99,18 @@ def test_every_place(backend: str, method: str, length: int) -> None:
     for few_of_them in (q[:8], q[12:19], q[-7:]):
         wanted = np.quantile(values, few_of_them, method=method)  # type: ignore[call-overload]
         assert_same(ua.quantile(ua.asarray(values), few_of_them, method=method), wanted)
+
+
+def test_few_quantiles_sort_nothing(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_unless(backend, "numpy", "dask", why="an engine that partitions at several places")
+    monkeypatch.delitem(load(backend).kernels, "sort")
+    # Of a length that no other test has: no shortcut was recorded.
+    values = np.random.default_rng(0).permuted(np.tile(np.arange(57.0), (3, 1)), axis=1)
+    values[1, 3] = np.nan
+    x = ua.asarray(values)
+    assert_same(ua.quantile(x, [0.1, 0.5, 0.99], axis=1), np.quantile(values, [0.1, 0.5, 0.99], axis=1))
+    assert_same(ua.median(x, axis=1), np.median(values, axis=1))
+    assert_same(ua.median(ua.asarray(values[0].astype("uint8"))), np.asarray(28.0))
 
 
 @pytest.mark.parametrize("method", ["linear", "weibull", "lower", "closest_observation", "midpoint"])

@@ -8,7 +8,7 @@ import dask.array as da
 import numpy as np
 
 from ..kernels import declines
-from ._chunks import Chunk, Task, joining, whole
+from ._chunks import Chunk, joining, kernel_of, whole
 
 
 def _along(name: str, dtype: Any) -> Any:
@@ -25,20 +25,8 @@ def _along(name: str, dtype: Any) -> Any:
 sort, argsort = _along("sort", None), _along("argsort", np.int64)
 
 
-class Partition(Task):
-    """Rows of a chunk with the elements of some places where sorting has them."""
-
-    def __init__(self, places: tuple[int, ...]) -> None:
-        self.places = places
-
-    def __call__(self, x: Any) -> Any:
-        """Return the partitioned chunk."""
-        return np.partition(x, self.places)
-
-
 def _lacks_an_order(x: da.Array, /, **_: Any) -> bool:
-    # NaN has no place there.
-    return x.dtype.name == "bfloat16"
+    return kernel_of("sorting", "partition").declines(x)  # type: ignore[attr-defined, no-any-return]
 
 
 @declines(_lacks_an_order)
@@ -48,4 +36,4 @@ def partition(x: da.Array, /, *, places: tuple[int, ...]) -> da.Array:
         return NotImplemented
     if x.numblocks[-1] > 1:
         joining("partition", x)
-    return whole(x, (x.ndim - 1,)).map_blocks(Partition(places), dtype=x.dtype)
+    return whole(x, (x.ndim - 1,)).map_blocks(Chunk("sorting", "partition", places=places), dtype=x.dtype)

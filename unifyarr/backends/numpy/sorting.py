@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..kernels import bound_by, support_native_out
+from ..kernels import bound_by, declines, support_native_out
 from . import _direct as np
 from ._bfloat16 import ordered
 
@@ -65,6 +65,16 @@ def _restore(result: np.ndarray, x: np.ndarray, axis: int) -> None:
             result[result == 0] = zeros
     if x.size and np.isnan(result[..., [0, -1]]).any():
         result[np.isnan(result)] = x[np.isnan(x)]
+
+
+def _lacks_an_order(x: np.ndarray, /, **_: Any) -> bool:
+    # NaN of bfloat16 has no place there, and of float16 the wrong one on some processors.
+    return x.itemsize == 2 and x.dtype.kind not in "iu"
+
+
+@declines(_lacks_an_order)
+def partition(x: np.ndarray, /, *, places: tuple[int, ...]) -> np.ndarray:
+    return NotImplemented if _lacks_an_order(x) else np.partition(x, places)
 
 
 def _argsorting(*, axis: int, descending: bool, stable: bool) -> Callable[[np.ndarray], np.ndarray]:
