@@ -12,14 +12,15 @@ With ``--devices`` each first axis is split between so many devices on JAX, in o
 chunks of that length on dask, which runs where it's named.
 
 Rows are milliseconds of a call by the clock, the median of rounds in which all versions take turns, and their ratio to
-the version by hand for that engine. Each first result is compared with NumPy's. A version that isn't there, or doesn't
-work here, is a line that says so.
+the version by hand for that engine. Each first result is compared with NumPy's: its bits, and its greatest
+difference as a part of the greatest value. A version that isn't there, or doesn't work here, is a line that says so.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import importlib
 import os
 import statistics
@@ -129,12 +130,17 @@ def values(x: Any) -> list[np.ndarray]:
     return [np.array(each) for each in (x if isinstance(x, tuple | list) else (x,))]
 
 
-def check(run: Run, expected: list[np.ndarray]) -> None:
-    """Raise unless a first run gives NumPy's values."""
+def check(run: Run, expected: list[np.ndarray]) -> str:
+    """Return the bits of a first run, and how far it is from NumPy's values; raise unless it gives these."""
     found = values(run())
     assert len(found) == len(expected), f"{len(found)} results in place of {len(expected)}"
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+    off = max(
+        float(np.max(np.abs(one - other)) / np.max(np.abs(other))) for one, other in zip(found, expected, strict=True)
+    )
+    bits = hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in found)).hexdigest()
+    return f"bits {bits[:8]}, off by {off:.0e}"
 
 
 def versions(
@@ -157,11 +163,11 @@ def versions(
         try:
             run = make()
             start = time.perf_counter()
-            check(run, expected)
+            what = check(run, expected)
         except Exception as error:
             print(f"  {backend:12}{name:22} doesn't work: {type(error).__name__}: {str(error)[:120]}")
             continue
-        print(f"  {backend:12}{name:22} first call {time.perf_counter() - start:8.2f} s")
+        print(f"  {backend:12}{name:22} first call {time.perf_counter() - start:8.2f} s, {what}")
         runs[backend, name] = run
     return runs
 
