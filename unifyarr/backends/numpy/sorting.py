@@ -69,7 +69,7 @@ def _restore(result: np.ndarray, x: np.ndarray, axis: int) -> None:
 
 def _lacks_an_order(x: np.ndarray, /, **_: Any) -> bool:
     # NaN of bfloat16 has no place there, and of float16 the wrong one on some processors.
-    return x.itemsize == 2 and x.dtype.kind not in "iu"
+    return x.dtype.itemsize == 2 and x.dtype.kind not in "iu"
 
 
 @declines(_lacks_an_order)
