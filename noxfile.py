@@ -1,4 +1,4 @@
-"""Sessions: ``nox -s quick``, ``tests``, ``interpreters``, ``lint``, ``typecheck``, ``docs``, ``bench``,
+"""Sessions: ``nox -s quick``, ``tests``, ``dask``, ``interpreters``, ``lint``, ``typecheck``, ``docs``, ``bench``,
 ``conformance``, ``gpu``.
 """
 
@@ -47,6 +47,16 @@ def quick(session: nox.Session) -> None:
     """Test every function on NumPy and torch with one dtype of each kind, then the graph: in under two minutes."""
     install(session, "torch", "test")
     session.run("pytest", "--quick", "-q", *(session.posargs or QUICK))
+
+
+@nox.session
+def dask(session: nox.Session) -> None:
+    """Run all tests on dask with one dtype of each kind, in chunks as they are by default, then of two elements."""
+    install(session, "dask", "test")
+    blocks = {"DASK_ARRAY__CHUNK_SIZE": "32B"}
+    for chunks in ({}, blocks):
+        settings = {**QUIET, **chunks, "DASK_SCHEDULER": "synchronous"}
+        session.run("pytest", "-n", "2", "--quick", "--backends", "dask", "-rs", *session.posargs, env=settings)
 
 
 @nox.session(python=["3.11", "3.12", "3.13", "3.14", "3.14t"])

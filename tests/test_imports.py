@@ -231,7 +231,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 LOADED = (
     "import sys; loaded = {name.split('.')[0] for name in sys.modules}; "
-    "print(sorted({'torch', 'jax', 'jaxlib', 'tensorflow', 'keras'} & loaded))"
+    "print(sorted({'torch', 'jax', 'jaxlib', 'tensorflow', 'keras', 'dask'} & loaded))"
 )
 
 

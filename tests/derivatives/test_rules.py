@@ -22,8 +22,6 @@ _COSTLY = "jax", "tensorflow"
 def _cases(backend: str, name: str) -> list[Case]:
     if name not in load(backend).kernels:
         pytest.skip(f"{backend} has no kernel for {name}")
-    if backend in _COSTLY and name == "square_repeatedly":
-        pytest.skip("differences by how often it squares are jumps of the kernel there")
     return BY_NAME[name][: 1 if backend in _COSTLY else None]
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 import unifyarr as ua
 
 from ..oracle import assert_same, assert_values
+from .calls import skip_without_values
 
 
 def ours(x: Any) -> Any:
@@ -46,10 +46,13 @@ def assert_agrees(theirs: Callable[..., Any], own: Callable[..., Any], *args: An
         warnings.simplefilter("ignore")
         expected, errors = _outcome(theirs, args, kwargs)
         if errors:
-            with pytest.raises(errors):
-                own(*ours(args), **ours(kwargs))
-        else:
-            assert_alike(own(*ours(args), **ours(kwargs)), expected, **tolerance)
+            try:
+                found = own(*ours(args), **ours(kwargs))
+            except errors:
+                return
+            skip_without_values(getattr(own, "__name__", "this"))
+            raise AssertionError(f"NumPy raises {errors}, but here it gives {found!r}")
+        assert_alike(own(*ours(args), **ours(kwargs)), expected, **tolerance)
 
 
 def _outcome(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, tuple[type[Exception], ...]]:

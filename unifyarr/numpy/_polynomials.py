@@ -123,12 +123,14 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
         length = divisor.shape[0]
         rest = ua.concat([rest[1:length] - factor * divisor[1:], rest[length:]])
     quotient = ua.stack(parts)
+    if not rest.shape[0]:
+        return quotient, ua.zeros_like(quotient[:1])
     values = known_values(rest)
     if values is None:
         return quotient, rest
     # What is zero to rounding is no coefficient of the remainder, but for its last one.
-    first = next((place for place, each in enumerate(values) if abs(each) > 1e-8), max(len(values) - 1, 0))
-    return quotient, rest[first:] if values else ua.zeros_like(quotient[:1])
+    first = next((place for place, each in enumerate(values) if abs(each) > 1e-8), len(values) - 1)
+    return quotient, rest[first:]
 
 
 @follows(numpy.polyder)

@@ -84,10 +84,10 @@ def _into_blocks(x: da.Array, value: da.Array, indices: tuple[da.Array, ...], re
     places, found = _labels(x, value, indices)
     lead = len(found)
     aligned = {lead + place: lengths for place, lengths in enumerate(x.chunks[count:])}
-    operands: list[Any] = [x, tuple(places), value.rechunk({**dict.fromkeys(range(lead), -1), **aligned})]
-    operands.append((*found, *places[count:]))
+    # How many places there are need not be known.
+    operands: list[Any] = [x, tuple(places), whole(value, range(lead)).rechunk(aligned), (*found, *places[count:])]
     for index in indices:
-        operands += [index.rechunk(-1), tuple(found)]
+        operands += [whole(index, range(lead)), tuple(found)]
     starts = tuple(da.from_array(_starts(x.chunks[axis]), chunks=1) for axis in range(count))
     for axis, each in enumerate(starts):
         operands += [each, (axis,)]
