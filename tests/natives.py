@@ -48,6 +48,27 @@ def values_of(array: Any) -> np.ndarray:
     return np.array(array.numpy() if hasattr(array, "numpy") else array)
 
 
+def show_values(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have arrays compute what they show, where an engine wouldn't: ``tests/backends/dask`` has what it shows then."""
+    if has(backend, "values"):
+        return
+    why = ua.Array._unshown
+    monkeypatch.setattr(ua.Array, "_unshown", lambda x: why(ua.compute(x) if why(x) == "not computed" else x))
+
+
+# Examples that need an ability of the engine, by what they call.
+_NEEDS = {
+    "variables": re.compile(r"\bua\.variable\("),
+    "shapes": re.compile(r"\btrim_zeros\(|\bnp\.unique\(.*axis"),
+    "values": re.compile(r"\bnp\.roots\("),
+}
+
+
+def lacking_for(backend: str, text: str) -> list[str]:
+    """Return the abilities that examples need, of those that a backend's engine lacks."""
+    return [ability for ability, calls in _NEEDS.items() if calls.search(text) and not has(backend, ability)]
+
+
 def skip_without_derivatives(backend: str) -> None:
     """Skip a test that takes a derivative, where the backend finds no engine under test to take it."""
     if has(backend, "transformations"):

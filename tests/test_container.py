@@ -434,6 +434,7 @@ def test_inplace_functions_take_containers(backend: str, function: Callable[...,
         assert function(c, 1.0, ensure_in_backend=True) is c
 
 
+@needs("variables")
 def test_what_is_asked_of_arrays_is_asked_of_all_leaves(backend: str) -> None:
     c = sample()
     assert ua.supports_inplace_updates(c) == (has(backend, "writes"))
@@ -493,6 +494,7 @@ def test_a_kernel_that_fails_leaves_all_leaves_as_they_were(backend: str, write:
         assert_leaves(c, VALUES)
 
 
+@needs("values")
 def test_a_value_of_a_leaf_that_fails_leaves_all_as_they_were(backend: str) -> None:
     powers = Container(a=ua.asarray([1, 2]), b=ua.asarray([1, -1]))
     c = Container(a=ua.asarray([2, 3]), b=ua.asarray([2, 3]))

@@ -15,8 +15,9 @@ from xml.etree import ElementTree
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing.abilities import LACKING
 
-from .natives import TRANSFORMS, skip_without_derivatives
+from .natives import TRANSFORMS, lacking_for, show_values, skip_without_derivatives
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -25,10 +26,13 @@ WITH_EXAMPLES = [page for page in PAGES if ">>>" in (DOCS / page).read_text()]
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES)
-def test_examples_run(backend: str, page: str) -> None:
+def test_examples_run(backend: str, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    show_values(backend, monkeypatch)
     text = (DOCS / page).read_text()
     if TRANSFORMS.search(text):
         skip_without_derivatives(backend)
+    if lacking := lacking_for(backend, text):
+        pytest.skip(f"{LACKING} {', '.join(lacking)}: {backend}")
     report: list[str] = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     with ua.use_backend(backend):

@@ -14,7 +14,7 @@ import pytest
 
 import unifyarr as ua
 
-from .natives import TRANSFORMS, skip_without_derivatives
+from .natives import TRANSFORMS, lacking_for, show_values, skip_without_derivatives
 
 MODULES = sorted(
     info.name
@@ -58,7 +58,8 @@ def test_the_functions_have_examples() -> None:
 
 
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
-def test_examples(backend: str, module: str) -> None:
+def test_examples(backend: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    show_values(backend, monkeypatch)
     if any(TRANSFORMS.search(test.docstring or "") for test in examples(module)):
         skip_without_derivatives(backend)
     report: list[str] = []
@@ -69,6 +70,8 @@ def test_examples(backend: str, module: str) -> None:
         ua.set_backend(backend)
         runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
         for test in examples(module):
+            if lacking_for(backend, test.docstring or ""):
+                continue
             runner.run(test, out=report.append)
             assert ua.current_backend() == backend, f"{test.name} leaves another backend behind"
 

@@ -9,7 +9,7 @@ import numpy as np
 import unifyarr as ua
 from unifyarr import Array
 
-BACKENDS = ("numpy", "torch", "jax", "tensorflow")
+BACKENDS = ("numpy", "torch", "jax", "tensorflow", "dask")
 
 
 class Axpy:

@@ -75,6 +75,12 @@ def test_computed_values_are_shown() -> None:
     y = x.copy()
     assert "in 2 chunks of (2,), not computed" in repr(x)
     assert repr(x.persist()) == repr(y.compute()) == "array([0, 1, 2, 3])"
+    # A view that was computed is known, and its base isn't.
+    base = y + 1
+    assert repr(ua.reshape(base, (2, 2)).compute()) == "array([[1, 2],\n       [3, 4]])"
+    assert "not computed" in repr(base)
+    # One of all of its base has the native of that.
+    assert repr(ua.reshape(base, (4,)).compute()) == repr(base) == "array([1, 2, 3, 4])"
     x += 1
     assert "not computed" in repr(x)
 

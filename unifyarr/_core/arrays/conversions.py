@@ -157,9 +157,11 @@ class Conversions(Deferred):
 
     def _unshown(self) -> str:
         """Return why text and HTML show no elements: to look at them would compute them. Else it is empty."""
+        backend = self._backend
+        if backend.knows_values(self._native):
+            return ""
         # On a lazy engine a view of what is known is known.
-        shown = self if self._base is None or self._backend.has_values else self._base
-        if self._backend.knows_values(shown._native):
+        if self._base is not None and not backend.has_values and backend.knows_values(self._base._native):
             return ""
         return "traced" if self._backend.is_traced(self._native) else "not computed"
 

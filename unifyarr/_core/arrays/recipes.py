@@ -61,6 +61,9 @@ class View(Array):
         seen = getattr(self, "_seen", None)
         if getattr(self, "_value", None) is instead_of:
             self._value, self._seen = native, seen
+        elif self._root._native is instead_of:
+            # A view of all of its root, whose native it doesn't keep.
+            self._root._keep(native, instead_of)
 
     # These follow from the recipe: a write needs them, and needn't get the value for them.
 
