@@ -273,8 +273,20 @@ _FIXED = frozenset({int, type(None), type(Ellipsis)})
 def _is_fixed(key: Any) -> bool:
     """Return whether a key of basic indexing means now what it meant before."""
     if key.__class__ is slice:
-        return _FIXED.issuperset((key.start.__class__, key.stop.__class__, key.step.__class__))
+        start, stop, step = key.start, key.stop, key.step
+        return start.__class__ in _FIXED and stop.__class__ in _FIXED and step.__class__ in _FIXED
     return key.__class__ in _FIXED or (key.__class__ is tuple and all(map(_is_fixed, key)))
+
+
+def _is_stored(x: Array, key: Any, view: Array) -> bool:
+    """Return whether a view is ``x[key]``: ``x[key] += v`` ends with storing the view that was updated."""
+    taken = getattr(view, "_key", None)
+    # From Python 3.12 on the slice of the read isn't the one of the write.
+    if taken is not key and not (taken.__class__ is slice is key.__class__ and taken == key):
+        return False
+    if view.__class__ is View:
+        return view._root is x and _is_fixed(key)
+    return view._from is x._native and _is_fixed(key) and not x._backend.is_read_only(x._native)
 
 
 def get_item(self: Array, key: Any) -> Array:
@@ -305,6 +317,8 @@ def get_item(self: Array, key: Any) -> Array:
             array._backend = backend
             base = self._base
             array._base = self if base is None else base
+            array._from = self._native
+            array._key = key
             return array
         native = backend.fast_get_copy(self._native, _lowered(key, backend))
         if native.__class__ in _NUMBERS:
@@ -322,13 +336,14 @@ def set_item(self: Array, key: Any, value: Any) -> None:
     """Write ``x[key] = value``: at once where the engine takes both."""
     if running_mode() is None:
         backend = self._backend
-        if value.__class__ is View and value._root is self and getattr(value, "_key", None) is key and _is_fixed(key):
-            # ``x[key] += v`` ends with this: the view that was updated is stored where it is.
-            return
         if value.__class__ is Element and value._backend is backend:
             native = value._element
         elif value.__class__ is Array and value._backend is backend:
             native = value._native
+            if value._base is not None and _is_stored(self, key, value):
+                return
+        elif value.__class__ is View and _is_stored(self, key, value):
+            return
         else:
             native = value
         lowered = key._native if key.__class__ is Array and key._backend is backend else key

@@ -21,11 +21,10 @@ from .views import Bits, Part, Step, Window, get_through
 class View(Array):
     """A view that is a recipe: a read computes its value from its root's, and a write puts it back."""
 
-    __slots__ = ("_key", "_root", "_seen", "_steps", "_value")
+    __slots__ = ("_root", "_seen", "_steps", "_value")
 
     _root: Array
     _steps: tuple[Step, ...]
-    _key: object
     # The value got last, and the token that the root had then.
     _value: Any
     _seen: object

@@ -30,6 +30,8 @@ def set_shape(x: Array, shape: Any, /) -> None:
         geometry(x).reshape(shape, copy=False)
     except ValueError:
         raise AttributeError(f"an array of this layout has shape {shape} in a copy only: {_INSTEAD}") from None
+    # It's ``base[key]`` no more.
+    x._key = None
     if is_recipe(x):
         x._steps = steps_with(x, Reshape(before, shape))
         x._seen = object()

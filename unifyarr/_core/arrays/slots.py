@@ -43,11 +43,13 @@ class Slots:
     ``_run``     the writes collected in a variable of    its holder has the values of         ownership
                  the engine last, which the next write    ``_native``
                  may resume
+    ``_key``     the key by which a view was taken, a     ``None`` once it has another shape   elements indexing
+                 recipe from its root                                                          reshaping
+    ``_from``    the native from which ``_key`` took a    written with ``_key``                elements
+                 view that isn't a recipe
     ``_root``    the array that a recipe starts from      no recipe                            recipes
     ``_steps``   how the value of a recipe follows from   not empty; no two windows in a row   recipes reshaping
                  its root's
-    ``_key``     the key by which a recipe was taken from that of ``root[key]``                indexing
-                 its root
     ``_value``   the value of a recipe that was computed  that for the root's value at         recipes updating
                  last                                     ``_seen``
     ``_seen``    the token that the root had then         written with ``_value``              recipes reshaping
@@ -55,7 +57,10 @@ class Slots:
     ============ ======================================== ==================================== =======================
     """
 
-    __slots__ = ("__weakref__", "_backend", "_base", "_born", "_element", "_native", "_owned", "_run", "_token")
+    __slots__ = (
+        *("__weakref__", "_backend", "_base", "_born", "_element", "_from", "_key", "_native", "_owned", "_run"),
+        "_token",
+    )
 
     _native: Any
     _backend: Handle
@@ -63,6 +68,8 @@ class Slots:
     _token: object
     _born: object
     _element: Any
+    _from: Any
+    _key: object
     _owned: bool
     # An ``ownership.RunOfWrites``, or None.
     _run: Any
