@@ -738,3 +738,55 @@ def test_torch_takes_containers_and_arrays(backend: str) -> None:
     assert_leaves(torch.utils._pytree.tree_map(lambda x: x + 1, c), [x + 1 for x in VALUES])
     paths = [torch.utils._pytree.keystr(path) for path, _ in torch.utils._pytree.tree_flatten_with_path(c)[0]]
     assert paths[0] == "['layers']['0']['b']['native']"
+
+
+# -- updates of several leaves in one call ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operator", [operator.iadd, operator.isub, operator.imul, operator.itruediv])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_every_leaf_is_updated_by_its_own(backend: str, operator: Any, dtype: str) -> None:
+    values = {"a": np.array([[1.0, -2.0], [0.5, 4.0]]), "b": np.array([3.0, 0.25, -1.5]), "c": np.array(2.0)}
+    x = Container({name: ua.asarray(each, dtype=dtype, copy=True) for name, each in values.items()})
+    y = Container({name: ua.asarray(each + 3, dtype=dtype) for name, each in values.items()})
+    leaf = x["b"]
+    x = operator(x, y)
+    assert x["b"] is leaf
+    for name, each in values.items():
+        expected = operator(each.astype(dtype), (each + 3).astype(dtype))
+        np.testing.assert_array_equal(np.asarray(x[name]), expected)
+
+
+def test_leaves_that_read_what_another_one_writes() -> None:
+    base = ua.asarray([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    x = Container(a=base[:3], b=base[3:])
+    x += Container(a=base[3:], b=base[:3])
+    assert base.tolist() == [3.0, 5.0, 7.0, 3.0, 5.0, 7.0]
+
+
+@pytest.mark.parametrize("last", [[[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0, 3.0]])
+def test_no_leaf_is_updated_if_one_has_another_shape(last: Any) -> None:
+    x, y = Container(a=ua.ones(3), b=ua.ones(4)), Container(a=ua.ones(3), b=ua.asarray(last))
+    with pytest.raises(ValueError, match="shape"):
+        x += y
+    assert [leaf.tolist() for leaf in x.leaves()] == [[1.0] * 3, [1.0] * 4]
+
+
+def test_an_inference_tensor_among_the_leaves_is_no_target() -> None:
+    torch = pytest.importorskip("torch")
+    with torch.inference_mode():
+        last = torch.ones(3)
+    x = Container(a=ua.asarray(torch.ones(3)), b=ua.asarray(last))
+    with pytest.raises(ua.errors.InplaceUpdateError, match="inference"):
+        x += Container(a=ua.asarray(torch.ones(3)), b=ua.asarray(torch.ones(3)))
+    assert x["a"].tolist() == [1.0] * 3
+
+
+def test_leaves_through_which_a_gradient_is_taken() -> None:
+    torch = pytest.importorskip("torch")
+    weight = torch.ones(3, requires_grad=True)
+    x = Container(a=ua.asarray(torch.ones(3)), b=ua.asarray(torch.ones(3)))
+    x += Container(a=ua.asarray(weight), b=ua.asarray(weight * 2))
+    (x["a"] * x["b"]).native.sum().backward()
+    # Of (1 + w) * (1 + 2 w).
+    assert weight.grad.tolist() == [7.0] * 3

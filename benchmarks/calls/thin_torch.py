@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import threading
 from builtins import sum as total
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,16 +111,23 @@ class Nest(nest.Nest):
 
     def __iadd__(self, other: Any) -> Nest:
         targets = [x.native for x in self.items.values()]
-        values = [x.native + other.items[name].native for name, x in self.items.items()]
-        ends = sorted([(x.data_ptr(), x.data_ptr() + x.nbytes) for x in targets if x.is_contiguous()])
-        if len(ends) < len(targets) or any(end > start for (_, end), (start, _) in pairwise(ends)):
+        values = [other.items[name].native for name in self.items]
+        starts, ends = [], []
+        for target, value in zip(targets, values, strict=True):
+            if target.dtype is not value.dtype or target.shape != value.shape:
+                raise TypeError
+            if not (target.is_contiguous() and value.is_contiguous()):
+                raise TypeError
+            start, place, count = target.data_ptr(), value.data_ptr(), target.nbytes
+            starts += start, place
+            ends += start + count, place + count
+        starts.sort()
+        ends.sort()
+        if any(start < end for end, start in zip(ends, starts[1:], strict=False)):
             # Some may overlap.
             raise TypeError
-        for target, value in zip(targets, values, strict=True):
-            if target.shape != value.shape or target.dtype is not value.dtype:
-                raise TypeError
-        # All of them or none.
-        torch._foreach_copy_(targets, values)
+        # All of them or none, in one call that nothing interrupts.
+        torch._foreach_add_(targets, values)
         return self
 
 

@@ -212,11 +212,11 @@ def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, 
     return ((*by_place, _ABSENT, *keywords.values()), {}) if _takes_anywhere(signature) else (by_place, keywords)
 
 
-def _paths(declaration: Declaration) -> tuple[str, str] | None:
+def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
     """Return the names of the fast paths of a function that takes nothing but arrays, and ``out``."""
     operands = declaration.parameters.operands
     only = declaration.fast and len(operands) < 3 and set(declaration.signature.parameters) == {*operands, "out"}
-    return (f"fast_{declaration.name}", f"fast_scalar_{declaration.name}") if only else None
+    return (*(f"fast_{form}{declaration.name}" for form in ("", "scalar_", "several_")),) if only else None
 
 
 def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arrays.array import Array
 from ..arrays.nest import Nest
+from ..engines.handle import declines_write
 from ..engines.tracing import take
 from ..writing.inplace import as_target, assign_all, at, check_target, fit
 from ..writing.storing import assign_at_once
@@ -41,14 +42,15 @@ def map_call(declaration: Declaration, call: Call, nest: Any) -> Any:
 
 def map_plainly(
     function: Callable[..., Any],
-    paths: tuple[str, str] | None,
+    paths: tuple[str, str, str] | None,
     positional: Sequence[Any],
     keywords: dict[str, Any],
     out: Nest | None = None,
 ) -> Any:
     """Return what ``map_call`` does of arguments by position, or ``NotImplemented``: the general path says what fails.
 
-    ``paths`` names the fast paths of a function of arrays alone: that on arrays, and that on an array and a number.
+    ``paths`` names the fast paths of a function of arrays alone: on arrays, on an array and a number, and into several
+    natives.
     ``out`` is written if nothing can fail on the way.
     """
     if out is not None and out is positional[0] and paths is not None and _updated(paths, positional):
@@ -71,7 +73,7 @@ def map_plainly(
     return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
 
 
-def _updated(paths: tuple[str, str], positional: Sequence[Any]) -> bool:
+def _updated(paths: tuple[str, str, str], positional: Sequence[Any]) -> bool:
     """Write what a fast path gives of each leaf of a nest to that leaf; return whether it did, in all or in none."""
     nest, *beside = positional
     leaves: list[Any] = []
@@ -85,6 +87,10 @@ def _updated(paths: tuple[str, str], positional: Sequence[Any]) -> bool:
     is_number = bool(beside) and not others
     if is_number and type(beside[0]) is not int and type(beside[0]) is not float:
         return False
+    if others and (into := getattr(backend, paths[2])) is not declines_write:
+        natives = [x._native for x in leaves if x._backend is backend]
+        if into(natives, [y._native for y in others if y._backend is backend]):
+            return True
     fast, values = getattr(backend, paths[is_number]), []
     for place, x in enumerate(leaves):
         native = x._native

@@ -1,8 +1,9 @@
 """Fast paths: what a call on plain arrays may do at once, by backend and function.
 
-They come in six forms: on arrays, on an array and a Python number (``scalar``), on a Python number and an array
-(``reflected``), into an array (``out``), on large arrays or one of them and a number (``large``), and on natives that
-the dispatcher has looked at (``at_once``), of an engine with a ``trace_cell``. Those made here serve operands of one
+They come in seven forms: on arrays, on an array and a Python number (``scalar``), on a Python number and an array
+(``reflected``), into an array (``out``), on large arrays or one of them and a number (``large``), on natives that the
+dispatcher has looked at (``at_once``), of an engine with a ``trace_cell``, and into each of several natives beside
+another (``several``): all of them, or none, which only a backend's own can do. Those made here serve operands of one
 dtype that the loop keeps, which is learnt once for each dtype. A backend may bring its own, in a mapping ``fast`` by
 name, and in a mapping ``fast_forms`` from a form to a function that makes the fast path of an elementwise kernel.
 """
@@ -22,7 +23,7 @@ from .declare import DECLARATIONS, Declaration
 from .immutable import let_cast, number_path, plain_path, rebinding_path
 from .learnt import ByDtype, Learnt, direct_kernels
 
-_FORMS = ("out", "scalar", "reflected", "large", "at_once")
+_FORMS = ("out", "scalar", "reflected", "large", "at_once", "several")
 
 
 def _split(key: str) -> tuple[str, str]:
@@ -43,7 +44,7 @@ def install(backend: Handle, declaration: Declaration) -> None:
     """Offer the fast paths of a function; its kernel casts from then on, where the engine's can."""
     let_cast(backend, declaration)
     if declaration.fast:
-        for form in ("", "out_", "scalar_", "reflected_", *_further_forms(backend)):
+        for form in ("", "out_", "scalar_", "reflected_", "several_", *_further_forms(backend)):
             path = form + declaration.name
             backend.offer(path, fast_path(backend, path, declaration))
 
@@ -58,6 +59,8 @@ def fast_path(backend: Handle, key: str, declaration: Declaration | None = None)
     if own is not None:
         return own
     form, function = _split(key)
+    if form == "several":
+        return declines_write
     # Of a namespace where it's passed.
     declaration = declaration or DECLARATIONS.get(function)
     if form == "at_once":

@@ -131,7 +131,7 @@ def has_one_device(backend: Handle) -> bool:
 
 def declining(path: str) -> FastPath:
     """Return the fast path of a name that leaves every call to the general path."""
-    return declines_write if path.startswith(("out_", "set_", "put_")) else declines
+    return declines_write if path.startswith(("out_", "set_", "put_", "several_")) else declines
 
 
 def declines(*operands: Any) -> Any:

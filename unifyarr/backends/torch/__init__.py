@@ -395,7 +395,9 @@ class Backend(base.Backend[Tensor]):
 
     def assign_all(self, natives: Sequence[Tensor], values: Sequence[Tensor]) -> None:
         """Overwrite several tensors in place, which have no memory in common, as ``assign`` does."""
-        if foreach_copy_ is not None and not is_transforming():
+        # The engine has no derivative of it.
+        recorded = any(x.requires_grad for x in (*natives, *values))
+        if foreach_copy_ is not None and not recorded and not is_transforming():
             foreach_copy_(natives, values)
             return
         for native, value in zip(natives, values, strict=True):

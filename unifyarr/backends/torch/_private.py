@@ -51,6 +51,12 @@ disabled_torch_function = getattr(torch._C, "_disabled_torch_function_impl", Non
 # Writes several tensors in one call; without it each takes one.
 foreach_copy_ = getattr(torch, "_foreach_copy_", None)
 
+# Compute into several tensors in one call, which nothing interrupts; without them results are made before.
+foreach_in_place = {
+    name: getattr(torch, f"_foreach_{short}_", None)
+    for name, short in {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}.items()
+}
+
 
 def _refuse_inference(x: Tensor) -> None:
     if x.is_inference():
@@ -88,6 +94,7 @@ __all__ = [
     "base_of",
     "disabled_torch_function",
     "foreach_copy_",
+    "foreach_in_place",
     "get_unwrapped",
     "is_batchedtensor",
     "is_functorch_wrapped_tensor",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from ._private import peek_interpreter_stack, refuse_inference
+from ._private import foreach_in_place, peek_interpreter_stack, refuse_inference
 from ._shared import WIDE, has_accelerator, span, takes_number
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
@@ -125,6 +125,47 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
             in_place(out, x2)
         else:
             native(x1, x2, out=out)
+        return True
+
+    return fast
+
+
+def into_several(name: str) -> Callable[..., bool]:
+    """Return what computes into each of several tensors beside another one: in all of them, or in none."""
+    update = foreach_in_place[name]
+
+    def fast(targets: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
+        if update is None or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
+            return False
+        starts, ends, is_several = [], [], has_accelerator()
+        try:
+            for out, x in zip(targets, others, strict=True):
+                # What is plain, dense, and alike can't fail.
+                dtype = out.dtype
+                if not type(out) is type(x) is Tensor or dtype not in WIDE or x.dtype is not dtype:
+                    return False
+                if out.requires_grad or x.requires_grad or (is_several and out.device != x.device):
+                    return False
+                refuse_inference(out)
+                start, place, count = out.data_ptr(), x.data_ptr(), out.nbytes
+                # On the meta device there's no address.
+                if not (start and place and x.nbytes == count and out.is_contiguous() and x.is_contiguous()):
+                    return False
+                # Vectors of as many bytes have one shape.
+                if not out.dim() == 1 == x.dim() and out.shape != x.shape:
+                    return False
+                starts += start, place
+                ends += start + count, place + count
+        except (RuntimeError, ValueError):
+            # Of another layout, or of several backends.
+            return False
+        starts.sort()
+        ends.sort()
+        # Where each one has ended when the next one starts, they lie apart.
+        for end, start in zip(ends, starts[1:], strict=False):
+            if start < end:
+                return False
+        update(targets, others)
         return True
 
     return fast

@@ -27,7 +27,7 @@ from ._shared import (
     as_method,
     takes_number,
 )
-from ._targets import into
+from ._targets import into, into_several
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
 _FLOATING = frozenset({torch.float32, torch.float64})
@@ -231,6 +231,7 @@ PATHS: dict[str, Callable[..., Any]] = {
     "out_subtract": into("sub", torch.int64),
     "out_multiply": into("mul", torch.int64, *COMPLEX),
     "out_divide": into("div"),
+    **{f"several_{name}": into_several(name) for name in ("add", "subtract", "multiply", "divide")},
     "add": _arithmetic(elementwise.add, torch.bool, *INTEGER),
     "subtract": _arithmetic(elementwise.subtract, *INTEGER),
     "multiply": _arithmetic(elementwise.multiply, torch.bool, *INTEGER),
