@@ -22,6 +22,7 @@ from .printing import printed
 # Of larger arrays the text's own elements are copied, of others all.
 _LARGE = 1 << 20
 # What engines give for the only element.
+running_mode = mode.get
 _NUMBERS = frozenset({float, int, np.float64, np.int64})
 
 
@@ -68,7 +69,7 @@ class Conversions(Deferred):
 
     def _scalar(self, kind: str) -> Any:
         backend = self._backend
-        if backend.mutable and mode.get() is None:
+        if backend.mutable and running_mode() is None:
             number_of = backend.number_of
             number = backend.fast_get_item(self._native, ()) if number_of is None else number_of(self._native)
             if type(number) in _NUMBERS:

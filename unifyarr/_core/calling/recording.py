@@ -27,6 +27,9 @@ def integers(*values: Any) -> Hashable:
 def told(value: Any) -> Hashable:
     """Return what ``frozen`` does, of a bool and an int too what differs from the value."""
     kind = type(value)
+    if kind is float:
+        # As ``frozen`` does, without the call.
+        return kind, value or repr(value)
     return (kind, value) if kind is bool else frozen(value)
 
 

@@ -95,6 +95,9 @@ def get_item(x: Tensor, key: Any) -> Any:
             step = key.step
             window = (step is None or (type(step) is int and 0 < step <= _FARTHEST)) and x.dim()
             return x[key] if window else NotImplemented
+        if kind is tuple and len(key) == 2 and type(key[0]) is slice and key[0].step is None and type(key[1]) is int:
+            # A column: of what has fewer axes the engine raises.
+            return x[key] if _LEAST <= key[1] <= _FARTHEST else NotImplemented
         if kind is tuple:
             if not key and not x.dim():
                 return x.item() if _has_numbers(x) else NotImplemented
@@ -212,7 +215,7 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
     try:
         refuse_inference(x)
         if kind is Tensor and not is_tensor:
-            return _fill(x, key, value.item() if isinstance(value, np.generic) else value)
+            return _fill(x, key, value if type(value) in NUMBERS else value.item())
         if kind is slice:
             step = key.step
             basic = step is None or (type(step) is int and 0 < step <= _FARTHEST)
@@ -258,7 +261,12 @@ def set_item(x: Tensor, key: Any, value: Any) -> bool:
 
 def _fill(x: Tensor, key: Tensor, value: Any) -> bool:
     """Write a number where a mask, or integers along the first axis, select."""
-    if overlap(x, key):
+    # As ``overlap`` does, without the call.
+    start, place = x.data_ptr(), key.data_ptr()
+    if start <= place:
+        if place < start + (x.nbytes if x.is_contiguous() else span(x)):
+            return False
+    elif start < place + (key.nbytes if key.is_contiguous() else span(key)):
         return False
     kind = key.dtype
     if kind is torch.bool:
