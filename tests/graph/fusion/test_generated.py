@@ -220,6 +220,19 @@ def test_warnings_are_of_the_steps_that_raise():
     compare(region, [x, y, np.zeros(n)], function)
 
 
+@pytest.mark.parametrize("n", [3, 8, 19, 100])
+def test_what_is_not_chosen_warns(n):
+    """A compiler may compute only what a mask chooses, but eager calls compute and warn of all."""
+    bools = (F8, F8, np.dtype("?"))
+    steps = (Step("greater", (0, 1), bools), ufunc("divide", 0, 1), Step("where", (2, 1, 3), (bools[-1], F8, F8, F8)))
+    region = Region((n,), (((n,), F8),) * 3, (whole(0), whole(1)), (), steps, ((4, whole(2)),))
+    function = generated(region)
+    for place in range(n):
+        x, y = np.full(n, 2.0), np.full(n, 3.0)
+        y[place] = 0
+        compare(region, [x, y, np.zeros(n)], function)
+
+
 def test_what_is_called_often_is_compiled_meanwhile(monkeypatch):
     monkeypatch.setattr(machine, "HOT", 0)
     region = chain(17)

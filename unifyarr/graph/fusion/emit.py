@@ -169,7 +169,8 @@ def _select(bits: int) -> str:
 static inline {integer} select_bits_{size}(uint8_t c, {integer} a, {integer} b)
 {{
     {integer} mask = -({integer})(c != 0);
-    return (a & mask) | (b & ~mask);
+    /* So that no compiler leaves out what isn't chosen, with its flags. */
+    return b ^ ((a ^ b) & mask);
 }}
 static inline {real} select_real_{size}(uint8_t c, {real} a, {real} b)
 {{
