@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import finite
 from .loops import Operation, Task
 from .region import CAST, WHERE, Step
 
@@ -154,7 +155,7 @@ def source(tasks: Sequence[Task], dtypes: Sequence[np.dtype[Any]], still: Sequen
 
     ``still`` are the values that are the same along a loop, where that's known.
     """
-    parts = [HEAD, *(_select(bits) for bits in (32, 64))]
+    parts = [HEAD, *(_select(bits) for bits in (32, 64)), finite.HEAD]
     parts += [_kernel(i, task, dtypes, still) for i, task in enumerate(tasks)]
     return "\n".join(parts)
 
@@ -207,8 +208,13 @@ def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Seq
     strided += [*body, *(f"{at[i]} = {names[value]};" for i, value in outputs)]
     # One test: after many a compiler takes the loop to be rare, and doesn't make it fast.
     is_dense = [f"(steps[{i}] == {0 if i in stills else dtypes[value].itemsize})" for i, value in places]
-    around = _pieces(ASIDE // sum(dtypes[value].itemsize for value in task.saved)) if task.saved else _ALL
-    return f"""
+    around, quick = _ALL, ""
+    if task.saved:
+        around = _pieces(number, ASIDE // sum(dtypes[value].itemsize for value in task.saved))
+        begins = [*starts[:begin], *pointers[:begin], *values]
+        lines = {"starts": begins, "values": [*dense[: len(moving)], *body], "names": [*names.values()]}
+        quick = finite.quick(number, task, dtypes, stills, types, lines, " & ".join(is_dense))
+    return f"""{quick}
 static void rows_{number}(char **args, ptrdiff_t const *steps, ptrdiff_t first, ptrdiff_t last, ptrdiff_t from,
                           ptrdiff_t n)
 {{
@@ -228,23 +234,25 @@ void kernel_{number}(char **args, ptrdiff_t const *dimensions, ptrdiff_t const *
 _ALL = "    {}(args, steps, 0, dimensions[1], 0, dimensions[0]);"
 
 
-def _pieces(most: int) -> str:
+def _pieces(number: int, most: int) -> str:
     """Return calls for pieces of so many elements, of one row or of several whole ones, which end after a flag."""
     return f"""    Progress *at = data;
-    ptrdiff_t const all = dimensions[0], rows = all < {most} ? {most} / all : 1;
-    while (at->row < dimensions[1]) {{{{
-        ptrdiff_t last = at->row + rows < dimensions[1] ? at->row + rows : dimensions[1];
-        for (; at->from < all; at->from += {most}) {{{{
-            ptrdiff_t n = all - at->from < {most} ? all - at->from : {most};
-            {{}}(args, steps, at->row, last, at->from, n);
-            if (raised(at->watched)) {{{{
-                at->rows = last - at->row;
-                at->length = n;
-                return;
-            }}}}
+    ptrdiff_t const all = dimensions[0], rows = dimensions[1];
+    while (at->row < rows && !quick_{number}(args, steps, at, rows, all)) {{{{
+        ptrdiff_t n = all - at->from < {most} ? all - at->from : {most};
+        ptrdiff_t last = at->row + (n < all ? 1 : {most} / all);
+        last = last < rows ? last : rows;
+        {{}}(args, steps, at->row, last, at->from, n);
+        if (raised(at->watched)) {{{{
+            at->rows = last - at->row;
+            at->length = n;
+            return;
         }}}}
-        at->from = 0;
-        at->row = last;
+        at->from += n;
+        if (at->from == all) {{{{
+            at->from = 0;
+            at->row = last;
+        }}}}
     }}}}
     at->rows = 0;"""
 

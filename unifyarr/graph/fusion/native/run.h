@@ -168,6 +168,10 @@ static void run_saving(const Program *p, const Instruction *it, const Plan *plan
             at.row += at.rows;
         }
     }
+    /* Of comparisons of NaN, which count for nothing. */
+    if (fetestexcept(watched)) {
+        feclearexcept(FE_ALL_EXCEPT);
+    }
 }
 
 static void run_chunk(const Program *p, const Plan *plan, npy_intp rows, npy_intp length, int watched,
