@@ -51,6 +51,7 @@ FLOORS = [
     ("graph.show",),
     ("graph",),
     ("control",),
+    ("optim",),
     ("random",),
     ("numpy",),
     ("",),

@@ -61,7 +61,7 @@ from .functions.inplace import (
 from .functions.inspection import Info
 
 if _TYPE_CHECKING:
-    from . import graph, on, random
+    from . import graph, on, optim, random
     from ._portable import portable
     from ._versions import show_versions
     from .control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
@@ -127,6 +127,7 @@ __all__ = [
     "nn",
     "on",
     "op",
+    "optim",
     "persist",
     "pi",
     "portable",
@@ -165,6 +166,7 @@ _LATER = {
     "get_num_threads": "graph.fusion.threads",
     "graph": "graph",
     "on": "on",
+    "optim": "optim",
     "portable": "_portable",
     "random": "random",
     "set_num_threads": "graph.fusion.threads",

@@ -1,0 +1,122 @@
+"""Nests of arrays that an optimizer reads and writes: their leaves, and what is checked before a write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functions as ua
+from .._core.arrays.array import Array
+from .._core.arrays.weak import WeakFloat
+from .._core.engines import dtypes
+from .._core.engines.dtypes import DType
+from .._core.values.arguments import as_real, shown
+from ..container.container import Container
+from ..errors import DtypeError, ShapeError, StructureError
+
+
+class Leaves:
+    """The arrays of a nest, by path.
+
+    ``tree`` is the nest as an array or as a container, which shares its arrays.
+    """
+
+    def __init__(self, nest: Any, what: str) -> None:
+        self.what = what
+        self.tree = nest if isinstance(nest, (Array, Container)) else _as_container(nest, what)
+        if isinstance(self.tree, Array):
+            self.arrays, self.paths = [self.tree], [""]
+        else:
+            self.arrays, self.paths = self.tree.leaves(), self.tree.paths()
+
+    def name(self, place: int) -> str:
+        """Return what an error calls a leaf."""
+        return f"{self.paths[place]!r} of {self.what}" if self.paths[place] else self.what
+
+    def check_floating(self) -> None:
+        """Raise unless all leaves are of floating-point or complex numbers."""
+        for place, x in enumerate(self.arrays):
+            if dtypes.rank(x.dtype) < 2:
+                raise DtypeError(
+                    f"{self.name(place)} has dtype {x.dtype}, which no optimizer can move: cast it to a floating-point "
+                    f"dtype, or leave it out"
+                )
+
+    def check_like(self, other: Leaves) -> None:
+        """Raise unless the structure and the shapes are those of another nest."""
+        if isinstance(self.tree, Container) and isinstance(other.tree, Container):
+            try:
+                self.tree._check_same(other.tree)
+            except StructureError as error:
+                raise StructureError(f"{self.what} is like {other.what}, but {error}") from None
+        elif type(self.tree) is not type(other.tree):
+            raise StructureError(
+                f"{self.what} is like {other.what}, {_kind(other.tree)}, and not {_kind(self.tree)}: pass what ua.grad "
+                f"gives, and the state that init() made"
+            )
+        for place, (x, y) in enumerate(zip(self.arrays, other.arrays, strict=True)):
+            if x.shape != y.shape:
+                raise ShapeError(f"{self.name(place)} has shape {x.shape}, but {other.name(place)} {y.shape}")
+
+    def like(self, arrays: list[Array]) -> Any:
+        """Return what is like the tree, with other arrays."""
+        return arrays[0] if isinstance(self.tree, Array) else self.tree._with_leaves(arrays)
+
+
+def _kind(tree: Any) -> str:
+    return "an array" if isinstance(tree, Array) else "a nest of arrays"
+
+
+def _as_container(nest: Any, what: str) -> Container:
+    if not isinstance(nest, (dict, list, tuple)):
+        raise TypeError(f"{what} is an array, a container or another nest of arrays, not {shown(nest)}")
+    _check_arrays(nest, what)
+    return Container(nest)
+
+
+def _check_arrays(nest: Any, what: str) -> None:
+    # A container would make arrays of numbers, and of natives, which no write would reach.
+    for each in nest.values() if isinstance(nest, dict) else nest:
+        if isinstance(each, (dict, list, tuple)):
+            _check_arrays(each, what)
+        elif not isinstance(each, (Array, Container)):
+            raise TypeError(f"{what} holds arrays of unifyarr, not {shown(each)}: make one of it, by ua.asarray()")
+
+
+def working_dtype(dtype: DType) -> DType:
+    """Return the dtype that an optimizer computes in: that of the parameter, float32 for those of less precision."""
+    return dtypes.float32 if dtype.itemsize < 4 else dtype
+
+
+def squared(x: Array) -> Array:
+    """Return the squares of magnitudes, which are real."""
+    return ua.real(x) ** 2 + ua.imag(x) ** 2 if dtypes.rank(x.dtype) == 3 else x * x
+
+
+def as_positive(given: Any, what: str, least: float = 0.0) -> float:
+    """Return a number that is at least ``least``."""
+    number = as_real(given, what)
+    if not number >= least:
+        raise ValueError(f"{what} is at least {least:g}, not {number}")
+    return number
+
+
+def as_share(given: Any, what: str) -> float:
+    """Return a number from 0 up to, and without, 1."""
+    number = as_real(given, what)
+    if not 0.0 <= number < 1.0:
+        raise ValueError(f"{what} is at least 0 and less than 1, not {number}")
+    return number
+
+
+def as_number(given: Any, what: str) -> Any:
+    """Return a number as a float, which isn't negative; a 0-d array, and a float of a trace, as they are."""
+    if type(given) is WeakFloat:
+        # To compare it would bind the trace to its value.
+        return given
+    if isinstance(given, Array):
+        if given.shape != () or dtypes.rank(given.dtype) > 2:
+            raise ShapeError(
+                f"{what} is a real number or a 0-d array, not one of {given.dtype} and shape {given.shape}"
+            )
+        return given
+    return as_positive(given, what)

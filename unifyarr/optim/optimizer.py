@@ -1,0 +1,188 @@
+"""What all optimizers have in common: their state, and the one write of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import functions as ua
+from .._core.arrays.array import Array
+from .._core.engines import dtypes
+from .._core.engines.dtypes import DType
+from ..container.container import Container
+from ..errors import DtypeError, StructureError
+from ..functions.inplace import inplace_update
+from .nests import Leaves, working_dtype
+
+# Takes the number of a step, from 0 on, and returns the learning rate there.
+Schedule = Callable[[Any], Any]
+Nest = Any
+# Takes the learning rate and how many steps there are with this one (float64), and returns numbers for all leaves.
+Numbers = Callable[[Any, Array], tuple[Any, ...]]
+# Takes a parameter, its gradient, what is kept of it, and these numbers; returns the new parameter, and what is kept.
+Formula = Callable[..., tuple[Array, ...]]
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """How parameters move against their gradient: what ``sgd``, ``adam``, ``adamw`` and ``rmsprop`` return.
+
+    It has options alone, and no arrays: everything that changes from step to step is in the state.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> params = ua.Container(weight=ua.asarray([1.0, -2.0]))
+    >>> optimizer = ua.optim.adam(0.1)
+    >>> state = optimizer.init(params)
+    >>> for _ in range(3):
+    ...     optimizer.update(params, ua.grad(lambda p: ua.sum(p.weight**2))(params), state)
+    >>> ua.round(100 * params.weight), state.steps
+    (array([  70., -170.]), array(3))
+    """
+
+    name: str
+    rate: Any
+    # What is kept of each parameter -> whether it's real where the parameter is complex.
+    slots: Mapping[str, bool]
+    numbers: Numbers = field(repr=False)
+    formula: Formula = field(repr=False)
+
+    def init(self, params: Nest) -> Container:
+        """Return the state before the first step.
+
+        Parameters
+        ----------
+        params
+            An array, a container or another nest of arrays, with floating-point or complex dtypes.
+
+        Returns
+        -------
+        Container
+            ``steps``, the number of steps so far (int64), and zeros like the parameters for each thing that the
+            optimizer keeps of them: in the parameters' dtypes, in float32 where a parameter has less precision.
+
+        Raises
+        ------
+        DtypeError
+            If a parameter is of integers or bools.
+
+        Examples
+        --------
+        >>> import unifyarr as ua
+        >>> ua.optim.sgd(0.1, momentum=0.9).init({"bias": ua.ones(2)})
+        Container
+        ├── steps: array(0)
+        └── velocity
+            └── bias: array([0., 0.])
+        """
+        leaves = Leaves(params, "params")
+        leaves.check_floating()
+        kept = {
+            name: leaves.like([ua.zeros_like(x, dtype=_dtype_of(x, real)) for x in leaves.arrays])
+            for name, real in self.slots.items()
+        }
+        first = leaves.arrays[0] if leaves.arrays else None
+        where = {} if first is None else {"backend": first.backend, "device": first.device}
+        return Container(steps=ua.zeros((), dtype=dtypes.int64, **where), **kept)
+
+    def update(self, params: Nest, gradient: Nest, state: Container) -> None:
+        """Move parameters against their gradient, in place, and the state on by one step.
+
+        All leaves are written, or none: what raises leaves parameters and state as they were. In a function that
+        ``ua.compile`` compiles no copy of them is made.
+
+        Parameters
+        ----------
+        params
+            The parameters: arrays over any native, also an immutable one.
+        gradient
+            What ``ua.grad`` gives of them: a nest of the same structure and shapes.
+        state
+            What ``init`` returned for them, or what was saved of it.
+
+        Raises
+        ------
+        StructureError
+            If the structures differ, or the state is that of another optimizer.
+        ShapeError
+            If shapes differ.
+        DtypeError
+            If a parameter is of integers or bools, or its gradient is complex and it isn't.
+        InplaceUpdateError
+            If arrays that are written share memory.
+
+        Examples
+        --------
+        >>> import unifyarr as ua
+        >>> x, optimizer = ua.asarray([1.0, 2.0]), ua.optim.sgd(0.5)
+        >>> optimizer.update(x, ua.asarray([1.0, 1.0]), optimizer.init(x))
+        >>> x
+        array([0.5, 1.5])
+        """
+        leaves, slopes = Leaves(params, "params"), Leaves(gradient, "the gradient")
+        leaves.check_floating()
+        slopes.check_like(leaves)
+        _check_dtypes(slopes, leaves)
+        kept = self._kept(leaves, state)
+        steps = state.steps + 1
+        rate = self.rate(state.steps) if callable(self.rate) else self.rate
+        numbers = self.numbers(rate, ua.astype(steps, dtypes.float64))
+        cast: dict[DType, tuple[Any, ...]] = {}
+        columns: list[tuple[Array, ...]] = []
+        for x, slope, *parts in zip(leaves.arrays, slopes.arrays, *(each.arrays for each in kept), strict=True):
+            dtype = working_dtype(x.dtype)
+            if dtype not in cast:
+                cast[dtype] = tuple(_as_dtype(each, dtypes.real_of(dtype)) for each in numbers)
+            slope = ua.astype(slope, dtype, copy=False)
+            if dtypes.rank(dtype) == 3:
+                # The gradient of a real function is the conjugate of the direction in which it rises.
+                slope = ua.conj(slope)
+            columns.append(self.formula(ua.astype(x, dtype, copy=False), slope, *parts, *cast[dtype]))
+        self._write(leaves, state, steps, columns)
+
+    def _kept(self, leaves: Leaves, state: Any) -> list[Leaves]:
+        """Return the leaves of what the state keeps, checked."""
+        wanted = {"steps", *self.slots}
+        if not isinstance(state, Container) or set(state.keys()) != wanted:
+            found = ", ".join(state.keys()) if isinstance(state, Container) else type(state).__name__
+            raise StructureError(
+                f"the state of {self.name}() has {', '.join(sorted(wanted))}, not {found}: pass what init() returned"
+            )
+        kept = [Leaves(state[name], f"{name!r} of the state") for name in self.slots]
+        for each, real in zip(kept, self.slots.values(), strict=True):
+            each.check_like(leaves)
+            for place, (part, x) in enumerate(zip(each.arrays, leaves.arrays, strict=True)):
+                if part.dtype != _dtype_of(x, real):
+                    raise DtypeError(
+                        f"{each.name(place)} has dtype {part.dtype}, but init() makes {_dtype_of(x, real)} for "
+                        f"parameters of {x.dtype}: cast it"
+                    )
+        return kept
+
+    def _write(self, leaves: Leaves, state: Container, steps: Array, columns: Sequence[tuple[Array, ...]]) -> None:
+        """Write the new parameters and what is kept of them, all or none."""
+        new = [list(each) for each in zip(*columns, strict=True)] or [[] for _ in range(1 + len(self.slots))]
+        moved = [ua.astype(x, old.dtype, copy=False) for x, old in zip(new[0], leaves.arrays, strict=True)]
+        kept = {name: leaves.like(arrays) for name, arrays in zip(self.slots, new[1:], strict=True)}
+        inplace_update(
+            Container(params=leaves.tree, state=state),
+            Container(params=leaves.like(moved), state=Container(steps=steps, **kept)),
+        )
+
+
+def _dtype_of(x: Array, real: bool) -> DType:
+    dtype = working_dtype(x.dtype)
+    return dtypes.real_of(dtype) if real else dtype
+
+
+def _as_dtype(number: Any, dtype: DType) -> Any:
+    # Python's numbers take the dtype of the array beside them.
+    return ua.astype(number, dtype, copy=False) if isinstance(number, Array) else number
+
+
+def _check_dtypes(slopes: Leaves, leaves: Leaves) -> None:
+    for place, (slope, x) in enumerate(zip(slopes.arrays, leaves.arrays, strict=True)):
+        if not 2 <= dtypes.rank(slope.dtype) <= dtypes.rank(x.dtype):
+            raise DtypeError(f"{slopes.name(place)} has dtype {slope.dtype}, but {leaves.name(place)} {x.dtype}")
