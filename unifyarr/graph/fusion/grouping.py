@@ -233,13 +233,18 @@ class Grouping:
                 self._leaders[leader] = next(each for each in users if each is not None)
 
     def _users(self, source: Apply, variable: Variable) -> Iterator[Apply | None]:
-        """Yield the leaders of the regions that use a result element by element; ``None`` for any other use."""
+        """Yield the leaders of the regions that use a result element by element; ``None`` for any other use.
+
+        Results of the graph are none: no other region needs them.
+        """
         for node, _ in self.fgraph.clients[variable]:
-            if node is not None and node in self.members:
+            if node is None:
+                continue
+            if node in self.members:
                 kinds = {read.source is source for read in self._reads[node] if read.shown.base is source.outputs[0]}
                 written = self.members[node].recipe is None and seen(node.inputs[0]).base is source.outputs[0]
                 yield self._leader(node) if kinds == {True} and not written else None
-            elif node is not None and is_index_map(node):
+            elif is_index_map(node):
                 yield from self._users(source, node.outputs[0])
             else:
                 yield None
