@@ -110,7 +110,7 @@ class Optimizer:
             If shapes differ.
         DtypeError
             If a parameter is of integers or bools, or its gradient is complex and it isn't.
-        InplaceUpdateError
+        ValueError
             If arrays that are written share memory.
 
         Examples
