@@ -55,6 +55,7 @@ EXTENSIONS = {
     "fft": "Fourier transforms: fft",
     "nn": "Neural networks: nn",
     "special": "Special functions: special",
+    "optim": "Training: optim",
 }
 LATER = (
     "Derivatives and batches",

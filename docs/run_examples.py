@@ -14,7 +14,12 @@ from PIL import Image
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 # Example -> the picture that it draws.
-PICTURES = {"digits": "digits.png", "denoise": "denoised.png", "attention": "attention.png"}
+PICTURES = {
+    "digits": "digits.png",
+    "denoise": "denoised.png",
+    "attention": "attention.png",
+    "conductivity": "conductivity.png",
+}
 
 
 def main() -> None:

@@ -91,7 +91,7 @@ def clip_by_norm(gradient: Tree, limit: float | Array) -> Tree:
 
 
 def clip_by_value(gradient: Tree, limit: float | Array) -> Tree:
-    """Bring each element of a gradient between minus a limit and the limit, in place.
+    """Limit each element of a gradient to at most a magnitude, in place.
 
     Parameters
     ----------
@@ -131,4 +131,5 @@ def clip_by_value(gradient: Tree, limit: float | Array) -> Tree:
 
 
 def _write(leaves: Leaves, new: list[Array]) -> None:
-    inplace_update(Container(gradient=leaves.tree), Container(gradient=leaves.like(new)))
+    values: Any = Container(gradient=leaves.like(new))
+    inplace_update(Container(gradient=leaves.tree), values)

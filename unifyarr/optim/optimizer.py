@@ -166,10 +166,8 @@ class Optimizer:
         new = [list(each) for each in zip(*columns, strict=True)] or [[] for _ in range(1 + len(self.slots))]
         moved = [ua.astype(x, old.dtype, copy=False) for x, old in zip(new[0], leaves.arrays, strict=True)]
         kept = {name: leaves.like(arrays) for name, arrays in zip(self.slots, new[1:], strict=True)}
-        inplace_update(
-            Container(params=leaves.tree, state=state),
-            Container(params=leaves.like(moved), state=Container(steps=steps, **kept)),
-        )
+        values: Any = Container(params=leaves.like(moved), state=Container(steps=steps, **kept))
+        inplace_update(Container(params=leaves.tree, state=state), values)
 
 
 def _dtype_of(x: Array, real: bool) -> DType:

@@ -16,7 +16,8 @@ from .optimizer import Schedule
 
 def _number_of(step: Any) -> Array:
     # As float64, whatever the dtype of the parameters.
-    return ua.astype(ua.asarray(step), dtypes.float64, copy=False)
+    number: Array = ua.astype(ua.asarray(step), dtypes.float64, copy=False)
+    return number
 
 
 def _length(steps: Any) -> int:
@@ -208,7 +209,7 @@ def joined(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule
 
     def schedule(step: Any) -> Array:
         number = _number_of(step)
-        found = parts[0](number)
+        found: Array = parts[0](number)
         for start, part in zip(starts, parts[1:], strict=True):
             found = ua.where(number < start, found, part(number - start))
         return found
