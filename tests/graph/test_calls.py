@@ -399,3 +399,22 @@ def test_programs_that_are_dropped_are_freed(backend: str) -> None:
         found.append(weakref.ref(function._programs.values()[-1]))
     gc.collect()
     assert [each() is not None for each in found] == [False, False, True, True]
+
+
+def test_where_arrays_live_is_compared_by_identity(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAX compares shardings in Python, which takes longer than a call of a compiled function for each array."""
+    skip_unless(backend, "jax", why="shardings")
+    step = ua.compile(lambda c: ua.inplace_increment(c, 1.0))
+    nest = ua.Container(a=ua.zeros(3), b=[ua.zeros(2)])
+    for _ in range(4):
+        step(nest)
+    kind = type(nest.a.native.sharding)
+    compared: list[int] = []
+    equal = kind.__eq__
+    monkeypatch.setattr(kind, "__eq__", lambda one, other: compared.append(1) or equal(one, other))
+    # The native was handed out, so that the first of these calls copies.
+    for _ in range(3):
+        compared.clear()
+        step(nest)
+    assert not compared
+    assert nest.a.tolist() == [7.0] * 3

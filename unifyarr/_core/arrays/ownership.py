@@ -80,7 +80,8 @@ class Pending(Held):
     __slots__ = ("native", "number", "writing")
 
     def __init__(self, array: Any, writing: Writing) -> None:
-        super().__init__(array)
+        # Not by the base class: a compiled function makes one for each array that it writes.
+        self._array = array
         self.native: Any = None
         self.number: int | None = None
         self.writing = writing
@@ -184,18 +185,21 @@ def hand_out(array: Slots) -> Any:
     return native
 
 
-def release(root: Slots, writing: Writing, number: int = 0) -> Pending | None:
+def release(root: Slots, writing: Writing, number: int = 0, *, untraced: bool = False) -> Pending | None:
     """Take the native out of an array for a write; ``None`` where that stays there, on engines that use up none.
 
     Only under ``LOCK``. A native may be used up if it is the result of our own write, was never handed out since,
     nothing else refers to it, and no trace runs, which may keep what it meets: then the result of that ``number``,
-    which the writing gets, takes its place. Else what is returned has no number.
+    which the writing gets, takes its place. Else what is returned has no number. ``untraced`` if it's known already
+    that no trace runs.
     """
-    if not root._backend.destroys:
+    backend = root._backend
+    if not backend.destroys:
         return None
-    settled(root._native)
+    if isinstance(root._native, Held):
+        settled(root._native)
     pending, references = _take(root, writing)
-    if COUNTED and references == _ALONE and getattr(root, "_owned", False) and root._backend.trace() is None:
+    if COUNTED and references == _ALONE and getattr(root, "_owned", False) and (untraced or backend.trace() is None):
         pending.number = number
     return pending
 

@@ -34,6 +34,7 @@ class Donating:
         # How many signatures JAX has compiled, where it tells.
         self._size: Callable[[], int] = getattr(self._compiled, "_cache_size", lambda: 1)
         self._known: set[Any] = set()
+        self._last: Any = None
 
     def __call__(self, *natives: Any, results: list[Any], **static: Any) -> Any:
         """Call the function, and return what ``results`` ends with."""
@@ -41,7 +42,8 @@ class Donating:
             signature = (*map(_kind_of_array, natives), *static.values())
         except AttributeError:
             signature = (*map(_kind, natives), *static.values())
-        is_known = signature in self._known and self._size()
+        # A signature is compared by identity first, and isn't hashed then.
+        is_known = (signature == self._last or signature in self._known) and self._size()
         if not is_known:
             natives = self._copied(natives)
         call = partial(self._compiled, **static) if static else self._compiled
@@ -50,6 +52,7 @@ class Donating:
         if not is_known:
             # An interrupted call may not have come to the end of what it runs once.
             self._known.add(signature)
+        self._last = signature
         return results[-1]
 
     def _copied(self, natives: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -74,6 +74,8 @@ class StraightCall(Nests):
         }
         self._arrays = program.arrays
         lines = [*self._unpacked(spec, len(leaves)), *self._guards(leaves)]
+        if self._learned:
+            lines.insert(0, f"global {', '.join(self._learned)}")
         writes = writes_straight(program, leaves)
         lines += self._run(writes) if writes or self._is_straight(leaves) else self._general()
         source = "\n    ".join(["def call(args, kwargs):", *lines]) + "\n"
@@ -93,6 +95,16 @@ class StraightCall(Nests):
             return True
         arrays = [*(leaves[place] for place in self._arrays), *program.made.captured]
         return all(_reads_of(x) and backend.read(x._native) is x._native for x in arrays)
+
+    @property
+    def _learned(self) -> list[str]:
+        """The names of what is compared by identity first."""
+        return [
+            f"n{place}_{number}"
+            for place, reads in enumerate(self._reads)
+            for number, operator in enumerate(reads.values())
+            if operator == "is"
+        ]
 
     def learn(self, leaves: Sequence[Any]) -> None:
         """Take what is compared by identity from other arguments of the program's key."""
@@ -118,12 +130,19 @@ class StraightCall(Nests):
                 self._names["native_type"] = self._backend.native_type
                 yield f"if type({x}) is not Array or {x}._backend is not backend: return MISS"
                 yield f"n{place} = {x}._native"
-                tests = [f"type(n{place}) is not native_type"]
+                tests, by_identity = [f"type(n{place}) is not native_type"], []
                 for number, (expression, operator) in enumerate(self._reads[place].items()):
                     name = self._named(f"n{place}_{number}", _value(leaf._native, expression))
-                    read_of, differs = f"n{place}.{expression}", f"n{place}.{expression} != {name}"
-                    tests.append(f"({read_of} is not {name} and {differs})" if operator == "is" else differs)
+                    if operator == "is":
+                        by_identity.append((f"n{place}.{expression}", name))
+                    else:
+                        tests.append(f"n{place}.{expression} != {name}")
                 yield f"if {' or '.join(tests)}: return MISS"
+                for found, name in by_identity:
+                    yield f"if {found} is not {name}:"
+                    yield f"    if {found} != {name}: return MISS"
+                    # The engine's results have one object at each call, which isn't that of the first arguments.
+                    yield f"    {name} = {found}"
             elif place in self._program.made.floats.places:
                 yield f"if type({x}) is not float: return MISS"
             elif type(leaf) in _PLAIN:

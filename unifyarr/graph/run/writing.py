@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..._core.arrays.array import Array
-from ..._core.arrays.ownership import LOCK, Writing, rebind, release, settled
+from ..._core.arrays.ownership import LOCK, Pending, Writing, rebind, release, settled
 from .program import Program
 
 
@@ -29,7 +29,14 @@ def writing_lines(
     on refer to the natives that would have been used up. The expressions for natives are those of the graph's inputs.
     """
     how = program.handling
-    names |= {"LOCK": LOCK, "Writing": Writing, "release": release, "rebind": rebind, "settled": settled}
+    names |= {
+        "LOCK": LOCK,
+        "Writing": Writing,
+        "Pending": Pending,
+        "release": release,
+        "rebind": rebind,
+        "settled": settled,
+    }
     names["run"] = program.executor(how.donated)
     # What refers to a native keeps a write from using its memory.
     yield f"del {', '.join(natives[place] for place in how.donated)}"
@@ -41,7 +48,7 @@ def writing_lines(
     yield "    try:"
     yield "        writing.under_way = True"
     for number, (place, pending) in enumerate(taken.items()):
-        yield f"        {pending} = release({targets[place]}, writing, {number})"
+        yield f"        {pending} = release({targets[place]}, writing, {number}, untraced=True)"
     yield f"        done = {' and '.join(f'{pending}.number is not None' for pending in taken.values())}"
     yield "        if done:"
     yield f"            results = run({', '.join(passed)}, results=writing.results)"
@@ -53,5 +60,6 @@ def writing_lines(
     yield "    finally:"
     # After an interrupt each array gets its result, if the run has come so far, or what it had.
     yield "        writing.under_way = False"
-    yield from (f"        settled({targets[place]}._native)" for place in how.donated)
+    for place in how.donated:
+        yield f"        if type({targets[place]}._native) is Pending: settled({targets[place]}._native)"
     yield "        if writing.later: writing.end(())"
