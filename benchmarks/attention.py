@@ -43,7 +43,7 @@ def ours(backend: str, through: str | None = None, compile: Callable[..., Any] =
     def make(tree: Any) -> Callable[[np.ndarray], float]:
         with ua.use_backend(backend):
             params = ua.Container(tree).copy()
-            state = example.adam_state(params)
+            state = example.OPTIMIZER.init(params)
         compiled = compile(example.training_step(through))
 
         def step(text: np.ndarray) -> float:
@@ -68,7 +68,7 @@ def ours_in_jit(tree: Any) -> Callable[[np.ndarray], float]:
 
     with ua.use_backend("jax"):
         params = ua.Container(tree).copy()
-        state = example.adam_state(params)
+        state = example.OPTIMIZER.init(params)
     compiled = jax.jit(whole_step, donate_argnums=(0, 1))
 
     def step(text: np.ndarray) -> float:
@@ -87,7 +87,7 @@ def ours_in_function(tree: Any) -> Callable[[np.ndarray], float]:
     # Variables are written by the step itself.
     with ua.use_backend("tensorflow"):
         params = ua.Container.unflatten(spec, [tf.Variable(np.asarray(x)) for x in leaves])
-        state = example.adam_state(params).map(lambda x: tf.Variable(x.native))
+        state = example.OPTIMIZER.init(params).map(lambda x: tf.Variable(x.native))
 
     @tf.function
     def compiled(text: Any) -> Any:

@@ -1,13 +1,13 @@
 """Train a small transformer that writes text, in pure unifyarr, on any backend, with the same curve of the loss.
 
 Real data: the descriptions of data sets that scikit-learn ships, some 40,000 characters. The model sees up to 64 of
-them, and says which one follows. Its parameters and Adam's means are containers, which are updated in place. A step of
+them, and says which one follows. Its parameters and Adam's state are containers, which are updated in place. A step of
 training, gradient and updates, is one compiled function.
 
     python examples/attention.py [--backend numpy|torch|jax|tensorflow|all] [--steps 200] [--picture attention.png]
 
 Source: Vaswani et al., "Attention is all you need" (2017), with norms where Radford et al. have them, "Language models
-are unsupervised multitask learners" (2019); Kingma and Ba, "Adam: a method for stochastic optimization" (2015).
+are unsupervised multitask learners" (2019).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import unifyarr as ua
 BACKENDS = [name for name in ua.available_backends() if name != "dask"]
 CONTEXT, WIDTH, HEADS, LAYERS = 64, 64, 4, 2
 BATCH, RATE = 16, 3e-3
+OPTIMIZER = ua.optim.adam(RATE, betas=(0.9, 0.99))
 Curves = dict[str, list[float]]
 COLOURS = {"numpy": "#9aa5b1", "torch": "#ee8866", "jax": "#4477aa", "tensorflow": "#222222"}
 
@@ -106,26 +107,12 @@ def loss(params: ua.Container, text: ua.Array) -> ua.Array:
     return ua.nn.cross_entropy(logits(params, text[..., :-1]), text[..., 1:])
 
 
-def adam_state(params: ua.Container) -> ua.Container:
-    """Return what Adam remembers of the gradients: nothing yet."""
-    return ua.Container(mean=ua.zeros_like(params), square=ua.zeros_like(params), steps=ua.zeros(()))
-
-
-def adam(params: ua.Container, gradient: ua.Container, state: ua.Container) -> None:
-    """Move the parameters against their gradient, in place."""
-    state.steps += 1
-    state.mean += 0.1 * (gradient - state.mean)
-    state.square += 0.01 * (gradient**2 - state.square)
-    deviation = ua.sqrt(state.square / (1 - 0.99**state.steps))
-    params -= RATE / (1 - 0.9**state.steps) * state.mean / (deviation + 1e-8)
-
-
 def training_step(through: str | None = None) -> Callable[..., ua.Array]:
     """Return what moves parameters once, for a batch of texts, and returns the loss that they had."""
 
     def step(params: ua.Container, state: ua.Container, text: ua.Array) -> ua.Array:
         value, gradient = ua.value_and_grad(loss, backend=through)(params, text)
-        adam(params, gradient, state)
+        OPTIMIZER.update(params, gradient, state)
         return value
 
     return step
@@ -155,7 +142,7 @@ def run(backend: str, steps: int, length: int = 200, through: str | None = None)
         generator = ua.random.Generator(seed=0)
         text = ua.asarray([alphabet.index(character) for character in characters])
         params = parameters(generator, len(alphabet))
-        state = adam_state(params)
+        state = OPTIMIZER.init(params)
         step = ua.compile(training_step(through))
         losses, seconds = [], []
         for _ in tqdm(range(steps), desc=backend, unit="step", leave=False):
