@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import unifyarr as ua
+from unifyarr._core.arrays.ownership import peek
 
 ENGINES = ("numpy", "torch", "jax", "tensorflow")
 # The rows that others are compared with.
@@ -172,7 +173,8 @@ def require(*modules: str) -> None:
 
 def done(x: Any) -> Any:
     """Return what was computed, when it's computed: JAX works on after its functions have returned."""
-    native = x.native if isinstance(x, ua.Array) else x
+    # ``x.native`` would hand the native out, so that the next write to it copies.
+    native = peek(x) if type(x) is ua.Array else x
     wait = getattr(native, "block_until_ready", None)
     return x if wait is None else (wait(), x)[1]
 
