@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.declaring.declare import DECLARATIONS
 from .._core.engines import dtypes
-from .._core.engines.handle import Handle, casts_itself
+from .._core.engines.handle import Handle, casts_itself, declines
 from .._core.values.shapes import broadcast
 from ..typing import Shape
 
@@ -72,6 +72,30 @@ class Kernels:
         return name in self.handle.kernels
 
     def _elementwise(self, name: str, ufunc: np.ufunc) -> Callable[..., Any]:
+        general, handle = self._casting(name, ufunc), self.handle
+        # Traces and records have no fast paths. Where values are known those are asked first, as dispatchers do.
+        forms = [getattr(handle, f"fast_{form}{name}", declines) for form in ("", "scalar_", "reflected_")]
+        if handle.records or handle.tape is not None or forms[0] is declines:
+            return general
+        own, as_native = handle.native_type, handle.as_native
+        plain, scalar, reflected = forms
+
+        def call(*operands: Any) -> Any:
+            try:
+                if type(operands[-1]) is own:
+                    found = plain(*operands) if type(operands[0]) is own else reflected(operands[1], operands[0])
+                else:
+                    found = scalar(*operands)
+            except Exception:
+                # The general path says what is wrong.
+                return general(*operands)
+            if type(found) is own:
+                return found
+            return general(*operands) if found is NotImplemented else as_native(found)
+
+        return call
+
+    def _casting(self, name: str, ufunc: np.ufunc) -> Callable[..., Any]:
         kernel, handle = self.handle.kernel(name), self.handle
         casts, records = casts_itself(kernel), handle.records
 
@@ -215,6 +239,8 @@ class Kernels:
     def fitted(self, g: Any, like: Any) -> Any:
         """Return a cotangent in the shape and dtype of an operand, which was broadcast and cast."""
         shape, wanted = self.shape(g), self.shape(like)
+        if shape == wanted and self.dtype(g) == self.dtype(like):
+            return g
         if shape != wanted:
             extra = len(shape) - len(wanted)
             axes = [

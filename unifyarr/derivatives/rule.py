@@ -7,6 +7,7 @@ cotangent, and in complex numbers it's the transposed map without conjugates, as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 from .._core.values.records import Record
@@ -45,13 +46,13 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
     ``function(k, g, out, *operands, **static)`` with natives and the kernel's static arguments, and returns a native or
     an ``Into``. What it returns may be broader than the operand, or of a wider dtype: then it's summed and cast.
     """
+    further = repeat(of_each[-1])
 
     def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, /, *operands: Any, **static: Any) -> list[Any]:
-        found = []
-        for place, needed in enumerate(needs):
-            function = of_each[min(place, len(of_each) - 1)]
-            found.append(None if not needed or function is None else function(k, g, out, *operands, **static))
-        return found
+        return [
+            function(k, g, out, *operands, **static) if needed and function is not None else None
+            for needed, function in zip(needs, chain(of_each, further), strict=False)
+        ]
 
     _put(name, RULES, Rule(of_all, None if uses is None else frozenset(uses)))
 

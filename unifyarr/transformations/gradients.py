@@ -92,15 +92,12 @@ def value_and_grad(
 
     Source: ``jax.value_and_grad``.
     """
+    both = _value_and_gradient(function, argnums, has_aux, backend)
 
     @functools.wraps(function)
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
-        results, others, pullback = run.handle.vjp(run, [run.native(x) for x in run.arrays()], True)
-        gradients = pullback([run.one(results[0])])
-        (value, *arrays) = run.outside([*results, *gradients])
-        aux = run.finish(others)
-        return (value, aux) if has_aux else value, by_argument(run, argnums, numbers, arrays)
+        value, aux, gradient = both(args, kwargs)
+        return (value, aux) if has_aux else value, gradient
 
     return transformed
 
@@ -128,14 +125,27 @@ def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, bac
 
     Source: ``jax.grad``.
     """
-    both = value_and_grad(function, argnums, has_aux, backend=backend)
+    both = _value_and_gradient(function, argnums, has_aux, backend)
 
     @functools.wraps(function)
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = both(*args, **kwargs)
-        return (gradient, value[1]) if has_aux else gradient
+        _, aux, gradient = both(args, kwargs)
+        return (gradient, aux) if has_aux else gradient
 
     return transformed
+
+
+def _value_and_gradient(function: Function, argnums: Argnums, has_aux: bool, backend: str | None) -> Function:
+    """Return a function from arguments to the value, what else was returned, and the gradient."""
+
+    def found(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+        numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
+        results, others, pullback = run.handle.vjp(run, [run.native(x) for x in run.arrays()], True)
+        gradients = pullback([run.one(results[0])])
+        (value, *arrays) = run.outside([*results, *gradients])
+        return value, run.finish(others), by_argument(run, argnums, numbers, arrays)
+
+    return found
 
 
 def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str | None = None) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
@@ -128,19 +128,22 @@ class TransformedCall:
         self._function, self._has_aux, self._check = function, has_aux, check
         self._keeps, self._batch = keeps, batch
         leaves, self._spec = flatten((tuple(args), kwargs))
-        leaves = [capture(x) if isinstance(x, Array) else x for x in leaves]
+        if running() is not None:
+            leaves = [capture(x) if isinstance(x, Array) else x for x in leaves]
         self.given, self._backend, self.handle = _backends(leaves, backend, batch)
-        # The places of the leaves of each argument.
-        counts = [1 if isinstance(each, Array) else len(flatten(each)[0]) for each in args]
-        ends = [0, *accumulate(counts)]
-        self.of_argument = [range(begin, end) for begin, end in pairwise(ends)]
+        # The places of the leaves of each argument, and the structure of each.
+        self.of_argument, self._arguments = _arguments(self._spec)
         self.leaves: list[Any] = leaves
+        # The arrays for which the transformation passes natives.
+        self.places: list[int] = []
         for number in chosen:
             for place in self.of_argument[number]:
-                if not isinstance(leaves[place], Array) and is_data(leaves[place]):
-                    leaves[place] = functions.asarray(leaves[place], backend=self.given.name)
-        # The arrays for which the transformation passes natives.
-        self.places = [place for i in chosen for place in self.of_argument[i] if isinstance(leaves[place], Array)]
+                x = leaves[place]
+                if not isinstance(x, Array):
+                    if not is_data(x):
+                        continue
+                    leaves[place] = functions.asarray(x, backend=self.given.name)
+                self.places.append(place)
         self.targets: list[Array] = []
         self._met: list[Array] = []
 
@@ -163,16 +166,17 @@ class TransformedCall:
         scope = Scope(self._backend, self.handle, keeps=self._keeps)
         with scope.running():
             given = dict(zip(self.places, natives, strict=True))
-            inside = {
-                place: wrap(given[place] if place in given else self._entered(x), self.handle)
-                for place, x in enumerate(self.leaves)
-                if isinstance(x, Array)
-            }
-            before = {place: x._native for place, x in inside.items()}
-            args, kwargs = unflatten(self._spec, [inside.get(place, x) for place, x in enumerate(self.leaves)])
+            values = list(self.leaves)
+            inside: list[tuple[int, Array, Any]] = []
+            for place, x in enumerate(values):
+                if isinstance(x, Array):
+                    native = given[place] if place in given else self._entered(x)
+                    values[place] = array = wrap(native, self.handle)
+                    inside.append((place, array, native))
+            args, kwargs = unflatten(self._spec, values)
             result, aux = self._parts(self._function(*args, **kwargs))
             results, others = self._read_result(result, scope), self._read_aux(aux, scope)
-            written = {place: x._native for place, x in inside.items() if x._native is not before[place]}
+            written = {place: array._native for place, array, before in inside if array._native is not before}
             captured = scope.written()
             self._met = [each.array for each in scope.captured]
         if self._batch and (captured or not written.keys() <= given.keys()):
@@ -207,6 +211,9 @@ class TransformedCall:
         return [read(x) for x in arrays]
 
     def _read_aux(self, aux: Any, scope: Scope) -> list[Any]:
+        if aux is None:
+            self._aux, self._aux_spec = [], None
+            return []
         leaves, self._aux_spec = flatten(aux)
         # Values that aren't arrays are returned as they are.
         self._aux = [None if isinstance(x, Array) or backend_of(x) is not None else (x,) for x in leaves]
@@ -226,13 +233,14 @@ class TransformedCall:
 
     def finish(self, others: Sequence[Any]) -> Any:
         """Make the function's writes, all or none, and return its auxiliary values."""
-        if not others:
-            return unflatten(self._aux_spec, [each[0] for each in self._aux if each is not None])
-        count = len(others) - len(self.targets)
-        aux = iter(self.outside(others[:count]))
-        values = self.outside(others[count:])
-        write(self.targets, [read(x) for x in values], self._known())
-        return unflatten(self._aux_spec, [next(aux) if each is None else each[0] for each in self._aux])
+        aux: Iterator[Array] = iter(())
+        if others:
+            count = len(others) - len(self.targets)
+            aux = iter(self.outside(others[:count]))
+            values = self.outside(others[count:])
+            write(self.targets, [read(x) for x in values], self._known())
+        spec = self._aux_spec
+        return None if spec is None else unflatten(spec, [next(aux) if x is None else x[0] for x in self._aux])
 
     def outside(self, natives: Sequence[Any], *others: Array) -> list[Array]:
         """Return natives of the engine as new arrays of the caller's backend, which share no memory with anything."""
@@ -269,9 +277,19 @@ class TransformedCall:
 
     def like_argument(self, number: int, arrays: Sequence[Array]) -> Any:
         """Return arrays in the structure of an argument, in place of the arrays that the transformation passed."""
-        found = dict(zip(self.places, arrays, strict=True))
-        argument = self._spec.child(0).child(number)
-        return unflatten(argument, [found.get(place) for place in self.of_argument[number]])
+        found, places = dict(zip(self.places, arrays, strict=True)), self.of_argument[number]
+        argument = self._arguments[number]
+        return found.get(places.start) if argument is None else unflatten(argument, [found.get(x) for x in places])
+
+
+# Structures of arguments come from functions that are called again and again.
+@functools.lru_cache(maxsize=256)
+def _arguments(spec: Any) -> tuple[list[range], list[Any]]:
+    """Return of arguments and named ones the places of the leaves, and the structures: ``None`` for a leaf."""
+    arguments = spec.child(0).children()
+    ends = [0, *accumulate([each.num_leaves for each in arguments])]
+    structures = [None if each.is_leaf(strict=True) else each for each in arguments]
+    return [range(begin, end) for begin, end in pairwise(ends)], structures
 
 
 def write(targets: Sequence[Array], natives: Sequence[Any], arrays: Sequence[Array]) -> None:

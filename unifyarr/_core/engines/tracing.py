@@ -11,8 +11,9 @@ that a thread which traces or checks costs the others nothing else.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 from ...errors import UnknownShapeError
@@ -123,13 +124,22 @@ def checking() -> bool:
     return found is not None and found.checks
 
 
+def begin(trace: Running | None) -> Callable[[], None]:
+    """Begin a trace, or, with ``None``, what is in no trace; return what ends it."""
+    checks = checking()
+    tape = None if trace is None or checks else trace.handle.tape
+    token = mode.set(None if trace is None and not checks else Mode(trace, checks, None, tape))
+    return partial(mode.reset, token)
+
+
 @contextlib.contextmanager
 def tracing(trace: Running | None) -> Iterator[None]:
     """Run what happens inside the block in a trace, or, with ``None``, in no trace."""
-    checks = checking()
-    tape = None if trace is None or checks else trace.handle.tape
-    with _within(None if trace is None and not checks else Mode(trace, checks, None, tape)):
+    end = begin(trace)
+    try:
         yield
+    finally:
+        end()
 
 
 @contextlib.contextmanager

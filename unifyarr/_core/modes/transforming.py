@@ -8,8 +8,7 @@ written then. NumPy's arrays may become those of another engine.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -20,7 +19,7 @@ from ..arrays.array import Array
 from ..arrays.ownership import hand_out, read
 from ..arrays.recipes import root_of
 from ..engines.handle import GeneralHandle, Handle
-from ..engines.tracing import running, tracing
+from ..engines.tracing import begin, running
 from .capturing import Captured, Capturing
 
 
@@ -88,6 +87,7 @@ class Scope(Capturing):
         super().__init__(backend, handle)
         self._keeps = keeps
         self._token: object = None
+        self._end: Callable[[], None]
 
     def is_inside(self, x: Array) -> bool:
         """Return whether an array was made inside, or in a transformation of the user's own that runs inside it."""
@@ -123,16 +123,18 @@ class Scope(Capturing):
         native = value_around(x, self.handle, keeps=self._keeps)
         return native if x._backend is self.handle else self.handle.enter(native)
 
-    @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self) -> Scope:
         """Run what happens inside the block in the transformation, in this thread."""
+        return self
+
+    def __enter__(self) -> None:
         self._outer = running()
-        with tracing(self):
-            self._token = self.handle.trace()
-            try:
-                yield
-            finally:
-                self.forget()
+        self._end = begin(self)
+        self._token = self.handle.trace()
+
+    def __exit__(self, *_: object) -> None:
+        self.forget()
+        self._end()
 
     def written(self) -> list[tuple[Array, Any]]:
         """Return what was made outside and is written so far, with what is to be written to it."""
