@@ -37,7 +37,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
         entry = None
         if has_derivative:
             parents = parents_of(natives)
-            if any(parents) and any(is_floating(dtype(each)) for each in outputs):
+            if any(parents) and any([is_floating(dtype(each)) for each in outputs]):
                 if rule is None:
                     raise LostDerivativeError(
                         f"{name}() has no derivative: {missing}; ua.stop_gradient(x) makes x a constant"

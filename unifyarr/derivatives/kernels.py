@@ -45,6 +45,7 @@ class Kernels:
 
     def __init__(self, handle: Handle, *, writes: bool = False) -> None:
         self.handle, self._writes = handle, writes
+        self._shape, self._dtype = handle.shape, handle.dtype
         # Python numbers as natives. They are made anew where natives end with a trace.
         self._numbers: dict[Any, Any] = {}
         self._keeps = not handle.records and handle.around is handle
@@ -120,7 +121,7 @@ class Kernels:
 
     def shape(self, x: Any) -> Shape:
         """Return the shape of a native, or of what stands for one."""
-        return x.shape if type(x) is Like else self.handle.shape(x)
+        return x.shape if type(x) is Like else self._shape(x)
 
     def ndim(self, x: Any) -> int:
         """Return the number of axes."""
@@ -132,7 +133,7 @@ class Kernels:
 
     def dtype(self, x: Any) -> np.dtype[Any]:
         """Return the dtype as NumPy has it."""
-        found: np.dtype[Any] = x.dtype if type(x) is Like else self.handle.dtype(x)
+        found: np.dtype[Any] = x.dtype if type(x) is Like else self._dtype(x)
         return found
 
     def is_complex(self, x: Any) -> bool:
@@ -165,23 +166,26 @@ class Kernels:
 
     def number(self, value: complex, like: Any) -> Any:
         """Return a 0-d native of a number, of an array's dtype where that holds it, and on its device."""
-        dtype = self.dtype(like)
-        if type(value) is complex and dtype.kind != "c":
-            dtype = np.result_type(dtype, np.complex64)
-        return self.array(np.asarray(value, dtype), like)
+        dtype, device = self.dtype(like), self._device(like)
+        # The two zeros are equal.
+        key = value if value and type(value) is not complex else repr(value), type(value), dtype, device
+        found = self._numbers.get(key)
+        if found is None:
+            wider = type(value) is complex and dtype.kind != "c"
+            values = np.asarray(value, np.result_type(dtype, np.complex64) if wider else dtype)
+            found = self.array(values, like)
+            if self._keeps:
+                if len(self._numbers) >= MOST_NUMBERS:
+                    self._numbers.clear()
+                self._numbers[key] = found
+        return found
 
     def array(self, values: np.ndarray, like: Any) -> Any:
         """Return a native of values, on the device of an array."""
-        handle = self.handle
-        device = handle.own_device(like.device if type(like) is Like else handle.device(like))
-        if values.ndim or not self._keeps:
-            return handle.from_numpy(values, device=device)
-        key = values.tobytes(), values.dtype, device
-        if key not in self._numbers:
-            if len(self._numbers) >= MOST_NUMBERS:
-                self._numbers.clear()
-            self._numbers[key] = handle.from_numpy(values, device=device)
-        return self._numbers[key]
+        return self.handle.from_numpy(values, device=self.handle.own_device(self._device(like)))
+
+    def _device(self, like: Any) -> Any:
+        return like.device if type(like) is Like else self.handle.device(like)
 
     def full(self, value: complex, like: Any, shape: Shape | None = None) -> Any:
         """Return a native of one number everywhere, like an array but for the shape, if one is given."""
@@ -224,6 +228,14 @@ class Kernels:
             x = self.handle.kernel("real")(x)
         return self.handle.kernel("astype")(x, dtype=dtype)
 
+    def add_into(self, total: Any, x: Any) -> Any:
+        """Return the sum of two arrays of one type, in the memory of the first one where the engine writes there."""
+        handle = self.handle
+        kernel = handle.kernel("add")
+        if self._writes and handle.mutable and handle.supports_out(kernel) and not handle.is_watched(total, x):
+            return kernel(total, x, out=total)
+        return self.add(total, x)
+
     # -- cotangents ---------------------------------------------------------------------------------------------------
 
     def whole(self, g: Sequence[Any], out: Sequence[Any]) -> list[Any]:
@@ -232,15 +244,14 @@ class Kernels:
 
     def expanded(self, g: Any, axis: Sequence[int], keepdims: bool, shape: Shape) -> Any:
         """Return the cotangent of a reduction, or its result, broadcast to the shape of what was reduced."""
-        if not keepdims:
+        if not keepdims and self.shape(g):
             g = self.reshape(g, tuple([1 if place in axis else length for place, length in enumerate(shape)]))
         return self.broadcast_to(g, shape)
 
     def fitted(self, g: Any, like: Any) -> Any:
         """Return a cotangent in the shape and dtype of an operand, which was broadcast and cast."""
-        shape, wanted = self.shape(g), self.shape(like)
-        if shape == wanted and self.dtype(g) == self.dtype(like):
-            return g
+        wanted, dtype = (like.shape, like.dtype) if type(like) is Like else (self._shape(like), self._dtype(like))
+        shape = self._shape(g)
         if shape != wanted:
             extra = len(shape) - len(wanted)
             axes = [
@@ -251,7 +262,7 @@ class Kernels:
             if axes:
                 g = self.sum(g, axis=tuple(axes), keepdims=False)
             g = self.reshape(g, wanted)
-        return self.astype(g, self.dtype(like))
+        return g if self._dtype(g) == dtype else self.astype(g, dtype)
 
 
 def like_of(handle: Handle, x: Any) -> Like:

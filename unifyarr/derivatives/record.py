@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._core.engines import dtypes
 from .._core.engines.handle import Handle
 from .kernels import Kernels, like_of
 from .rule import Rule
 
 _numbers = itertools.count()
+# The kinds of floating-point and complex numbers; NumPy knows bfloat16 as one of its own.
+_FLOATING = frozenset("fcV")
 
 
 class NotInline(Exception):
@@ -60,7 +61,7 @@ class Taped:
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
     """Return whether numbers of a dtype have derivatives."""
-    return dtypes.rank(dtypes.BY_NUMPY[dtype]) > 1
+    return dtype.kind in _FLOATING
 
 
 def at_places(count: int, places: Sequence[int], found: Sequence[Any]) -> list[Any]:

@@ -13,13 +13,8 @@ if TYPE_CHECKING:
     from .record import Entry, Taped
 
 
-class _Total:
-    """What has been added up of the cotangents of one output, and whether that memory is ours to write."""
-
-    __slots__ = ("is_owned", "value")
-
-    def __init__(self, value: Any, is_owned: bool) -> None:
-        self.value, self.is_owned = value, is_owned
+# From how many elements on a sum is taken in the memory of what was added up before.
+MANY = 1 << 12
 
 
 def pull(
@@ -41,7 +36,8 @@ def pull(
     def lifted(kept: Sequence[Any]) -> Sequence[Any]:
         return kept if lift is None else [x if type(x) is Like else lift(x) for x in kept]
 
-    totals: dict[Entry, dict[int, _Total]] = {}
+    # What has been added up of the cotangent of each output, and whether that memory is ours to write.
+    totals: dict[Entry, dict[int, tuple[Any, bool]]] = {}
     waiting: list[tuple[int, Entry]] = []
 
     def meet(entry: Entry, output: int, cotangent: Any, like: Any) -> None:
@@ -50,37 +46,45 @@ def pull(
             found = totals[entry] = {}
             if entry.rule is not None:
                 heapq.heappush(waiting, (-entry.number, entry))
-        found[output] = _added(k, writers, found.get(output), cotangent, like)
+        if output not in found and type(cotangent) is not Into:
+            found[output] = k.fitted(cotangent, like), False
+        else:
+            found[output] = _added(k, writers, *found.pop(output, (None, True)), cotangent, like), True
 
-    for result, cotangent in cotangents:
-        if result.entry is not None:
-            meet(result.entry, result.output, cotangent, cotangent)
-    while waiting:
-        _, entry = heapq.heappop(waiting)
+    def walk(entry: Entry) -> None:
+        # What is here ends with the call, before the next entry is walked.
         found = totals.pop(entry)
         arguments, outputs = lifted(entry.arguments), lifted(entry.outputs)
-        cotangents_found = [found[place].value if place in found else None for place in range(len(outputs))]
-        given = entry.cotangents(k, cotangents_found, arguments, outputs)
+        cotangents = [found[place][0] if place in found else None for place in range(len(outputs))]
+        given = entry.cotangents(k, cotangents, arguments, outputs)
         for parent, operand, cotangent in zip(entry.parents, arguments, given, strict=True):
             if parent is not None and cotangent is not None:
                 meet(*parent, cotangent, operand)
         if once:
             entry.arguments = entry.outputs = ()
+
+    for result, cotangent in cotangents:
+        if result.entry is not None:
+            meet(result.entry, result.output, cotangent, cotangent)
+    while waiting:
+        walk(heapq.heappop(waiting)[1])
     return [
-        totals[leaf][0].value if leaf in totals else k.zeros(value)
+        _own(k, *totals[leaf][0]) if leaf in totals else k.zeros(value)
         for leaf, value in zip(leaves, lifted(values), strict=True)
     ]
 
 
-def _added(k: Kernels, writers: Kernels, total: _Total | None, cotangent: Any, like: Any) -> _Total:
-    mutable = k.handle.mutable
+def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Any, like: Any) -> Any:
     if type(cotangent) is Into:
         if total is None:
-            total = _Total(k.zeros(like), True)
-        elif not total.is_owned:
-            total = _Total(k.handle.copy(total.value) if mutable else total.value, True)
-        return _Total(cotangent.add(writers, total.value), True)
+            total = k.zeros(like)
+        elif not is_owned and k.handle.mutable:
+            total = k.handle.copy(total)
+        return cotangent.add(writers, total)
     cotangent = k.fitted(cotangent, like)
-    if total is None:
-        return _Total(cotangent, False)
-    return _Total(k.add(total.value, cotangent), True)
+    return writers.add_into(total, cotangent) if is_owned and k.size(total) >= MANY else k.add(total, cotangent)
+
+
+def _own(k: Kernels, value: Any, is_owned: bool) -> Any:
+    # The kernels' numbers are kept, and what has one element may be a view of one.
+    return k.handle.copy(value) if k.handle.mutable and not is_owned and k.size(value) == 1 else value

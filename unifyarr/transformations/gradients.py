@@ -297,12 +297,14 @@ def _run(
 ) -> TransformedCall:
     run = TransformedCall(function, args, kwargs, numbers, check=check, **options)
     for number in numbers:
-        what = f"argument {number} of {getattr(function, '__name__', 'the function')}()"
-        for x in (run.leaves[place] for place in run.of_argument[number]):
-            if x is not None and not isinstance(x, Array):
-                raise TypeError(f"{what} is differentiated: it must be an array or a nest of arrays, not {x!r:.80}")
-            if x is not None and dtypes.rank(x.dtype) < 2:
-                raise DtypeError(f"{what} is differentiated: cast it from {x.dtype} to a floating-point dtype")
+        for place in run.of_argument[number]:
+            x = run.leaves[place]
+            if x is None or (isinstance(x, Array) and x.dtype.rank > 1):
+                continue
+            what = f"argument {number} of {getattr(function, '__name__', 'the function')}() is differentiated"
+            if not isinstance(x, Array):
+                raise TypeError(f"{what}: it must be an array or a nest of arrays, not {x!r:.80}")
+            raise DtypeError(f"{what}: cast it from {x.dtype} to a floating-point dtype")
     if not run.places:
         raise TypeError("the arguments to differentiate by contain no array: pass one, or other argnums")
     return run
@@ -318,8 +320,8 @@ def prepare(
     check: Check,
 ) -> tuple[list[int], TransformedCall]:
     """Return the positions of the differentiated arguments, and the function with its arguments."""
-    numbers = list(as_integers(argnums, "argnums"))
     count = len(args)
+    numbers = [argnums] if type(argnums) is int else list(as_integers(argnums, "argnums"))
     if any(not -count <= number < count for number in numbers) or len({n % count for n in numbers}) < len(numbers):
         raise ValueError(f"argnums has positions of the {count} positional arguments, not {argnums!r}")
     numbers = [number % count for number in numbers]

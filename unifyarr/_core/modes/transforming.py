@@ -19,7 +19,7 @@ from ..arrays.array import Array
 from ..arrays.ownership import hand_out, read
 from ..arrays.recipes import root_of
 from ..engines.handle import GeneralHandle, Handle
-from ..engines.tracing import begin, running
+from ..engines.tracing import begin, running, unrepeatable
 from .capturing import Captured, Capturing
 
 
@@ -144,8 +144,12 @@ class Scope(Capturing):
 
 def value_around(x: Array, handle: InsideHandle, *, keeps: bool) -> Any:
     """Return the value of an array as a transformation takes it; ``keeps`` is as ``Scope`` has it."""
-    hand_out(x)
     given = x._backend
+    if given.mutable:
+        # Nothing uses up its memory.
+        unrepeatable()
+    else:
+        hand_out(x)
     native = read(x)
     if given.name != handle.name:
         return handle.from_numpy(given.to_numpy(native), copy=keeps)
