@@ -10,7 +10,7 @@ from .._core.engines.handle import Handle, declines
 from .._core.modes.transforming import Scope
 from ..errors import LostDerivativeError
 from .kernels import WRITERS, on_copy
-from .record import Taped, entry_of, is_floating, parents_of
+from .record import Entry, Taped, entry_of, is_floating, parents_of
 from .rule import CONSTANT, MISSING, RULES
 
 # What a kernel of a trace is told of its result, beside its own arguments.
@@ -33,22 +33,32 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
         several = type(found) is tuple
         if not several and type(found) is not own:
             found = as_native(found)
-        outputs = found if several else (found,)
         entry = None
         if has_derivative:
-            parents = parents_of(natives)
-            if any(parents) and any([is_floating(dtype(each)) for each in outputs]):
-                if rule is None:
-                    raise LostDerivativeError(
-                        f"{name}() has no derivative: {missing}; ua.stop_gradient(x) makes x a constant"
-                    )
-                if records:
-                    for each in _TOLD:
-                        static.pop(each, None)
-                entry = entry_of(base, rule, values, outputs, static, parents, several)
+            for native in natives:
+                if native.entry is not None:
+                    entry = recorded(natives, values, found if several else (found,), static, several)
+                    break
         if several:
-            return tuple([Taped(each, entry, place) for place, each in enumerate(outputs)])
+            return tuple([Taped(each, entry, place) for place, each in enumerate(found)])
         return Taped(found, entry)
+
+    def recorded(
+        natives: Sequence[Taped], values: Sequence[Any], outputs: Sequence[Any], static: dict[str, Any], several: bool
+    ) -> Entry | None:
+        for each in outputs:
+            if is_floating(dtype(each)):
+                break
+        else:
+            return None
+        if rule is None:
+            raise LostDerivativeError(
+                f"{name}() has no derivative: {missing}; ua.stop_gradient(x) makes x a constant"
+            )
+        if records:
+            for told in _TOLD:
+                static.pop(told, None)
+        return entry_of(base, rule, values, outputs, static, parents_of(natives), several)
 
     if hasattr(kernel, "casts_itself"):
         taped.casts_itself = kernel.casts_itself  # type: ignore[attr-defined]
@@ -60,28 +70,30 @@ class ShortWays:
 
     def __init__(self, tape: Any) -> None:
         self._tape = tape
+        self._own, self._as_native = tape.base.native_type, tape.base.as_native
         self._known: dict[str, tuple[Any, ...]] = {}
 
     def call(self, scope: Scope, name: str, operands: Sequence[Any]) -> Any:
         """Return the array that a function gives, ``NotImplemented`` to leave the call to the general path."""
         tape = self._tape
-        base = tape.base
         natives: list[Taped | None] = []
         values: list[Any] = []
         number = 0
-        for place, x in enumerate(operands):
-            kind = type(x)
-            if kind is Array:
+        is_active = False
+        for x in operands:
+            if type(x) is Array:
                 inside = x if x._backend is tape else scope.known(x)
                 if inside is None:
                     return NotImplemented
                 native = inside._native
                 natives.append(native)
                 values.append(native.value)
-            elif kind is float or kind is int:
+                if native.entry is not None:
+                    is_active = True
+            elif type(x) is float or type(x) is int:
                 natives.append(None)
                 values.append(x)
-                number = place + 1
+                number = len(values)
             else:
                 return NotImplemented
         ways = self._known.get(name) or self._look(name)
@@ -90,17 +102,15 @@ class ShortWays:
         except Exception:
             # The general path says what is wrong.
             return NotImplemented
-        if found is NotImplemented:
-            return found
-        if type(found) is not base.native_type:
-            found = base.as_native(found)
+        if type(found) is not self._own:
+            if found is NotImplemented:
+                return found
+            found = self._as_native(found)
         rule, entry = ways[3], None
-        if rule is not None:
-            parents = parents_of(natives)
-            if any(parents):
-                if number:
-                    values[number - 1] = tape.k.number(values[number - 1], values[2 - number])
-                entry = entry_of(base, rule, values, (found,), {}, parents)
+        if is_active and rule is not None:
+            if number:
+                values[number - 1] = tape.k.number(values[number - 1], values[2 - number])
+            entry = entry_of(tape.base, rule, values, (found,), {}, parents_of(natives))
         return wrap(Taped(found, entry), tape)
 
     def _look(self, name: str) -> tuple[Any, ...]:

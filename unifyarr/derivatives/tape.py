@@ -43,6 +43,9 @@ class TapeHandle(InsideHandle):
         GeneralHandle.__init__(self, TapeBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
         self.tape = None if base.records else self
+        if not base.records:
+            # The engine's trace, which arrays in it are marked with: as it says itself, with no call around it.
+            self.trace = base.trace  # type: ignore[method-assign]
         self._ways = ShortWays(self)
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
@@ -61,9 +64,8 @@ class TapeHandle(InsideHandle):
         return found if found is NotImplemented else [Taped(each) for each in found]
 
     def trace(self) -> object | None:
-        """Return the engine's trace, which arrays in it are marked with."""
-        # What is made inside is known by its backend.
-        return None if self.records else self.base.trace()
+        """Return nothing in a trace of a graph: what is made inside is known by its backend."""
+        return None
 
     def to_numpy(self, native: Taped) -> np.ndarray:
         """Return the values, which are known where they are to the backend of the values."""
@@ -174,10 +176,9 @@ class TapeHandle(InsideHandle):
 
     def leaves(self, values: Sequence[Any], places: Sequence[int] | None = None) -> tuple[list[Entry], list[Taped]]:
         """Return natives, and before them the entries of those that derivatives are taken by: of all, or of some."""
-        places = range(len(values)) if places is None else places
-        leaves = [Entry() for _ in places]
-        entries = at_places(len(values), places, leaves)
-        return leaves, [Taped(value, entry) for value, entry in zip(values, entries, strict=True)]
+        leaves = [Entry() for _ in (values if places is None else places)]
+        entries = leaves if places is None else at_places(len(values), places, leaves)
+        return leaves, list(map(Taped, values, entries))
 
     def entered(self, values: Sequence[Any]) -> list[Any]:
         """Return what an entry keeps as constant natives."""
