@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from .. import functions
@@ -543,11 +543,18 @@ def trees() -> Any:
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """Return the leaves of a nest, ``None`` included, and its structure."""
+    if type(tree) is Array:
+        return [tree], _leaf()
     try:
         leaves, spec = trees().tree_flatten(tree, none_is_leaf=True, namespace="unifyarr")
     except RecursionError as error:
         raise ValueError("a nest of arrays contains itself, or is nested too deep") from error
     return leaves, spec
+
+
+@cache
+def _leaf() -> Any:
+    return trees().tree_flatten(0, none_is_leaf=True, namespace="unifyarr")[1]
 
 
 def unflatten(spec: Any, leaves: Iterable[Any]) -> Any:

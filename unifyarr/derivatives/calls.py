@@ -9,7 +9,7 @@ from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import Handle, declines
 from .._core.modes.transforming import Scope
 from ..errors import LostDerivativeError
-from .kernels import WRITERS, on_copy
+from .kernels import WRITERS, kernels_of, on_copy
 from .record import Entry, Taped, entry_of, is_floating, parents_of
 from .rule import CONSTANT, MISSING, RULES
 
@@ -24,6 +24,7 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
     if name in WRITERS and base.mutable:
         kernel = on_copy(base, kernel)
     records, dtype, as_native, own = base.records, base.dtype, base.as_native, base.native_type
+    k = kernels_of(base)
 
     def taped(*natives: Any, out: Any = None, **static: Any) -> Any:
         values = [native.value for native in natives]
@@ -52,13 +53,11 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
         else:
             return None
         if rule is None:
-            raise LostDerivativeError(
-                f"{name}() has no derivative: {missing}; ua.stop_gradient(x) makes x a constant"
-            )
+            raise LostDerivativeError(f"{name}() has no derivative: {missing}; ua.stop_gradient(x) makes x a constant")
         if records:
             for told in _TOLD:
                 static.pop(told, None)
-        return entry_of(base, rule, values, outputs, static, parents_of(natives), several)
+        return entry_of(k, rule, values, outputs, static, parents_of(natives), several)
 
     if hasattr(kernel, "casts_itself"):
         taped.casts_itself = kernel.casts_itself  # type: ignore[attr-defined]
@@ -70,28 +69,29 @@ class ShortWays:
 
     def __init__(self, tape: Any) -> None:
         self._tape = tape
-        self._own, self._as_native = tape.base.native_type, tape.base.as_native
+        self._k, self._own, self._as_native = tape.k, tape.base.native_type, tape.base.as_native
         self._known: dict[str, tuple[Any, ...]] = {}
 
-    def call(self, scope: Scope, name: str, operands: Sequence[Any]) -> Any:
+    def call(self, scope: Scope, name: str, *operands: Any) -> Any:
         """Return the array that a function gives, ``NotImplemented`` to leave the call to the general path."""
         tape = self._tape
-        natives: list[Taped | None] = []
         values: list[Any] = []
-        number = 0
-        is_active = False
+        parents: list[tuple[Entry, int] | None] = []
+        number, is_active = 0, False
         for x in operands:
             if type(x) is Array:
                 inside = x if x._backend is tape else scope.known(x)
                 if inside is None:
                     return NotImplemented
                 native = inside._native
-                natives.append(native)
                 values.append(native.value)
-                if native.entry is not None:
+                if native.entry is None:
+                    parents.append(None)
+                else:
+                    parents.append((native.entry, native.output))
                     is_active = True
             elif type(x) is float or type(x) is int:
-                natives.append(None)
+                parents.append(None)
                 values.append(x)
                 number = len(values)
             else:
@@ -109,8 +109,8 @@ class ShortWays:
         rule, entry = ways[3], None
         if is_active and rule is not None:
             if number:
-                values[number - 1] = tape.k.number(values[number - 1], values[2 - number])
-            entry = entry_of(tape.base, rule, values, (found,), {}, parents_of(natives))
+                values[number - 1] = self._k.number(values[number - 1], values[2 - number])
+            entry = entry_of(self._k, rule, values, (found,), {}, parents)
         return wrap(Taped(found, entry), tape)
 
     def _look(self, name: str) -> tuple[Any, ...]:

@@ -49,6 +49,9 @@ class Kernels:
         # Python numbers as natives. They are made anew where natives end with a trace.
         self._numbers: dict[Any, Any] = {}
         self._keeps = not handle.records and handle.around is handle
+        # The class of an engine's arrays, which have a shape and a dtype that are compared at once.
+        self._own = handle.native_type if self._keeps else None
+        self._likes: dict[Any, Like] = {}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
@@ -142,7 +145,18 @@ class Kernels:
 
     def like(self, x: Any) -> Like:
         """Return what stands for a native of which only the shape and the dtype are needed."""
-        return x if type(x) is Like else like_of(self.handle, x)
+        if type(x) is Like:
+            return x
+        key = self._shape(x), self._dtype(x), self.handle.device(x)
+        if type(x) is not self._own:
+            return Like(*key)
+        # Nothing writes it, so that all of one type share one.
+        found = self._likes.get(key)
+        if found is None:
+            if len(self._likes) >= MOST_NUMBERS:
+                self._likes.clear()
+            found = self._likes[key] = Like(*key)
+        return found
 
     # -- choices ------------------------------------------------------------------------------------------------------
 
@@ -250,6 +264,8 @@ class Kernels:
 
     def fitted(self, g: Any, like: Any) -> Any:
         """Return a cotangent in the shape and dtype of an operand, which was broadcast and cast."""
+        if type(g) is self._own and g.dtype is like.dtype and g.shape == like.shape:
+            return g
         wanted, dtype = (like.shape, like.dtype) if type(like) is Like else (self._shape(like), self._dtype(like))
         shape = self._shape(g)
         if shape != wanted:
@@ -263,11 +279,6 @@ class Kernels:
                 g = self.sum(g, axis=tuple(axes), keepdims=False)
             g = self.reshape(g, wanted)
         return g if self._dtype(g) == dtype else self.astype(g, dtype)
-
-
-def like_of(handle: Handle, x: Any) -> Like:
-    """Return what stands for a native of which only the shape and the dtype are kept."""
-    return Like(handle.shape(x), handle.dtype(x), handle.device(x))
 
 
 def on_copy(handle: Handle, kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.engines.handle import Handle
-from .kernels import Kernels, like_of
+from .kernels import Kernels
 from .rule import Rule
 
 _numbers = itertools.count()
@@ -44,8 +43,10 @@ class Entry:
     def cotangents(self, k: Kernels, found: Sequence[Any], arguments: Sequence[Any], outputs: Sequence[Any]) -> Any:
         """Return the cotangents of the operands that have an entry, by the rule; ``found`` are those of the outputs."""
         needs = [parent is not None for parent in self.parents]
-        g, out = (tuple(found), tuple(outputs)) if self.several else (found[0], outputs[0])
-        return self.rule.of_all(k, needs, g, out, *arguments, **self.static)  # type: ignore[union-attr,arg-type]
+        of_all = self.rule.of_all  # type: ignore[union-attr]
+        if self.several:
+            return of_all(k, needs, tuple(found), tuple(outputs), *arguments, **self.static)  # type: ignore[arg-type]
+        return of_all(k, needs, found[0], outputs[0], *arguments, **self.static)  # type: ignore[arg-type]
 
 
 class Taped:
@@ -78,7 +79,7 @@ def parents_of(natives: Sequence[Taped | None]) -> list[tuple[Entry, int] | None
 
 
 def entry_of(
-    base: Handle,
+    k: Kernels,
     rule: Rule,
     values: Sequence[Any],
     outputs: Sequence[Any],
@@ -86,10 +87,11 @@ def entry_of(
     parents: Sequence[tuple[Entry, int] | None],
     several: bool = False,
 ) -> Entry:
-    """Return the entry of a call, which keeps what its rule uses of values of a backend."""
+    """Return the entry of a call, which keeps what its rule uses of values."""
     uses = rule.uses
     if uses is not None:
-        values = [x if place in uses else like_of(base, x) for place, x in enumerate(values)]
+        like = k.like
+        values = [x if place in uses else like(x) for place, x in enumerate(values)]
         if "out" not in uses:
-            outputs = [like_of(base, x) for x in outputs]
+            outputs = [like(x) for x in outputs]
     return Entry(rule, values, outputs, static, parents, several)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from .kernels import Kernels, Like
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .record import Entry, Taped
 
 
+# What has been added up of the cotangent of each output of an entry, and whether that memory is ours to write.
+Totals = dict["Entry", dict[int, tuple[Any, bool]]]
 # From how many elements on a sum is taken in the memory of what was added up before.
 MANY = 1 << 12
 
@@ -36,42 +38,63 @@ def pull(
     def lifted(kept: Sequence[Any]) -> Sequence[Any]:
         return kept if lift is None else [x if type(x) is Like else lift(x) for x in kept]
 
-    # What has been added up of the cotangent of each output, and whether that memory is ours to write.
-    totals: dict[Entry, dict[int, tuple[Any, bool]]] = {}
+    totals: Totals = {}
     waiting: list[tuple[int, Entry]] = []
-
-    def meet(entry: Entry, output: int, cotangent: Any, like: Any) -> None:
-        found = totals.get(entry)
-        if found is None:
-            found = totals[entry] = {}
-            if entry.rule is not None:
-                heapq.heappush(waiting, (-entry.number, entry))
-        if output not in found and type(cotangent) is not Into:
-            found[output] = k.fitted(cotangent, like), False
-        else:
-            found[output] = _added(k, writers, *found.pop(output, (None, True)), cotangent, like), True
-
-    def walk(entry: Entry) -> None:
-        # What is here ends with the call, before the next entry is walked.
-        found = totals.pop(entry)
-        arguments, outputs = lifted(entry.arguments), lifted(entry.outputs)
-        cotangents = [found[place][0] if place in found else None for place in range(len(outputs))]
-        given = entry.cotangents(k, cotangents, arguments, outputs)
-        for parent, operand, cotangent in zip(entry.parents, arguments, given, strict=True):
-            if parent is not None and cotangent is not None:
-                meet(*parent, cotangent, operand)
-        if once:
-            entry.arguments = entry.outputs = ()
-
     for result, cotangent in cotangents:
         if result.entry is not None:
-            meet(result.entry, result.output, cotangent, cotangent)
+            _meet(k, writers, totals, waiting, (result.entry, result.output), cotangent, cotangent)
     while waiting:
-        walk(heapq.heappop(waiting)[1])
+        _, entry = heappop(waiting)
+        arguments, outputs = entry.arguments, entry.outputs
+        if lift is not None:
+            arguments, outputs = lifted(arguments), lifted(outputs)
+        _walk(k, writers, totals, waiting, entry, arguments, outputs)
+        del arguments, outputs
+        if once:
+            entry.arguments = entry.outputs = ()
     return [
         _own(k, *totals[leaf][0]) if leaf in totals else k.zeros(value)
         for leaf, value in zip(leaves, lifted(values), strict=True)
     ]
+
+
+def _walk(
+    k: Kernels,
+    writers: Kernels,
+    totals: Totals,
+    waiting: list[tuple[int, Entry]],
+    entry: Entry,
+    arguments: Sequence[Any],
+    outputs: Sequence[Any],
+) -> None:
+    # What is here ends with the call, before the next entry is walked.
+    found = totals.pop(entry)
+    cotangents = [found[place][0] if place in found else None for place in range(len(outputs))]
+    given = entry.cotangents(k, cotangents, arguments, outputs)
+    for parent, operand, cotangent in zip(entry.parents, arguments, given, strict=True):
+        if parent is not None and cotangent is not None:
+            _meet(k, writers, totals, waiting, parent, cotangent, operand)
+
+
+def _meet(
+    k: Kernels,
+    writers: Kernels,
+    totals: Totals,
+    waiting: list[tuple[int, Entry]],
+    parent: tuple[Entry, int],
+    cotangent: Any,
+    like: Any,
+) -> None:
+    entry, output = parent
+    found = totals.get(entry)
+    if found is None:
+        found = totals[entry] = {}
+        if entry.rule is not None:
+            heappush(waiting, (-entry.number, entry))
+    if output not in found and type(cotangent) is not Into:
+        found[output] = k.fitted(cotangent, like), False
+    else:
+        found[output] = _added(k, writers, *found.pop(output, (None, True)), cotangent, like), True
 
 
 def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Any, like: Any) -> Any:

@@ -46,9 +46,11 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
     ``function(k, g, out, *operands, **static)`` with natives and the kernel's static arguments, and returns a native or
     an ``Into``. What it returns may be broader than the operand, or of a wider dtype: then it's summed and cast.
     """
-    further = repeat(of_each[-1])
+    first, further = of_each[0], repeat(of_each[-1])
 
     def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, /, *operands: Any, **static: Any) -> list[Any]:
+        if len(needs) == 1:
+            return [None if first is None else first(k, g, out, *operands, **static)]
         return [
             function(k, g, out, *operands, **static) if needed and function is not None else None
             for needed, function in zip(needs, chain(of_each, further), strict=False)

@@ -19,7 +19,7 @@ from .._core.arrays.array import wrap
 from .._core.arrays.ownership import read
 from .._core.engines.handle import GeneralHandle, Handle
 from .._core.engines.tracing import capture, inside
-from .._core.modes.transforming import InsideHandle, Scope
+from .._core.modes.transforming import InsideHandle
 from .._core.values.supplying import NotSupplied
 from .calls import ShortWays, taping
 from .forward import push
@@ -46,9 +46,10 @@ class TapeHandle(InsideHandle):
         if not base.records:
             # The engine's trace, which arrays in it are marked with: as it says itself, with no call around it.
             self.trace = base.trace  # type: ignore[method-assign]
-        self._ways = ShortWays(self)
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
+        # The array that an elementwise function gives, ``NotImplemented`` to leave it to the general path.
+        self.call = ShortWays(self).call
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` for what its body gives."""
@@ -70,10 +71,6 @@ class TapeHandle(InsideHandle):
     def to_numpy(self, native: Taped) -> np.ndarray:
         """Return the values, which are known where they are to the backend of the values."""
         return self.engine.to_numpy(native)
-
-    def call(self, scope: Scope, name: str, *operands: Any) -> Any:
-        """Return the array that an elementwise function gives, ``NotImplemented`` to leave it to the general path."""
-        return self._ways.call(scope, name, operands)
 
     def recorded(
         self, rule: OfAll, natives: Sequence[Taped], outputs: Sequence[Any], beside: Sequence[Any] = ()

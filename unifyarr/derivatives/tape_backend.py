@@ -9,7 +9,7 @@ import numpy as np
 from .._core.engines.handle import Handle
 from ..backends import Backend
 from ..errors import LostDerivativeError
-from .kernels import Kernels
+from .kernels import Kernels, kernels_of
 from .record import Taped, entry_of, parents_of
 from .rule import Rule
 
@@ -23,6 +23,14 @@ class TapeBackend(Backend[Taped]):
 
     def __init__(self, base: Handle) -> None:
         self.base = base
+        shape, dtype = base.shape, base.dtype
+
+        def type_key(native: Taped) -> Any:
+            # Bodies may refuse to lose a derivative.
+            return shape(native.value), dtype(native.value), native.entry is None
+
+        # What each call asks for, without a call on the way.
+        self.type_key, self.trace_state = type_key, base.trace_state
         for name in ("has_shapes", "has_values", "has_strides", "warns", "has_fixed_dtypes", "no_trace"):
             setattr(self, name, getattr(base, name))
 
@@ -102,7 +110,10 @@ class TapeBackend(Backend[Taped]):
         def moved(k: Kernels, needs: Any, g: Any, out: Any, x: Any) -> list[Any]:
             return [k.handle.to_device(g, back)]
 
-        return Taped(found, entry_of(base, Rule(moved, frozenset()), [native.value], [found], {}, parents_of([native])))
+        return Taped(
+            found,
+            entry_of(kernels_of(base), Rule(moved, frozenset()), [native.value], [found], {}, parents_of([native])),
+        )
 
     def from_dlpack(self, x: Any, **options: Any) -> Taped:
         return Taped(self.base.from_dlpack(x, **options))
@@ -149,13 +160,6 @@ class TapeBackend(Backend[Taped]):
 
     def trace(self) -> object:
         return self.base.trace()
-
-    def trace_state(self) -> object:
-        return self.base.trace_state()
-
-    def type_key(self, native: Taped) -> Any:
-        # Bodies may refuse to lose a derivative.
-        return self.base.shape(native.value), self.base.dtype(native.value), native.entry is None
 
     def is_watched(self, *natives: Taped) -> bool:
         # Rules are for kernels: bodies need no other ones for derivatives' sake.

@@ -321,7 +321,9 @@ def prepare(
 ) -> tuple[list[int], TransformedCall]:
     """Return the positions of the differentiated arguments, and the function with its arguments."""
     count = len(args)
-    numbers = [argnums] if type(argnums) is int else list(as_integers(argnums, "argnums"))
+    if type(argnums) is int and 0 <= argnums < count:
+        return [argnums], _run(function, args, kwargs, (argnums,), check, has_aux=has_aux, backend=backend)
+    numbers = list(as_integers(argnums, "argnums"))
     if any(not -count <= number < count for number in numbers) or len({n % count for n in numbers}) < len(numbers):
         raise ValueError(f"argnums has positions of the {count} positional arguments, not {argnums!r}")
     numbers = [number % count for number in numbers]
@@ -330,8 +332,9 @@ def prepare(
 
 def by_argument(run: TransformedCall, argnums: Argnums, numbers: Sequence[int], arrays: Sequence[Any]) -> Any:
     """Return arrays in the structure of the differentiated argument, or a tuple of these if there are several."""
-    found = tuple(run.like_argument(number, arrays) for number in numbers)
-    return found[0] if isinstance(argnums, int) else found
+    if isinstance(argnums, int):
+        return run.like_argument(numbers[0], arrays)
+    return tuple([run.like_argument(number, arrays) for number in numbers])
 
 
 def _alike(tree: Any, spec: Any, like: Sequence[Array], what: str, model: str) -> list[Array]:

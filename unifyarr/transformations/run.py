@@ -165,13 +165,13 @@ class TransformedCall:
         """Call the function; return its results and its other outputs: auxiliary ones, and the written values."""
         scope = Scope(self._backend, self.handle, keeps=self._keeps)
         with scope.running():
-            given = dict(zip(self.places, natives, strict=True))
+            given, handle = dict(zip(self.places, natives, strict=True)), self.handle
             values = list(self.leaves)
             inside: list[tuple[int, Array, Any]] = []
             for place, x in enumerate(values):
                 if isinstance(x, Array):
                     native = given[place] if place in given else self._entered(x)
-                    values[place] = array = wrap(native, self.handle)
+                    values[place] = array = wrap(native, handle)
                     inside.append((place, array, native))
             args, kwargs = unflatten(self._spec, values)
             result, aux = self._parts(self._function(*args, **kwargs))
@@ -184,6 +184,8 @@ class TransformedCall:
                 f"{'an array from outside' if captured else 'an argument that has no mapped axis'} is written inside "
                 "vmap(), where each element of the batch has a value for it: map it, with in_axes, or return the values"
             )
+        if not (written or captured):
+            return results, others
         self.targets = [*(self.leaves[place] for place in written), *(x for x, _ in captured)]
         return results, [*others, *written.values(), *(native for _, native in captured)]
 
@@ -325,7 +327,11 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
     if name is not None and not isinstance(name, str):
         raise TypeError(f"backend is the name of a backend, not {shown(name)}")
     scope = running()
-    found = {backend.name: backend for x in leaves if (backend := backend_of(x)) is not None}
+    found: dict[str, Handle] = {}
+    for x in leaves:
+        backend = x._backend if type(x) is Array else backend_of(x)
+        if backend is not None:
+            found[backend.name] = backend
     if isinstance(scope, Scope) and scope.handle.around is not scope.handle and not batch:
         if name is not None:
             raise BackendMismatchError(

@@ -89,7 +89,8 @@ def _in_memories_of_their_own(arrays: Sequence[Array]) -> bool:
     # Most are, and addresses cost several times as much to ask for.
     memories: set[int] = set()
     for x in arrays:
-        memory = _memory(root_of(x))
+        backend = x._backend
+        memory = backend.block(x._native) if backend.mutable and type(x) is Array else _memory(root_of(x))
         if memory is None or id(memory) in memories:
             return False
         memories.add(id(memory))

@@ -124,18 +124,19 @@ def checking() -> bool:
     return found is not None and found.checks
 
 
-def begin(trace: Running | None) -> Callable[[], None]:
-    """Begin a trace, or, with ``None``, what is in no trace; return what ends it."""
-    checks = checking()
+def begin(trace: Running | None) -> tuple[Running | None, Callable[[], None]]:
+    """Begin a trace, or, with ``None``, what is in no trace; return what ran before, and what ends the new one."""
+    found = mode.get()
+    outer, checks = (None, False) if found is None else (found.trace, found.checks)
     tape = None if trace is None or checks else trace.handle.tape
     token = mode.set(None if trace is None and not checks else Mode(trace, checks, None, tape))
-    return partial(mode.reset, token)
+    return outer, partial(mode.reset, token)
 
 
 @contextlib.contextmanager
 def tracing(trace: Running | None) -> Iterator[None]:
     """Run what happens inside the block in a trace, or, with ``None``, in no trace."""
-    end = begin(trace)
+    _, end = begin(trace)
     try:
         yield
     finally:

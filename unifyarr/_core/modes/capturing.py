@@ -177,5 +177,6 @@ class Capturing:
 
     def forget(self) -> None:
         """Forget what was captured, and the natives that its stand-ins have."""
-        for each in (self.captured, self._stand_ins, self._originals, self._natives):
-            each.clear()
+        if self._stand_ins or self._natives:
+            for each in (self.captured, self._stand_ins, self._originals, self._natives):
+                each.clear()

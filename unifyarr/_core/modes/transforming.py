@@ -128,8 +128,7 @@ class Scope(Capturing):
         return self
 
     def __enter__(self) -> None:
-        self._outer = running()
-        self._end = begin(self)
+        self._outer, self._end = begin(self)
         self._token = self.handle.trace()
 
     def __exit__(self, *_: object) -> None:

@@ -85,13 +85,9 @@ class Backend(base.Backend[np.ndarray]):
 
     # -- what an array is -------------------------------------------------------------------------------------------
 
-    def dtype(self, native: np.ndarray) -> np.dtype[Any]:
-        """Return the dtype of a native array as a ``numpy.dtype``."""
-        return native.dtype
-
-    def shape(self, native: np.ndarray) -> tuple[int, ...]:
-        """Return the shape of a native array as a tuple of ``int``."""
-        return native.shape
+    # Each call asks for these, which costs least without a function of Python.
+    dtype = staticmethod(attrgetter("dtype"))  # type: ignore[assignment]
+    shape = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
 
     def as_dtype(self, dtype: object) -> np.dtype[Any] | None:
         """Return the ``numpy.dtype`` of an engine's own dtype object, ``None`` for anything else."""
