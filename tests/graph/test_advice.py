@@ -12,7 +12,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr import Array
-from unifyarr.errors import TraceError
+from unifyarr.errors import TracedMutationError, TraceError
 
 from ..oracle import as_numpy
 
@@ -122,8 +122,48 @@ def converged(x: Array) -> Array:
     return x if not any(x > 1) else x / 2  # here
 
 
+def halved(x: Array) -> Array:
+    while ua.any(x > 1):  # here
+        x = x / 2
+    return x
+
+
+def halved_until(x: Array) -> Array:
+    for _ in range(50):
+        if ua.all(x <= 1):  # here
+            break
+        x = x / 2
+    return x
+
+
+def odd_parity(x: Array) -> Array:
+    if (x[0] > 1) ^ (x[1] > 1):  # here
+        x = x + 1
+    return x
+
+
+def either_large(x: Array) -> Array:
+    return x if ua.any(x > 1) else -x  # here
+
+
+def large_rows(x: Array) -> Any:
+    return [row for row in x if ua.any(row > 1)]  # here
+
+
 def counted(x: Array) -> Array:
     return ua.arange(ua.argmax(x) + 1)  # here
+
+
+def as_many_zeros(x: Array) -> Array:
+    return ua.zeros((ua.argmax(x) + 1, 2))  # here
+
+
+def in_rows(x: Array) -> Array:
+    return x.reshape(ua.argmax(x), -1)  # here
+
+
+def rolled(x: Array) -> Array:
+    return ua.roll(x, ua.argmax(x))  # here
 
 
 PROGRAMS: list[tuple[Callable[[Array], Any], str]] = [
@@ -148,7 +188,15 @@ PROGRAMS: list[tuple[Callable[[Array], Any], str]] = [
     (activation, "ua.switch("),
     (has_zero, "ua.any(x == value)"),
     (converged, "ua.any("),
+    (halved, "ua.while_loop("),
+    (halved_until, "ua.while_loop("),
+    (odd_parity, "write the branch as ua.cond("),
+    (either_large, "choose by ua.where("),
+    (large_rows, "choose by ua.where("),
     (counted, "a Python integer"),
+    (as_many_zeros, "a Python integer"),
+    (in_rows, "a Python integer"),
+    (rolled, "(ua.arange(n) - shift) % n"),
 ]
 
 
@@ -215,6 +263,7 @@ MENDED = [
     (learning_rate, lambda x: x * ua.exp(-x[0])),
     (scale, lambda x: x * ua.sum(x)),
     (has_zero, lambda x: x + ua.any(x == 0.0)),
+    (rolled, lambda x: x[(ua.arange(3) - ua.argmax(x)) % 3]),
 ]
 
 
@@ -225,6 +274,17 @@ def test_what_helps_computes_the_same(
     for values in ([0.25, 2.25, 1.0], [2.0, 0.5, 0.0625]):
         x = ua.asarray(np.array(values), copy=True)
         np.testing.assert_allclose(as_numpy(ua.compile(mended)(x)), as_numpy(program(x.copy())), rtol=1e-6)
+
+
+def test_another_shape_in_place_names_the_line() -> None:
+    def changed(x: Array) -> Array:
+        y = x + 1
+        y.shape = (2, 2)
+        return y
+
+    line = inspect.getsourcelines(changed)[1] + 2
+    with pytest.raises(TracedMutationError, match=rf"line {line}: .*write x = x\.reshape\(shape\)"):
+        ua.compile(changed)(ua.ones(4))
 
 
 def test_without_the_source_it_names_all_that_may_help() -> None:

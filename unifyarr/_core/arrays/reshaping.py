@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import TracedMutationError
 from ..engines.tracing import running, unrepeatable
+from ..values.caller import where
 from ..values.declared import functions
 from ..values.shapes import as_shape, resolve_unknown, size
 from ..values.supplying import supply
@@ -49,7 +50,7 @@ supply(Slots._set_shape, set_shape)
 def _check_untraced(x: Array, what: str, instead: str) -> None:
     unrepeatable()
     if running() is not None or x._backend.trace() is not None:
-        raise TracedMutationError(f"a trace can't follow {what}: {instead}")
+        raise TracedMutationError(f"{where()}: a trace can't follow {what}: {instead}")
 
 
 def resize(x: Array, shape: Any, shared: bool, /) -> None:

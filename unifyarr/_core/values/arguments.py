@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from ...errors import UnknownShapeError
+from ...errors import TraceError, UnknownShapeError
 
 _Repr = reprlib.Repr()
 _Repr.maxother = _Repr.maxstring = 80
@@ -28,6 +28,9 @@ def as_integer(given: Any, what: str) -> int:
     """Return an integer as an ``int``; ``what`` begins the error for anything else."""
     try:
         return operator.index(given)
+    except TraceError:
+        # It names the line.
+        raise
     except Exception as error:
         # Engines' own arrays, and NumPy's masked numbers, raise errors of their own classes.
         raise TypeError(f"{what} is an integer, not {shown(given)}") from error
@@ -45,7 +48,8 @@ def as_integers(given: Any, what: str) -> tuple[int, ...]:
             if any(type(each) is bool for each in integers):
                 raise TypeError("a bool is no integer here, as in NumPy")
             return tuple(map(operator.index, integers))
-    except UnknownShapeError:
+    except (TraceError, UnknownShapeError):
+        # They name the line.
         raise
     except Exception as error:
         raise TypeError(f"{what} is an integer or a sequence of integers, not {shown(given)}") from error
@@ -56,7 +60,7 @@ def as_real(given: Any, what: str) -> float:
     """Return a real number, or a 0-d array of one, as a ``float``."""
     try:
         return float(given)
-    except OverflowError:
+    except (TraceError, OverflowError):
         raise
     except Exception as error:
         raise TypeError(f"{what} is a real number, not {shown(given)}") from error

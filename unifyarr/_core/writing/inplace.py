@@ -28,6 +28,7 @@ from ..engines.natives import backend_of_native, mismatch
 from ..engines.refusals import explains
 from ..engines.tracing import checking, take, unrepeatable
 from ..modes.debugging import check_write
+from ..values.caller import where
 from ..values.lengths import PartialShape, equal_as_known
 from ..values.shapes import broadcast
 from ..values.supplying import supply
@@ -77,7 +78,7 @@ def check_target(target: Array, ensure_in_backend: bool = False) -> None:
     trace = backend.trace()
     if trace is not None and getattr(root, "_born", None) is not trace:
         raise TracedMutationError(
-            "an array that was made outside the running trace is written inside it, which would leave a dead tracer "
+            f"{where()} writes to an array that was made outside the running trace, which would leave a dead tracer "
             "in it: return the new values from the traced function and write them outside"
         )
 

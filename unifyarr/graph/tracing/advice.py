@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import FrameType
 
 Place = tuple[int, int, int, int]
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 WHILE = "write the loop as ua.while_loop(condition, body, carry)"
 UNTIL = "a loop that ends when something holds is ua.while_loop(condition, body, carry)"
@@ -33,6 +34,7 @@ ANY = (
     "choose between values with ua.where(), branch with ua.cond(), loop with ua.while_loop(), ua.fori_loop() or "
     "ua.scan()"
 )
+LENGTH = "lengths have to be known: pass the number as a Python integer"
 # What builtins and methods are here.
 INSTEAD = {
     "max": "the larger of two is ua.maximum(a, b), the largest of an array ua.max(x)",
@@ -46,7 +48,14 @@ INSTEAD = {
     "range": RANGE,
     **dict.fromkeys(("float", "complex", "item"), NUMBER),
     **dict.fromkeys(("tolist", "str", "repr", "format", "print"), TEXT),
-    **dict.fromkeys(("repeat", "arange", "linspace"), "lengths have to be known: pass the number as a Python integer"),
+    **dict.fromkeys(
+        (
+            *("arange", "array_split", "broadcast_to", "empty", "eye", "full", "geomspace", "identity", "linspace"),
+            *("logspace", "ones", "rand", "randn", "repeat", "reshape", "resize", "split", "tile", "tri", "zeros"),
+        ),
+        LENGTH,
+    ),
+    "roll": "a shift that values say is x[(ua.arange(n) - shift) % n]",
 }
 
 
@@ -95,8 +104,11 @@ def _contains(node: ast.AST, place: Place) -> bool:
 
 def _of(path: list[ast.AST]) -> str:
     """Return the advice for nodes, from the innermost to the outermost."""
-    # pytest writes an `assert` anew, all of it in the place of the statement.
-    found = CHECK if isinstance(path[0], ast.Assert) else _of_expression(path[0])
+    # Where the test is no comparison, its value is asked for in the place of the whole statement. pytest writes an
+    # `assert` anew in such a way.
+    if hasattr(path[0], "test"):
+        return _of_test(path[0], path)
+    found = IF_ELSE if isinstance(path[0], _COMPREHENSIONS) else _of_expression(path[0])
     if found:
         return found
     logic = ""

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.values.caller import where
 from ..._core.values.lengths import shape_of
 from ...errors import TraceError
 from ..core.basic import Constant, Variable
-from .traced import Recorder, Traced, where
+from .traced import Recorder, Traced
 
 _BOOL = np.dtype(bool)
 

@@ -22,6 +22,7 @@ from ..._core.engines.natives import mismatch
 from ..._core.engines.tracing import running, tracing
 from ..._core.modes.capturing import Captured, Capturing
 from ..._core.modes.debugging import debug
+from ..._core.values.caller import where
 from ..._core.values.lengths import PartialShape
 from ...container.container import flatten, unflatten
 from ...errors import TraceError, UnknownShapeError
@@ -31,7 +32,7 @@ from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
 from .floats import Floats, Scalar
 from .selections import Selection
-from .traced import Examples, Traced, device_of, plain, type_of, where
+from .traced import Examples, Traced, device_of, plain, type_of
 from .tracedcall import TracedCall
 from .tracing_backend import TracingHandle, handle_for
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import cache
-from pathlib import Path
-from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
 
-from ... import errors
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.values.caller import where
 from ..._core.values.lengths import shape_of
 from ...errors import TraceError
 from ..core.basic import Apply, Constant, Variable
-
-PACKAGE = str(Path(errors.__file__).parent)
 
 
 class Traced:
@@ -175,17 +170,3 @@ def device_of(backend: Handle, device: Any) -> Any:
 @cache
 def _device_of(backend: Handle, device: Any) -> Any:
     return backend.device(backend.from_numpy(np.zeros((), np.int32), device=device))
-
-
-def where() -> str:
-    """Return the line of the caller's own code that is running."""
-    frame = users_frame()
-    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
-
-
-def users_frame() -> FrameType:
-    """Return the innermost frame of the caller's own code."""
-    frame = sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, "<unifyarr")):
-        frame = frame.f_back
-    return frame

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..._core.engines.handle import GeneralHandle, Handle
 from ..._core.engines.tracing import running
+from ..._core.values.caller import users_frame, where
 from ...backends import Backend
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Constant
@@ -23,7 +24,7 @@ from .advice import advice
 from .layouts import laid_out, strides_of
 from .recording import count_of, record, record_operation, trace_of
 from .selections import Selection
-from .traced import Traced, type_of, users_frame, where
+from .traced import Traced, type_of
 
 if TYPE_CHECKING:
     from ..._core.calling.applications import Application
