@@ -302,7 +302,7 @@ def _programs() -> dict[str, Program]:
         "conjugate_gradients": (conjugate_gradients, conjugate_gradients_by_hand, (matrix, right)),
         "viterbi": (viterbi, viterbi_by_hand, (log(4), log(4, 4), log(4, 6), rng.integers(0, 6, 20))),
         "kalman": (kalman, kalman_by_hand, (path,)),
-        "recurrent": (recurrent, recurrent_by_hand, (weights, rng.normal(size=(100, 4)))),
+        "recurrent": (recurrent, recurrent_by_hand, (weights, rng.normal(size=(1_000, 4)))),
         "gauss_seidel": (gauss_seidel, gauss_seidel_by_hand, (matrix, right)),
         "bisection": (bisection, bisection_by_hand, (rng.normal(size=9) * 5,)),
         "particles": (
