@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+import unifyarr.numpy as unp
 from unifyarr import Array
 from unifyarr.errors import TracedMutationError, TraceError
 
@@ -162,6 +163,12 @@ def in_rows(x: Array) -> Array:
     return x.reshape(ua.argmax(x), -1)  # here
 
 
+def checked_to_rounding(x: Array) -> Array:
+    if unp.allclose(x, x * x):  # here
+        x = x + 1
+    return x
+
+
 def rolled(x: Array) -> Array:
     return ua.roll(x, ua.argmax(x))  # here
 
@@ -196,6 +203,7 @@ PROGRAMS: list[tuple[Callable[[Array], Any], str]] = [
     (counted, "a Python integer"),
     (as_many_zeros, "a Python integer"),
     (in_rows, "a Python integer"),
+    (checked_to_rounding, "ua.allclose("),
     (rolled, "(ua.arange(n) - shift) % n"),
 ]
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import FrameType
+from typing import Any
+
+import numpy
 
 Place = tuple[int, int, int, int]
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -55,6 +58,10 @@ INSTEAD = {
         ),
         LENGTH,
     ),
+    **{
+        name: f"ua.{name}(a, b) gives an array; to decide by it use ua.where() or ua.cond()"
+        for name in ("allclose", "array_equal", "array_equiv")
+    },
     "roll": "a shift that values say is x[(ua.arange(n) - shift) % n]",
 }
 
@@ -70,7 +77,7 @@ def advice(frame: FrameType) -> str:
     except SyntaxError:
         # A notebook's magic, for example.
         return ANY
-    return _of(list(_path(tree, place))[::-1])
+    return _of(list(_path(tree, place))[::-1], {**frame.f_globals, **frame.f_locals})
 
 
 def _place(frame: FrameType) -> Place | None:
@@ -102,13 +109,13 @@ def _contains(node: ast.AST, place: Place) -> bool:
     return begin <= place[:2] and place[2:] <= end
 
 
-def _of(path: list[ast.AST]) -> str:
-    """Return the advice for nodes, from the innermost to the outermost."""
+def _of(path: list[ast.AST], names: Mapping[str, Any]) -> str:
+    """Return the advice for nodes, from the innermost to the outermost, given what names are there."""
     # Where the test is no comparison, its value is asked for in the place of the whole statement. pytest writes an
     # `assert` anew in such a way.
     if hasattr(path[0], "test"):
         return _of_test(path[0], path)
-    found = IF_ELSE if isinstance(path[0], _COMPREHENSIONS) else _of_expression(path[0])
+    found = IF_ELSE if isinstance(path[0], _COMPREHENSIONS) else _of_expression(path[0], names)
     if found:
         return found
     logic = ""
@@ -128,7 +135,7 @@ def _of(path: list[ast.AST]) -> str:
     return logic or ANY
 
 
-def _of_expression(node: ast.AST) -> str:
+def _of_expression(node: ast.AST, names: Mapping[str, Any]) -> str:
     if isinstance(node, ast.Subscript):
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return SLICE if any(isinstance(each, ast.Slice) for each in keys) else CHOSEN
@@ -142,7 +149,7 @@ def _of_expression(node: ast.AST) -> str:
     module = of.id if isinstance(of, ast.Name) else ""
     if module in ("math", "cmath"):
         return f"write ua.{name}(x)"
-    return NATIVE if module in ("np", "numpy") else INSTEAD.get(name, "")
+    return NATIVE if names.get(module) is numpy else INSTEAD.get(name, "")
 
 
 def _of_test(statement: ast.AST, path: list[ast.AST]) -> str:
