@@ -8,9 +8,11 @@ from typing import Any
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable
+from ..graph.building.variables import takes_variables
 from ..graph.loops.nests import Nest, length_of
 
 
+@takes_variables
 def associative_scan(function: Callable[[Any, Any], Any], xs: Any, *, reverse: bool = False, axis: int = 0) -> Any:
     """Combine all beginnings of arrays with an associative function, in a number of calls that grows as the logarithm.
 

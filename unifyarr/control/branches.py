@@ -9,12 +9,14 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines.dtypes import int32
 from .._core.values.arguments import check_callable, shown
+from ..graph.building.variables import takes_variables
 from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_predicate
 from ..transformations.run import graph_trace
 from .staging import hidden_among, staged
 
 
+@takes_variables
 def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *operands: Any) -> Any:
     """Call one of two functions.
 
@@ -57,6 +59,7 @@ def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *o
     return _chosen(ua.astype(chosen, int32), (false, true), operands, "cond()")
 
 
+@takes_variables
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """Call one of several functions.
 

@@ -10,12 +10,14 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.values.arguments import check_callable, shown
+from ..graph.building.variables import takes_variables
 from ..graph.loops.nests import Nest
 from ..transformations.run import graph_trace
 from .loops import looped, while_loop
 from .staging import hidden_among
 
 
+@takes_variables
 def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
     """Carry values through a loop over integers.
 
@@ -93,6 +95,7 @@ def _counter(value: Any, carry: Nest) -> Any:
     return ua.asarray(value, backend=carry.arrays[0].backend) if carry.arrays else ua.asarray(value)
 
 
+@takes_variables
 def map(function: Callable[[Any], Any], xs: Any) -> Any:
     """Apply a function to the rows of arrays one after another, and stack the results.
 

@@ -14,13 +14,14 @@ from ..._core.engines import dtypes
 from ..core.basic import Type, Variable
 
 
-def array_type(shape: int | Iterable[int], dtype: Any) -> ArrayType:
+def array_type(shape: int | Iterable[int | None], dtype: Any) -> ArrayType:
     """Return the type of arrays of a shape and a dtype, which a variable has.
 
     Parameters
     ----------
     shape
-        The lengths of the axes, or the length of the one axis.
+        The lengths of the axes, or the length of the one axis. ``None`` is a length that isn't known before the graph
+        runs: functions that don't need it work, the others raise ``UnknownShapeError``.
     dtype
         A dtype, or its name.
 
@@ -31,12 +32,16 @@ def array_type(shape: int | Iterable[int], dtype: Any) -> ArrayType:
     >>> x = Variable(array_type((2, 3), ua.float32), "x")
     >>> x.type.shape, str(x.type.dtype)
     ((2, 3), 'float32')
+    >>> rows = Variable(array_type((None, 3), ua.float32), "rows")
+    >>> ua.sum(rows, axis=0).type.shape
+    (3,)
     """
     try:
-        lengths = tuple(map(operator.index, shape)) if isinstance(shape, Iterable) else (operator.index(shape),)
+        given = shape if isinstance(shape, Iterable) else (operator.index(shape),)
+        lengths: tuple[Any, ...] = tuple([None if each is None else operator.index(each) for each in given])
     except TypeError:
-        raise TypeError(f"the shape of a type has lengths, as (2, 3), not {shape!r}") from None
-    if any(length < 0 for length in lengths):
+        raise TypeError(f"the shape of a type has lengths, as (2, 3) or (None, 3), not {shape!r}") from None
+    if any(length is not None and length < 0 for length in lengths):
         raise ValueError(f"the lengths of a shape aren't negative, but {lengths} has one that is")
     return ArrayType(lengths, dtypes.as_dtype(dtype).dtype)
 

@@ -23,7 +23,7 @@ from ..kernels.executors import shared
 from ..kernels.hosting import Hosted, OnCopies, is_users, run_of
 from ..kernels.kernelop import COPY, STORE, KernelOp, kernel_op
 from ..tracing.crossing import common_backend
-from ..tracing.recording import node_of, node_of_values
+from ..tracing.recording import node_of, node_of_values, record
 from ..tracing.trace import EnclosedTrace, Trace
 from ..tracing.traced import Traced, device_of
 from .arraytypes import as_array_type, values_of
@@ -159,6 +159,10 @@ class _Recorded(_Run):
     def run(self, node: Apply, natives: list[Traced]) -> Sequence[Traced]:
         """Return the results of a new node."""
         trace, op = self.trace, self._op(node)
+        if isinstance(op, KernelOp) and any(None in _shape(each) for each in node.outputs):
+            # The arrays say more than the variables did.
+            found = record(trace.backend, op.name, natives, op.static, None, offered=False)
+            return found if isinstance(found, tuple) else (found,)
         variables = [each.variable for each in natives]
         types = [as_array_type(each) for each in self._types(node, op, variables)]
         known = [each for each in types if each is not None]
@@ -187,6 +191,11 @@ class _Recorded(_Run):
         if not is_users(node.op) or all(as_array_type(each) is not None for each in own):
             return own
         return node.op.output_types(variables)
+
+
+def _shape(variable: Variable) -> tuple[int | None, ...]:
+    """Return the shape of a variable, as far as it's known."""
+    return () if variable.type is None else tuple(variable.type.shape)
 
 
 def _check_backend(op: Op, backend: Handle) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,16 +16,23 @@ from ..._core.declaring.declare import Declaration
 from ..._core.declaring.operands import Call
 from ..._core.engines.current import current, use_backend
 from ..._core.engines.handle import Handle
+from ..._core.engines.tracing import capture
+from ..._core.values.caller import where
+from ..._core.values.lengths import PartialShape
 from ..._core.values.shapes import c_strides
 from ..._core.values.supplying import supply
 from ...container.container import flatten, unflatten
-from ...errors import TraceError
+from ...errors import TraceError, UnknownShapeError
 from ..core.basic import Constant, Variable
 from ..kernels.kernelop import KernelOp
 from ..tracing.crossing import Crossing
-from ..tracing.trace import Trace
+from ..tracing.recording import innermost_trace
+from ..tracing.trace import EnclosedTrace, Trace
 from ..tracing.traced import Traced, device_of, type_of
 from .arraytypes import known_array_type
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 # How deep in lists and tuples variables are looked for, as among the indices of one key.
 _DEPTH = 3
@@ -35,18 +43,36 @@ _chosen: ContextVar[Handle | None] = ContextVar("unifyarr_building_for", default
 class BuildingTrace(Trace):
     """The trace of one call: variables of a graph are its inputs, and arrays from outside are constants."""
 
+    def __init__(self, crossing: Crossing) -> None:
+        super().__init__(crossing)
+        self._arrays: dict[Variable, Array] = {}
+
     def stand_in(self, x: Array) -> Array:
         """Return a constant with the value that an array has now."""
         value = self.backend.copy(self.crossing.to_engine(x))
         return self.standing_for(x, Traced(Constant(value, type_of(self.backend, value)), x.device), self)
 
     def array_of(self, variable: Variable) -> Array:
-        """Return an array that stands for a variable: one in C order, as far as that matters."""
+        """Return the array that stands for a variable: one in C order, as far as that matters."""
+        found = self._arrays.get(variable)
+        if found is None:
+            found = self._arrays[variable] = self._new_array_of(variable)
+        return found
+
+    def _new_array_of(self, variable: Variable) -> Array:
         if isinstance(variable, Constant) and variable.type is None:
             variable = self._constant(variable)
         type, device = known_array_type(variable), device_of(self.backend, None)
         self.layouts[variable] = c_strides(type.shape, type.dtype.itemsize)
         return wrap(Traced(variable, device, self.layouts[variable]), self.handle)
+
+    def refuse_length(self, shape: PartialShape) -> NoReturn:
+        """Raise: a length is needed that the type of a variable doesn't say."""
+        raise UnknownShapeError(
+            f"{where()} needs the lengths of a variable of shape {shape!r}, which aren't known before the graph runs: "
+            "give its type all lengths, array_type((2, 3), dtype), or take a function that doesn't need them, such as "
+            "a reduction"
+        )
 
     def _constant(self, variable: Constant) -> Constant:
         value = variable.data
@@ -56,22 +82,55 @@ class BuildingTrace(Trace):
 
 
 def apply(function: Callable[..., Any], *args: Any, backend: Handle | None = None, **kwargs: Any) -> Any:
-    """Return what a function of arrays gives for variables among its arguments: variables in the place of arrays."""
+    """Return what a function of arrays gives for variables among its arguments: variables in the place of arrays.
+
+    In a step of a loop it's an array, since there variables from outside stand for arrays too.
+    """
+    around = _around()
+    if around is not None:
+        return function(*_replaced(args, around), **{name: _replaced(each, around) for name, each in kwargs.items()})
     trace = BuildingTrace(Crossing(backend or _backend_of((args, kwargs))))
-
-    def replaced(value: Any, depth: int = 0) -> Any:
-        if isinstance(value, Variable):
-            return trace.array_of(value)
-        if type(value) in (list, tuple) and depth < _DEPTH:
-            return type(value)([replaced(each, depth + 1) for each in value])
-        return value
-
     with trace.running():
-        given = [replaced(each) for each in args]
-        named = {name: replaced(each) for name, each in kwargs.items()}
+        given, named = _replaced(args, trace), {name: _replaced(each, trace) for name, each in kwargs.items()}
         leaves, spec = flatten(function(*given, **named))
         found = [read(trace.current(x)).variable if isinstance(x, Array) else x for x in leaves]
     return unflatten(spec, found)
+
+
+def _replaced(value: Any, trace: BuildingTrace, depth: int = 0) -> Any:
+    if isinstance(value, Variable):
+        return trace.array_of(value)
+    if type(value) in (list, tuple) and depth <= _DEPTH:
+        return type(value)([_replaced(each, trace, depth + 1) for each in value])
+    return value
+
+
+def _around() -> BuildingTrace | None:
+    """Return the trace of the call in which a step of a loop or a branch is traced."""
+    trace = innermost_trace()
+    while isinstance(trace, EnclosedTrace):
+        trace = trace.enclosing
+    return trace if isinstance(trace, BuildingTrace) else None
+
+
+def takes_variables(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a loop or a branch take variables in the place of arrays, and give variables."""
+
+    @functools.wraps(function)
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
+        leaves, spec = flatten((args, kwargs))
+        places = [place for place, each in enumerate(leaves) if isinstance(each, Variable)]
+        if not places:
+            return function(*args, **kwargs)
+
+        def run(*arrays: Any) -> Result:
+            given = dict(zip(places, arrays, strict=True))
+            args, kwargs = unflatten(spec, [given.get(place, each) for place, each in enumerate(leaves)])
+            return function(*args, **kwargs)
+
+        return apply(run, *[leaves[place] for place in places], backend=_backend_of((leaves,)))
+
+    return call
 
 
 def _backend_of(values: Any) -> Handle:
@@ -117,10 +176,20 @@ def _called(self: Variable, declaration: Declaration, call: Call) -> Any:
     return apply(declaration.public, *positional, backend=call.backend, **arguments)
 
 
+def _as_array(self: Variable) -> Any:
+    around = _around()
+    if around is None:
+        raise TypeError(
+            f"{self} is a variable of a graph that only a function meets here: pass it as an operand, or in the carry"
+        )
+    return capture(around.array_of(self))
+
+
 def _get_item(self: Variable, key: Any, /) -> Variable:
     found: Variable = apply(lambda x, key: x[key], self, key)
     return found
 
 
 supply(Variable._called, _called)
+supply(Variable._as_array, _as_array)
 supply(Variable.__getitem__, _get_item)

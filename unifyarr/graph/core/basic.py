@@ -89,6 +89,10 @@ class Variable(Symbol):
     def _called(self, declaration: Any, call: Any) -> Any:
         raise NotSupplied
 
+    def _as_array(self) -> Any:
+        """Return the array that it stands for in a step of a loop or in a branch."""
+        raise NotSupplied
+
     def __getitem__(self, key: Any, /) -> Variable:
         """Return the variable of what an index selects."""
         raise NotSupplied

@@ -16,6 +16,7 @@ from ...container.container import flatten, unflatten
 from ...errors import DtypeError, ShapeError, StructureError
 from ...functions import asarray, full
 from ...transformations.run import is_data
+from ..core.basic import Variable
 
 
 class Nest:
@@ -85,6 +86,9 @@ def length_of(xs: Sequence[Array], length: int | None, what: str) -> int:
 def _as_array(x: Any, what: str) -> Array:
     if isinstance(x, Array):
         return capture(x)
+    if isinstance(x, Variable):
+        array: Array = x._as_array()
+        return array
     if type(x) is WeakFloat:
         # Its value may be another one at the next call.
         return full((), x)
