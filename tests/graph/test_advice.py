@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d
 
 import unifyarr as ua
 import unifyarr.numpy as unp
@@ -111,6 +112,10 @@ def by_numpy(x: Array) -> Any:
     return np.sum(np.asarray(x))  # here
 
 
+def by_scipy(x: Array) -> Any:
+    return gaussian_filter1d(x, 1.0)  # here
+
+
 def activation(x: Array) -> Any:
     return [ua.sin, ua.cos, ua.tan][ua.argmax(x)](x)  # here
 
@@ -192,6 +197,7 @@ PROGRAMS: list[tuple[Callable[[Array], Any], str]] = [
     (scale_by_item, "0-d array"),
     (logged, "print it after the call"),
     (by_numpy, "functions of unifyarr"),
+    (by_scipy, "functions of unifyarr"),
     (activation, "ua.switch("),
     (has_zero, "ua.any(x == value)"),
     (converged, "ua.any("),

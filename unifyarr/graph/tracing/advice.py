@@ -7,10 +7,10 @@ import itertools
 import linecache
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
-import numpy
+from ..._core.values.caller import NUMERIC
 
 Place = tuple[int, int, int, int]
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -32,7 +32,7 @@ CHOSEN = (
 )
 NUMBER = "leave it a 0-d array, which does what a number does; to decide by it use ua.where() or ua.cond()"
 TEXT = "return it, and print it after the call"
-NATIVE = "use the functions of unifyarr in the place of NumPy's"
+NATIVE = "use the functions of unifyarr in the place of NumPy's and SciPy's"
 ANY = (
     "choose between values with ua.where(), branch with ua.cond(), loop with ua.while_loop(), ua.fori_loop() or "
     "ua.scan()"
@@ -141,6 +141,8 @@ def _of_expression(node: ast.AST, names: Mapping[str, Any]) -> str:
         return SLICE if any(isinstance(each, ast.Slice) for each in keys) else CHOSEN
     if not isinstance(node, ast.Call):
         return ""
+    if _library_of(node.func, names) in NUMERIC:
+        return NATIVE
     if isinstance(node.func, ast.Name):
         return INSTEAD.get(node.func.id, "")
     if not isinstance(node.func, ast.Attribute):
@@ -149,7 +151,16 @@ def _of_expression(node: ast.AST, names: Mapping[str, Any]) -> str:
     module = of.id if isinstance(of, ast.Name) else ""
     if module in ("math", "cmath"):
         return f"write ua.{name}(x)"
-    return NATIVE if names.get(module) is numpy else INSTEAD.get(name, "")
+    return INSTEAD.get(name, "")
+
+
+def _library_of(function: ast.expr, names: Mapping[str, Any]) -> str:
+    """Return the first part of the name of the module that a function is taken from."""
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    found = names.get(function.id) if isinstance(function, ast.Name) else None
+    module = found.__name__ if isinstance(found, ModuleType) else getattr(found, "__module__", None)
+    return str(module).partition(".")[0]
 
 
 def _of_test(statement: ast.AST, path: list[ast.AST]) -> str:
