@@ -172,8 +172,8 @@ def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
 
 # Modules that import each other, in functions and for type checkers included, and why that is right.
 CIRCLES: dict[frozenset[str], str] = {
-    frozenset(f"unifyarr.graph.core.{name}" for name in ("checks", "feature", "fgraph", "order")): (
-        "a graph owns its order and calls its features, and both are told which graph that is"
+    frozenset(f"unifyarr.graph.core.{name}" for name in ("checks", "edits", "feature", "fgraph", "order")): (
+        "a graph owns its order and its edits and calls its features, and all are told which graph that is"
     ),
     frozenset({"unifyarr.graph.core.basic", "unifyarr.graph.core.declarations"}): (
         "what a class of operations declares is checked when the class is made, and speaks of its instances"

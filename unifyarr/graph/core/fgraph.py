@@ -7,9 +7,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..._core.values.supplying import NotSupplied
-from ...errors import InconsistencyError, MissingInputError
-from .basic import Apply, Constant, Op, Variable
+from ...errors import InconsistencyError
+from .basic import Apply, Op, Variable
 from .checks import check_known, check_type, check_variables
+from .edits import Edits
 from .feature import Client, Feature
 from .history import History
 from .nodes import copy_nodes, sorted_nodes
@@ -58,6 +59,7 @@ class FunctionGraph:
         self.features: list[Feature] = []
         self.history = History()
         self.order = Order(self)
+        self._edits = Edits(self)
         for index, output in enumerate(self.outputs):
             self.include(output)
             self.clients.setdefault(output, {})[Client(None, index)] = None
@@ -145,7 +147,7 @@ class FunctionGraph:
         finally:
             self.order.anchor = None
         for client in clients:
-            self._change_input(client, new)
+            self._edits.change_input(client, new)
         self.prune(old)
 
     def change_input(self, client: Client, new: Variable) -> None:
@@ -161,7 +163,7 @@ class FunctionGraph:
         if old is not new:
             check_type(old, new)
             self.include(new)
-            self._change_input(client, new)
+            self._edits.change_input(client, new)
             self.prune(old)
 
     def replace_all(self, pairs: Iterable[tuple[Variable, Variable]]) -> None:
@@ -184,88 +186,16 @@ class FunctionGraph:
         if not isinstance(op, Op):
             raise TypeError(f"a node has an Op, not a {type(op).__name__}")
         op.check(node)
-        self._set_op(node, op)
-
-    def _set_op(self, node: Apply, op: Op) -> None:
-        old = node.op
-        node.op = op
-        for feature in self.features:
-            feature.on_change_op(self, node, old)
-        self.history.record(self._set_op, node, old)
-        self.history.put(*node.outputs)
-
-    def _change_input(self, client: Client, new: Variable) -> None:
-        node, position = client
-        slots = self.outputs if node is None else node.inputs
-        old = slots[position]
-        slots[position] = new
-        del self.clients[old][client]
-        self.clients[new][client] = None
-        if node is not None and new.owner is not None:
-            self.order.suspect(node, new.owner)
-        for feature in self.features:
-            feature.on_change_input(self, node, position, old, new)
-        self.history.record(self._change_input, client, old)
-        self.history.put(new)
+        self._edits.set_op(node, op)
 
     def include(self, variable: Variable) -> None:
         """Add a variable, and the nodes that compute it, although nothing uses it yet."""
         check_variables("what a graph includes", [variable])
-        if variable in self.clients:
-            return
-        new = sorted_nodes([variable], self.clients)
-        for each in (variable, *(v for node in new for v in node.inputs)):
-            if each.owner is None and each not in self.clients and not isinstance(each, Constant):
-                raise MissingInputError(f"{each} is used, but it isn't an input of the graph: add it", variable=each)
-        for node in new:
-            self._add(node)
-        if variable.owner is None:
-            self._add_root(variable)
-
-    def _add_root(self, variable: Variable) -> None:
-        self.clients[variable] = {}
-        self.history.record(self.clients.__delitem__, variable)
-
-    def _add(self, node: Apply) -> None:
-        clients = self.clients
-        for index, variable in enumerate(node.inputs):
-            if variable not in clients:
-                self._add_root(variable)
-            clients[variable][Client(node, index)] = None
-        self.apply_nodes[node] = None
-        for output in node.outputs:
-            clients[output] = {}
-        self.order.add(node)
-        for feature in self.features:
-            feature.on_import(self, node)
-        self.history.record(self._remove, node)
-
-    def _remove(self, node: Apply) -> None:
-        for feature in self.features:
-            feature.on_prune(self, node)
-        self.order.remove(node)
-        del self.apply_nodes[node]
-        for output in node.outputs:
-            del self.clients[output]
-        for index, variable in enumerate(node.inputs):
-            del self.clients[variable][Client(node, index)]
-        self.history.record(self._add, node)
+        self._edits.include(variable)
 
     def prune(self, variable: Variable) -> None:
         """Remove the nodes that compute a variable, as far as nothing else uses them."""
-        unsure = [variable]
-        while unsure:
-            each = unsure.pop()
-            if each not in self.clients or self.clients[each]:
-                continue
-            node = each.owner
-            if node is None:
-                if isinstance(each, Constant):
-                    del self.clients[each]
-                    self.history.record(self.clients.__setitem__, each, {})
-            elif not any(self.clients[output] for output in node.outputs):
-                self._remove(node)
-                unsure += node.inputs
+        self._edits.prune(variable)
 
     # Running, copying and showing
 
