@@ -1,7 +1,7 @@
 """``python -m tests.stubs``: write the stubs of the namespaces of functions, which type checkers read.
 
 A function is declared once, for arrays. What the machinery around it adds follows from the declaration, and is written
-here: arguments may be array-likes, and a call with a container gives a container.
+here: arguments may be array-likes, and a call with a container, or a variable of a graph, gives such a one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ SPACES = {
     "functions/__init__.pyi": functions,
     **{f"{name}.pyi": getattr(ua, name) for name in ("fft", "linalg", "nn", "special")},
 }
+# What a call gives if it takes one, and where these are from.
+OTHERS = {"Container": "unifyarr.container.container", "Variable": "unifyarr.graph.core.basic"}
 # Names of types, as they stand in annotations.
 ARRAY = re.compile(r"\bArray\b")
 
@@ -67,31 +69,32 @@ class Stub:
         declaration: Declaration | None = getattr(value, "declaration", None)
         operands = () if declaration is None else declaration.parameters.operands
         variants = [self.variant(body, signature, operands, None)]
-        returned = self.of_containers(body, signature)
-        if operands and returned is not None:
-            # The container may be the first array, or the second where that has no default. Arrays come first: to type
-            # checkers an item of a container is both.
-            second = [each for each in operands[1:2] if signature.parameters[each].default is inspect.Parameter.empty]
-            variants += [self.variant(body, signature, operands, each) for each in (operands[0], *second)]
+        for kind in OTHERS:
+            if operands and self.of_others(body, signature, kind) is not None:
+                # It may be the first array, or the second where that has no default. Arrays come first: to type
+                # checkers an item of a container is both.
+                required = inspect.Parameter.empty
+                second = [each for each in operands[1:2] if signature.parameters[each].default is required]
+                variants += [self.variant(body, signature, operands, (each, kind)) for each in (operands[0], *second)]
         for parameters, result in dict.fromkeys(variants):
             if len(variants) > 1:
                 self.need("typing", "overload")
                 self.lines.append("@overload")
             self.lines.append(f"def {name}({parameters}) -> {result}: ...")
 
-    def of_containers(self, body: Any, signature: inspect.Signature) -> str | None:
-        """Return what a call with a container gives, ``None`` where no container is taken."""
+    def of_others(self, body: Any, signature: inspect.Signature, kind: str) -> str | None:
+        """Return what a call with a container or a variable gives, ``None`` where none is taken."""
         text = str(signature.return_annotation)
         if ARRAY.search(text):
-            return ARRAY.sub("Container", text)
+            return ARRAY.sub(kind, text)
         found = vars(sys.modules[body.__module__]).get(text)
-        # Named results are tuples of containers, which no class describes.
+        # Named results are tuples of these, which no class describes.
         return "Any" if isinstance(found, type) and issubclass(found, tuple) else None
 
     def variant(
-        self, body: Any, signature: inspect.Signature, operands: tuple[str, ...], nest: str | None
+        self, body: Any, signature: inspect.Signature, operands: tuple[str, ...], other: tuple[str, str] | None
     ) -> tuple[str, str]:
-        """Return the parameters and the result of one overload; ``nest`` is the parameter that is a container."""
+        """Return the parameters and the result of one overload; ``other`` is the parameter that is no array, and what."""
         parts: list[str] = []
         kinds = [each.kind for each in signature.parameters.values()]
         for place, (name, parameter) in enumerate(signature.parameters.items()):
@@ -101,28 +104,30 @@ class Stub:
             }:
                 parts.append("*")
             star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(kind, "")
-            text = self.annotation(name, str(parameter.annotation), operands, nest)
+            text = self.annotation(name, str(parameter.annotation), operands, other)
             default = _default(parameter)
             parts.append(f"{star}{name}: {text}{default}")
             if kind is parameter.POSITIONAL_ONLY and parameter.POSITIONAL_ONLY not in kinds[place + 1 :]:
                 parts.append("/")
             self.names(body, text)
-        found = self.of_containers(body, signature) if nest else str(signature.return_annotation)
+        found = self.of_others(body, signature, other[1]) if other else str(signature.return_annotation)
         self.names(body, str(found))
         return ", ".join(parts), str(found)
 
-    def annotation(self, name: str, text: str, operands: tuple[str, ...], nest: str | None) -> str:
+    def annotation(self, name: str, text: str, operands: tuple[str, ...], other: tuple[str, str] | None) -> str:
+        place, kind = other or ("", "")
         if name == "out":
-            return ARRAY.sub("Container", text) if nest else text
+            # Variables are values.
+            return "None" if kind == "Variable" else ARRAY.sub(kind or "Array", text)
         if name == "backend":
             return text.replace("str", "BackendName")
         if name not in operands:
             return text
-        if name == nest:
-            several = text.startswith(("Sequence", "tuple", "list"))
-            return "Sequence[Container]" if several else "Container"
         liked = re.sub(r"\bArray\b(?!Like)", "ArrayLike", text)
-        return re.sub(r"\bArrayLike\b", "ArrayLike | Container", liked) if nest else liked
+        if name == place:
+            several = text.startswith(("Sequence", "tuple", "list"))
+            return f"Sequence[{kind}]" if several else kind
+        return re.sub(r"\bArrayLike\b", f"ArrayLike | {kind}", liked) if kind else liked
 
     def names(self, body: Any, text: str) -> None:
         """Import what an annotation names."""
@@ -130,8 +135,8 @@ class Stub:
             if not isinstance(node, ast.Name) or node.id in dir(builtins):
                 continue
             name = node.id
-            if name == "Container":
-                self.need("unifyarr.container.container", name)
+            if name in OTHERS:
+                self.need(OTHERS[name], name)
             elif name in ("ArrayLike", "BackendName"):
                 self.need("unifyarr.typing", name)
             elif name == "Array":

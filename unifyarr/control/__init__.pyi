@@ -4,6 +4,7 @@ from typing import Any, SupportsIndex, TypeAlias, TypeVar, TypeVarTuple, overloa
 import numpy as np
 
 from .._core.arrays.array import Array
+from ..graph.core.basic import Variable
 from ..typing import Scalar
 
 Carry = TypeVar("Carry")
@@ -12,8 +13,8 @@ Result = TypeVar("Result")
 Operands = TypeVarTuple("Operands")
 
 Number: TypeAlias = Scalar | np.generic
-Integer: TypeAlias = SupportsIndex | Array
-Predicate: TypeAlias = bool | np.bool | Array
+Integer: TypeAlias = SupportsIndex | Array | Variable
+Predicate: TypeAlias = bool | np.bool | Array | Variable
 # A nest that may hold numbers, which become arrays: its type is what the functions say.
 Nest: TypeAlias = tuple[Any, ...] | list[Any] | dict[Any, Any]
 

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from .declared import functions
 
-
-def _unary(name: str) -> Callable[[Any], Any]:
-    def operator(self: Any, /) -> Any:
-        return getattr(functions, name)(self)
-
-    operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
-    return operator
+Own = TypeVar("Own", bound="Symbol")
 
 
-def _binary(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any, /) -> Any:
-        return getattr(functions, name)(self, other)
+def _unary(name: str) -> Callable[[Own], Own]:
+    def operator(self: Own, /) -> Own:
+        return getattr(functions, name)(self)  # type: ignore[no-any-return]
 
     operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
     return operator
 
 
-def _reflected(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any, /) -> Any:
-        return getattr(functions, name)(other, self)
+def _binary(name: str) -> Callable[[Own, Any], Own]:
+    def operator(self: Own, other: Any, /) -> Own:
+        return getattr(functions, name)(self, other)  # type: ignore[no-any-return]
+
+    operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
+    return operator
+
+
+def _reflected(name: str) -> Callable[[Own, Any], Own]:
+    def operator(self: Own, other: Any, /) -> Own:
+        return getattr(functions, name)(other, self)  # type: ignore[no-any-return]
 
     operator.__doc__ = f"Return what the function ``{name}`` gives, as a variable."
     return operator
