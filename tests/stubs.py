@@ -94,7 +94,7 @@ class Stub:
     def variant(
         self, body: Any, signature: inspect.Signature, operands: tuple[str, ...], other: tuple[str, str] | None
     ) -> tuple[str, str]:
-        """Return the parameters and the result of one overload; ``other`` is the parameter that is no array, and what."""
+        """Return parameters and result of one overload; ``other`` says which parameter is no array, and what it is."""
         parts: list[str] = []
         kinds = [each.kind for each in signature.parameters.values()]
         for place, (name, parameter) in enumerate(signature.parameters.items()):

@@ -293,6 +293,9 @@ def test_batches(backend: str) -> None:
 
     expected = [np.sqrt(row[row > 0]).sum() + (row > 0).sum() for row in values]
     assert_values(as_numpy(compile(ua.vmap(positive))(ua.asarray(values))), np.array(expected))
+    if backend in ("jax", "tensorflow"):
+        with pytest.raises(UnknownShapeError, match=r"test_selections.py, line \d+: .* ua\.compile\(ua\.vmap\("):
+            ua.vmap(positive)(ua.asarray(values))
     slopes = compile(ua.vmap(ua.grad(loss)))(ua.asarray(values))
     chosen = np.where(values > 0, values, 1.0)
     assert_values(as_numpy(slopes), np.where(values > 0, 2 * np.log(chosen) / chosen, 0))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DtypeError
+from ...errors import DtypeError, UnknownShapeError
 from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
@@ -25,6 +25,7 @@ from ..engines.refusals import explains
 from ..engines.tracing import checking, mode, running
 from ..modes.debugging import check_get_item, check_write
 from ..values.arguments import MOST_AXES
+from ..values.caller import where
 from ..values.lengths import PartialShape, equal_as_known
 from ..values.records import Record
 from ..values.shapes import broadcast
@@ -231,8 +232,13 @@ def _only_mask(x: Array, items: list[Any]) -> tuple[Array, Array] | None:
 
 
 def _nonzero(mask: Array) -> tuple[Array, ...]:
-    backend = mask._backend
-    return tuple(wrap(each, backend) for each in backend.kernel("nonzero")(read(mask)))
+    backend, native = mask._backend, read(mask)
+    if running() is not None and not (backend.records or backend.engine.mutable) and backend.hides_values(native):
+        raise UnknownShapeError(
+            f"{where()}: x[mask] has another length for each element of a batch: compile the whole, "
+            "ua.compile(ua.vmap(function)), choose with ua.where(mask, value, x), or sum x * mask"
+        )
+    return tuple(wrap(each, backend) for each in backend.kernel("nonzero")(native))
 
 
 def _spread(index: Array, shape: Shape, like: Array) -> Array:
