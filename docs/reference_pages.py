@@ -45,7 +45,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("__array_namespace_info__",),
     ),
     "Derivatives and batches": (
-        *("grad", "value_and_grad", "jacobian", "hessian", "vjp", "jvp", "vmap", "stop_gradient"),
+        *("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vjp", "jvp", "linearize", "vmap", "stop_gradient"),
     ),
     "Compiled functions and operations": ("compile", "op", "debug"),
     "Loops and branches": ("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"),

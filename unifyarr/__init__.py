@@ -67,7 +67,7 @@ if _TYPE_CHECKING:
     from .control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
     from .graph.compiling import compile
     from .graph.fusion.threads import get_num_threads, set_num_threads
-    from .transformations import grad, hessian, jacobian, jvp, value_and_grad, vjp, vmap
+    from .transformations import grad, hessian, hvp, jacobian, jvp, linearize, value_and_grad, vjp, vmap
 
 # Pickles of version 0.1 name these modules, which are found without being attributes: ``array`` is the function.
 _modules[f"{__name__}.array"] = _array
@@ -108,6 +108,7 @@ __all__ = [
     "grad",
     "graph",
     "hessian",
+    "hvp",
     "inf",
     "inplace_arrays_supported",
     "inplace_decrement",
@@ -121,6 +122,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "linalg",
+    "linearize",
     "map",
     "nan",
     "newaxis",
@@ -172,7 +174,9 @@ _LATER = {
     "set_num_threads": "graph.fusion.threads",
     "show_versions": "_versions",
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
-    **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"), "transformations"),
+    **dict.fromkeys(
+        ("grad", "hessian", "hvp", "jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"), "transformations"
+    ),
 }
 
 

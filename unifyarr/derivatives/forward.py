@@ -6,10 +6,11 @@ what the rule gives by the cotangent: each rule is recorded itself, and walked b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .kernels import Like, kernels_of
+from .record import outlived
 from .reverse import pull
 from .rule import Into
 
@@ -17,18 +18,27 @@ if TYPE_CHECKING:
     from .record import Entry, Taped
 
 
-def push(tape: Any, results: Sequence[Taped], tangents: dict[Entry, Any]) -> list[Any]:
+def push(
+    tape: Any, results: Sequence[Taped], tangents: dict[Entry, Any], lift: Callable[[Any], Any] | None = None
+) -> list[Any]:
     """Return the tangents of results, zeros of those that depend on no array that has a tangent.
 
-    ``tangents`` has those of the leaves. ``tape`` records calls of the backend of the values.
+    ``tangents`` has those of the leaves. ``tape`` records calls of the backend of the values, or of the trace or other
+    record, begun since, where the tangents are; ``lift`` returns what stands for a value of the record there.
     """
+
+    def lifted(kept: Sequence[Any]) -> Sequence[Any]:
+        return kept if lift is None else [x if type(x) is Like else lift(x) for x in kept]
+
     found: dict[Entry, Sequence[Any]] = {leaf: [tangent] for leaf, tangent in tangents.items()}
     for entry in _in_order(results):
         if entry not in found:
-            found[entry] = _pushed(
-                tape, entry, [None if each is None else found[each[0]][each[1]] for each in entry.parents]
-            )
-    return [tape.k.zeros(x.value) if x.entry is None else found[x.entry][x.output] for x in results]
+            if not entry.outputs:
+                # It's a leaf of another record, or that has been walked and let go of.
+                raise outlived()
+            along = [None if each is None else found[each[0]][each[1]] for each in entry.parents]
+            found[entry] = _pushed(tape, entry, lifted(entry.arguments), lifted(entry.outputs), along)
+    return [tape.k.zeros(*lifted([x.value])) if x.entry is None else found[x.entry][x.output] for x in results]
 
 
 def _in_order(results: Sequence[Taped]) -> list[Entry]:
@@ -42,14 +52,16 @@ def _in_order(results: Sequence[Taped]) -> list[Entry]:
     return sorted(known, key=lambda entry: entry.number)
 
 
-def _pushed(tape: Any, entry: Entry, tangents: Sequence[Any]) -> list[Any]:
+def _pushed(
+    tape: Any, entry: Entry, arguments: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]
+) -> list[Any]:
     """Return the tangents of the outputs of an entry, given those of its operands."""
     k, recorded = tape.k, kernels_of(tape)
-    zeros = [k.full(0, each) for each in entry.outputs]
+    zeros = [k.full(0, each) for each in outputs]
     leaves, cotangents = tape.leaves(zeros)
-    given = entry.cotangents(recorded, cotangents, tape.entered(entry.arguments), tape.entered(entry.outputs))
+    given = entry.cotangents(recorded, cotangents, tape.entered(arguments), tape.entered(outputs))
     pairs = []
-    for operand, cotangent, tangent in zip(entry.arguments, given, tangents, strict=True):
+    for operand, cotangent, tangent in zip(arguments, given, tangents, strict=True):
         if cotangent is not None and tangent is not None:
             like = recorded.like(tape.enter(operand)) if type(operand) is not Like else operand
             if type(cotangent) is Into:

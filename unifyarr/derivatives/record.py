@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._core.engines.tracing import running
+from ..errors import TraceError
 from .kernels import Kernels
 from .rule import Rule
 
@@ -18,6 +20,20 @@ _FLOATING = frozenset("fcV")
 
 class NotInline(Exception):
     """A derivative can't be part of the running trace: its calls are recorded when what is traced runs."""
+
+
+def check_running() -> None:
+    """Raise if no derivative is being taken: an array of one is used that has outlived it."""
+    if running() is None:
+        raise outlived()
+
+
+def outlived() -> TraceError:
+    """Return the error for an array that is used after the end of the derivative in which it was computed."""
+    return TraceError(
+        "an array outlived the derivative in which it was computed: return it from the function, beside the result "
+        "with has_aux=True; what is left here are its values, in x.tolist() and in print(x)"
+    )
 
 
 class Entry:

@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from .kernels import Kernels, Like
+from .record import outlived
 from .rule import Into
 
 if TYPE_CHECKING:
@@ -46,12 +47,18 @@ def pull(
     while waiting:
         _, entry = heappop(waiting)
         arguments, outputs = entry.arguments, entry.outputs
+        if not outputs:
+            # Another derivative has walked this record, and has let go of it.
+            raise outlived()
         if lift is not None:
             arguments, outputs = lifted(arguments), lifted(outputs)
         _walk(k, writers, totals, waiting, entry, arguments, outputs)
         del arguments, outputs
         if once:
             entry.arguments = entry.outputs = ()
+    if not totals.keys() <= set(leaves):
+        # There's a leaf of another record.
+        raise outlived()
     return [
         _own(k, *totals[leaf][0]) if leaf in totals else k.zeros(value)
         for leaf, value in zip(leaves, lifted(values), strict=True)

@@ -25,7 +25,7 @@ from .calls import ShortWays, taping
 from .forward import push
 from .kernels import Kernels, Like, kernels_of
 from .operations import derived, engine_of
-from .record import Entry, NotInline, Taped, at_places, is_floating, parents_of
+from .record import Entry, NotInline, Taped, at_places, check_running, is_floating, parents_of
 from .reverse import pull
 from .rule import COMPOSED, OfAll, Rule
 from .tape_backend import TapeBackend
@@ -43,9 +43,6 @@ class TapeHandle(InsideHandle):
         GeneralHandle.__init__(self, TapeBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
         self.tape = None if base.records else self
-        if not base.records:
-            # The engine's trace, which arrays in it are marked with: as it says itself, with no call around it.
-            self.trace = base.trace  # type: ignore[method-assign]
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
         # The array that an elementwise function gives, ``NotImplemented`` to leave it to the general path.
@@ -65,8 +62,9 @@ class TapeHandle(InsideHandle):
         return found if found is NotImplemented else [Taped(each) for each in found]
 
     def trace(self) -> object | None:
-        """Return nothing in a trace of a graph: what is made inside is known by its backend."""
-        return None
+        """Return the engine's trace, which arrays in it are marked with; nothing in a trace of a graph."""
+        check_running()
+        return None if self.records else self.base.trace()
 
     def to_numpy(self, native: Taped) -> np.ndarray:
         """Return the values, which are known where they are to the backend of the values."""
@@ -114,7 +112,7 @@ class TapeHandle(InsideHandle):
             if now is self.base:
                 return pull(self.k, self.writers, pairs, leaves, arrays, once)
             k = kernels_of(now)
-            return pull(k, k, pairs, leaves, arrays, lift=lambda x: read(capture(wrap(x, self.base))))
+            return pull(k, k, pairs, leaves, arrays, lift=self._lifted)
 
         return [x.value for x in results], [x.value for x in others], pullback
 
@@ -132,7 +130,8 @@ class TapeHandle(InsideHandle):
         leaves, results, others = self._run(function, arrays)
 
         def pushforward(tangents: Sequence[Any]) -> list[Any]:
-            return push(self, results, dict(zip(leaves, tangents, strict=True)))
+            along, now = dict(zip(leaves, tangents, strict=True)), inside(self.base)
+            return push(self, results, along) if now is self.base else push(tape_of(now), results, along, self._lifted)
 
         return [x.value for x in results], [x.value for x in others], pushforward
 
@@ -180,6 +179,10 @@ class TapeHandle(InsideHandle):
     def entered(self, values: Sequence[Any]) -> list[Any]:
         """Return what an entry keeps as constant natives."""
         return [value if type(value) is Like else Taped(value) for value in values]
+
+    def _lifted(self, value: Any) -> Any:
+        """Return what stands for a value in the running trace or record."""
+        return read(capture(wrap(value, self.base)))
 
     def _run(self, function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[list[Entry], list[Taped], list[Taped]]:
         leaves, natives = self.leaves(arrays)

@@ -10,7 +10,7 @@ from .._core.engines.handle import Handle
 from ..backends import Backend
 from ..errors import LostDerivativeError
 from .kernels import Kernels, kernels_of
-from .record import Taped, entry_of, parents_of
+from .record import Taped, check_running, entry_of, parents_of
 from .rule import Rule
 
 
@@ -26,6 +26,7 @@ class TapeBackend(Backend[Taped]):
         shape, dtype = base.shape, base.dtype
 
         def type_key(native: Taped) -> Any:
+            check_running()
             # Bodies may refuse to lose a derivative.
             return shape(native.value), dtype(native.value), native.entry is None
 
@@ -129,6 +130,7 @@ class TapeBackend(Backend[Taped]):
 
     def _constant(self, native: Taped) -> Any:
         if native.entry is not None:
+            check_running()
             raise LostDerivativeError(
                 "the engine's own array is asked of an array whose derivative is being taken, which wouldn't follow: "
                 "use functions of unifyarr, declare the engine's code as an operation with @ua.op, or pass "
@@ -181,4 +183,6 @@ class TapeBackend(Backend[Taped]):
         return self.base.records_gradient(native.value)
 
     def carries_derivative(self, native: Taped) -> bool:
+        if native.entry is not None:
+            check_running()
         return native.entry is not None or self.base.carries_derivative(native.value)

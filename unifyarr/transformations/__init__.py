@@ -3,5 +3,6 @@
 from .batching import vmap
 from .gradients import grad, jvp, value_and_grad, vjp
 from .jacobians import hessian, jacobian
+from .products import hvp, linearize
 
-__all__ = ["grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp", "vmap"]
+__all__ = ["grad", "hessian", "hvp", "jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"]

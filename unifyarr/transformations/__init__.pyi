@@ -140,3 +140,20 @@ def hessian(
     *,
     backend: BackendName | None = None,
 ) -> Callable[P, Any]: ...
+@overload
+def linearize(
+    function: Callable[..., tuple[Result, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[Result, Callable[..., Result], Aux]: ...
+@overload
+def linearize(
+    function: Callable[..., Result], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[Result, Callable[..., Result]]: ...
+def hvp(
+    function: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    backend: BackendName | None = None,
+) -> Any: ...

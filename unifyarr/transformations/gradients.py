@@ -11,6 +11,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.convert import backend_of
 from .._core.engines import dtypes
+from .._core.engines.tracing import capture
 from .._core.values.arguments import as_integers, shown
 from ..container.container import flatten, unflatten
 from ..derivatives.record import NotInline
@@ -192,14 +193,14 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
 
 def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, backend: str | None) -> tuple[Any, ...]:
     numbers = range(len(primals))
-    run = _run(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
+    run = prepared_for(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
     results, others, gradients = run.handle.vjp(run, [run.native(x) for x in run.arrays()], False)
     arrays = run.outside(results)
     aux = run.finish(others)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         """Return the product of a cotangent, which has the result's structure, with the Jacobian, for each argument."""
-        given = _alike(cotangent, run.spec, arrays, "the cotangent", "the result")
+        given = alike(cotangent, run.spec, arrays, "the cotangent", "the result")
         found = run.pulled(gradients, given)
         return tuple(run.like_argument(number, found) for number in numbers)
 
@@ -273,9 +274,9 @@ def jvp(
 @functools.partial(recorded, name="jvp")
 def _pushed(function: Function, has_aux: bool, *, backend: str | None) -> Function:
     def push(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        run = _run(function, primals, {}, range(len(primals)), has_aux=has_aux, backend=backend)
+        run = prepared_for(function, primals, {}, range(len(primals)), has_aux=has_aux, backend=backend)
         _, spec = flatten(primals)
-        leaves = _alike(tangents, spec, run.arrays(), "the tangent", "the arguments")
+        leaves = alike(tangents, spec, run.arrays(), "the tangent", "the arguments")
         results, pushed, others = run.handle.jvp(
             run, [run.native(x) for x in run.arrays()], [run.native(x) for x in leaves]
         )
@@ -287,7 +288,7 @@ def _pushed(function: Function, has_aux: bool, *, backend: str | None) -> Functi
     return push
 
 
-def _run(
+def prepared_for(
     function: Function,
     args: Sequence[Any],
     kwargs: dict[str, Any],
@@ -295,6 +296,7 @@ def _run(
     check: Check = check_floating,
     **options: Any,
 ) -> TransformedCall:
+    """Return a function with its arguments, of which some are differentiated by."""
     run = TransformedCall(function, args, kwargs, numbers, check=check, **options)
     for number in numbers:
         for place in run.of_argument[number]:
@@ -322,12 +324,12 @@ def prepare(
     """Return the positions of the differentiated arguments, and the function with its arguments."""
     count = len(args)
     if type(argnums) is int and 0 <= argnums < count:
-        return [argnums], _run(function, args, kwargs, (argnums,), check, has_aux=has_aux, backend=backend)
+        return [argnums], prepared_for(function, args, kwargs, (argnums,), check, has_aux=has_aux, backend=backend)
     numbers = list(as_integers(argnums, "argnums"))
     if any(not -count <= number < count for number in numbers) or len({n % count for n in numbers}) < len(numbers):
         raise ValueError(f"argnums has positions of the {count} positional arguments, not {argnums!r}")
     numbers = [number % count for number in numbers]
-    return numbers, _run(function, args, kwargs, numbers, has_aux=has_aux, backend=backend, check=check)
+    return numbers, prepared_for(function, args, kwargs, numbers, has_aux=has_aux, backend=backend, check=check)
 
 
 def by_argument(run: TransformedCall, argnums: Argnums, numbers: Sequence[int], arrays: Sequence[Any]) -> Any:
@@ -337,8 +339,8 @@ def by_argument(run: TransformedCall, argnums: Argnums, numbers: Sequence[int], 
     return tuple([run.like_argument(number, arrays) for number in numbers])
 
 
-def _alike(tree: Any, spec: Any, like: Sequence[Array], what: str, model: str) -> list[Array]:
-    # The arrays of a nest with the structure of another one; ``None`` where that has no array.
+def alike(tree: Any, spec: Any, like: Sequence[Array], what: str, model: str) -> list[Array]:
+    """Return the arrays of a nest with the structure of another one; ``None`` where that has no array."""
     leaves, found = flatten(tree)
     if found != spec:
         raise StructureError(f"{what} has the structure of {model}, {spec}, not {found}")
@@ -351,5 +353,6 @@ def _alike(tree: Any, spec: Any, like: Sequence[Array], what: str, model: str) -
         if array.shape != model_array.shape:
             raise ShapeError(f"{what} has shape {array.shape} where {model} has {model_array.shape}")
         dtypes.check_cast(array.dtype, model_array.dtype, what)
-        arrays.append(ua.astype(array, model_array.dtype, copy=False))
+        # What is from outside of a running trace has a stand-in there.
+        arrays.append(capture(ua.astype(array, model_array.dtype, copy=False)))
     return arrays

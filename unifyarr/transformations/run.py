@@ -19,7 +19,7 @@ from .._core.engines.dtypes import SCALARS
 from .._core.engines.handle import Handle
 from .._core.engines.natives import mismatch
 from .._core.engines.registry import available_backends, load
-from .._core.engines.tracing import capture, inside, running
+from .._core.engines.tracing import capture, goes_on, inside, run_of, running
 from .._core.modes.transforming import InsideHandle, Scope, inside_of, value_around
 from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
@@ -131,6 +131,8 @@ class TransformedCall:
         if running() is not None:
             leaves = [capture(x) if isinstance(x, Array) else x for x in leaves]
         self.given, self._backend, self.handle = _backends(leaves, backend, batch)
+        # What the values are natives of, if not of an engine.
+        self._home = run_of(self.handle.around) if keeps else None
         # The places of the leaves of each argument, and the structure of each.
         self.of_argument, self._arguments = _arguments(self._spec)
         self.leaves: list[Any] = leaves
@@ -256,13 +258,21 @@ class TransformedCall:
                     arrays[second - len(known)] = arrays[second - len(known)].copy()
         return arrays
 
-    def pulled(self, pullback: Callable[[Sequence[Any]], Sequence[Any]], cotangents: Sequence[Array]) -> list[Array]:
-        """Return what a pullback gives, which may be called in a trace or a transformation that has begun since."""
+    def pulled(
+        self, pullback: Callable[[Sequence[Any]], Sequence[Any]], cotangents: Sequence[Array], name: str = "pullback"
+    ) -> list[Array]:
+        """Return what a pullback gives, which may be called in a trace or a transformation that has begun since.
+
+        What it holds may have ended: the compiled function or the derivative in which it was made.
+        """
         around = self.handle.around
         if around is self.handle:
             return self.outside(pullback([self.native(x) for x in cotangents]), *cotangents)
-        if around.records and running() is None:
-            raise TraceError("the pullback of a compiled function outlived its trace: call it inside the function")
+        if self._home is not None and not goes_on(self._home):
+            where = "compiled function" if around.records else "derivative"
+            raise TraceError(
+                f"the {name} of a {where} outlived its trace: call it inside the function in which it was made"
+            )
         cotangents = [capture(x) for x in cotangents]
         natives, now = pullback([read(x) for x in cotangents]), inside(around)
         if now is around:

@@ -230,6 +230,22 @@ def original(x: Captured) -> Captured:
     return x if trace is None else cast(Captured, trace.original(x))
 
 
+def run_of(handle: Handle) -> Running | None:
+    """Return the trace or record that is running whose natives a backend's are, ``None`` for an engine's."""
+    trace = running()
+    while trace is not None and trace.handle is not handle:
+        trace = trace.around
+    return trace
+
+
+def goes_on(trace: Running) -> bool:
+    """Return whether a trace, or one that was begun in it, is running."""
+    each = running()
+    while each is not None and each is not trace:
+        each = each.around
+    return each is not None
+
+
 def inside(handle: Handle) -> Handle:
     """Return the backend that stands for one inside the running trace: itself elsewhere."""
     trace = running()
