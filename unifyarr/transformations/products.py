@@ -116,8 +116,8 @@ def hvp(
 ) -> Any:
     """Return the product of a function's Hessian with a vector, at about the cost of two gradients.
 
-    It is the derivative of the gradient in the direction of the tangents,
-    ``jvp(grad(function), primals, tangents)[1]``: forward mode over reverse mode, in which no Hessian is made.
+    It is the derivative of the gradient in the direction of the tangents, forward mode over reverse mode:
+    ``jvp(grad(function), primals, tangents)[1]``. No Hessian is made.
 
     Parameters
     ----------
