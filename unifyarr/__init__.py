@@ -67,7 +67,7 @@ if _TYPE_CHECKING:
     from .control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
     from .graph.compiling import compile
     from .graph.fusion.threads import get_num_threads, set_num_threads
-    from .transformations import grad, hessian, hvp, jacobian, jvp, linearize, value_and_grad, vjp, vmap
+    from .transformations import checkpoint, grad, hessian, hvp, jacobian, jvp, linearize, value_and_grad, vjp, vmap
 
 # Pickles of version 0.1 name these modules, which are found without being attributes: ``array`` is the function.
 _modules[f"{__name__}.array"] = _array
@@ -88,6 +88,7 @@ __all__ = [
     "available_backends",
     "bfloat16",
     "bool",
+    "checkpoint",
     "compile",
     "complex64",
     "complex128",
@@ -175,7 +176,8 @@ _LATER = {
     "show_versions": "_versions",
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
     **dict.fromkeys(
-        ("grad", "hessian", "hvp", "jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"), "transformations"
+        ("checkpoint", "grad", "hessian", "hvp", "jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"),
+        "transformations",
     ),
 }
 

@@ -57,6 +57,8 @@ def _pushed(
 ) -> list[Any]:
     """Return the tangents of the outputs of an entry, given those of its operands."""
     k, recorded = tape.k, kernels_of(tape)
+    if entry.rule is not None and entry.rule.pushed is not None:
+        return list(entry.rule.pushed(k, tangents, *arguments))
     zeros = [k.full(0, each) for each in outputs]
     leaves, cotangents = tape.leaves(zeros)
     given = entry.cotangents(recorded, cotangents, tape.entered(arguments), tape.entered(outputs))

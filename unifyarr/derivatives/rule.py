@@ -22,11 +22,13 @@ class Rule(Record):
     """How the derivatives of a kernel's operands follow from that of its result.
 
     ``uses`` says what of the call is read beside shapes and dtypes: places of operands and ``"out"``. The rest isn't
-    kept, and only ``k.shape`` and ``k.dtype`` may be asked of it.
+    kept, and only ``k.shape`` and ``k.dtype`` may be asked of it. ``pushed`` gives the tangents of the results, where
+    that is known otherwise than by the transpose: ``(k, tangents, *operands)``, with ``None`` for an operand's zeros.
     """
 
     of_all: OfAll
     uses: frozenset[int | str] | None
+    pushed: Callable[..., Sequence[Any]] | None = None
 
 
 # What has a derivative, by the kernel's name.

@@ -25,7 +25,7 @@ from .calls import ShortWays, taping
 from .forward import push
 from .kernels import Kernels, Like, kernels_of
 from .operations import derived, engine_of
-from .record import Entry, NotInline, Taped, at_places, check_running, is_floating, parents_of
+from .record import Entry, NotInline, Taped, at_places, check_running, entry_of, is_floating, parents_of
 from .reverse import pull
 from .rule import COMPOSED, OfAll, Rule
 from .tape_backend import TapeBackend
@@ -34,7 +34,7 @@ from .tape_backend import TapeBackend
 class TapeHandle(InsideHandle):
     """The backend of a record: each call of a kernel on what has a derivative becomes an entry."""
 
-    def __init__(self, base: Handle) -> None:
+    def __init__(self, base: Handle, generation: int) -> None:
         # The tables of rules are filled when their modules are imported, at the first derivative.
         import_module(f"{__package__}.rules")
         # What a kernel without a rule does, the body of its function does by others.
@@ -43,6 +43,7 @@ class TapeHandle(InsideHandle):
         GeneralHandle.__init__(self, TapeBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
         self.tape = None if base.records else self
+        self.generation = generation
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
         # The array that an elementwise function gives, ``NotImplemented`` to leave it to the general path.
@@ -71,17 +72,24 @@ class TapeHandle(InsideHandle):
         return self.engine.to_numpy(native)
 
     def recorded(
-        self, rule: OfAll, natives: Sequence[Taped], outputs: Sequence[Any], beside: Sequence[Any] = ()
+        self,
+        rule: OfAll,
+        natives: Sequence[Taped],
+        outputs: Sequence[Any],
+        beside: Sequence[Any] = (),
+        uses: frozenset[int | str] | None = None,
+        pushed: Callable[..., Sequence[Any]] | None = None,
     ) -> list[Taped]:
         """Return natives for what was computed of others by a function of several results.
 
-        ``rule`` is called with the values of the others, and with the values ``beside`` them.
+        ``rule`` is called with the values of the others, and with the values ``beside`` them; ``uses`` and ``pushed``
+        are as a ``Rule`` has them.
         """
         parents, kept = [*parents_of(natives), *[None] * len(beside)], [*(x.value for x in natives), *beside]
         floating = [is_floating(self.base.dtype(x)) for x in outputs]
         if not any(parents) or not any(floating):
             return list(map(Taped, outputs))
-        entry = Entry(Rule(rule, None), kept, outputs, {}, parents, True)
+        entry = entry_of(self.base, Rule(rule, uses, pushed), kept, outputs, {}, parents, True)
         return [
             Taped(x, entry, place) if is_it else Taped(x)
             for place, (x, is_it) in enumerate(zip(outputs, floating, strict=True))
@@ -191,9 +199,9 @@ class TapeHandle(InsideHandle):
 
 
 @cache
-def tape_of(base: Handle) -> TapeHandle:
-    """Return the handle that records the calls of a backend."""
-    return TapeHandle.of(base)
+def tape_of(base: Handle, generation: int = 0) -> TapeHandle:
+    """Return the handle that records the calls of a backend; those of other generations don't know its arrays."""
+    return TapeHandle.of(base, generation)
 
 
 def by_rows(k: Kernels, function: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list[Any]:

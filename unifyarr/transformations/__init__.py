@@ -1,8 +1,9 @@
 """Functions of functions: derivatives, and one call for a whole batch."""
 
 from .batching import vmap
+from .checkpointing import checkpoint
 from .gradients import grad, jvp, value_and_grad, vjp
 from .jacobians import hessian, jacobian
 from .products import hvp, linearize
 
-__all__ = ["grad", "hessian", "hvp", "jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"]
+__all__ = ["checkpoint", "grad", "hessian", "hvp", "jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"]

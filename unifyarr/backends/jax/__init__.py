@@ -165,6 +165,7 @@ class Backend(base.Backend[Any]):
     can_compile = can_transform = True
     vjp = staticmethod(transformations.vjp)
     with_pullback = staticmethod(transformations.with_pullback)
+    later = staticmethod(transformations.later)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
     scan = staticmethod(_loops.scan)

@@ -78,3 +78,8 @@ def with_pullback(function: Function, pullback: Function) -> Function:
 
     computed.defvjp(forward, backward)
     return computed
+
+
+def later(native: Any, after: Sequence[Any]) -> Any:
+    """Return an array as it is once others are computed, which XLA doesn't look through."""
+    return jax.lax.optimization_barrier((native, *after))[0]

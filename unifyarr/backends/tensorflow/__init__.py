@@ -202,6 +202,7 @@ class Backend(base.Backend[Any]):
     pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
     with_pullback = staticmethod(transformations.with_pullback)
+    later = staticmethod(transformations.later)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)
     scan = staticmethod(_loops.scan)

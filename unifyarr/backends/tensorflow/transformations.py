@@ -81,5 +81,13 @@ def with_pullback(function: Function, pullback: Function) -> Function:
     return lambda *arrays: _as_list(computed(*arrays))
 
 
+def later(native: Any, after: Sequence[Any]) -> Any:
+    """Return an array as it is once others are computed, in a graph."""
+    if tf.executing_eagerly():
+        return native
+    with tf.control_dependencies(list(after)):
+        return tf.identity(native)
+
+
 def _as_list(found: Any) -> list[Any]:
     return list(found) if isinstance(found, (tuple, list)) else [found]

@@ -20,9 +20,10 @@ from ...backends import Backend
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Constant
 from ..kernels.kernelop import COPY
+from ..kernels.later import LaterOp
 from .advice import advice
 from .layouts import laid_out, strides_of
-from .recording import count_of, record, record_operation, trace_of
+from .recording import count_of, node_of, record, record_operation, trace_of
 from .selections import Selection
 from .traced import Traced, type_of
 
@@ -166,6 +167,13 @@ class TracingHandle(GeneralHandle):
     def count(self, native: Traced) -> Traced:
         """Return the number of elements of an array of unknown lengths, as a 0-d array."""
         return count_of(self.traced, native)
+
+    def later(self, native: Traced, after: Sequence[Traced]) -> Traced:
+        """Return what is equal to an array, computed of it and of others by an operation of its own."""
+        if isinstance(native, Selection):
+            return native
+        made = node_of(LaterOp(self.traced), [native, *after], [native.type], native.device)[0]
+        return Traced(made.variable, made.device, native.layout)
 
     def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
         return record_operation(self.traced, application, natives)
