@@ -46,7 +46,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "Derivatives and batches": (
         *("grad", "value_and_grad", "jacobian", "hessian", "hvp", "vjp", "jvp", "linearize", "vmap", "stop_gradient"),
-        "checkpoint",
+        *("checkpoint", "custom_vjp", "custom_jvp"),
     ),
     "Compiled functions and operations": ("compile", "op", "debug"),
     "Loops and branches": ("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"),

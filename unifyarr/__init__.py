@@ -67,7 +67,20 @@ if _TYPE_CHECKING:
     from .control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
     from .graph.compiling import compile
     from .graph.fusion.threads import get_num_threads, set_num_threads
-    from .transformations import checkpoint, grad, hessian, hvp, jacobian, jvp, linearize, value_and_grad, vjp, vmap
+    from .transformations import (
+        checkpoint,
+        custom_jvp,
+        custom_vjp,
+        grad,
+        hessian,
+        hvp,
+        jacobian,
+        jvp,
+        linearize,
+        value_and_grad,
+        vjp,
+        vmap,
+    )
 
 # Pickles of version 0.1 name these modules, which are found without being attributes: ``array`` is the function.
 _modules[f"{__name__}.array"] = _array
@@ -95,6 +108,8 @@ __all__ = [
     "compute",
     "cond",
     "current_backend",
+    "custom_jvp",
+    "custom_vjp",
     "debug",
     "e",
     "errors",
@@ -175,10 +190,8 @@ _LATER = {
     "set_num_threads": "graph.fusion.threads",
     "show_versions": "_versions",
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
-    **dict.fromkeys(
-        ("checkpoint", "grad", "hessian", "hvp", "jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"),
-        "transformations",
-    ),
+    **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp"), "transformations"),
+    **dict.fromkeys(("jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"), "transformations"),
 }
 
 

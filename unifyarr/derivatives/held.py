@@ -99,7 +99,7 @@ class Nest:
     """A nest of arrays and other values: its arrays' places, and what it's made of again."""
 
     def __init__(self, tree: Any) -> None:
-        self.leaves, self._spec = flatten(tree)
+        self.leaves, self.spec = flatten(tree)
         self.places = [place for place, x in enumerate(self.leaves) if isinstance(x, Array)]
 
     @property
@@ -107,12 +107,12 @@ class Nest:
         """The arrays."""
         return [self.leaves[place] for place in self.places]
 
-    def like(self, arrays: Sequence[Any]) -> Any:
-        """Return the nest with other arrays."""
-        leaves = list(self.leaves)
+    def like(self, arrays: Sequence[Any], others: Sequence[Any] | None = None) -> Any:
+        """Return the nest with other arrays, and with other values in the place of what isn't one."""
+        leaves = list(self.leaves if others is None else others)
         for place, x in zip(self.places, arrays, strict=True):
             leaves[place] = x
-        return unflatten(self._spec, leaves)
+        return unflatten(self.spec, leaves)
 
     def captured(self) -> Nest:
         """Put stand-ins of the running record in the place of arrays, and of an engine's own."""

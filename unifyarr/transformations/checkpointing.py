@@ -70,7 +70,7 @@ def checkpoint(function: Function, /) -> Function:
 
 
 class _Held:
-    """One call of a function: its arguments, the arrays that it met, and what it wrote."""
+    """One call of a function: its arguments, the arrays from outside that it reads, and what it writes."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self._function, self._given = function, Nest(arguments)

@@ -1,0 +1,195 @@
+"""One call of a function with a derivative of its own: on a record, or inside an engine's own derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import functions as ua
+from .._core.arrays.array import Array, wrap
+from .._core.arrays.convert import backend_of
+from .._core.arrays.ownership import read
+from .._core.engines import dtypes
+from .._core.engines.handle import Handle
+from .._core.engines.tracing import capture, running
+from .._core.modes.transforming import Scope
+from ..container.container import flatten
+from ..derivatives.held import Apart, Nest, constant, natives_of, where_natives_are, wrapped
+from ..derivatives.kernels import Kernels
+from ..derivatives.record import Taped, is_floating
+from ..derivatives.tape import TapeHandle
+from ..errors import LostDerivativeError, ShapeError, StructureError, TracedMutationError
+
+
+def deriving_engine(arrays: Sequence[Array]) -> Handle | None:
+    """Return the backend of arrays if the engine itself takes derivatives or traces there, else ``None``."""
+    scope = running()
+    if scope is not None:
+        return scope.handle if isinstance(scope, Scope) else None
+    for x in arrays:
+        backend, native = x._backend, read(x)
+        if backend.can_transform and (backend.carries_derivative(native) or backend.hides_values(native)):
+            return backend
+    return None
+
+
+def refuse_in_bodies(name: str, kind: str) -> None:
+    """Raise where a graph is traced of which a derivative is taken later: that is the derivative of its operations."""
+    trace: Any = running()
+    while trace is not None:
+        around = trace.around
+        is_batch = getattr(trace, "is_batched", False) and not getattr(around, "is_batched", False)
+        if isinstance(trace, Scope) or (getattr(trace, "is_transformed", False) and not is_batch):
+            raise LostDerivativeError(
+                f"{name}() has a derivative of its own ({kind}), and is called where that of a graph is taken, in a "
+                "loop or branch inside the derivative of a compiled function: declare it as an operation, with @ua.op "
+                f"and @{name}.vjp, or take the derivative outside of ua.compile()"
+            )
+        trace = around
+
+
+class CustomCall:
+    """One call, and what comes of it: the result, and what is kept for the derivative."""
+
+    def __init__(self, custom: Any, arguments: Sequence[Any], beside: Sequence[Any]) -> None:
+        self.custom, self._given, self.beside = custom, Nest(list(arguments)), list(beside)
+        self._result = self._kept = Nest(None)
+        self._generation = 1
+
+    def recorded(self, tape: TapeHandle) -> Any:
+        """Run the function apart from a record, make it one entry there, and return the result."""
+        self._generation = tape.generation + 1
+        natives = [read(capture(x)) for x in self._given.arrays]
+        scope = Apart(tape)
+        with scope.running():
+            arrays = wrapped([constant(Taped(native)) for native in natives], scope.handle)
+            results, kept = self._forward(scope, arrays)
+        values, beside = ([x.value.value for x in each] for each in (results, kept))
+        uses = self.custom._reads(len(natives), len(beside))
+        made = tape.recorded(self._rule, natives, values, beside, uses, self.custom._pushed_of(self))
+        return self._result.like([wrap(native, tape) for native in made])
+
+    def by_engine(self, backend: Handle) -> Any:
+        """Run the function as one that the engine differentiates by what was declared."""
+
+        def forward(*natives: Any) -> list[Any]:
+            results, _ = self._forward(None, wrapped(natives, backend))
+            # An engine may take a result that is one of the arguments for something else.
+            return [backend.copy(x) if any(x is each for each in natives) else x for x in results]
+
+        def pullback(natives: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+            return self.custom._pulled_by(self, backend, natives, cotangents)
+
+        natives = [read(capture(x)) for x in self._given.arrays]
+        found = backend.with_pullback(forward, pullback)(*natives)
+        return self._result.like(wrapped(found, backend))
+
+    # -- forwards -----------------------------------------------------------------------------------------------------
+
+    def _forward(self, scope: Apart | None, arrays: Sequence[Array]) -> tuple[list[Any], list[Any]]:
+        """Run the function; return the natives of the result and of what is kept, and note what they're part of."""
+        before = [x._native for x in arrays]
+        found, kept = self.custom._forward(self.arguments(arrays))
+        self._result, self._kept = self._as_result(found), Nest(kept).captured()
+        self.check_apart(scope, wrote=any(x._native is not each for x, each in zip(arrays, before, strict=True)))
+        natives = natives_of(self._result.arrays), natives_of(self._kept.arrays)
+        self._result.forget(), self._kept.forget(), self._given.forget()
+        return natives
+
+    def arguments(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return all arguments of the function, with arrays in the places of those that it has derivatives by."""
+        return self.custom._by_place(self._given.like(arrays), self.beside)
+
+    def nest(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return the arguments that it has derivatives by, with other arrays."""
+        found: list[Any] = self._given.like(arrays)
+        return found
+
+    def _as_result(self, found: Any) -> Nest:
+        for x in flatten(found)[0]:
+            if not isinstance(x, Array) and backend_of(x) is None:
+                raise TypeError(f"{self.custom._name}() returns arrays, or a nest of them, not {x!r:.80}")
+        return Nest(found).captured()
+
+    def check_apart(self, scope: Apart | None, *, wrote: bool) -> None:
+        """Raise if a function wrote to what isn't its own, or reads from outside what has a derivative."""
+        name = self.custom._name
+        if wrote or (scope is not None and scope.changed()):
+            raise TracedMutationError(
+                f"{name}() has a derivative of its own, which knows nothing of writes, and writes to an argument or to "
+                "an array from outside: write to a copy, and return that"
+            )
+        if scope is not None and any(native.entry is not None for native in scope.natives):
+            raise LostDerivativeError(
+                f"{name}() has a derivative of its own by its arguments, but reads an array from outside that has a "
+                "derivative too: pass it as an argument"
+            )
+
+    # -- the derivative -----------------------------------------------------------------------------------------------
+
+    def _rule(self, k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
+        with where_natives_are(k.handle) as handle:
+            found = self.custom._pulled(self, handle, operands, k.whole(g, out))
+        return [*found, *[None] * (len(operands) - len(found))]
+
+    def apart(self, handle: Handle) -> Apart:
+        """Return a scope of its own on a level, in which what people declared runs."""
+        return Apart(handle, self._generation)
+
+    def result_like(self, arrays: Sequence[Array]) -> Any:
+        """Return what is like the result."""
+        return self._result.like(arrays)
+
+    def kept_like(self, arrays: Sequence[Array]) -> Any:
+        """Return what was kept."""
+        return self._kept.like(arrays)
+
+    @property
+    def count(self) -> int:
+        """How many arrays there are among the arguments."""
+        return len(self._given.places)
+
+    def tangents(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return what is like the arguments, with zeros for numbers, and ``None`` for what is neither."""
+        leaves = [0.0 if type(x) in (int, float, complex) else None for x in self._given.leaves]
+        return self._given.like(arrays, leaves)  # type: ignore[no-any-return]
+
+    def read_cotangents(self, found: Any, k: Kernels, like: Sequence[Any]) -> list[Any]:
+        """Return natives of the cotangents that a function gave for each argument; ``like`` has these arguments."""
+        what = f"the backward function of {self.custom._name}()"
+        places = self._given.like([_Place(place) for place in range(len(like))])
+        if not isinstance(found, (tuple, list)) or len(found) != len(places):
+            came = f"{len(found)}" if isinstance(found, (tuple, list)) else type(found).__name__
+            raise TypeError(f"{what} returns a tuple of {len(places)}, one for each argument, not {came}")
+        natives: list[Any] = [None] * len(like)
+        for argument, cotangent in zip(places, found, strict=True):
+            (leaves, spec), (given, its_spec) = flatten(argument), flatten(cotangent)
+            if cotangent is None:
+                continue
+            if spec != its_spec:
+                raise StructureError(f"{what} returns what is like each argument, {spec}, or None, not {its_spec}")
+            for place, x in zip(leaves, given, strict=True):
+                if type(place) is _Place and x is not None and is_floating(k.dtype(like[place])):
+                    natives[place] = _fitting(x, k, like[place], what)
+        return natives
+
+    def read_result(self, found: Any, what: str) -> list[Array]:
+        """Return the arrays of what is like the result."""
+        leaves, spec = flatten(found)
+        if spec != self._result.spec:
+            raise StructureError(f"{what} is like the result, {self._result.spec}, not {spec}")
+        return [capture(x if isinstance(x, Array) else ua.asarray(x)) for x in leaves if x is not None]
+
+
+class _Place(int):
+    """The place of an array among those of a call."""
+
+
+def _fitting(x: Any, k: Kernels, like: Any, what: str) -> Any:
+    """Return the native of a cotangent, which has the shape of an argument, in its dtype."""
+    array = capture(x if isinstance(x, Array) else ua.asarray(x))
+    if array.shape != k.shape(like):
+        raise ShapeError(f"{what} returned shape {array.shape} for an argument of shape {k.shape(like)}")
+    dtype = dtypes.BY_NUMPY[k.dtype(like)]
+    dtypes.check_cast(array.dtype, dtype, what)
+    return read(capture(ua.astype(array, dtype, copy=False)))
