@@ -37,6 +37,8 @@ class TapeHandle(InsideHandle):
     def __init__(self, base: Handle, generation: int) -> None:
         # The tables of rules are filled when their modules are imported, at the first derivative.
         import_module(f"{__package__}.rules")
+        # And what stands above this module.
+        import_module(f"{__package__}.declared")
         # What a kernel without a rule does, the body of its function does by others.
         names = base.kernels.keys() - COMPOSED
         kernels = {name: taping(base, name, base.kernels[name]) for name in names}
@@ -51,6 +53,10 @@ class TapeHandle(InsideHandle):
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` for what its body gives."""
+        if application.operation.pullback is not None:
+            found = self.declared(application, natives)
+            if found is not NotImplemented:
+                return found
         if any(native.entry is not None for native in natives):
             engine = engine_of(self)
             if engine.can_transform:
@@ -61,6 +67,10 @@ class TapeHandle(InsideHandle):
             return NotImplemented
         found = self.base.apply(application, kernel, [native.value for native in natives])
         return found if found is NotImplemented else [Taped(each) for each in found]
+
+    def declared(self, application: Any, natives: Sequence[Any]) -> Any:
+        """Return the results of a user's operation with a declared derivative, ``NotImplemented`` if none is taken."""
+        raise NotSupplied
 
     def trace(self) -> object | None:
         """Return the engine's trace, which arrays in it are marked with; nothing in a trace of a graph."""

@@ -7,17 +7,19 @@ with no array that was passed: where a ``view_map`` says that it may, it's copie
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ...errors import BackendFeatureError, BadViewMap, DtypeError, UnifyarrError
+from ...errors import BackendFeatureError, BadViewMap, DtypeError, ShapeError, UnifyarrError
 from ..arrays.array import Array, owner, wrap
 from ..arrays.ownership import read, share
 from ..arrays.recipes import root_of
 from ..declaring.cuts import Cut, is_cut
 from ..engines import dtypes
 from ..engines.handle import Handle
-from ..engines.tracing import checking
+from ..engines.tracing import capture, checking
+from ..values.declared import functions
 from ..values.records import Record
 from ..writing.inplace import check_device
 from .invoke import _call, _Declined, _is_plain, check_result, declined
@@ -120,6 +122,36 @@ class Application:
         positional += named.pop(operation.parameters.variadic or "", ())
         return operation.body(*positional, **named)
 
+    def pulled(
+        self, backend: Handle, natives: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        """Return the natives of what the declared derivative gives for each array, ``None`` for zeros."""
+        operation = self.operation
+        assert operation.pullback is not None
+        given = [wrap(native, backend) for native in natives]
+        values = self._values(given)
+        if operation.parameters.variadic is not None:
+            values += values.pop()
+        several = operation.is_several(tuple(results))
+        upstream, outputs = (
+            tuple([wrap(x, backend) for x in each]) if several else wrap(each[0], backend)
+            for each in (cotangents, results)
+        )
+        found = operation.pullback(upstream, outputs, *values, **self.static)
+        what = f"the vjp of {operation.name}()"
+        if not isinstance(found, (tuple, list)) or len(found) != len(values):
+            came = f"{len(found)}" if isinstance(found, (tuple, list)) else type(found).__name__
+            raise TypeError(f"{what} returns a tuple of {len(values)}, a cotangent for each array, not {came}")
+        flat: list[Any] = []
+        for value, cotangent in zip(values, found, strict=True):
+            if isinstance(value, Array):
+                flat.append(cotangent)
+            elif isinstance(value, tuple):
+                flat += [None] * len(value) if cotangent is None else cotangent
+        if len(flat) != len(given):
+            raise TypeError(f"{what} returned {len(flat)} cotangents for {len(given)} arrays: one for each is wanted")
+        return [_cotangent(what, each, x) for each, x in zip(flat, given, strict=True)]
+
     def _values(self, arrays: Sequence[Any]) -> list[Any]:
         # What goes to each parameter of arrays.
         rest = iter(arrays)
@@ -127,6 +159,43 @@ class Application:
             part.value if isinstance(part, Given) else next(rest) if part == ONE else tuple(islice(rest, part))
             for part in self.layout
         ]
+
+
+def _cotangent(what: str, cotangent: Any, x: Array) -> Any:
+    if cotangent is None or dtypes.rank(x.dtype) < 2:
+        return None
+    array = cotangent if isinstance(cotangent, Array) else functions.asarray(cotangent, backend=x._backend.name)
+    if array.shape != x.shape:
+        raise ShapeError(f"{what} returned shape {array.shape} for an array of shape {x.shape}")
+    dtypes.check_cast(array.dtype, x.dtype, what)
+    return read(capture(functions.astype(array, x.dtype, copy=False)))
+
+
+def _by_declaration(application: Application, operands: Sequence[Array]) -> Any:
+    """Return the result where a derivative is taken and one was declared, else ``NotImplemented``."""
+    backend, natives = operands[0]._backend, [read(x) for x in operands]
+    if backend.around is not backend:
+        found = backend.declared(application, natives)
+        if found is NotImplemented:
+            return found
+    elif backend.can_transform and any(
+        backend.carries_derivative(native) or backend.hides_values(native) for native in natives
+    ):
+        run = backend.with_pullback(partial(_computed, application, backend), partial(application.pulled, backend))
+        found = run(*natives)
+    else:
+        return NotImplemented
+    results = tuple([wrap(native, backend) for native in found])
+    return results if application.operation.is_several(results) else results[0]
+
+
+def _computed(application: Application, backend: Handle, *natives: Any) -> list[Any]:
+    """Return the natives of the results, by the kernel or by the body."""
+    kernel = application.operation.kernels.get(backend.name)
+    found = NotImplemented if kernel is None else backend.apply(application, kernel, natives)
+    results = application.compose(backend, natives) if found is NotImplemented else found
+    # An engine may take a result that is one of the arguments for something else.
+    return [backend.copy(x) if any(x is each for each in natives) else x for x in results]
 
 
 def application_of(operation: Operation, call: Call) -> tuple[Application, list[Array]]:
@@ -182,6 +251,10 @@ def handle_operation(declaration: Declaration, call_next: Handler) -> Handler:
     def handler(call: Call) -> Any:
         application, operands = application_of(operation, call)
         cut = None
+        if operation.pullback is not None and operands:
+            result = _by_declaration(application, operands)
+            if result is not NotImplemented:
+                return result
         if operands and operands[0]._backend.name in operation.kernels and declaration not in declined.get():
             try:
                 result = _offer(application, operands, call.out)

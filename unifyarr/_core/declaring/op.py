@@ -56,7 +56,7 @@ def op(
     -------
     OpFunction
         The function, with two decorators for kernels, which may be used at any time, from any thread, and for backends
-        that aren't installed:
+        that aren't installed, and one for its derivative:
 
         ``kernel(backend)`` registers the kernel of a backend. It takes native arrays by position, where the op takes
         arrays, and all else by keyword; it returns a native array, or a tuple of them, and changes nothing. It may have
@@ -71,6 +71,11 @@ def op(
         argument shares memory with that but in pairs (destroyed, other) of ``tolerate_same``, which may be one array,
         and of ``tolerate_aliased``, which may overlap in any way. The engines of immutable arrays, which find by
         themselves what they may overwrite, are never asked for it.
+
+        ``vjp`` declares the derivative, in functions of ``unifyarr``, for all backends. It takes the cotangent of the
+        result, the result (tuples where the op returns one), and then what a kernel takes, as arrays; it returns a
+        tuple with a cotangent for each array, ``None`` for zeros. It's linear in the cotangent. Without it the
+        derivative is the engine's, of the kernel, where the engine has any, and else the body's.
 
     Raises
     ------

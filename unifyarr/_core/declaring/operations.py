@@ -88,6 +88,8 @@ class Operation:
         self.view_map = self._checked_map("view_map", view_map)
         self.kernels: dict[str, Kernel] = {}
         self.twins: dict[str, tuple[Kernel, ...]] = {}
+        # Its derivative, if one was declared.
+        self.pullback: Callable[..., Any] | None = None
         # A map: cache key of the arguments -> shape and dtype of the result that a kernel gave.
         self.types: dict[Hashable, tuple[Any, Any]] = {}
         self._lock = threading.Lock()
@@ -142,6 +144,16 @@ class Operation:
             return function
 
         return register
+
+    def vjp(self, function: Function, /) -> Function:
+        """Declare the derivative."""
+        if not callable(function):
+            raise TypeError(f"the vjp of {self.name}() is a function of arrays, not {type(function).__name__}")
+        with self._lock:
+            if self.pullback is not None:
+                raise ValueError(f"{self.name}() has a vjp already: it has one")
+            self.pullback = function
+        return function
 
     def is_several(self, results: tuple[Any, ...]) -> bool:
         """Return whether results are returned as a tuple."""

@@ -24,6 +24,7 @@ _SAID = {
         "of an in-place kernel, @f.inplace(backend, destroy_map={0: (0,)})",
     ),
     **dict.fromkeys(("kernel", "perform"), "by registering a kernel, @f.kernel(backend)"),
+    **dict.fromkeys(("vjp", "grad"), "by a function of arrays, @f.vjp"),
     **dict.fromkeys(("nout", "declaration"), "by the annotations of its body"),
 }
 
@@ -69,6 +70,10 @@ class OpFunction(Generic[Arguments, Result]):
             tolerate_same=tolerate_same,
             tolerate_aliased=tolerate_aliased,
         )
+
+    def vjp(self, function: Function, /) -> Function:
+        """Declare the derivative: the cotangents of the arrays, given that of the result."""
+        return self._operation.vjp(function)  # type: ignore[attr-defined, no-any-return]
 
     @property
     def view_map(self) -> IOMap:

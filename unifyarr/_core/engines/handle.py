@@ -101,6 +101,10 @@ class Handle(Members):
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` if it declines."""
         return application.perform(kernel, self, natives, **out)
 
+    def declared(self, application: Any, natives: Sequence[Any]) -> Any:
+        """Return the results of a user's operation with a declared derivative, ``NotImplemented`` if none is taken."""
+        return NotImplemented
+
     def __repr__(self) -> str:
         return f"<backend {self.name!r}>"
 
