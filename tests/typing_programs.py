@@ -65,6 +65,13 @@ def loss(p: ua.Container, inputs: ua.Array, labels: ua.Array, decay: float = 0.0
 assert_type(ua.grad(loss)(c, x, x, decay=0.1), ua.Container)
 assert_type(ua.value_and_grad(loss)(c, x, x), tuple[ua.Array, ua.Container])
 assert_type(ua.grad(loss, argnums=(0, 1))(c, x, x), tuple[Any, ...])
+result, pushforward = ua.linearize(predict, c, x)
+assert_type(result, ua.Array)
+assert_type(pushforward(c, x), ua.Array)
+assert_type(ua.checkpoint(predict)(c, x), ua.Array)
+assert_type(ua.custom_vjp(predict)(c, x), ua.Array)
+ua.checkpoint(predict)(c)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+ua.custom_jvp(predict)("x", x)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 ua.grad(loss)(c, x)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 ua.grad(loss)(c, "x", x)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 

@@ -15,7 +15,8 @@ def declared(tape: TapeHandle, application: Any, natives: Sequence[Any]) -> Any:
     """Return the results of an operation, ``NotImplemented`` if no derivative is taken."""
     if all(native.entry is None for native in natives):
         return NotImplemented
-    kernel, found = application.operation.kernels.get(tape.name), NotImplemented
+    kernel = application.operation.kernels.get(tape.name)
+    found: Any = NotImplemented
     if kernel is not None:
         found = tape.base.apply(application, kernel, [x.value for x in natives])
     if found is NotImplemented:

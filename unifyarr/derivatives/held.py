@@ -42,7 +42,7 @@ def where_natives_are(handle: Handle) -> Iterator[Handle]:
     else:
         # The record has ended, and its rules are recorded or walked by themselves.
         with where_natives_are(handle.around) as base:
-            tape = handle if base is handle.around else tape_of(base)
+            tape = handle if isinstance(handle, TapeHandle) and base is handle.around else tape_of(base)
             with Scope(base, tape, keeps=False).running():
                 yield tape
 
@@ -53,6 +53,8 @@ class Apart(Scope):
     The record is of a ``generation``: later ones don't take arrays of earlier ones for their own. Where none is given,
     what is from outside is constant to the record around, too.
     """
+
+    handle: TapeHandle
 
     def __init__(self, backend: Handle, generation: int | None = None) -> None:
         super().__init__(backend, tape_of(backend, generation or 0), keeps=False)

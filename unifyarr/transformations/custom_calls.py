@@ -78,7 +78,8 @@ class CustomCall:
             return [backend.copy(x) if any(x is each for each in natives) else x for x in results]
 
         def pullback(natives: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-            return self.custom._pulled_by(self, backend, natives, cotangents)
+            pulled: list[Any] = self.custom._pulled_by(self, backend, natives, cotangents)
+            return pulled
 
         natives = [read(capture(x)) for x in self._given.arrays]
         found = backend.with_pullback(forward, pullback)(*natives)
@@ -98,7 +99,8 @@ class CustomCall:
 
     def arguments(self, arrays: Sequence[Any]) -> list[Any]:
         """Return all arguments of the function, with arrays in the places of those that it has derivatives by."""
-        return self.custom._by_place(self._given.like(arrays), self.beside)
+        found: list[Any] = self.custom._by_place(self._given.like(arrays), self.beside)
+        return found
 
     def nest(self, arrays: Sequence[Any]) -> list[Any]:
         """Return the arguments that it has derivatives by, with other arrays."""
