@@ -10,6 +10,7 @@ import pytest
 import unifyarr as ua
 
 from .every_gradient import CONSTANT, MISSING, REFUSALS, cases, check, draw
+from .second_derivatives import complaint
 from .through import engines
 
 PARTS = 8
@@ -66,3 +67,16 @@ def test_compiled_gradients_are_the_eager_ones(backend: str, part: int) -> None:
             continue
         found = ua.compile(gradient)(x)
         assert np.allclose(np.asarray(found), np.asarray(expected), rtol=1e-6, atol=1e-8, equal_nan=True), str(drawn)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_second_derivatives_on_numpy(part: int) -> None:
+    mine = cases()[part::PARTS]
+    chosen = [(case, "differences") for case in mine]
+    if "jax" in ua.available_backends():
+        chosen += [(case, "jax") for case in random.Random(part).sample(mine, OF_JAX)]
+    found = {}
+    for number, (case, oracle) in enumerate(chosen):
+        drawn = draw(*case, seed=number)
+        found[f"{drawn} beside {oracle}"] = complaint(drawn, oracle)
+    assert not {key: each for key, each in found.items() if each is not None}
