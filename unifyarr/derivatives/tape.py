@@ -99,7 +99,7 @@ class TapeHandle(InsideHandle):
         floating = [is_floating(self.base.dtype(x)) for x in outputs]
         if not any(parents) or not any(floating):
             return list(map(Taped, outputs))
-        entry = entry_of(self.base, Rule(rule, uses, pushed), kept, outputs, {}, parents, True)
+        entry = entry_of(self.k, Rule(rule, uses, pushed), kept, outputs, {}, parents, True)
         return [
             Taped(x, entry, place) if is_it else Taped(x)
             for place, (x, is_it) in enumerate(zip(outputs, floating, strict=True))
