@@ -250,15 +250,19 @@ def test_a_derivative_has_to_be_declared(backend: str) -> None:
             getattr(kind(lambda x: x), name)(1)
 
 
-def test_in_a_loop_of_a_compiled_derivative_it_says_what_to_do(backend: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_loops_of_compiled_functions(backend: str, kind: str) -> None:
     x, y = fresh(X, 2)
-    function, _ = tripled_by_vjp()
+    function, _ = KINDS[kind]()
 
-    def loss(x: ua.Array) -> ua.Array:
+    def loss(x: ua.Array, y: ua.Array) -> ua.Array:
         return ua.sum(ua.fori_loop(0, 2, lambda i, x: function(x, y) * 0.1, x))
 
-    expected = ua.grad(loss)(x)
-    assert float(ua.compile(loss)(x)) == pytest.approx(float(loss(x)))
-    with pytest.raises(LostDerivativeError, match=r"@ua\.op"):
-        ua.compile(ua.grad(loss))(x)
-    assert as_numpy(expected).shape == (3,)
+    def branch(x: ua.Array, y: ua.Array) -> ua.Array:
+        return ua.sum(ua.cond(y > 1, lambda: function(x, y), lambda: x))
+
+    assert float(ua.compile(loss)(x, y)) == pytest.approx(float(loss(x, y)))
+    for program in (loss, branch):
+        for number in (0, 1):
+            expected = as_numpy(ua.grad(program, number)(x, y))
+            assert_same(ua.compile(ua.grad(program, number))(x, y), expected, rtol=1e-10)

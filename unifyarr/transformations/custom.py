@@ -15,7 +15,7 @@ from ..derivatives.held import Nest, natives_of, recording_of, where_natives_are
 from ..derivatives.kernels import kernels_of
 from ..derivatives.record import Taped, at_places, is_floating
 from ..derivatives.reverse import pull
-from .custom_calls import CustomCall, deriving_engine, refuse_in_bodies
+from .custom_calls import CustomCall, deriving_engine, is_in_body
 
 Function = Callable[..., Any]
 Natives = Sequence[Any]
@@ -49,8 +49,8 @@ class Custom:
         engine = deriving_engine(Nest(arguments).arrays)
         if engine is not None:
             return CustomCall(self, arguments, beside).by_engine(engine)
-        refuse_in_bodies(self._name, self._kind)
-        return self._function(*given)
+        # A graph whose derivative is taken later has an operation for it.
+        return CustomCall(self, arguments, beside).as_operation() if is_in_body() else self._function(*given)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Be a method where the function was one."""
@@ -131,8 +131,7 @@ class custom_vjp(Custom):
     ShapeError, StructureError
         If a cotangent isn't like its argument.
     LostDerivativeError
-        If the function reads an array from outside that has a derivative, or if it's called in a loop or branch of a
-        compiled function whose derivative is taken.
+        If the function reads an array from outside that has a derivative.
     TracedMutationError
         If it writes to what isn't its own.
 
@@ -229,8 +228,7 @@ class custom_jvp(Custom):
     StructureError
         If a tangent isn't like the result.
     LostDerivativeError
-        If the function reads an array from outside that has a derivative, or if it's called in a loop or branch of a
-        compiled function whose derivative is taken.
+        If the function reads an array from outside that has a derivative.
     TracedMutationError
         If it writes to what isn't its own.
 
@@ -313,6 +311,8 @@ class custom_jvp(Custom):
         return [x.value for x in found]
 
     def _pulled_by(self, call: CustomCall, engine: Handle, operands: Natives, cotangents: Natives) -> list[Any]:
+        if engine.around is not engine:
+            return self._pulled(call, engine, operands, cotangents)
         k = kernels_of(engine)
         places = [place for place, x in enumerate(operands) if is_floating(k.dtype(x))]
         zeros = [k.zeros(x) for x in operands]

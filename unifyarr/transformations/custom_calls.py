@@ -9,9 +9,12 @@ from .. import functions as ua
 from .._core.arrays.array import Array, wrap
 from .._core.arrays.convert import backend_of
 from .._core.arrays.ownership import read
+from .._core.declaring.op import op
 from .._core.engines import dtypes
+from .._core.engines.current import current_name
 from .._core.engines.handle import Handle
-from .._core.engines.tracing import capture, running
+from .._core.engines.registry import load
+from .._core.engines.tracing import capture, running, tracing
 from .._core.modes.transforming import Scope
 from ..container.container import flatten
 from ..derivatives.held import Apart, Nest, constant, natives_of, where_natives_are, wrapped
@@ -33,19 +36,16 @@ def deriving_engine(arrays: Sequence[Array]) -> Handle | None:
     return None
 
 
-def refuse_in_bodies(name: str, kind: str) -> None:
-    """Raise where a graph is traced of which a derivative is taken later: that is the derivative of its operations."""
+def is_in_body() -> bool:
+    """Return whether a graph is traced of which a derivative may be taken later: that is one of its operations."""
     trace: Any = running()
     while trace is not None:
         around = trace.around
         is_batch = getattr(trace, "is_batched", False) and not getattr(around, "is_batched", False)
         if isinstance(trace, Scope) or (getattr(trace, "is_transformed", False) and not is_batch):
-            raise LostDerivativeError(
-                f"{name}() has a derivative of its own ({kind}), and is called where that of a graph is taken, in a "
-                "loop or branch inside the derivative of a compiled function: declare it as an operation, with @ua.op "
-                f"and @{name}.vjp, or take the derivative outside of ua.compile()"
-            )
+            return True
         trace = around
+    return False
 
 
 class CustomCall:
@@ -84,6 +84,35 @@ class CustomCall:
         natives = [read(capture(x)) for x in self._given.arrays]
         found = backend.with_pullback(forward, pullback)(*natives)
         return self._result.like(wrapped(found, backend))
+
+    def as_operation(self) -> Any:
+        """Return the result as an operation of the running graph, with the declared derivative."""
+
+        def body(*arrays: Any) -> Any:
+            found = self._as_result(self.custom._function(*self.arguments(arrays)))
+            self._result = found
+            return tuple(found.arrays)
+
+        def vjp(g: Any, results: Any, *arrays: Array) -> list[Any]:
+            # What is kept isn't part of the operation, and is computed once more.
+            natives = [read(x) for x in arrays]
+            backend = arrays[0]._backend
+            found = self.custom._pulled_by(self, backend, natives, natives_of(g if isinstance(g, tuple) else (g,)))
+            return [None if x is None else wrap(x, backend) for x in found]
+
+        def kernel(*natives: Any) -> tuple[Any, ...]:
+            # The engine's own, whatever runs around.
+            with tracing(None):
+                return tuple(natives_of(body(*wrapped(natives, load(name)))))
+
+        arrays = [capture(x) for x in self._given.arrays]
+        name = arrays[0]._backend.name if arrays else current_name()
+        body.__name__ = body.__qualname__ = self.custom._name
+        operation: Any = op(arrays=["arrays"])(body)
+        operation.kernel(name)(kernel)
+        operation.vjp(vjp)
+        found = operation(*arrays)
+        return self._result.like(found if isinstance(found, tuple) else (found,))
 
     # -- forwards -----------------------------------------------------------------------------------------------------
 

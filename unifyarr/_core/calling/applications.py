@@ -122,6 +122,15 @@ class Application:
         positional += named.pop(operation.parameters.variadic or "", ())
         return operation.body(*positional, **named)
 
+    def by_engine(self, backend: Handle, natives: Sequence[Any]) -> Any:
+        """Return the results by the declared derivative, ``NotImplemented`` where the engine takes none."""
+        if not backend.can_transform or not any(
+            backend.carries_derivative(native) or backend.hides_values(native) for native in natives
+        ):
+            return NotImplemented
+        run = backend.with_pullback(partial(_computed, self, backend), partial(self.pulled, backend))
+        return tuple(run(*natives))
+
     def pulled(
         self, backend: Handle, natives: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]
     ) -> list[Any]:
@@ -174,17 +183,9 @@ def _cotangent(what: str, cotangent: Any, x: Array) -> Any:
 def _by_declaration(application: Application, operands: Sequence[Array]) -> Any:
     """Return the result where a derivative is taken and one was declared, else ``NotImplemented``."""
     backend, natives = operands[0]._backend, [read(x) for x in operands]
-    if backend.around is not backend:
-        found = backend.declared(application, natives)
-        if found is NotImplemented:
-            return found
-    elif backend.can_transform and any(
-        backend.carries_derivative(native) or backend.hides_values(native) for native in natives
-    ):
-        run = backend.with_pullback(partial(_computed, application, backend), partial(application.pulled, backend))
-        found = run(*natives)
-    else:
-        return NotImplemented
+    found = backend.declared(application, natives)
+    if found is NotImplemented:
+        return found
     results = tuple([wrap(native, backend) for native in found])
     return results if application.operation.is_several(results) else results[0]
 
@@ -192,7 +193,7 @@ def _by_declaration(application: Application, operands: Sequence[Array]) -> Any:
 def _computed(application: Application, backend: Handle, *natives: Any) -> list[Any]:
     """Return the natives of the results, by the kernel or by the body."""
     kernel = application.operation.kernels.get(backend.name)
-    found = NotImplemented if kernel is None else backend.apply(application, kernel, natives)
+    found = NotImplemented if kernel is None else application.perform(kernel, backend, natives)
     results = application.compose(backend, natives) if found is NotImplemented else found
     # An engine may take a result that is one of the arguments for something else.
     return [backend.copy(x) if any(x is each for each in natives) else x for x in results]

@@ -99,11 +99,15 @@ class Handle(Members):
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` if it declines."""
+        if application.operation.pullback is not None:
+            found = self.declared(application, natives)
+            if found is not NotImplemented:
+                return found
         return application.perform(kernel, self, natives, **out)
 
     def declared(self, application: Any, natives: Sequence[Any]) -> Any:
         """Return the results of a user's operation with a declared derivative, ``NotImplemented`` if none is taken."""
-        return NotImplemented
+        return application.by_engine(self, natives)
 
     def __repr__(self) -> str:
         return f"<backend {self.name!r}>"
