@@ -45,7 +45,7 @@ class Optimizer:
     name: str
     rate: Any
     # What is kept of each parameter -> whether it's real where the parameter is complex.
-    slots: Mapping[str, bool]
+    slots: Mapping[str, bool] = field(repr=False)
     numbers: Numbers = field(repr=False)
     formula: Formula = field(repr=False)
 
