@@ -21,7 +21,7 @@ from unifyarr.testing.programs.running import run
 from ..natives import skip_unless
 
 # What takes about 20 seconds: JAX and TensorFlow compile for each shape and dtype.
-COUNTS = {"numpy": 500, "torch": 400, "jax": 40, "tensorflow": 200}
+COUNTS = {"numpy": 500, "torch": 400, "jax": 40, "tensorflow": 200, "dask": 20}
 
 
 def test_programs_run_as_on_numpy(backend: str) -> None:

@@ -127,7 +127,7 @@ def test_a_report_of_memory(backend: str, name: str) -> None:
     results = sum(x.bytes for x in found.buffers if x.kind == "result")
     assert results == found.results
     assert found.peak_before >= 0
-    if backend == "tensorflow":
+    if backend == "tensorflow" or not has(backend, "values"):
         assert found.peak_after is None
     else:
         assert found.peak_after >= results
@@ -217,7 +217,7 @@ def test_a_profile_has_the_time_of_each_operation(backend: str) -> None:
     assert written == ({"sin": 4, "cos": 3, "multiply": 4} if has(backend, "writes") else dict.fromkeys(calls, 0))
     assert {op.name: op.bytes for op in report.ops} == {"sin": 64 * N, "cos": 64 * N, "multiply": 64 * N + 32}
     text = str(report)
-    assert ("one by one" in text) == (backend in ("jax", "tensorflow"))
+    assert ("one by one" in text) == has(backend, "compiling")
     assert all(name in text for name in (*calls, "chain", backend, "/s"))
     ET.fromstring(report._repr_html_())
 

@@ -19,7 +19,7 @@ from ..natives import has, skip_without_derivatives
 from ..oracle import as_numpy, assert_same, assert_values
 
 # Engines that compile the graph as a whole have no arrays of unknown length.
-WHOLE = ("jax", "tensorflow")
+WHOLE = ("jax", "tensorflow", "dask")
 
 
 def reductions(x: Any) -> Any:

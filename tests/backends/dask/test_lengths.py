@@ -156,3 +156,21 @@ def test_a_selection_of_no_rows() -> None:
     u[:, 1] += 1
     assert_same(u.T[1:], values.T[1:])
     assert_same(ua.nn.softmax(u), values)
+
+
+@CHUNKS
+def test_the_place_of_an_extreme(chunks: Any) -> None:
+    wanted, u = rows(chunks)
+    for name in ("argmax", "argmin"):
+        for options in ({"axis": 0}, {"axis": 0, "keepdims": True}):
+            found = getattr(ua, name)(u, **options)
+            assert_same(found, getattr(np, name)(wanted, **options))
+        assert_same(getattr(ua, name)(u[:, 2]), getattr(np, name)(wanted[:, 2]))
+
+
+@CHUNKS
+def test_writes_at_places_of_an_unknown_number(chunks: Any) -> None:
+    x, values = later(VALUES, chunks), VALUES.copy()
+    x[ua.nonzero(x[:, 0] > 4)[0]] = [1.0, 2.0, 3.0, 4.0]
+    values[MASK] = [1.0, 2.0, 3.0, 4.0]
+    assert_same(x, values)

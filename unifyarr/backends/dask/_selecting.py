@@ -50,7 +50,7 @@ def put_selected(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
         align_arrays=False,
         meta=x._meta,
     )
-    return reshape(found, shape=shape)
+    return found if found.ndim == len(shape) else reshape(found, shape=shape)
 
 
 def _led(x: da.Array, mask: da.Array) -> tuple[da.Array, da.Array]:

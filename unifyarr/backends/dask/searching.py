@@ -18,9 +18,11 @@ where = elementwise("searching", "where")
 def _extreme(name: str) -> Any:
     def kernel(x: da.Array, /, *, axis: int | None, keepdims: bool) -> da.Array:
         ndim = x.ndim
-        if axis is None:
+        if axis is None and ndim != 1:
             # In C order, as the first of several is wanted.
             x = reshape(x, shape=(int(np.prod(x.shape)),))
+        if x.shape[axis or 0] != x.shape[axis or 0]:
+            return _of_unknown(name, x, axis or 0, keepdims)
         wide = x.dtype.name == "bfloat16"
         found = getattr(da, name)(x.astype(np.float32) if wide else x, axis=axis or 0, keepdims=keepdims)
         if axis is None and keepdims:
@@ -29,6 +31,23 @@ def _extreme(name: str) -> Any:
 
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
+
+
+def _of_unknown(name: str, x: da.Array, axis: int, keepdims: bool) -> da.Array:
+    # Chunks whose lengths aren't known can't tell where they begin: they come into one.
+    places = tuple(range(x.ndim))
+    kept = (*places[:axis], *places[axis + 1 :])
+    chunk = Chunk("searching", name, axis=axis, keepdims=False)
+    found = da.blockwise(
+        chunk,
+        kept,
+        whole(x, (axis,)),
+        places,
+        concatenate=True,
+        dtype=np.int64,
+        meta=np.empty((0,) * len(kept), np.int64),
+    )
+    return da.expand_dims(found, axis) if keepdims else found
 
 
 argmax, argmin = _extreme("argmax"), _extreme("argmin")
