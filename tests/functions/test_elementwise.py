@@ -349,6 +349,7 @@ def magnitudes(dtype: str) -> np.ndarray:
     return np.concatenate([-numbers, numbers, np.array([-info.max, info.max])])
 
 
+@pytest.mark.chunks(10_000)
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_cube_roots_are_whole_where_they_can_be(backend: str, dtype: str) -> None:
     values = cubes(dtype)

@@ -13,6 +13,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr.errors import DtypeError, EngineError, ProtocolError
+from unifyarr.testing import needs
 
 from ..kernels import leave_fast_paths, leave_shortcuts
 from . import judge
@@ -24,6 +25,7 @@ from .values import deep_list, recursive_list
 COUNTS = {"jax": 40, "tensorflow": 250}
 
 
+@needs("variables", why="some calls that are drawn write one")
 def test_hostile_calls_return_or_say_what_is_wrong(backend: str) -> None:
     # In a process of its own, which a crash ends and which may be kept from taking all memory.
     command = [sys.executable, "-m", "tests.hostile", backend, str(COUNTS.get(backend, 800)), "20261122"]
@@ -81,6 +83,7 @@ HUGE: dict[str, Callable[[], Any]] = {
 }
 
 
+@needs("values", why="memory is taken when values are computed")
 @pytest.mark.parametrize("call", HUGE)
 def test_what_no_memory_can_hold_is_a_memory_error(backend: str, call: str) -> None:
     with pytest.raises(MemoryError, match=r"memory|allocat"):
@@ -174,6 +177,7 @@ def test_a_tensor_without_values_says_so() -> None:
 # -- engines' own errors ----------------------------------------------------------------------------------------------
 
 
+@needs("values", why="the engine computes at the call")
 def test_an_engines_own_error_is_said_in_the_packages_words(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     handle = ua.ones(2)._backend
     own = {
