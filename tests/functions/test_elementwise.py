@@ -404,7 +404,8 @@ def test_integers_to_the_power_of_a_number(backend: str) -> None:
     assert_same(ua.asarray(values) ** 2, values**2)
     assert_same(ua.asarray(values) ** 0, values**0)
     with pytest.raises(ValueError, match="negative"):
-        ua.asarray(values) ** -1
+        # On a lazy engine when it is computed.
+        ua.compute(ua.asarray(values) ** -1)
     assert (ua.asarray(values) ** 2.0).dtype == ua.float64
 
 

@@ -341,7 +341,7 @@ def test_what_a_run_told_is_kept(backend: str) -> None:
     assert len(runs) == 4
 
 
-@needs("compiling", why="only these compile")
+@needs("compiling", "values", why="an engine that traces kernels")
 def test_engines_compile_kernels(backend: str) -> None:
     axpy = Axpy()
 
