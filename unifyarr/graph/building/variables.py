@@ -114,7 +114,7 @@ def _around() -> BuildingTrace | None:
 
 
 def takes_variables(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a loop or a branch take variables in the place of arrays, and give variables."""
+    """Make a loop or a branch that takes variables in the place of arrays too, and gives variables then."""
 
     @functools.wraps(function)
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
