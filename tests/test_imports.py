@@ -39,7 +39,7 @@ FLOORS = [
     # Namespaces, made of functions, and what returns them.
     ("linalg", "fft", "nn", "special", "on", "functions.backends"),
     ("container",),
-    ("derivatives",),
+    ("derivatives", "batching"),
     ("transformations",),
     ("graph.core",),
     ("graph.kernels",),

@@ -19,7 +19,6 @@ from unifyarr.errors import (
 )
 from unifyarr.graph.compiling import compile
 from unifyarr.testing import needs
-from unifyarr.transformations import run
 
 from ..natives import native, skip_unless, values_of, variable
 from ..oracle import as_numpy, assert_same
@@ -422,15 +421,12 @@ def test_a_compiled_function_is_differentiated_and_compiled_again(backend: str) 
         assert_same(x, np.array([1.0, 18.0]))
 
 
-def test_numpy_says_which_engine_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_is_named_is_there() -> None:
     with ua.use_backend("numpy"):
         (x,) = fresh([1, 2])
-        monkeypatch.setattr(run, "available_backends", lambda: ["numpy", "tensorflow"])
-        assert_same(ua.grad(ua.sum)(x), np.ones(2))
-        with pytest.raises(BackendNotFoundError):
-            ua.grad(ua.sum, backend="nothing")(x)
-        with pytest.raises(BackendNotFoundError, match="torch or jax"):
-            ua.vmap(ua.sum)(x)
+        for transformation in (ua.grad, ua.vmap):
+            with pytest.raises(BackendNotFoundError):
+                transformation(ua.sum, backend="nothing")(x)
 
 
 @needs("transformations", why="engines with derivatives")

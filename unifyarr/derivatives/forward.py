@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 
 
 def push(
-    tape: Any, results: Sequence[Taped], tangents: dict[Entry, Any], lift: Callable[[Any], Any] | None = None
+    tape: Any,
+    results: Sequence[Taped],
+    tangents: dict[Entry, Any],
+    lift: Callable[[Any], Any] | None = None,
+    batch: Any = None,
 ) -> list[Any]:
     """Return the tangents of results, zeros of those that depend on no array that has a tangent.
 
     ``tangents`` has those of the leaves. ``tape`` records calls of the backend of the values, or of the trace or other
-    record, begun since, where the tangents are; ``lift`` returns what stands for a value of the record there.
+    record, begun since, where the tangents are; ``lift`` returns what stands for a value of the record there. Where
+    ``batch`` is the handle of a batch of values, tangents are its natives.
     """
 
     def lifted(kept: Sequence[Any]) -> Sequence[Any]:
@@ -37,8 +42,13 @@ def push(
                 # It's a leaf of another record, or that has been walked and let go of.
                 raise outlived()
             along = [None if each is None else found[each[0]][each[1]] for each in entry.parents]
-            found[entry] = _pushed(tape, entry, lifted(entry.arguments), lifted(entry.outputs), along)
-    return [tape.k.zeros(*lifted([x.value])) if x.entry is None else found[x.entry][x.output] for x in results]
+            found[entry] = _pushed(tape, entry, lifted(entry.arguments), lifted(entry.outputs), along, batch)
+
+    def zeros(x: Any) -> Any:
+        made = tape.k.zeros(*lifted([x]))
+        return made if batch is None else batch.enter(made)
+
+    return [zeros(x.value) if x.entry is None else found[x.entry][x.output] for x in results]
 
 
 def _in_order(results: Sequence[Taped]) -> list[Entry]:
@@ -53,12 +63,14 @@ def _in_order(results: Sequence[Taped]) -> list[Entry]:
 
 
 def _pushed(
-    tape: Any, entry: Entry, arguments: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any]
+    tape: Any, entry: Entry, arguments: Sequence[Any], outputs: Sequence[Any], tangents: Sequence[Any], batch: Any
 ) -> list[Any]:
     """Return the tangents of the outputs of an entry, given those of its operands."""
     k, recorded = tape.k, kernels_of(tape)
     if entry.rule is not None and entry.rule.pushed is not None:
-        return list(entry.rule.pushed(k, tangents, *arguments))
+        if batch is None:
+            return list(entry.rule.pushed(k, tangents, *arguments))
+        return list(entry.rule.pushed(kernels_of(batch), tangents, *map(batch.enter, arguments)))
     zeros = [k.full(0, each) for each in outputs]
     leaves, cotangents = tape.leaves(zeros)
     given = entry.cotangents(recorded, cotangents, tape.entered(arguments), tape.entered(outputs))
@@ -69,4 +81,6 @@ def _pushed(
             if type(cotangent) is Into:
                 cotangent = cotangent.add(recorded, recorded.zeros(like))
             pairs.append((recorded.fitted(cotangent, like), tangent))
+    if batch is not None:
+        return pull(kernels_of(batch), kernels_of(batch), pairs, leaves, zeros, True, batch.enter)
     return pull(k, tape.writers, pairs, leaves, zeros, True)

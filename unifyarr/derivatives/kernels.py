@@ -233,6 +233,12 @@ class Kernels:
         """Return a box of an array: ``(start, step, length)`` for each axis."""
         return self.handle.kernel("get_window")(x, window=tuple(window))
 
+    def row(self, x: Any, place: int) -> Any:
+        """Return the element at a place of the first axis."""
+        shape = self.shape(x)
+        window = ((place, 1, 1), *((0, 1, length) for length in shape[1:]))
+        return self.reshape(self.get_window(x, window), shape[1:])
+
     def astype(self, x: Any, dtype: Any) -> Any:
         """Return an array of another dtype, of real numbers the real part of complex ones."""
         dtype = np.dtype(dtype)

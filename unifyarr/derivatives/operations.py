@@ -26,14 +26,13 @@ def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Tap
     values = [x.value for x in natives]
     outputs: Sequence[Any]
     pullback: Any = None
-    if not active or tape.base.tape is not None:
+    if not active:
         outputs = applied(tape.base, function, values)
+    elif tape.base.tape is not None:
+        # What is kept of the engine's derivative is of no use here.
+        outputs = applied(tape.base, lambda *inner: _first(engine_of(tape.base), function, inner, active)[0], values)
     else:
-        try:
-            # The engine says here if it lost the derivative.
-            outputs, pullback = _vjp(tape.base, function, values, active)
-        except _Constant:
-            outputs = function(*values)
+        outputs, pullback = _first(tape.base, function, values, active)
 
     def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
         cotangents = k.whole(g, out)
@@ -51,13 +50,24 @@ def derived(tape: Any, function: Function, natives: Sequence[Taped]) -> list[Tap
     return made
 
 
-def applied(handle: Handle, function: Function, natives: Sequence[Any]) -> Sequence[Any]:
-    """Return what a function of an engine's natives gives for natives of the engine, or of a record."""
-    return function(*natives) if handle.tape is None else derived(handle, function, natives)
+def applied(handle: Any, function: Function, natives: Sequence[Any]) -> Sequence[Any]:
+    """Return what a function of an engine's natives gives for natives of the engine, of a record, or of a batch."""
+    found: Sequence[Any] = function(*natives) if handle.tape is None else handle.applied(function, natives)
+    return found
 
 
 class _Constant(Exception):
     """A function gives nothing that has a derivative."""
+
+
+def _first(
+    engine: Handle, function: Function, values: Sequence[Any], active: Sequence[int]
+) -> tuple[Sequence[Any], Callable[[Sequence[Any]], list[Any]] | None]:
+    """Return all results, and a pullback if they have a derivative; the engine says here if it lost that."""
+    try:
+        return _vjp(engine, function, values, active)
+    except _Constant:
+        return function(*values), None
 
 
 def _vjp(

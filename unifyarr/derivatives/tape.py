@@ -72,6 +72,10 @@ class TapeHandle(InsideHandle):
         """Return the results of a user's operation with a declared derivative, ``NotImplemented`` if none is taken."""
         raise NotSupplied
 
+    def applied(self, function: Callable[..., Sequence[Any]], natives: Sequence[Taped]) -> list[Taped]:
+        """Return what a function of the engine's natives gives, with the engine's derivative."""
+        return derived(self, function, natives)
+
     def trace(self) -> object | None:
         """Return the engine's trace, which arrays in it are marked with; nothing in a trace of a graph."""
         check_running()
@@ -116,15 +120,18 @@ class TapeHandle(InsideHandle):
 
     def vjp(
         self, function: Callable[..., Any], arrays: Sequence[Taped], once: bool
-    ) -> tuple[list[Any], list[Any], Callable[[Sequence[Any]], list[Any]]]:
+    ) -> tuple[list[Any], list[Any], Callable[..., list[Any]]]:
         """Return the results, what goes along, and a function from cotangents to gradients.
 
-        All are natives of the backend of the values, those that are passed too.
+        All are natives of the backend of the values, those that are passed too. A second argument of that function is
+        the handle of a batch of such natives, which it takes and returns then.
         """
         leaves, results, others = self._run(function, arrays)
 
-        def pullback(cotangents: Sequence[Any]) -> list[Any]:
+        def pullback(cotangents: Sequence[Any], batch: InsideHandle | None = None) -> list[Any]:
             pairs = list(zip(results, cotangents, strict=True))
+            if batch is not None:
+                return pull(kernels_of(batch), kernels_of(batch), pairs, leaves, arrays, lift=batch.enter)
             # A trace or another record may have begun since.
             now = inside(self.base)
             if now is self.base:
@@ -143,25 +150,26 @@ class TapeHandle(InsideHandle):
 
     def linearize(
         self, function: Callable[..., Any], arrays: Sequence[Any]
-    ) -> tuple[list[Any], list[Any], Callable[[Sequence[Any]], list[Any]]]:
-        """Return the results, what goes along, and a function from tangents of the arrays to those of the results."""
+    ) -> tuple[list[Any], list[Any], Callable[..., list[Any]]]:
+        """Return the results, what goes along, and a function from tangents of the arrays to those of the results.
+
+        Its second argument is that of ``vjp``.
+        """
         leaves, results, others = self._run(function, arrays)
 
-        def pushforward(tangents: Sequence[Any]) -> list[Any]:
+        def pushforward(tangents: Sequence[Any], batch: InsideHandle | None = None) -> list[Any]:
             along, now = dict(zip(leaves, tangents, strict=True)), inside(self.base)
-            return push(self, results, along) if now is self.base else push(tape_of(now), results, along, self._lifted)
+            if now is self.base:
+                return push(self, results, along, batch=batch)
+            return push(tape_of(now), results, along, self._lifted)
 
         return [x.value for x in results], [x.value for x in others], pushforward
-
-    def vmap(self, function: Callable[..., Any], arrays: Sequence[Taped]) -> list[Taped]:
-        """Return the results of a function for each element of the first axes."""
-        return by_rows(kernels_of(self), function, arrays)
 
     # -- loops and branches, which are Python's where values are known ------------------------------------------------
 
     def row(self, native: Taped, place: int) -> Taped:
         """Return the element at a place of the first axis."""
-        found: Taped = row_of(kernels_of(self), native, place)
+        found: Taped = kernels_of(self).row(native, place)
         return found
 
     def scan(
@@ -183,7 +191,13 @@ class TapeHandle(InsideHandle):
         """Return what one of several functions of the operands returns."""
         raise NotSupplied
 
-    def while_loop(self, condition: Callable[..., Any], body: Callable[..., Any], state: Sequence[Taped]) -> Any:
+    def while_loop(
+        self,
+        condition: Callable[..., Any],
+        body: Callable[..., Any],
+        state: Sequence[Taped],
+        constants: Sequence[Taped],
+    ) -> Any:
         """Leave the steps to Python where values are known; raise in a trace, where steps back can't be counted."""
         if self.records:
             raise NotInline
@@ -212,20 +226,3 @@ class TapeHandle(InsideHandle):
 def tape_of(base: Handle, generation: int = 0) -> TapeHandle:
     """Return the handle that records the calls of a backend; those of other generations don't know its arrays."""
     return TapeHandle.of(base, generation)
-
-
-def by_rows(k: Kernels, function: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list[Any]:
-    """Return the results of a function for each element of the first axes, for which it's called one by one."""
-    shapes = [k.shape(x) for x in arrays]
-    if shapes[0][0] == 0:
-        # Zeros give the shapes of the results.
-        found = function(*[k.zeros(Like(k.shape(x)[1:], k.dtype(x), k.handle.device(x))) for x in arrays])
-        return [k.zeros(Like((0, *k.shape(x)), k.dtype(x), k.handle.device(x))) for x in found]
-    rows = [function(*[row_of(k, x, row) for x in arrays]) for row in range(shapes[0][0])]
-    return [k.stack(*column, axis=0) for column in zip(*rows, strict=True)]
-
-
-def row_of(k: Kernels, x: Any, place: int) -> Any:
-    """Return the element at a place of the first axis."""
-    shape = k.shape(x)
-    return k.reshape(k.get_window(x, ((place, 1, 1), *((0, 1, length) for length in shape[1:]))), shape[1:])

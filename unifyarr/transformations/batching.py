@@ -10,13 +10,14 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import Handle
+from .._core.modes.transforming import InsideHandle
 from .._core.values.shapes import as_axis
 from ..container.container import flatten, trees, unflatten
 from ..errors import ShapeError
 from .run import TransformedCall, from_values, is_data, recorded
 
 
-@functools.partial(recorded, inline=False)
+@recorded
 def vmap(
     function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, backend: str | None = None
 ) -> Callable[..., Any]:
@@ -77,11 +78,11 @@ def vmap(
         run = TransformedCall(function, args, kwargs, chosen, backend=backend, batch=True)
         mapped = dict(enumerate(axis for each in axes for axis in each))
         run.places = [place for place in run.places if mapped[place] is not None]
-        handle, arrays = run.handle, run.arrays()
+        handle, arrays = run.handle.around, run.arrays()
         sources = [as_axis(mapped[place], x.ndim) for place, x in zip(run.places, arrays, strict=True)]  # type: ignore[arg-type]
-        length = _length(arrays, sources)
+        _check_lengths(arrays, sources)
         natives = [_move(handle, run.native(x), axis, 0) for x, axis in zip(arrays, sources, strict=True)]
-        results, updates = _call(run, natives, length)
+        results, updates = _call(run, natives)
         places = _axes_of_results(out_axes, run, results)
         found = run.outside([_move(handle, x, 0, axis) for x, axis in zip(results, places, strict=True)])
         axis_of = {id(x): axis for x, axis in zip(arrays, sources, strict=True)}
@@ -117,18 +118,16 @@ def _prefix(prefix: Any, tree: Any, name: str, described: str) -> list[Any]:
     return found
 
 
-def _length(arrays: Sequence[Array], axes: Sequence[int]) -> int:
+def _check_lengths(arrays: Sequence[Array], axes: Sequence[int]) -> None:
     lengths = {x.shape[axis] for x, axis in zip(arrays, axes, strict=True)}
     if not lengths:
         raise ValueError("vmap() maps at least one argument, but in_axes is None for all arrays")
     if len(lengths) > 1:
         shapes = ", ".join(f"{x.shape} along axis {axis}" for x, axis in zip(arrays, axes, strict=True))
         raise ShapeError(f"the mapped axes have one length, but vmap() was given arrays of shapes {shapes}")
-    return lengths.pop()
 
 
-def _call(run: TransformedCall, natives: list[Any], length: int) -> tuple[list[Any], list[Any]]:
-    handle = run.handle
+def _call(run: TransformedCall, natives: list[Any]) -> tuple[list[Any], list[Any]]:
     counts: list[int] = []
 
     def each(*natives: Any) -> list[Any]:
@@ -136,13 +135,18 @@ def _call(run: TransformedCall, natives: list[Any], length: int) -> tuple[list[A
         counts[:] = [len(results)]
         return [*results, *others]
 
-    if length:
-        found = handle.vmap(each, natives)
-    else:
-        # One element gives the shapes of the results.
-        one = [from_values(np.zeros((1, *handle.shape(x)[1:])), wrap(x, handle)) for x in natives]
-        found = [_cut(handle, x) for x in handle.vmap(each, one)]
+    found = for_each(run.handle, each, natives)
     return found[: counts[0]], found[counts[0] :]
+
+
+def for_each(handle: InsideHandle, function: Callable[..., list[Any]], natives: Sequence[Any]) -> list[Any]:
+    """Return what a function of natives inside gives for each element of the first axes of natives."""
+    around = handle.around
+    if around.shape(natives[0])[0]:
+        return handle.vmap(function, natives)
+    # One element gives the shapes of the results.
+    one = [from_values(np.zeros((1, *around.shape(x)[1:])), wrap(x, around)) for x in natives]
+    return [_cut(around, x) for x in handle.vmap(function, one)]
 
 
 def _cut(handle: Handle, native: Any) -> Any:
@@ -154,7 +158,7 @@ def _axes_of_results(out_axes: Any, run: TransformedCall, results: Sequence[Any]
     axes = _prefix(out_axes, unflatten(run.spec, results), "out_axes", "the results")
     if not all(type(axis) is int for axis in axes):
         raise ValueError(f"out_axes is an integer, or a nest of integers with the result's structure, not {out_axes!r}")
-    return [as_axis(axis, len(run.handle.shape(x))) for axis, x in zip(axes, results, strict=True)]
+    return [as_axis(axis, len(run.handle.around.shape(x))) for axis, x in zip(axes, results, strict=True)]
 
 
 def _move(handle: Handle, native: Any, source: int, destination: int) -> Any:

@@ -10,9 +10,11 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines import dtypes
-from ..derivatives.kernels import kernels_of
-from ..derivatives.tape import TapeHandle, by_rows
+from .._core.modes.transforming import InsideHandle
+from ..batching.handle import batch_of
+from ..derivatives.tape import TapeHandle
 from ..errors import DtypeError
+from .batching import for_each
 from .gradients import Argnums, Function, by_argument, check_floating, grad, prepare
 from .run import TransformedCall, from_values, recorded
 
@@ -125,12 +127,7 @@ def _by_rows(run: TransformedCall) -> Blocks:
     results, others, pullback = run.handle.vjp(run, natives, False)
     models = [wrap(native, run.handle.around) for native in results]
     shapes = [x.shape for x in run.arrays()]
-    handle, basis = run.handle, _basis(models)
-
-    def pull(*cotangents: Any) -> list[Any]:
-        return pullback(list(cotangents))
-
-    rows = handle.vmap(pull, basis) if handle.around is handle else by_rows(kernels_of(handle.around), pull, basis)
+    rows = _for_each(run.handle, pullback, _basis(models))
     return [
         [_rows(run, row, begin, x.size, x.shape + shape) for row, shape in zip(rows, shapes, strict=True)]
         for x, begin in zip(models, _begins(models), strict=True)
@@ -143,7 +140,7 @@ def _by_columns(run: TransformedCall) -> Blocks:
     arguments = [wrap(native, handle.around) for native in natives]
     if isinstance(handle, TapeHandle):
         _, others, push = handle.linearize(run, natives)
-        columns = by_rows(kernels_of(handle.around), lambda *tangents: push(tangents), _basis(arguments))
+        columns = _for_each(handle, push, _basis(arguments))
     else:
         columns, others = _pushed(run, natives, arguments)
     blocks = []
@@ -158,6 +155,14 @@ def _by_columns(run: TransformedCall) -> Blocks:
             ]
         )
     return blocks, others
+
+
+def _for_each(handle: InsideHandle, function: Function, basis: list[Any]) -> list[Any]:
+    """Return what a function of a list gives for each element of a batch."""
+    if not isinstance(handle, TapeHandle):
+        return for_each(handle, lambda *natives: function(list(natives)), basis)
+    batch = batch_of(handle.around)
+    return for_each(batch, lambda *natives: function(natives, batch), basis)
 
 
 def _pushed(run: TransformedCall, natives: list[Any], arguments: Sequence[Array]) -> tuple[list[Any], list[Any]]:

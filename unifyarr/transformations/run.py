@@ -18,11 +18,12 @@ from .._core.engines.current import current
 from .._core.engines.dtypes import SCALARS
 from .._core.engines.handle import Handle
 from .._core.engines.natives import mismatch
-from .._core.engines.registry import available_backends, load
+from .._core.engines.registry import load
 from .._core.engines.tracing import capture, goes_on, inside, run_of, running
 from .._core.modes.transforming import InsideHandle, Scope, inside_of, value_around
 from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
+from ..batching.handle import batch_of
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
 from ..derivatives.kernels import kernels_of
@@ -31,15 +32,14 @@ from ..derivatives.tape import tape_of
 from ..errors import (
     BackendFeatureError,
     BackendMismatchError,
-    BackendNotFoundError,
     InplaceUpdateError,
     TracedMutationError,
     TraceError,
     UnknownShapeError,
 )
 
-# The engines that transform functions of arrays whose backend can't, such as NumPy's, by preference: torch takes a
-# fraction of JAX's time for small functions, as it compiles nothing.
+# The engines that transform functions of arrays whose backend can't, such as NumPy's, where they're named: torch takes
+# a fraction of JAX's time for small functions, as it compiles nothing.
 ENGINES = ("torch", "jax")
 
 
@@ -342,13 +342,13 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
         backend = x._backend if type(x) is Array else backend_of(x)
         if backend is not None:
             found[backend.name] = backend
-    if isinstance(scope, Scope) and scope.handle.around is not scope.handle and not batch:
+    if isinstance(scope, Scope) and scope.handle.around is not scope.handle:
         if name is not None:
             raise BackendMismatchError(
-                f"backend={name!r} inside a derivative by the rules of the package: leave it out, or name the engine "
-                "for the outer derivative too"
+                f"backend={name!r} inside a derivative or a batch by the rules of the package: leave it out, or name "
+                "the engine for the outer one too"
             )
-        return scope.handle, scope.handle, tape_of(scope.handle)
+        return scope.handle, scope.handle, (batch_of if batch else tape_of)(scope.handle)
     if isinstance(scope, Scope) and found.keys() <= {scope.backend.name, scope.handle.name}:
         if name not in (None, scope.handle.name):
             raise BackendMismatchError(
@@ -358,21 +358,28 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
     if len(found) > 1:
         raise mismatch(*found.values())
     given = next(iter(found.values()), None) or current()
-    if not batch and name is None:
+    if name is None and not batch:
         return given, given, tape_of(given)
-    if not given.can_transform:
-        if name is None and not given.has_values:
-            raise BackendFeatureError(
-                f"backend {given.name!r} has no transformations, and another engine would compute each array as a "
-                f"whole: pass backend={ENGINES[0]!r} if all of them fit into memory, or write a formula"
-            )
-        return given, given, inside_of(_transforming(given, name or _engine()))
+    if name is None and _batches_by_rules(given):
+        return given, given, batch_of(given)
+    if not given.can_transform and name is not None:
+        return given, given, inside_of(_transforming(given, name))
     if name not in (None, given.name):
         raise BackendMismatchError(
             f"backend={name!r} names an engine for arrays whose backend has no transformations, such as NumPy's, but "
             f"these are of backend {given.name!r}: move them, with to_backend()"
         )
     return given, given, inside_of(given)
+
+
+def _batches_by_rules(given: Handle) -> bool:
+    """Return whether batches are by rules: not where the engine compiles its own transformations, as JAX does."""
+    engine = given.traced if given.records else given
+    if engine.mutable or not engine.can_transform:
+        return True
+    if given.records:
+        raise NotInline
+    return False
 
 
 def _transforming(given: Handle, name: str) -> Handle:
@@ -383,14 +390,3 @@ def _transforming(given: Handle, name: str) -> Handle:
             f"neither backend {given.name!r} nor {name!r} has transformations: pass backend={ENGINES[0]!r}, for example"
         )
     return found
-
-
-def _engine() -> str:
-    installed = available_backends()
-    for name in ENGINES:
-        if name in installed:
-            return name
-    raise BackendNotFoundError(
-        f"the backend can't transform functions; {' or '.join(ENGINES)} would do it, but none is installed: "
-        f"pip install 'unifyarr[{ENGINES[0]}]'"
-    )

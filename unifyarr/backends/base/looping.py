@@ -43,9 +43,16 @@ class Looping(Values[Native]):
         return None
 
     def while_loop(
-        self, condition: Callable[..., Native], body: Callable[..., list[Native]], state: Sequence[Native]
+        self,
+        condition: Callable[..., Native],
+        body: Callable[..., list[Native]],
+        state: Sequence[Native],
+        constants: Sequence[Native],
     ) -> list[Native] | None:
-        """Return what is carried once the condition, a 0-d native of bools, is false."""
+        """Return what is carried once the condition, a 0-d native of bools, is false.
+
+        Both functions take what is carried, and behind it what's the same at each step.
+        """
         return None
 
     def switch(

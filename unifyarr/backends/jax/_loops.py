@@ -29,10 +29,16 @@ def scan(
     return list(carried), list(results)
 
 
-def while_loop(condition: Callable[..., Any], body: Function, state: Sequence[Any]) -> list[Any]:
+def while_loop(
+    condition: Callable[..., Any], body: Function, state: Sequence[Any], constants: Sequence[Any]
+) -> list[Any]:
     """Return what is carried once the condition is false."""
     return list(
-        lax.while_loop(lambda carried: condition(*carried), lambda carried: tuple(body(*carried)), tuple(state))
+        lax.while_loop(
+            lambda carried: condition(*carried, *constants),
+            lambda carried: tuple(body(*carried, *constants)),
+            tuple(state),
+        )
     )
 
 

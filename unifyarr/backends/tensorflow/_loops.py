@@ -38,9 +38,17 @@ def scan(
     ]
 
 
-def while_loop(condition: Callable[..., Any], body: Function, state: Sequence[Any]) -> list[Any]:
+def while_loop(
+    condition: Callable[..., Any], body: Function, state: Sequence[Any], constants: Sequence[Any]
+) -> list[Any]:
     """Return what is carried once the condition is false."""
-    return list(tf.while_loop(condition, lambda *carried: tuple(body(*carried)), tuple(state)))
+    return list(
+        tf.while_loop(
+            lambda *carried: condition(*carried, *constants),
+            lambda *carried: tuple(body(*carried, *constants)),
+            tuple(state),
+        )
+    )
 
 
 def switch(index: Any, branches: Sequence[Function], operands: Sequence[Any]) -> list[Any]:

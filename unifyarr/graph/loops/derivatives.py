@@ -9,39 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.array import Array
 from ..._core.arrays.ownership import read
-from ..._core.engines.tracing import capture, running, tracing
+from ..._core.engines.tracing import tracing
 from ..._core.values.supplying import supply
-from ...derivatives.record import NotInline, Taped, at_places, is_floating
+from ...derivatives.record import Taped, at_places, is_floating
 from ...derivatives.reverse import pull
 from ...derivatives.tape import TapeHandle
-from ..tracing.recording import innermost_trace
-from ..tracing.trace import Trace
 from . import nodes
+from .traced import arrays_of, met, trace_of
 
 # Takes natives of a record, and returns some.
 Function = Callable[..., Sequence[Taped]]
-
-
-def _trace_of(handle: Any) -> Trace:
-    """Return the running trace, of which a handle's natives must be."""
-    trace = innermost_trace()
-    if not isinstance(trace, Trace) or getattr(handle, "traced", None) is not trace.backend:
-        raise NotInline
-    return trace
-
-
-def _arrays(natives: Sequence[Any]) -> list[Array]:
-    """Return arrays of the running trace."""
-    trace = running()
-    assert trace is not None
-    return [wrap(native, trace.handle) for native in natives]
-
-
-def _met(arrays: Sequence[Array]) -> list[Any]:
-    """Return natives of the running trace for arrays of those around it."""
-    return [read(capture(x)) for x in arrays]
 
 
 def scan(
@@ -58,7 +37,7 @@ def scan(
     if not tape.records:
         # Values are known, and the steps are Python's.
         return None
-    trace = _trace_of(tape.base)
+    trace = trace_of(tape.base)
     count, width = len(state), len(xs)
     given = [*state, *xs, *constants]
     values = [x.value for x in given]
@@ -69,12 +48,12 @@ def scan(
 
     with tracing(trace):
         carry, rows, fixed = (
-            _arrays(each) for each in (values[:count], values[count : count + width], values[count + width :])
+            arrays_of(each) for each in (values[:count], values[count : count + width], values[count + width :])
         )
 
         def forwards(*arrays: Array) -> list[Array]:
-            found = run(*map(Taped, [*map(read, arrays), *_met(fixed)]))
-            return [*_arrays([x.value for x in found]), *arrays[:count]]
+            found = run(*map(Taped, [*map(read, arrays), *met(fixed)]))
+            return [*arrays_of([x.value for x in found]), *arrays[:count]]
 
         ends, stacked = nodes.scan(trace, forwards, carry, rows, length, reverse)
     outputs = [read(x) for x in (*ends, *stacked[: len(types)])]
@@ -102,7 +81,7 @@ class _ScanRule:
 
     def of_all(self, k: Any, needs: Sequence[bool], g: Sequence[Any], out: Sequence[Any], *arguments: Any) -> list[Any]:
         """Return the cotangents of what was carried first, of the rows, and of what the step captured."""
-        trace, tape = _trace_of(k.handle), self._tape
+        trace, tape = trace_of(k.handle), self._tape
         count, width = self._carried, self._rows
         fixed_values = arguments[count + width : count + width + self._constants]
         befores = arguments[count + width + self._constants :]
@@ -112,17 +91,17 @@ class _ScanRule:
         totals = [place for place, x in enumerate(fixed_values) if needs[count + width + place]]
         given_rows = [place for place in range(width) if needs[count + place]]
         with tracing(trace):
-            fixed = _arrays(fixed_values)
-            carry = _arrays([*(cotangents[place] for place in states), *(k.full(0, fixed_values[p]) for p in totals)])
+            fixed = arrays_of(fixed_values)
+            carry = arrays_of([*(cotangents[place] for place in states), *(k.full(0, fixed_values[p]) for p in totals)])
             beside = [place for place in wanted if place >= count]
-            rows = _arrays([*arguments[count : count + width], *befores, *(cotangents[place] for place in beside)])
+            rows = arrays_of([*arguments[count : count + width], *befores, *(cotangents[place] for place in beside)])
 
             def backwards(*arrays: Array) -> list[Array]:
                 given = [read(x) for x in arrays]
                 now, sums = given[: len(states)], given[len(states) : len(carry)]
                 row, before = given[len(carry) :][:width], given[len(carry) + width :][:count]
                 after = dict(zip([*states, *beside], [*now, *given[len(carry) + width + count :]], strict=True))
-                values = [*before, *row, *_met(fixed)]
+                values = [*before, *row, *met(fixed)]
                 chosen = [*states, *(count + p for p in given_rows), *(count + width + p for p in totals)]
                 leaves, natives = tape.leaves(values, chosen)
                 found = self._run(*natives)
@@ -130,7 +109,7 @@ class _ScanRule:
                 pulled = pull(k, k, pairs, leaves, [values[place] for place in chosen])
                 ends, others = pulled[: len(states)], pulled[len(states) + len(given_rows) :]
                 added = [k.add(total, each) for total, each in zip(sums, others, strict=True)]
-                return _arrays([*ends, *added, *pulled[len(states) :][: len(given_rows)]])
+                return arrays_of([*ends, *added, *pulled[len(states) :][: len(given_rows)]])
 
             ends, stacked = nodes.scan(trace, backwards, carry, rows, self._length, self._reverse)
         places = [*states, *(count + width + place for place in totals), *(count + place for place in given_rows)]
@@ -148,11 +127,11 @@ def switch(
     def chosen(
         k_handle: Any, index_value: Any, inner: Sequence[Callable[[list[Any]], list[Any]]], given: Sequence[Any]
     ) -> list[Any]:
-        trace = _trace_of(k_handle)
+        trace = trace_of(k_handle)
         with tracing(trace):
-            arrays = _arrays(given)
-            (number,) = _arrays([index_value])
-            functions = [lambda each=each: _arrays(each(_met(arrays))) for each in inner]
+            arrays = arrays_of(given)
+            (number,) = arrays_of([index_value])
+            functions = [lambda each=each: arrays_of(each(met(arrays))) for each in inner]
             return [read(x) for x in nodes.switch(trace, number, functions)]
 
     def forwards(branch: Function) -> Callable[[list[Any]], list[Any]]:

@@ -189,9 +189,7 @@ class WhileOp(BodiesOp):
         found = None
         if watch is None:
             found = self.backend.while_loop(
-                lambda *state: condition.pure(*state, *captured)[0],
-                lambda *state: _listed(body.pure, *state, *captured),
-                state,
+                lambda *natives: condition.pure(*natives)[0], partial(_listed, body.pure), state, captured
             )
         return self._by_steps(state, captured, watch) if found is None else found
 

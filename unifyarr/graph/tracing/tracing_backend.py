@@ -7,7 +7,7 @@ itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from ..._core.engines.handle import GeneralHandle, Handle
 from ..._core.engines.tracing import running
 from ..._core.values.caller import users_frame, where
+from ..._core.values.supplying import NotSupplied
 from ...backends import Backend
 from ...errors import BackendFeatureError, TraceError
 from ..core.basic import Constant
@@ -177,6 +178,37 @@ class TracingHandle(GeneralHandle):
 
     def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
         return record_operation(self.traced, application, natives)
+
+    # -- loops and branches of transformations inside of the trace, each a node ---------------------------------------
+
+    def scan(
+        self,
+        step: Callable[..., tuple[list[Any], list[Any]]],
+        state: Sequence[Traced],
+        xs: Sequence[Traced],
+        constants: Sequence[Traced],
+        types: Sequence[Any],
+        length: int,
+        reverse: bool,
+    ) -> tuple[list[Traced], list[Traced]]:
+        """Return what is carried after all steps, and the results of the steps."""
+        raise NotSupplied
+
+    def while_loop(
+        self,
+        condition: Callable[..., Any],
+        body: Callable[..., list[Any]],
+        state: Sequence[Traced],
+        constants: Sequence[Traced],
+    ) -> list[Traced]:
+        """Return what is carried once the condition is false."""
+        raise NotSupplied
+
+    def switch(
+        self, index: Traced, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Traced]
+    ) -> list[Traced]:
+        """Return what one of several functions of the operands returns."""
+        raise NotSupplied
 
 
 @cache

@@ -1,0 +1,178 @@
+"""The backend whose natives are batches: each call of a kernel is one call for all elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .._core.arrays.array import Array, wrap
+from .._core.engines.handle import GeneralHandle, Handle, declines
+from .._core.modes.transforming import InsideHandle, Scope
+from ..derivatives.kernels import kernels_of
+from ..derivatives.operations import applied
+from ..derivatives.record import NotInline
+from .batch_backend import BatchBackend
+from .calls import Declined, batching, size_of, whole
+from .loops import scan, switch, while_loop
+from .natives import Batched
+from .rule import COMPOSED
+
+
+class BatchHandle(InsideHandle):
+    """The backend of a batch, whose values are those of another backend with an axis more."""
+
+    def __init__(self, base: Handle) -> None:
+        # The tables of rules are filled when their modules are imported, at the first batch.
+        import_module(f"{__package__}.rules")
+        # What a kernel without a rule does, the body of its function does by others.
+        names = base.kernels.keys() - COMPOSED
+        kernels = {name: batching(base, name, base.kernels[name]) for name in names}
+        GeneralHandle.__init__(self, BatchBackend(base), kernels)
+        self.base, self.records, self.destroys = base, base.records, False
+        self.tape = None if base.records else self
+
+    @property
+    def around(self) -> Handle:
+        """The backend of the values."""
+        return self.base
+
+    def trace(self) -> object | None:
+        """Return the engine's trace, which arrays in it are marked with."""
+        # What is made inside is known by its backend.
+        return None if self.records else self.base.trace()
+
+    def enter(self, native: Any) -> Batched:
+        """Return a value as that of each element."""
+        return Batched(native, True)
+
+    def to_numpy(self, native: Batched) -> np.ndarray:
+        """Return the values of a constant, where they are known to the backend of the values."""
+        if native.is_constant:
+            return self.base.to_numpy(native.value)
+        return super().to_numpy(native)
+
+    def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
+        """Return the results of a kernel of a user's operation, or ``NotImplemented`` for what its body gives."""
+        base = self.base
+        if all(x.is_constant for x in natives):
+            found = base.apply(application, kernel, [x.value for x in natives])
+            return found if found is NotImplemented else [Batched(each, True) for each in found]
+        if self.records:
+            if application.run_body([wrap(native, self) for native in natives]) is None:
+                raise NotInline
+            # The body computes the same by kernels that have rules.
+            return NotImplemented
+        try:
+            return self._by_rows(lambda *row: _declined(base.apply(application, kernel, row)), natives)
+        except Declined:
+            return NotImplemented
+
+    def applied(self, function: Callable[..., Sequence[Any]], natives: Sequence[Batched]) -> list[Batched]:
+        """Return what a function of the engine's natives gives for one element after another."""
+        return self._by_rows(lambda *row: applied(self.base, function, row), natives)
+
+    def _by_rows(self, function: Callable[..., Sequence[Any]], natives: Sequence[Batched]) -> list[Batched]:
+        if all(x.is_constant for x in natives):
+            return [Batched(each, True) for each in function(*[x.value for x in natives])]
+        k, size = kernels_of(self.base), size_of(self.base, natives)
+        rows = [
+            function(*[x.value if x.is_constant else k.row(x.value, place) for x in natives]) for place in range(size)
+        ]
+        return [Batched(k.stack(*column, axis=0)) for column in zip(*rows, strict=True)]
+
+    def call(self, scope: Scope, name: str, *operands: Any) -> Any:
+        """Return the array that an elementwise function gives, ``NotImplemented`` to leave it to the general path."""
+        natives, values, number = [], [], ""
+        for place, x in enumerate(operands):
+            kind = type(x)
+            if kind is Array:
+                inside = x if x._backend is self else scope.known(x)
+                if inside is None:
+                    return NotImplemented
+                natives.append(inside._native)
+                values.append(inside._native.value)
+            elif kind is float or kind is int:
+                values.append(x)
+                number = "scalar_" if place else "reflected_"
+            else:
+                return NotImplemented
+        base = self.base
+        if len(natives) > 1 and not _are_aligned(base, natives):
+            return NotImplemented
+        try:
+            found = getattr(base, f"fast_{number}{name}", declines)(*values)
+        except Exception:
+            # The general path says what is wrong.
+            return NotImplemented
+        if found is NotImplemented:
+            return found
+        if type(found) is not base.native_type:
+            found = base.as_native(found)
+        return wrap(Batched(found, all(x.is_constant for x in natives)), self)
+
+    def vmap(self, function: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list[Any]:
+        """Return the results of a function, which returns one list, for each element of the first axes.
+
+        Both are natives of the backend of the values.
+        """
+        k, size = kernels_of(self.base), self.base.shape(arrays[0])[0]
+        return [whole(k, x, size) for x in function(*map(Batched, arrays))]
+
+    # -- loops and branches, in the form of the backend of the values -------------------------------------------------
+
+    def row(self, native: Batched, place: int) -> Batched:
+        """Return the element at a place of the first axis."""
+        found: Batched = kernels_of(self).row(native, place)
+        return found
+
+    def scan(
+        self,
+        step: Callable[..., tuple[list[Any], list[Any]]],
+        state: Sequence[Batched],
+        xs: Sequence[Batched],
+        constants: Sequence[Batched],
+        types: Sequence[Any],
+        length: int,
+        reverse: bool,
+    ) -> tuple[list[Batched], list[Batched]] | None:
+        """Return what is carried after all steps, and the results of the steps."""
+        return scan(self, step, state, xs, constants, types, length, reverse)
+
+    def while_loop(
+        self,
+        condition: Callable[..., Any],
+        body: Callable[..., Any],
+        state: Sequence[Batched],
+        constants: Sequence[Batched],
+    ) -> list[Batched] | None:
+        """Return what is carried once the condition holds for no element."""
+        return while_loop(self, condition, body, state, constants)
+
+    def switch(
+        self, index: Batched, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Batched]
+    ) -> list[Batched] | None:
+        """Return what one of several functions of the operands returns, where it is one for all elements."""
+        return switch(self, index, branches, operands)
+
+
+def _declined(found: Any) -> Any:
+    if found is NotImplemented:
+        raise Declined
+    return found
+
+
+def _are_aligned(base: Handle, natives: Sequence[Batched]) -> bool:
+    """Return whether values broadcast as they are: elements of batches have as many axes, and constants no more."""
+    counts = {len(base.shape(x.value)) for x in natives if not x.is_constant}
+    others = [len(base.shape(x.value)) for x in natives if x.is_constant]
+    return not counts or (len(counts) == 1 and max(others, default=0) < min(counts))
+
+
+@cache
+def batch_of(base: Handle) -> BatchHandle:
+    """Return the handle of batches of a backend's arrays."""
+    return BatchHandle.of(base)

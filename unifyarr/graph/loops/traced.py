@@ -1,0 +1,98 @@
+"""Loops and branches of functions of a trace's natives, as transformations inside of the trace have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._core.arrays.array import Array, wrap
+from ..._core.arrays.ownership import read
+from ..._core.engines.tracing import capture, running, tracing
+from ..._core.values.supplying import supply
+from ...derivatives.record import NotInline
+from ..tracing.recording import innermost_trace
+from ..tracing.trace import Trace
+from ..tracing.traced import Traced
+from ..tracing.tracing_backend import TracingHandle
+from . import nodes
+
+
+def trace_of(handle: Any) -> Trace:
+    """Return the running trace, of which a handle's natives must be."""
+    trace = innermost_trace()
+    if not isinstance(trace, Trace) or getattr(handle, "traced", None) is not trace.backend:
+        raise NotInline
+    return trace
+
+
+def arrays_of(natives: Sequence[Any]) -> list[Array]:
+    """Return arrays of the running trace."""
+    trace = running()
+    assert trace is not None
+    return [wrap(native, trace.handle) for native in natives]
+
+
+def met(arrays: Sequence[Array]) -> list[Any]:
+    """Return natives of the running trace for arrays of those around it."""
+    return [read(capture(x)) for x in arrays]
+
+
+def scan(
+    handle: TracingHandle,
+    step: Callable[..., tuple[list[Any], list[Any]]],
+    state: Sequence[Traced],
+    xs: Sequence[Traced],
+    constants: Sequence[Traced],
+    types: Sequence[Any],
+    length: int,
+    reverse: bool,
+) -> tuple[list[Traced], list[Traced]]:
+    """Return what is carried after all steps, and the results of the steps."""
+    trace, count = trace_of(handle), len(state)
+    with tracing(trace):
+        carry, rows, fixed = map(arrays_of, (state, xs, constants))
+
+        def run(*arrays: Array) -> list[Array]:
+            natives = list(map(read, arrays))
+            new, results = step(natives[:count], natives[count:], met(fixed))
+            return arrays_of([*new, *results])
+
+        ends, stacked = nodes.scan(trace, run, carry, rows, length, reverse)
+        return list(map(read, ends)), list(map(read, stacked))
+
+
+def while_loop(
+    handle: TracingHandle,
+    condition: Callable[..., Any],
+    body: Callable[..., list[Any]],
+    state: Sequence[Traced],
+    constants: Sequence[Traced],
+) -> list[Traced]:
+    """Return what is carried once the condition is false."""
+    trace = trace_of(handle)
+    with tracing(trace):
+        carry, fixed = map(arrays_of, (state, constants))
+
+        def holds(*arrays: Array) -> list[Array]:
+            return arrays_of([condition(*map(read, arrays), *met(fixed))])
+
+        def run(*arrays: Array) -> list[Array]:
+            return arrays_of(body(*map(read, arrays), *met(fixed)))
+
+        return list(map(read, nodes.while_loop(trace, holds, run, carry)))
+
+
+def switch(
+    handle: TracingHandle, index: Traced, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Traced]
+) -> list[Traced]:
+    """Return what one of several functions of the operands returns."""
+    trace = trace_of(handle)
+    with tracing(trace):
+        (number,), arrays = arrays_of([index]), arrays_of(operands)
+        functions = [lambda each=each: arrays_of(each(*met(arrays))) for each in branches]
+        return list(map(read, nodes.switch(trace, number, functions)))
+
+
+supply(TracingHandle.scan, scan)
+supply(TracingHandle.while_loop, while_loop)
+supply(TracingHandle.switch, switch)
