@@ -17,6 +17,7 @@ from ..derivatives.operations import applied
 from ..derivatives.record import NotInline
 from .batch_backend import BatchBackend
 from .calls import Declined, batching, size_of, whole
+from .gaps import squaring
 from .loops import scan, switch, while_loop
 from .natives import Batched
 from .rule import COMPOSED
@@ -31,6 +32,8 @@ class BatchHandle(InsideHandle):
         # What a kernel without a rule does, the body of its function does by others.
         names = base.kernels.keys() - COMPOSED
         kernels = {name: batching(base, name, base.kernels[name]) for name in names}
+        # The body of expm() looks at values, which are known below the batch.
+        kernels.setdefault("square_repeatedly", batching(base, "square_repeatedly", squaring(base)))
         GeneralHandle.__init__(self, BatchBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
         self.tape = None if base.records else self

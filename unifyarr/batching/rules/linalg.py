@@ -15,8 +15,9 @@ def _of_matrices(call: Call, x: Batched, **static: Any) -> Any:
 
 
 rule("cholesky det slogdet inv pinv qr svd svdvals eig eigvals eigh eigvalsh", _of_matrices)
-rule("matrix_norm matrix_power matrix_rank expm square_repeatedly lu lu_factor lu_permutation", _of_matrices)
+rule("matrix_norm matrix_power matrix_rank expm lu lu_factor lu_permutation", _of_matrices)
 rule("diagonal tril triu", _of_matrices)
+rule("square_repeatedly", lambda call, x, counts: call(call.front(x), call.front(counts)))
 rule("cross", lambda call, x1, x2, *, axis: call(*call.aligned([x1, x2]), axis=axis))
 rule("vecdot", lambda call, x1, x2, *, axis: call(*call.aligned([x1, x2]), axis=axis + 1))
 
