@@ -19,8 +19,21 @@ from ..oracle import as_numpy, assert_same
 
 # Lengths of results that values decide, and lengths that must be said where values aren't known.
 OF_VALUES = frozenset(
-    "nonzero argwhere flatnonzero trim_zeros unique_all unique_counts unique_inverse unique_values intersect1d "
-    "setdiff1d setxor1d union1d bincount".split()
+    [
+        "nonzero",
+        "argwhere",
+        "flatnonzero",
+        "trim_zeros",
+        "unique_all",
+        "unique_counts",
+        "unique_inverse",
+        "unique_values",
+        "intersect1d",
+        "setdiff1d",
+        "setxor1d",
+        "union1d",
+        "bincount",
+    ]
 )
 SEGMENTS = frozenset(f"segment_{name}" for name in ("max", "mean", "min", "prod", "sum"))
 

@@ -23,6 +23,9 @@ def vmap(
 ) -> Callable[..., Any]:
     """Return a function that applies another one to all elements along an axis of its arguments, in one call.
 
+    Each function of arrays in it is called once for the whole batch, by rules of the package. JAX and TensorFlow, which
+    compile batches themselves, take their own way.
+
     Parameters
     ----------
     function
@@ -34,8 +37,7 @@ def vmap(
     out_axes
         The position of the batch axis in the results: an integer, or a nest of integers with the result's structure.
     backend
-        The engine that functions of NumPy's arrays run through, ``"torch"`` or ``"jax"``; the first that is installed
-        if not given.
+        The engine whose own batches are taken: that of the arrays, or, for NumPy's arrays, ``"torch"`` or ``"jax"``.
 
     Returns
     -------
@@ -49,6 +51,8 @@ def vmap(
         If the mapped axes have several lengths.
     TracedMutationError
         If the function writes to an argument that isn't mapped, or to an array from outside.
+    TraceError
+        If it asks for values, as ``if x > 0`` does, or has a result of a length that values decide.
 
     Examples
     --------

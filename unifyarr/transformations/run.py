@@ -360,7 +360,7 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
     given = next(iter(found.values()), None) or current()
     if name is None and not batch:
         return given, given, tape_of(given)
-    if name is None and _batches_by_rules(given):
+    if name is None and _batches_by_rules(given, scope.backend if given.records and scope is not None else given):
         return given, given, batch_of(given)
     if not given.can_transform and name is not None:
         return given, given, inside_of(_transforming(given, name))
@@ -372,9 +372,8 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
     return given, given, inside_of(given)
 
 
-def _batches_by_rules(given: Handle) -> bool:
+def _batches_by_rules(given: Handle, engine: Handle) -> bool:
     """Return whether batches are by rules: not where the engine compiles its own transformations, as JAX does."""
-    engine = given.traced if given.records else given
     if engine.mutable or not engine.can_transform:
         return True
     if given.records:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.errors import BackendFeatureError
 
 CHUNKS = 5
 
@@ -170,13 +169,15 @@ def test_a_graph_is_pickled() -> None:
     np.testing.assert_array_equal(found, chain(ua.asarray(array, backend="numpy")).to_numpy())
 
 
-def test_derivatives_are_our_own_and_batches_another_engines_if_it_is_asked_for() -> None:
+def test_derivatives_and_batches_are_our_own_and_another_engines_if_it_is_asked_for() -> None:
     x = later(values(6), 2)
     for function in (ua.grad(_energy), ua.compile(lambda x: ua.grad(_energy)(x))):
         assert type(function(x).native) is type(x.native)
         np.testing.assert_allclose(function(x).to_numpy(), 2 * values(6), rtol=1e-14)
-    with pytest.raises(BackendFeatureError, match="compute each array as a whole: pass backend="):
-        ua.vmap(ua.sin)(x)
+    rows = later(values(6).reshape(3, 2), (2, 2))
+    for batched in (ua.vmap(_energy), ua.compile(ua.vmap(_energy))):
+        assert type(batched(rows).native) is type(x.native)
+        np.testing.assert_allclose(batched(rows).to_numpy(), (values(6).reshape(3, 2) ** 2).sum(1), rtol=1e-14)
     for engine in {"torch", "jax"} & {*ua.available_backends()}:
         np.testing.assert_allclose(ua.grad(_energy, backend=engine)(x).to_numpy(), 2 * values(6), rtol=1e-14)
 

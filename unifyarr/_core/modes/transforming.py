@@ -3,7 +3,7 @@
 Inside, arrays are immutable and views are recipes on every engine, since a record of calls has to keep what they were
 called on, autograd refuses half of the writes in place, and a tape doesn't see those to variables. What was made
 outside is *captured* when it's met: until the function ends it stands for its value, and what was written to it is
-written then. NumPy's arrays may become those of another engine.
+written then. NumPy's arrays may become those of another engine, where that is named.
 """
 
 from __future__ import annotations

@@ -36,7 +36,11 @@ class Ability(Enum):
     SHAPES = "shapes", "has_shapes", "what needs a length that isn't known raises UnknownShapeError; `ndim` is known"
     WARNINGS = "warnings", "warns", "`np.errstate` has no effect on what the engine computes"
     GRADIENTS = "gradients", "differentiates", "no native is asked whether a gradient is recorded through it"
-    TRANSFORMATIONS = "transformations", "can_transform", "`grad`, `vmap` and their like run on another engine"
+    TRANSFORMATIONS = (
+        "transformations",
+        "can_transform",
+        "`backend=` of `grad`, `vmap` and others takes another engine",
+    )
     COMPILING = "compiling", "can_compile", "the steps of a compiled function run one by one"
     THREADS = "threads", "has_threads", "the package calls no engine from threads of its own: users mustn't either"
     DTYPES = (

@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 class Transforming(Values[Native]):
-    """What ``grad``, ``vmap`` and their like need: without it they run on another engine.
+    """The engine's own ``grad``, ``vmap`` and their like, which ``backend=`` takes; without, that of another engine.
 
     A function that is transformed takes native arrays and returns two lists of such: of results, which are
     transformed, and of what goes along. Gradients of complex arrays are as JAX defines them.
