@@ -31,7 +31,8 @@ class TapeBackend(Backend[Taped]):
             return shape(native.value), dtype(native.value), native.entry is None
 
         # What each call asks for, without a call on the way.
-        self.type_key, self.trace_state = type_key, base.trace_state
+        self.type_key = type_key
+        self.trace_state = base.trace_state  # type: ignore[method-assign]
         for name in ("has_shapes", "has_values", "has_strides", "warns", "has_fixed_dtypes", "no_trace"):
             setattr(self, name, getattr(base, name))
 
