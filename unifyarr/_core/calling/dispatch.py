@@ -216,7 +216,8 @@ def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
     """Return the names of the fast paths of a function that takes nothing but arrays, and ``out``."""
     operands = declaration.parameters.operands
     only = declaration.fast and len(operands) < 3 and set(declaration.signature.parameters) == {*operands, "out"}
-    return (*(f"fast_{form}{declaration.name}" for form in ("", "scalar_", "several_")),) if only else None
+    plain, scalar, several = (f"fast_{form}{declaration.name}" for form in ("", "scalar_", "several_"))
+    return (plain, scalar, several) if only else None
 
 
 def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /) -> None:

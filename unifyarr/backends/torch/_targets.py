@@ -137,7 +137,9 @@ def into_several(name: str) -> Callable[..., bool]:
     def fast(targets: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
         if update is None or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
             return False
-        starts, ends, is_several = [], [], has_accelerator()
+        starts: list[int] = []
+        ends: list[int] = []
+        is_several = has_accelerator()
         try:
             for out, x in zip(targets, others, strict=True):
                 # What is plain, dense, and alike can't fail.

@@ -22,7 +22,7 @@ MOST = 6
 
 # The operands that make a result infinite or NaN where they are.
 _FIRST = "negative positive conjugate absolute sqrt square rint floor ceil trunc copysign divide"
-_PASSES = dict.fromkeys(_FIRST.split(), (0,))
+_PASSES: dict[str, tuple[int, ...]] = dict.fromkeys(_FIRST.split(), (0,))
 _PASSES |= dict.fromkeys(("add", "subtract", "multiply"), (0, 1))
 # The operations that raise flags where their results are infinite or NaN; and those that do for signaling NaN alone.
 # (Comparisons raise none that count: NumPy takes theirs back.)
