@@ -48,6 +48,10 @@ class BatchHandle(InsideHandle):
         # What is made inside is known by its backend.
         return None if self.records else self.base.trace()
 
+    def over(self, base: Handle) -> BatchHandle:
+        """Return the handle of batches of another backend's arrays."""
+        return batch_of(base)
+
     def enter(self, native: Any) -> Batched:
         """Return a value as that of each element."""
         return Batched(native, True)

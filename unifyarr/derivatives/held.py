@@ -18,7 +18,7 @@ from .._core.arrays.recipes import make_recipe, root_of, steps_with
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import capture, inside, running
 from .._core.modes.capturing import Captured
-from .._core.modes.transforming import Scope
+from .._core.modes.transforming import InsideHandle, Scope
 from ..container.container import flatten, unflatten
 from .record import Taped
 from .tape import TapeHandle, tape_of
@@ -31,7 +31,7 @@ def recording_of() -> TapeHandle | None:
 
 
 @contextlib.contextmanager
-def where_natives_are(handle: Handle) -> Iterator[Handle]:
+def where_natives_are(handle: InsideHandle) -> Iterator[Handle]:
     """Run what happens inside the block where natives of a backend are; yield the backend that arrays have there."""
     scope = running()
     if handle.around is handle:
@@ -40,11 +40,12 @@ def where_natives_are(handle: Handle) -> Iterator[Handle]:
     elif isinstance(scope, Scope) and scope.handle is handle:
         yield handle
     else:
-        # The record has ended, and its rules are recorded or walked by themselves.
-        with where_natives_are(handle.around) as base:
-            tape = handle if isinstance(handle, TapeHandle) and base is handle.around else tape_of(base)
-            with Scope(base, tape, keeps=False).running():
-                yield tape
+        # The record has ended, and its rules are recorded or walked by themselves, or for a batch.
+        around: Any = handle.around
+        with where_natives_are(around) as base:
+            here = handle if base is around else handle.over(base)
+            with Scope(base, here, keeps=False).running():
+                yield here
 
 
 class Apart(Scope):

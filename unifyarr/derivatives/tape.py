@@ -114,6 +114,10 @@ class TapeHandle(InsideHandle):
         """The backend of the values."""
         return self.base
 
+    def over(self, base: Handle) -> TapeHandle:
+        """Return the handle that records the calls of another backend."""
+        return tape_of(base)
+
     def enter(self, native: Any) -> Taped:
         """Return a value as a constant."""
         return Taped(native)
