@@ -266,3 +266,29 @@ def test_in_loops_of_compiled_functions(backend: str, kind: str) -> None:
         for number in (0, 1):
             expected = as_numpy(ua.grad(program, number)(x, y))
             assert_same(ua.compile(ua.grad(program, number))(x, y), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+def test_in_batches(backend: str, kind: str, compiled: bool) -> None:
+    def plain(x: ua.Array) -> ua.Array:
+        return ua.sum(ua.sin(x) ** 2)
+
+    # Twice the derivative of the function shows whose derivative is taken.
+    if kind == "vjp":
+        declared: Any = ua.custom_vjp(plain)
+        declared.defvjp(lambda x: (plain(x), x), lambda x, g: (2 * g * ua.grad(plain)(x),))
+    else:
+        declared = ua.custom_jvp(plain)
+        declared.defjvp(lambda given, along: (plain(given[0]), 2 * ua.sum(ua.grad(plain)(given[0]) * along[0])))
+
+    values = np.linspace(0.2, 1.4, 6).reshape(2, 3)
+    x, slope = ua.asarray(values, copy=True), 2 * np.sin(2 * values)
+    programs: list[tuple[Any, np.ndarray]] = [
+        (ua.vmap(declared), (np.sin(values) ** 2).sum(1)),
+        (ua.vmap(ua.grad(declared)), slope),
+        (ua.grad(lambda x: ua.sum(ua.vmap(declared)(x))), slope),
+        (ua.jacobian(ua.vmap(declared)), slope[:, None] * np.eye(2)[..., None]),
+    ]
+    for program, expected in programs:
+        assert_same((ua.compile(program) if compiled else program)(x), expected, rtol=1e-12)

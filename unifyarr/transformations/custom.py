@@ -15,7 +15,7 @@ from ..derivatives.held import Nest, natives_of, recording_of, where_natives_are
 from ..derivatives.kernels import kernels_of
 from ..derivatives.record import Taped, at_places, is_floating
 from ..derivatives.reverse import pull
-from .custom_calls import CustomCall, deriving_engine, is_in_body
+from .custom_calls import CustomCall, batch_around, deriving_engine, has_tape, is_in_body
 
 Function = Callable[..., Any]
 Natives = Sequence[Any]
@@ -46,6 +46,12 @@ class Custom:
         tape = recording_of()
         if tape is not None:
             return CustomCall(self, arguments, beside).recorded(tape)
+        batch = batch_around()
+        if batch is not None and has_tape(batch):
+            return CustomCall(self, arguments, beside).by_rows(batch)
+        if batch is not None and not is_in_body():
+            # No derivative is taken around the batch.
+            return self._function(*given)
         engine = deriving_engine(Nest(arguments).arrays)
         if engine is not None:
             return CustomCall(self, arguments, beside).by_engine(engine)

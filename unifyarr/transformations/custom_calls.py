@@ -16,9 +16,12 @@ from .._core.engines.handle import Handle
 from .._core.engines.registry import load
 from .._core.engines.tracing import capture, running, tracing
 from .._core.modes.transforming import Scope
+from ..batching.calls import size_of
+from ..batching.handle import BatchHandle
+from ..batching.natives import Batched
 from ..container.container import flatten
 from ..derivatives.held import Apart, Nest, constant, natives_of, where_natives_are, wrapped
-from ..derivatives.kernels import Kernels
+from ..derivatives.kernels import Kernels, kernels_of
 from ..derivatives.record import Taped, is_floating
 from ..derivatives.tape import TapeHandle
 from ..errors import LostDerivativeError, ShapeError, StructureError, TracedMutationError
@@ -36,9 +39,23 @@ def deriving_engine(arrays: Sequence[Array]) -> Handle | None:
     return None
 
 
+def batch_around() -> BatchHandle | None:
+    """Return the handle of the batch that is running, ``None`` if what runs innermost is none."""
+    scope = running()
+    return scope.handle if isinstance(scope, Scope) and isinstance(scope.handle, BatchHandle) else None
+
+
+def has_tape(batch: BatchHandle) -> bool:
+    """Return whether a derivative is taken by a record around a batch."""
+    around: Any = batch.around
+    return isinstance(around, TapeHandle) or (isinstance(around, BatchHandle) and has_tape(around))
+
+
 def is_in_body() -> bool:
     """Return whether a graph is traced of which a derivative may be taken later: that is one of its operations."""
     trace: Any = running()
+    while isinstance(trace, Scope) and isinstance(trace.handle, BatchHandle):
+        trace = trace.around
     while trace is not None:
         around = trace.around
         is_batch = getattr(trace, "is_batched", False) and not getattr(around, "is_batched", False)
@@ -68,6 +85,20 @@ class CustomCall:
         uses = self.custom._reads(len(natives), len(beside))
         made = tape.recorded(self._rule, natives, values, beside, uses, self.custom._pushed_of(self))
         return self._result.like([wrap(native, tape) for native in made])
+
+    def by_rows(self, batch: BatchHandle) -> Any:
+        """Call the function for each element of a batch, on the record around it, and stack the results."""
+        trace: Any = running()
+        natives = [read(capture(x)) for x in self._given.arrays]
+        k, size = kernels_of(batch.around), size_of(batch.around, natives)
+        with tracing(trace.around):
+            rows = []
+            for place in range(size):
+                given = [x.value if x.is_constant else k.row(x.value, place) for x in natives]
+                rows.append(Nest(self.custom(*self.arguments(wrapped(given, batch.around)))).captured())
+            columns = zip(*[natives_of(row.arrays) for row in rows], strict=True)
+            found = [Batched(k.stack(*column, axis=0)) for column in columns]
+        return rows[0].like(wrapped(found, batch))
 
     def by_engine(self, backend: Handle) -> Any:
         """Run the function as one that the engine differentiates by what was declared."""
