@@ -34,7 +34,7 @@ def _bound(x: ua.Array) -> Callable[[], Any]:
 def _in_objects(x: ua.Array) -> Callable[[], Any]:
     objects = np.empty(1, object)
     objects[0] = x
-    # The loop of objects lends its elements to their operators.
+    # The loop of objects calls operators of elements that it keeps.
     return lambda: (objects * 3.0)[0]
 
 
@@ -44,7 +44,7 @@ def _of_a_class(x: ua.Array) -> Callable[[], Any]:
 
 
 @pytest.mark.parametrize("kept", [_partial, _bound, _in_objects, _of_a_class])
-def test_what_is_lent_to_an_operator_stays_as_it_is(backend: str, kept: Callable[[Any], Callable[[], Any]]) -> None:
+def test_an_operand_that_is_kept_in_c_stays_as_it_is(backend: str, kept: Callable[[Any], Callable[[], Any]]) -> None:
     # Nothing else refers to the operand.
     call = kept(ua.arange(SIZE, dtype=ua.float64) + 1.0)
     for _ in range(3):
