@@ -18,23 +18,11 @@ from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same
 
 # Lengths of results that values decide, and lengths that must be said where values aren't known.
-OF_VALUES = frozenset(
-    [
-        "nonzero",
-        "argwhere",
-        "flatnonzero",
-        "trim_zeros",
-        "unique_all",
-        "unique_counts",
-        "unique_inverse",
-        "unique_values",
-        "intersect1d",
-        "setdiff1d",
-        "setxor1d",
-        "union1d",
-        "bincount",
-    ]
+_LENGTHS = (
+    "nonzero argwhere flatnonzero trim_zeros unique_all unique_counts unique_inverse unique_values intersect1d "
+    "setdiff1d setxor1d union1d bincount"
 )
+OF_VALUES = frozenset(_LENGTHS.split())
 SEGMENTS = frozenset(f"segment_{name}" for name in ("max", "mean", "min", "prod", "sum"))
 
 
@@ -117,3 +105,19 @@ def test_results_of_several_lengths_are_refused(name: str) -> None:
             given = [ua.asarray(np.stack([x, np.roll(x, 1)])) for x in arrays]
             with pytest.raises((TraceError, UnknownShapeError), match="length"):
                 ua.vmap(function)(*given)
+
+
+def test_a_batch_runs_the_function_once_and_is_part_of_the_graph() -> None:
+    calls = []
+
+    def function(x: ua.Array) -> ua.Array:
+        calls.append(x.shape)
+        return ua.sum(ua.sin(x))
+
+    with ua.use_backend("numpy"):
+        x = ua.asarray(np.arange(6.0).reshape(2, 3))
+        assert_same(ua.vmap(function)(x), np.sin(np.arange(6.0).reshape(2, 3)).sum(1))
+        assert calls == [(3,)]
+        compiled = ua.compile(ua.vmap(function))
+        assert "vmap" not in str(compiled.graph(x))
+        assert_same(compiled(x), np.sin(np.arange(6.0).reshape(2, 3)).sum(1))

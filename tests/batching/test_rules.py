@@ -28,34 +28,11 @@ batch_of(load("numpy"))
 SIZE = 3
 INTEGERS, BOOLS = np.array([[5, 3, 7], [2, 6, 1]]), np.array([[True, False, True], [False, True, True]])
 # Kernels of matrices, whose elements can't be exchanged.
-_SCALED = frozenset(
-    [
-        "cholesky",
-        "det",
-        "slogdet",
-        "inv",
-        "pinv",
-        "qr",
-        "svd",
-        "svdvals",
-        "eig",
-        "eigvals",
-        "eigh",
-        "eigvalsh",
-        "matrix_norm",
-        "matrix_power",
-        "matrix_rank",
-        "expm",
-        "square_repeatedly",
-        "lu",
-        "lu_factor",
-        "solve",
-        "solve_triangular",
-        "searchsorted",
-        "interp",
-        "count_between",
-    ]
+_MATRICES = (
+    "cholesky det slogdet inv pinv qr svd svdvals eig eigvals eigh eigvalsh matrix_norm matrix_power matrix_rank expm "
+    "square_repeatedly lu lu_factor solve solve_triangular searchsorted interp count_between"
 )
+_SCALED = frozenset(_MATRICES.split())
 
 
 def _more() -> Iterator[Case]:

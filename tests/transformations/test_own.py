@@ -38,6 +38,11 @@ for one, other in zip(gradients, others, strict=True):
 h = ua.hessian(loss)(x, y)
 assert ua.allclose(h, h.T)
 assert ua.allclose(ua.jvp(lambda x: loss(x, y), (x,), (x,))[1], ua.sum(gradients[0] * x))
+rows = ua.stack([x, 2 * x])
+for batched in (ua.vmap(ua.grad(loss), (0, None)), ua.compile(ua.vmap(ua.grad(loss), (0, None)))):
+    assert ua.allclose(batched(rows, y), ua.stack([ua.grad(loss)(row, y) for row in rows]), rtol=1e-14)
+matrices = ua.reshape(ua.arange(8.0), (2, 2, 2))
+assert ua.allclose(ua.vmap(ua.linalg.expm)(matrices), ua.linalg.expm(matrices))
 """
 
 
