@@ -208,6 +208,32 @@ def test_kernels_with_corner_cases_of_their_own_stay_alone() -> None:
     assert len(names(lambda x: x[::-1] * 2.0 + 1.0, vector())) == 1
 
 
+def copied(x: ua.Array) -> ua.Array:
+    return ua.atan2(x, ua.asarray(x[::-1], copy=True))
+
+
+def assigned(x: ua.Array) -> ua.Array:
+    y = ua.zeros(x.shape)
+    y[...] = ua.sqrt(x)[::-1]
+    return ua.atan2(x, y)
+
+
+def written_elsewhere(x: ua.Array) -> ua.Array:
+    """Read a window by negative steps, after one apart from it was written."""
+    y = ua.zeros((len(x) + 5,))
+    y[-1:4:-1] = ua.sqrt(x)
+    y[:5] = 1.0
+    return ua.atan2(x, y[-1:4:-1])
+
+
+@pytest.mark.parametrize("function", [copied, assigned, written_elsewhere])
+def test_what_lies_forwards_or_backwards_does_so_for_loops_whose_bits_differ(function: Callable[..., Any]) -> None:
+    x = np.random.default_rng(1).random(3000)
+    compiled, expected = ua.compile(function), np.asarray(function(ua.asarray(x)))
+    for _ in range(3):
+        assert np.asarray(compiled(ua.asarray(x))).tobytes() == expected.tobytes()
+
+
 def test_regions_need_no_results_of_each_other() -> None:
     def function(x: ua.Array) -> ua.Array:
         y = x * 2.0 + 1.0

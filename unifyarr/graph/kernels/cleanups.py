@@ -15,7 +15,7 @@ from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
 from .hosting import is_users
-from .kernelop import COPY, KernelOp, is_kernel, kernel_op
+from .kernelop import COPY, KernelOp, goes_backwards, is_kernel, kernel_op
 
 # A folded constant has at most this many elements. A larger one is computed at each call, so that it holds no memory.
 SMALL = 4096
@@ -25,7 +25,7 @@ MOST_WRITES = 256
 
 def no_copy(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Replace a copy by its original."""
-    return node.inputs if is_kernel(node, COPY) else None
+    return node.inputs if is_kernel(node, COPY) and not goes_backwards(node.inputs[0]) else None
 
 
 def no_change(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
@@ -57,8 +57,7 @@ def read_what_was_written(fgraph: FunctionGraph, node: Apply) -> Sequence[Variab
     inner = _inner(node, "get_window", "set_window")
     if inner is None or _static(inner) != _static(node):
         return None
-    if _backend(node).mutable and any(step < 0 for _, step, _ in _static(node)["window"]):
-        # Of a view with a negative step some of NumPy's loops give other last bits than of the value itself.
+    if goes_backwards(node.outputs[0]):
         return None
     # A 0-d array may be written to a window of one element.
     return [inner.inputs[1]] if inner.inputs[1].type == node.outputs[0].type else None
@@ -74,7 +73,7 @@ def read_behind_writes(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable]
         if writer is None or not is_kernel(writer, "set_window"):
             return None
         written = _static(writer)["window"]
-        if written == window:
+        if written == window and not goes_backwards(node.outputs[0]):
             return [writer.inputs[1]] if writer.inputs[1].type == node.outputs[0].type else None
         if not any(_are_apart(one, other) for one, other in zip(written, window, strict=True)):
             return None

@@ -206,6 +206,20 @@ def is_kernel(node: Apply | None, *names: str) -> bool:
     return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
 
 
+def goes_backwards(variable: Variable) -> bool:
+    """Return whether floats are read by negative steps: some of NumPy's loops give other last bits than of a copy."""
+    if variable.type is None or variable.type.dtype.kind not in "fc":
+        return False
+    while (node := variable.owner) is not None and is_kernel(node, *VIEWS):
+        assert isinstance(node.op, KernelOp)
+        if not node.op.backend.mutable:
+            return False
+        if any(step < 0 for _, step, _ in node.op.static.get("window", ())):
+            return True
+        variable = node.inputs[0]
+    return False
+
+
 def may_fail(node: Apply) -> bool:
     """Return whether a node may raise because of values."""
     if is_kernel(node, "pow"):

@@ -14,7 +14,7 @@ from ..._core.declaring.types import ArrayType
 from ..._core.engines.registry import load
 from ..._core.values.shapes import c_strides, shadow
 from ..core.basic import Apply, Constant, Variable
-from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp, kernel_op
+from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp, goes_backwards, kernel_op
 from ..kernels.laidout import LaidOut, Strides, is_alike
 from .traced import Recorder, Traced, evaluate, known_type
 
@@ -53,7 +53,7 @@ def _strides_of(trace: Recorder, native: Traced, example: Callable[[Variable], A
 def laid_out(trace: Recorder, native: Traced, old: Traced) -> Traced:
     """Return a native that lies in memory as ``old``, to which all of it is written."""
     strides = known = None
-    if trace.backend.name == "numpy" and len(native.shape) > 1:
+    if trace.backend.name == "numpy" and (len(native.shape) > 1 or goes_backwards(native.variable)):
         with contextlib.suppress(_Unknown):
             strides, known = (_strides_of(trace, each, _unknown) for each in (old, native))
     if strides is None or known is None or is_alike(native.shape, native.dtype.itemsize, strides, known):
