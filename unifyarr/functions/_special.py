@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating, device_of, has_dtype, scalar_array
 from .._core.arrays.leaving import carries_derivative
+from .._core.declaring.declare import in_docstring
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
 from .._core.values.lengths import equal_as_known
@@ -65,8 +66,8 @@ def described(x: str = "An array of real numbers", /, **operands: str) -> Callab
     shared = _SEVERAL.format(operands="\n    ".join(lines)) if operands else _ONE.format(x=x)
 
     def decorate(body: Body) -> Body:
-        before, mark, examples = (body.__doc__ or "").partition("\n    Examples\n")
-        body.__doc__ = f"{before.rstrip()}\n{shared}{mark}{examples}"
+        before, mark, examples = (body.__doc__ or "").partition(in_docstring("\n    Examples\n"))
+        body.__doc__ = f"{before.rstrip()}\n{in_docstring(shared)}{mark}{examples}"
         return body
 
     return decorate

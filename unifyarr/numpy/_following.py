@@ -10,6 +10,7 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays import convert
 from .._core.arrays.array import Array
+from .._core.declaring.declare import in_docstring
 from .._core.engines.current import current
 from .._core.writing.inplace import as_target, check_target, update
 from ..errors import ShapeError
@@ -29,9 +30,8 @@ def follows(original: Any, *others: Any) -> Callable[[Function], Function]:
         for each in (original, *others):
             COUNTERPARTS[each] = function
         name = f"{original.__module__}.{original.__name__}"
-        function.__doc__ = (
-            f"{(function.__doc__ or '').rstrip()}\n\n    Source: NumPy's ``{name}``, which says the rest."
-        )
+        source = in_docstring(f"\n\n    Source: NumPy's ``{name}``, which says the rest.")
+        function.__doc__ = f"{(function.__doc__ or '').rstrip()}{source}"
         return function
 
     return decorate

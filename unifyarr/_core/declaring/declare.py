@@ -8,6 +8,7 @@ made of other functions that a backend may have a better kernel for, ``@creation
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -171,6 +172,11 @@ _OPERANDS = {
 }
 
 
+def in_docstring(text: str) -> str:
+    """Return lines of a function's docstring as the compiler leaves them: since Python 3.13 without indentation."""
+    return text.replace("\n    ", "\n") if sys.version_info >= (3, 13) else text
+
+
 def elementwise(ufunc: np.ufunc, *, standard: bool = True) -> Callable[[Function], Function]:
     """Declare an elementwise function with the dtypes of a NumPy ufunc; the body is only a signature.
 
@@ -180,7 +186,7 @@ def elementwise(ufunc: np.ufunc, *, standard: bool = True) -> Callable[[Function
     def decorate(body: Function) -> Function:
         named = f"Array API standard 2025.12, ``{body.__name__}``; " if standard else ""
         shared = _ELEMENTWISE_DOC.format(operands=_OPERANDS[ufunc.nin], standard=named, ufunc=ufunc.__name__)
-        body.__doc__ = f"{(body.__doc__ or '').rstrip()}\n{shared}"
+        body.__doc__ = f"{(body.__doc__ or '').rstrip()}\n{in_docstring(shared)}"
         return _declare(body, "elementwise", ufunc=ufunc, kernels=(body.__name__,), fast=True)
 
     return decorate
