@@ -7,6 +7,7 @@ import itertools
 import linecache
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from opcode import opmap
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -77,7 +78,13 @@ def advice(frame: FrameType) -> str:
     except SyntaxError:
         # A notebook's magic, for example.
         return ANY
-    return _of(list(_path(tree, place))[::-1], {**frame.f_globals, **frame.f_locals})
+    path = list(_path(tree, place))[::-1]
+    return _of_truth(path) if _asks_for_truth(frame) else _of(path, {**frame.f_globals, **frame.f_locals})
+
+
+def _asks_for_truth(frame: FrameType) -> bool:
+    # Since Python 3.13 that is an instruction, in the place of the expression whose truth is asked for.
+    return frame.f_code.co_code[frame.f_lasti] == opmap.get("TO_BOOL")
 
 
 def _place(frame: FrameType) -> Place | None:
@@ -116,8 +123,11 @@ def _of(path: list[ast.AST], names: Mapping[str, Any]) -> str:
     if hasattr(path[0], "test"):
         return _of_test(path[0], path)
     found = IF_ELSE if isinstance(path[0], _COMPREHENSIONS) else _of_expression(path[0], names)
-    if found:
-        return found
+    return found or _of_truth(path)
+
+
+def _of_truth(path: list[ast.AST]) -> str:
+    """Return the advice for an expression whose truth is asked for, and what it's in."""
     logic = ""
     for node, parent in itertools.pairwise(path):
         if getattr(parent, "test", None) is node:
