@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,9 @@ ARRAYS = {"Array", "View", "Slots"}
 
 def table() -> dict[str, set[str]]:
     """Return which modules write each slot, as the docstring's table has it."""
-    rule, *lines = re.findall(r"^    .*$", Slots.__doc__ or "", re.MULTILINE)[-200:]
+    # Python 3.13 leaves no indentation.
+    text = inspect.cleandoc(Slots.__doc__ or "").replace("\n", "\n    ")
+    rule, *lines = re.findall(r"^    .*$", text, re.MULTILINE)[-200:]
     while not rule.startswith("    ==="):
         rule, *lines = lines
     last = rule.rindex(" =") + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -89,7 +90,7 @@ def _array(what: str, data: bytes) -> np.ndarray:
         if version not in headers:
             raise ValueError(f"its format has version {version}")
         shape, by_columns, dtype = _header(headers[version], file)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, tokenize.TokenError) as error:
         raise ValueError(f"{what} is damaged, or no array of numbers: {error}") from error
     if dtype.hasobject:
         raise ValueError(
