@@ -125,6 +125,7 @@ POSITIONAL_AXES: dict[str, list[Any]] = {
     "moveaxis": [7, 0],
     "permute_dims": [(7, 0)],
     "squeeze": [7],
+    "transpose": [(7, 0)],
     "tensordot": [],
 }
 

@@ -74,15 +74,16 @@ class BatchHandle(InsideHandle):
             # The body computes the same by kernels that have rules.
             return NotImplemented
         try:
-            return self._by_rows(lambda *row: _declined(base.apply(application, kernel, row)), natives)
+            return self.by_rows(lambda *row: _declined(base.apply(application, kernel, row)), natives)
         except Declined:
             return NotImplemented
 
     def applied(self, function: Callable[..., Sequence[Any]], natives: Sequence[Batched]) -> list[Batched]:
         """Return what a function of the engine's natives gives for one element after another."""
-        return self._by_rows(lambda *row: applied(self.base, function, row), natives)
+        return self.by_rows(lambda *row: applied(self.base, function, row), natives)
 
-    def _by_rows(self, function: Callable[..., Sequence[Any]], natives: Sequence[Batched]) -> list[Batched]:
+    def by_rows(self, function: Callable[..., Sequence[Any]], natives: Sequence[Batched]) -> list[Batched]:
+        """Return what a function of natives of the backend of the values gives for one element after another."""
         if all(x.is_constant for x in natives):
             return [Batched(each, True) for each in function(*[x.value for x in natives])]
         k, size = kernels_of(self.base), size_of(self.base, natives)

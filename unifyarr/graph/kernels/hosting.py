@@ -44,7 +44,7 @@ def run_of(backend: Handle, node: Apply) -> Run:
 
     def compute(*natives: Any, out: Any = None) -> Any:
         if backend.around is not backend:
-            results: Sequence[Any] = _recorded(backend, node, natives)
+            results: Sequence[Any] = _inside(backend, node, natives)
         elif backend.can_transform and (not backend.mutable or any(map(backend.carries_derivative, natives))):
             results = _differentiable(backend, node)(*natives)
         else:
@@ -89,10 +89,24 @@ def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[Any]
     return backend.with_pullback(forward, partial(_pulled, backend, node.op))
 
 
+def _inside(handle: Any, node: Apply, natives: Sequence[Any]) -> Sequence[Any]:
+    """Return what a node gives for natives of a batch, or of a record of calls."""
+    if handle.records:
+        raise NotInline
+    if not hasattr(handle, "by_rows"):
+        return _recorded(handle, node, natives)
+
+    def of_row(*row: Any) -> Sequence[Any]:
+        found = run_of(handle.around, node)(*row)
+        return list(found) if len(node.outputs) > 1 else [found]
+
+    # ``perform`` takes the arrays of one element.
+    rows: Sequence[Any] = handle.by_rows(of_row, natives)
+    return rows
+
+
 def _recorded(tape: Any, node: Apply, natives: Sequence[Any]) -> Sequence[Any]:
     """Return what a node gives for natives of a record of calls, in which it's a call with a rule of its own."""
-    if tape.records:
-        raise NotInline
     base, op = tape.around, node.op
     values = [base.copy(x.value) if place in op.victims(node) else x.value for place, x in enumerate(natives)]
     found = run_of(base, node)(*values)
