@@ -284,11 +284,14 @@ def test_in_batches(backend: str, kind: str, compiled: bool) -> None:
 
     values = np.linspace(0.2, 1.4, 6).reshape(2, 3)
     x, slope = ua.asarray(values, copy=True), 2 * np.sin(2 * values)
+    of_all = (np.sin(values) ** 2).sum() + slope * values.sum()
     programs: list[tuple[Any, np.ndarray]] = [
         (ua.vmap(declared), (np.sin(values) ** 2).sum(1)),
         (ua.vmap(ua.grad(declared)), slope),
         (ua.grad(lambda x: ua.sum(ua.vmap(declared)(x))), slope),
         (ua.jacobian(ua.vmap(declared)), slope[:, None] * np.eye(2)[..., None]),
+        # What isn't mapped is one array for all elements.
+        (ua.grad(lambda x: ua.sum(ua.vmap(lambda row: row * declared(x))(x))), of_all),
     ]
     for program, expected in programs:
         assert_same((ua.compile(program) if compiled else program)(x), expected, rtol=1e-12)

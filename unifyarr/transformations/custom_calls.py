@@ -16,12 +16,10 @@ from .._core.engines.handle import Handle
 from .._core.engines.registry import load
 from .._core.engines.tracing import capture, running, tracing
 from .._core.modes.transforming import Scope
-from ..batching.calls import size_of
 from ..batching.handle import BatchHandle
-from ..batching.natives import Batched
 from ..container.container import flatten
 from ..derivatives.held import Apart, Nest, constant, natives_of, where_natives_are, wrapped
-from ..derivatives.kernels import Kernels, kernels_of
+from ..derivatives.kernels import Kernels
 from ..derivatives.record import Taped, is_floating
 from ..derivatives.tape import TapeHandle
 from ..errors import LostDerivativeError, ShapeError, StructureError, TracedMutationError
@@ -90,15 +88,15 @@ class CustomCall:
         """Call the function for each element of a batch, on the record around it, and stack the results."""
         trace: Any = running()
         natives = [read(capture(x)) for x in self._given.arrays]
-        k, size = kernels_of(batch.around), size_of(batch.around, natives)
+        made: list[Nest] = []
+
+        def of_row(*row: Any) -> list[Any]:
+            made[:] = [Nest(self.custom(*self.arguments(wrapped(row, batch.around)))).captured()]
+            return natives_of(made[0].arrays)
+
         with tracing(trace.around):
-            rows = []
-            for place in range(size):
-                given = [x.value if x.is_constant else k.row(x.value, place) for x in natives]
-                rows.append(Nest(self.custom(*self.arguments(wrapped(given, batch.around)))).captured())
-            columns = zip(*[natives_of(row.arrays) for row in rows], strict=True)
-            found = [Batched(k.stack(*column, axis=0)) for column in columns]
-        return rows[0].like(wrapped(found, batch))
+            found = batch.by_rows(of_row, natives)
+        return made[0].like(wrapped(found, batch))
 
     def by_engine(self, backend: Handle) -> Any:
         """Run the function as one that the engine differentiates by what was declared."""
