@@ -56,7 +56,8 @@ def cond(predicate: Any, true: Callable[..., Any], false: Callable[..., Any], *o
     check_callable(true, "cond()")
     check_callable(false, "cond()")
     chosen = as_predicate(predicate, "the predicate of cond()")
-    return _chosen(ua.astype(chosen, int32), (false, true), operands, "cond()")
+    names = "the second function of cond()", "the first function of cond()"
+    return _chosen(ua.astype(chosen, int32), (false, true), operands, names)
 
 
 @takes_variables
@@ -103,16 +104,19 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     if len(found.arrays) != 1 or found.types[0].shape != () or found.types[0].dtype.kind not in "iu":
         raise TypeError(f"the index of switch() is an integer, or a 0-d array of integers, not {shown(index)}")
     place = ua.clip(found.arrays[0], 0, len(branches) - 1)
-    return _chosen(ua.astype(place, int32), branches, operands, "switch()")
+    names = [f"branches[{number}] of switch()" for number in range(len(branches))]
+    return _chosen(ua.astype(place, int32), branches, operands, names)
 
 
-def _chosen(index: Array, branches: Sequence[Callable[..., Any]], operands: tuple[Any, ...], what: str) -> Any:
+def _chosen(
+    index: Array, branches: Sequence[Callable[..., Any]], operands: tuple[Any, ...], names: Sequence[str]
+) -> Any:
     results: Nest | None = None
 
-    def branch(function: Callable[..., Any]) -> Callable[[], list[Array]]:
+    def branch(function: Callable[..., Any], name: str) -> Callable[[], list[Array]]:
         def call() -> list[Array]:
             nonlocal results
-            found = Nest(function(*operands), f"what a function of {what} returns")
+            found = Nest(function(*operands), f"what {name} returns")
             if results is not None:
                 found.check_same(results)
             results = found
@@ -122,10 +126,10 @@ def _chosen(index: Array, branches: Sequence[Callable[..., Any]], operands: tupl
 
     trace = graph_trace()
     if trace is None and hidden_among([index]) is not None:
-        return staged(lambda: _chosen(index, branches, operands, what), index)
+        return staged(lambda: _chosen(index, branches, operands, names), index)
     if trace is None:
-        made = [x.copy() for x in branch(branches[int(index)])()]
+        made = [x.copy() for x in branch(branches[int(index)], names[int(index)])()]
     else:
-        made = nodes.switch(trace, index, [branch(each) for each in branches])
+        made = nodes.switch(trace, index, [*map(branch, branches, names)])
     assert results is not None
     return results.like(made)

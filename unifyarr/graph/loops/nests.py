@@ -56,7 +56,9 @@ class Nest:
         for place, (new, old) in enumerate(zip(self.types, before.types, strict=True)):
             which = self.what if len(self.arrays) == 1 else f"array {place} of {self.what}"
             if new.shape != old.shape:
-                raise ShapeError(f"{which} has shape {new.shape}, but {before.what} has {old.shape}: keep the shape")
+                raise ShapeError(
+                    f"{which} has shape {new.shape}, but {before.what} has {old.shape}: give both the same shape"
+                )
             if new.dtype != old.dtype:
                 raise DtypeError(
                     f"{which} has dtype {new.dtype}, but {before.what} has {old.dtype}: convert one of them, with "
