@@ -15,20 +15,37 @@ from .functions.activations import (
     softplus,
     softsign,
 )
+from .functions.adaptive import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+)
 from .functions.attention import multi_head_attention, scaled_dot_product_attention
 from .functions.channels import batch_norm, group_norm, instance_norm
 from .functions.classification import cross_entropy, nll_loss
 from .functions.convolution import conv1d, conv2d, conv3d
 from .functions.entropies import binary_cross_entropy, binary_cross_entropy_with_logits, kl_divergence
 from .functions.exponentials import log_softmax, logsumexp, softmax
+from .functions.folding import fold, unfold
 from .functions.gates import glu, hardsigmoid, hardtanh, log_sigmoid, relu6
 from .functions.layers import dropout, embedding, linear, one_hot
 from .functions.losses import huber_loss, mae_loss, mse_loss
 from .functions.normalization import l2_normalize, layer_norm, rms_norm
 from .functions.pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
+from .functions.resampling import interpolate
 from .functions.similarities import cosine_similarity
+from .functions.transposed import conv_transpose1d, conv_transpose2d, conv_transpose3d
 
 __all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
@@ -38,11 +55,15 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "embedding",
+    "fold",
     "gelu",
     "glu",
     "group_norm",
@@ -51,6 +72,7 @@ __all__ = [
     "hardtanh",
     "huber_loss",
     "instance_norm",
+    "interpolate",
     "kl_divergence",
     "l2_normalize",
     "layer_norm",
@@ -78,4 +100,5 @@ __all__ = [
     "softmax",
     "softplus",
     "softsign",
+    "unfold",
 ]

@@ -66,6 +66,12 @@ MORE: dict[str, list[Case]] = {
     "nn.cross_entropy": [case(A, np.array([2, 0]), V**2), case(A, np.abs(B) / 5, label_smoothing=0.1)],
     "nn.elu": [case(A, alpha=1.5)],
     "nn.huber_loss": [case(A, B, delta=2.0), case(A, B, delta=0.5, reduction="none")],
+    "nn.interpolate": [
+        case(IMAGES, (2, 8), mode="bicubic"),
+        case(IMAGES, (2, 3), mode="bicubic", antialias=True),
+        case(IMAGES, 3, mode="area"),
+        case(SIGNALS, 5, mode="linear", align_corners=True),
+    ],
     "nn.layer_norm": [case(A, V, V[::-1].copy()), case(A, V, None, eps=0.1)],
     "nn.leaky_relu": [case(A, negative_slope=0.2)],
     "nn.max_pool1d": [case(SIGNALS, 3, stride=2, padding=1)],

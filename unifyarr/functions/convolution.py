@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array, as_single
-from .._core.arrays.scratch import room
 from .._core.calling.invoke import attempt, check_result
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import size
 from ..errors import ShapeError
 from ..typing import Shape
-from .creation import full
 from .linalg import matmul, promoted
 from .manipulation import expand_dims, reshape
-from .windows import Lengths, Padding, Windows, as_lengths, as_padding
+from .windows import Lengths, Padding, Windows, as_lengths, as_padding, zeros_for
 
 
 def _check_shapes(name: str, axes: int, x: Array, weight: Array, bias: Array | None, groups: int) -> None:
@@ -93,11 +91,7 @@ def _accumulate(
     images, outputs, *count = shape
     inputs = weight.shape[1]
     padded = windows.pad(x, 0)
-    total = room(out, shape, x.dtype, padded, weight, *biases)
-    if total is None:
-        total = full(shape, 0, dtype=x.dtype, device=x.device, backend=x.backend)
-    else:
-        total[...] = 0
+    total = zeros_for(out, shape, padded, weight, *biases)
     for bias in biases:
         total += reshape(bias, (-1,) + (1,) * len(count))
     for place, key in windows.taps(tuple(count)):

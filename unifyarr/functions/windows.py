@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from .._core.arrays.array import Array
+from .._core.arrays.scratch import room
 from .._core.values.arguments import as_integer, as_integers
 from ..errors import ShapeError
 from ..typing import Scalar, Shape
@@ -49,6 +50,15 @@ def _as_pair(one: int | tuple[int, int], given: object) -> tuple[int, int]:
     return pair[0], pair[1]
 
 
+def zeros_for(out: Array | None, shape: Shape, x: Array, *read_later: Array) -> Array:
+    """Return zeros of a shape and the dtype of ``x``, to which products are added: in ``out`` if that has room."""
+    total = room(out, shape, x.dtype, x, *read_later)
+    if total is None:
+        return full(shape, 0, dtype=x.dtype, device=x.device, backend=x.backend)
+    total[...] = 0
+    return total
+
+
 class Windows:
     """Windows over the last axes: their shape, how they move, how far apart their elements lie, and the padding."""
 
@@ -69,6 +79,11 @@ class Windows:
         each = zip(wide, self.extents(), self.stride, strict=True)
         return tuple((length - extent) // step + 1 for length, extent, step in each)
 
+    def reach(self, count: Shape) -> Shape:
+        """Return how many elements there are from the first of so many windows along each axis to the last."""
+        each = zip(count, self.stride, self.extents(), strict=True)
+        return tuple((number - 1) * step + extent for number, step, extent in each)
+
     def pad(self, x: Array, value: Scalar) -> Array:
         """Return an array with its last axes padded: itself where there's nothing to add."""
         if not any(itertools.chain(*self.padding)):
@@ -80,6 +95,13 @@ class Windows:
         inner = zip(spatial, self.padding, strict=True)
         padded[(..., *(slice(before, before + length) for length, (before, _) in inner))] = x
         return padded
+
+    def crop(self, x: Array) -> Array:
+        """Return the view of an array without the padding of its last axes: itself where there's none."""
+        if not any(itertools.chain(*self.padding)):
+            return x
+        spatial = zip(x.shape[x.ndim - len(self.padding) :], self.padding, strict=True)
+        return x[(..., *(slice(before, length - behind) for length, (before, behind) in spatial))]
 
     def taps(self, count: Shape) -> Iterator[tuple[Shape, tuple[slice, ...]]]:
         """Yield each place in a window, and the slices of a padded array that hold that place of all windows."""

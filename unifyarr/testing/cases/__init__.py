@@ -15,7 +15,7 @@ import numpy as np
 
 from unifyarr._core.declaring.declare import DECLARATIONS
 
-from . import arrays, linear_algebra, networks, numbers, special
+from . import arrays, images, linear_algebra, networks, numbers, special
 from .table import CASES, RETURNING_SEVERAL, A, B, Case, J, K, case, line
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "arrays",
     "case",
     "has_loop",
+    "images",
     "linear_algebra",
     "networks",
     "numbers",
