@@ -20,6 +20,8 @@ WORDS = {
     "guides/graph": ("compile", "jit", "graph", "graphs", "trace", "tf.function", "fusion"),
     "guides/gradients": ("gradient", "gradients", "grad", "backward", "requires_grad", "autograd",
                          "derivative", "vmap"),
+    "guides/neural-networks": ("neural network", "layer", "convolution", "conv", "pooling", "im2col", "resize",
+                               "upsample", "deconvolution", "nchw", "nhwc"),
     "guides/training": ("training", "train", "optimizer", "adam", "sgd", "learning rate", "schedule", "optax",
                         "torch.optim", "weight decay", "clip_grad_norm_"),
     "guides/random": ("random", "seed", "rng", "reproducible", "key", "prng"),
