@@ -229,6 +229,14 @@ def test_what_cant_be_resized_is_refused(
     assert_same(out, np.ones((1, 1, 2, 2)))
 
 
+def test_a_scale_has_no_derivative(backend: str) -> None:
+    x = ua.asarray(image("float64", 2))
+    for scales in (lambda scale: scale, lambda scale: (1.5, scale)):
+        with pytest.raises(ua.errors.LostDerivativeError, match="scale_factor of interpolate"):
+            ua.grad(lambda scale, f=scales: ua.sum(ua.nn.interpolate(x, scale_factor=f(scale))))(ua.asarray(1.5))
+    assert ua.nn.interpolate(x, scale_factor=(ua.asarray(2), np.float32(0.5))).shape == (2, 3, 14, 2)
+
+
 def test_no_images(backend: str) -> None:
     for mode in ("nearest", "bilinear", "bicubic", "area"):
         assert ua.nn.interpolate(ua.ones((0, 3, 4, 4)), 2, mode=mode).shape == (0, 3, 2, 2)

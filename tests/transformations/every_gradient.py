@@ -71,6 +71,7 @@ MORE: dict[str, list[Case]] = {
         case(IMAGES, (2, 3), mode="bicubic", antialias=True),
         case(IMAGES, 3, mode="area"),
         case(SIGNALS, 5, mode="linear", align_corners=True),
+        case(IMAGES, scale_factor=1.4, mode="bilinear"),
     ],
     "nn.layer_norm": [case(A, V, V[::-1].copy()), case(A, V, None, eps=0.1)],
     "nn.leaky_relu": [case(A, negative_slope=0.2)],
@@ -107,6 +108,7 @@ CONSTANT: dict[str, tuple[int | str, ...]] = {
     "nn.batch_norm": ("momentum", "eps"),
     "nn.cross_entropy": ("label_smoothing",),
     "nn.dropout": (1,),
+    "nn.interpolate": ("scale_factor",),
     "special.betainc": (0, 1),
     **dict.fromkeys(("special.gammainc", "special.gammaincc", "special.zeta"), (0,)),
     **dict.fromkeys(

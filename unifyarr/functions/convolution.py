@@ -15,13 +15,18 @@ from .manipulation import expand_dims, reshape
 from .windows import Lengths, Padding, Windows, as_lengths, as_padding, zeros_for
 
 
-def _check_shapes(name: str, axes: int, x: Array, weight: Array, bias: Array | None, groups: int) -> None:
+def check_axes(name: str, axes: int, x: Array, weight: Array) -> None:
+    """Raise unless the input and the kernels of a convolution over so many axes have as many as they should."""
     if x.ndim not in (axes + 1, axes + 2) or weight.ndim != axes + 2:
         spatial = ", ".join("DHW"[3 - axes :] if axes > 1 else "L")
         raise ShapeError(
             f"{name}() takes x of shape (N, C, {spatial}) or (C, {spatial}) and weight of {axes + 2} dimensions, "
             f"not shapes {x.shape} and {weight.shape}"
         )
+
+
+def _check_shapes(name: str, axes: int, x: Array, weight: Array, bias: Array | None, groups: int) -> None:
+    check_axes(name, axes, x, weight)
     if groups < 1 or weight.shape[0] % groups or x.shape[-axes - 1] != weight.shape[1] * groups:
         raise ShapeError(
             f"{name}() of {groups} groups: x of shape {x.shape} has {x.shape[-axes - 1]} channels, but weight of shape "

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, as_single, from_host
+from .._core.arrays.numbers import as_known_number
 from .._core.calling.invoke import check_result
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
@@ -117,7 +118,8 @@ def _lengths(x: Array, size: Lengths | None, scale_factor: float | Sequence[floa
     if size is not None:
         lengths = as_lengths("size", size, len(spatial))
         return lengths, list(zip(spatial, lengths, strict=True))
-    scales = [as_real(each, "scale_factor") for each in for_axes(scale_factor, len(spatial))]
+    given = (as_known_number(each, "scale_factor of interpolate()") for each in for_axes(scale_factor, len(spatial)))
+    scales = [as_real(each, "scale_factor") for each in given]
     if len(scales) != len(spatial) or not all(0 < each < MOST for each in scales):
         raise ShapeError(f"scale_factor is a positive number, or {len(spatial)} of them, not {shown(scale_factor)}")
     lengths = tuple(math.floor(old * scale) for old, scale in zip(spatial, scales, strict=True))

@@ -9,18 +9,14 @@ from .._core.declaring.declare import compositional
 from .._core.values.shapes import size
 from ..errors import ShapeError
 from ..typing import Shape
+from .convolution import check_axes
 from .linalg import matmul, promoted
 from .manipulation import reshape
 from .windows import Lengths, Padding, Windows, as_lengths, as_padding, zeros_for
 
 
 def _check_shapes(name: str, axes: int, x: Array, weight: Array, bias: Array | None, groups: int) -> None:
-    if x.ndim not in (axes + 1, axes + 2) or weight.ndim != axes + 2:
-        spatial = ", ".join("DHW"[3 - axes :] if axes > 1 else "L")
-        raise ShapeError(
-            f"{name}() takes x of shape (N, C, {spatial}) or (C, {spatial}) and weight of {axes + 2} dimensions, "
-            f"not shapes {x.shape} and {weight.shape}"
-        )
+    check_axes(name, axes, x, weight)
     if groups < 1 or weight.shape[0] % groups or x.shape[-axes - 1] != weight.shape[0]:
         raise ShapeError(
             f"{name}() of {groups} groups: x of shape {x.shape} has {x.shape[-axes - 1]} channels, but weight of shape "
