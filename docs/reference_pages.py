@@ -55,6 +55,7 @@ EXTENSIONS = {
     "linalg": "Linear algebra: linalg",
     "fft": "Fourier transforms: fft",
     "nn": "Neural networks: nn",
+    "signal": "Signals: signal",
     "special": "Special functions: special",
     "optim": "Training: optim",
 }

@@ -23,7 +23,7 @@ ROOT = Path(ua.__file__).parent
 HEADER = "# Written by ``python -m tests.stubs`` from the declarations: change these instead."
 SPACES = {
     "functions/__init__.pyi": functions,
-    **{f"{name}.pyi": getattr(ua, name) for name in ("fft", "linalg", "nn", "special")},
+    **{f"{name}.pyi": getattr(ua, name) for name in ("fft", "linalg", "nn", "signal", "special")},
 }
 # What a call gives if it takes one, and where these are from.
 OTHERS = {"Container": "unifyarr.container.container", "Variable": "unifyarr.graph.core.basic"}

@@ -34,7 +34,7 @@ def test_every_name_of_the_standard_is_there(name: str) -> None:
 
 
 def test_all_lists_what_is_there() -> None:
-    for namespace in (ua, ua.linalg, ua.fft, ua.nn, ua.special, functions):
+    for namespace in (ua, ua.linalg, ua.fft, ua.nn, ua.signal, ua.special, functions):
         assert len(set(namespace.__all__)) == len(namespace.__all__)
         for name in namespace.__all__:
             assert hasattr(namespace, name), name
@@ -47,7 +47,7 @@ def test_every_function_is_declared_or_neither_takes_nor_gives_values() -> None:
             "broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type",
             "may_share_memory", "shares_memory",
         }, name  # fmt: skip
-    for namespace in (ua.linalg, ua.fft, ua.nn, ua.special):
+    for namespace in (ua.linalg, ua.fft, ua.nn, ua.signal, ua.special):
         assert all(hasattr(getattr(namespace, name), "declaration") for name in namespace.__all__)
 
 

@@ -37,7 +37,7 @@ FLOORS = [
     ("_core",),
     ("functions",),
     # Namespaces, made of functions, and what returns them.
-    ("linalg", "fft", "nn", "special", "on", "functions.backends"),
+    ("linalg", "fft", "nn", "signal", "special", "on", "functions.backends"),
     ("container",),
     ("derivatives", "batching"),
     ("transformations",),
@@ -147,7 +147,7 @@ def test_every_room_has_modules() -> None:
 
 
 def test_no_public_module_has_the_name_of_a_function() -> None:
-    for package in (ua, functions, ua.graph, ua.random, ua.linalg, ua.fft, ua.nn, ua.special):
+    for package in (ua, functions, ua.graph, ua.random, ua.linalg, ua.fft, ua.nn, ua.signal, ua.special):
         folder = Path(package.__file__ or "")
         if folder.name == "__init__.py":
             modules = {path.stem for path in folder.parent.iterdir() if not path.name.startswith("_")}

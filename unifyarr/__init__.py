@@ -14,7 +14,7 @@ from sys import modules as _modules
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import errors, fft, functions, linalg, nn, special, typing
+from . import errors, fft, functions, linalg, nn, signal, special, typing
 from ._clients import tell_clients as _tell_clients
 from ._core.arrays import array as _array
 from ._core.arrays.array import Array
@@ -158,6 +158,7 @@ __all__ = [
     "set_printoptions",
     "shard",
     "show_versions",
+    "signal",
     "special",
     "supports_inplace_updates",
     "switch",

@@ -1,7 +1,8 @@
-"""The extension ``fft`` of the standard: discrete Fourier transforms."""
+"""The extension ``fft`` of the standard, discrete Fourier transforms, with cosine transforms beside."""
 
 from __future__ import annotations
 
+from .functions.cosine_transforms import dct, idct
 from .functions.fft import (
     fft,
     fftfreq,
@@ -20,11 +21,13 @@ from .functions.fft import (
 )
 
 __all__ = [
+    "dct",
     "fft",
     "fftfreq",
     "fftn",
     "fftshift",
     "hfft",
+    "idct",
     "ifft",
     "ifftn",
     "ifftshift",

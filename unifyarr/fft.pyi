@@ -7,11 +7,13 @@ from .graph.core.basic import Variable
 from .typing import ArrayLike, BackendName, DTypeLike
 
 __all__ = [
+    "dct",
     "fft",
     "fftfreq",
     "fftn",
     "fftshift",
     "hfft",
+    "idct",
     "ifft",
     "ifftn",
     "ifftshift",
@@ -23,6 +25,12 @@ __all__ = [
     "rfftn",
 ]
 
+@overload
+def dct(x: ArrayLike, /, type: int = 2, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: Array | None = None) -> Array: ...
+@overload
+def dct(x: Container, /, type: int = 2, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: Container | None = None) -> Container: ...
+@overload
+def dct(x: Variable, /, type: int = 2, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: None = None) -> Variable: ...
 @overload
 def fft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: Array | None = None) -> Array: ...
 @overload
@@ -48,6 +56,12 @@ def hfft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "
 def hfft(x: Container, /, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: Container | None = None) -> Container: ...
 @overload
 def hfft(x: Variable, /, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: None = None) -> Variable: ...
+@overload
+def idct(x: ArrayLike, /, type: int = 2, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: Array | None = None) -> Array: ...
+@overload
+def idct(x: Container, /, type: int = 2, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: Container | None = None) -> Container: ...
+@overload
+def idct(x: Variable, /, type: int = 2, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: None = None) -> Variable: ...
 @overload
 def ifft(x: ArrayLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward", out: Array | None = None) -> Array: ...
 @overload

@@ -72,5 +72,6 @@ PUBLIC = [
     *(f"linalg.{name}" for name in ua.linalg.__all__),
     *(f"fft.{name}" for name in ua.fft.__all__),
     *(f"nn.{name}" for name in ua.nn.__all__),
+    *(f"signal.{name}" for name in ua.signal.__all__),
     *(f"special.{name}" for name in ua.special.__all__),
 ]

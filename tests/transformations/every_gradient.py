@@ -115,6 +115,7 @@ CONSTANT: dict[str, tuple[int | str, ...]] = {
         ("nn.cosine_similarity", "nn.group_norm", "nn.instance_norm", "nn.l2_normalize", "nn.layer_norm"), ("eps",)
     ),
     "nn.scaled_dot_product_attention": ("scale",),
+    "signal.kaiser": (1,),
 }
 # Derivatives that engines lack, and say so: by the engine and the direction, calls or functions.
 MISSING: dict[tuple[str, str], tuple[str, ...]] = {

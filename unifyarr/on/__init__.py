@@ -26,7 +26,7 @@ from .._core.engines.registry import available_backends, check_installed, entry_
 
 PACKAGE = __name__.rpartition(".")[0]
 # The modules of functions that a namespace has too.
-EXTENSIONS = ("linalg", "fft", "nn", "special")
+EXTENSIONS = ("linalg", "fft", "nn", "signal", "special")
 
 
 class Namespace(types.ModuleType):

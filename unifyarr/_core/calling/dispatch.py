@@ -174,6 +174,9 @@ def _source(declaration: Declaration, bound: bool) -> str:
     if otherwise_fast:
         parts.append(fill("if {mark}mode is None:\n    {fast}", mark=mark, fast=otherwise_fast))
     fast = "\n".join(parts) if len(parts) > 1 or fast else ""
+    if "type" in names:
+        # As in ``dct(x, type=2)``: there the builtin goes by another name.
+        fast = fast.replace("type(", f"{mark}type(")
     otherwise = f"return {mark}general({call})"
     check = ""
     if _catches(signature):
@@ -261,6 +264,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "DType": DType,
         "integers": integers,
         "told": told,
+        "type": type,
         "takes": takes_small,
         "put": put_small,
         "lists": frozenset({list, tuple}),

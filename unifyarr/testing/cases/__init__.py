@@ -15,7 +15,7 @@ import numpy as np
 
 from unifyarr._core.declaring.declare import DECLARATIONS
 
-from . import arrays, images, linear_algebra, networks, numbers, special
+from . import arrays, images, linear_algebra, networks, numbers, sequences, special
 from .table import CASES, RETURNING_SEVERAL, A, B, Case, J, K, case, line
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "linear_algebra",
     "networks",
     "numbers",
+    "sequences",
     "special",
 ]
 

@@ -1,0 +1,16 @@
+"""Signals: windows, transforms of short stretches and linear filters, mostly by SciPy's names."""
+
+from __future__ import annotations
+
+from .functions.short_time import istft, stft
+from .functions.signal_windows import bartlett, blackman, hamming, hann, kaiser
+
+__all__ = [
+    "bartlett",
+    "blackman",
+    "hamming",
+    "hann",
+    "istft",
+    "kaiser",
+    "stft",
+]
