@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .functions.filters import lfilter
 from .functions.short_time import istft, stft
 from .functions.signal_windows import bartlett, blackman, hamming, hann, kaiser
 
@@ -12,5 +13,6 @@ __all__ = [
     "hann",
     "istft",
     "kaiser",
+    "lfilter",
     "stft",
 ]

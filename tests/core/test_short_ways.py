@@ -29,6 +29,7 @@ LONG = {
     **dict.fromkeys(("nn.max_pool1d", "nn.avg_pool1d", "nn.fold", "nn.unfold", "signal.istft"), WRITES),
     **dict.fromkeys((f"nn.conv_transpose{axes}d" for axes in (1, 2, 3)), WRITES),
     **dict.fromkeys(("nn.scaled_dot_product_attention", "nn.multi_head_attention"), WRITES),
+    "signal.lfilter": "a part of the body is a compiled function",
     "nn.batch_norm": "may update its parameters",
     "nn.dropout": "draws numbers",
     "median": "a Python number becomes an array on the way",

@@ -27,5 +27,7 @@ functions: Any = SimpleNamespace()
 kernel_names: set[str] = set()
 # NumPy's names and signatures: what an array's methods are that the main namespace has otherwise.
 numpy: Any = _Later(f"{__name__.partition('.')[0]}.numpy")
+# Loops and compiled functions, which compositions are made of too.
+package: Any = _Later(__name__.partition(".")[0])
 # What NumPy's protocols call in the place of its functions.
 following: Any = _Later(f"{__name__.partition('.')[0]}.numpy._following")
