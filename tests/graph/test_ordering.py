@@ -89,3 +89,18 @@ def test_what_lies_as_in_an_eager_call_is_read_as_it_is() -> None:
 
     graph = ua.compile(means).graph(ua.ones((4, 6)), ua.ones((5, 6)))
     assert not any(isinstance(node.op, LaidOut) for node in graph.apply_nodes)
+
+
+def test_a_written_copy_of_a_broadcast_constant_has_memory_for_each_element() -> None:
+    def step(carry: ua.Array, x: ua.Array) -> Result:
+        z = ua.broadcast_to(ua.asarray(0.0), (2, 4)).copy()
+        z[:, :2] += carry[:, 2:] * x
+        z[:, 2:] += carry[:, :2] * x
+        return z + carry, ua.sum(z, axis=0)
+
+    def loop(carry: ua.Array, xs: ua.Array) -> Any:
+        return ua.scan(step, carry, xs)
+
+    carry, xs = ua.asarray([[1.1, 1.2, 1.3, 1.4]] * 2), ua.asarray(np.arange(8.0).reshape(2, 2, 2))
+    for found, expected in zip(ua.compile(loop)(carry, xs), loop(carry, xs), strict=True):
+        assert found.tolist() == expected.tolist()

@@ -102,12 +102,18 @@ class _Layouts:
 
 
 def _after(node: Apply, inputs: Sequence[Strides | None]) -> Sequence[Strides | None]:
-    if is_kernel(node, *WRITES):
+    if is_kernel(node, *WRITES) and not _repeats(node.inputs[0], inputs[0]):
         # An eager write is made in the memory of the array.
         return inputs[:1]
     strides = [each for each in inputs if each is not None]
     known = known_strides(node, strides) if len(strides) == len(inputs) else None
     return [None] * len(node.outputs) if known is None else known
+
+
+def _repeats(variable: Variable, strides: Strides | None) -> bool:
+    """Return whether elements are one in memory, as of a broadcast constant: there only a copy is written."""
+    lengths = known_type(variable).shape
+    return any(step == 0 and length != 1 for step, length in zip(strides or (), lengths, strict=False))
 
 
 def _possible(variable: Variable, strides: Strides | None) -> Sequence[Strides | None]:
