@@ -8,6 +8,7 @@ import io
 import json
 import operator
 import pickle
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -182,6 +183,89 @@ def test_the_tools_of_a_tree(backend: str) -> None:
     assert_leaves(Container.unflatten(spec, leaves[::-1]), VALUES[::-1])
     assert c.to_backend("numpy").w.backend == "numpy"
     assert c.to_device(c.w.device).w.device == c.w.device
+
+
+@pytest.mark.parametrize(
+    ("patterns", "paths"),
+    [
+        (("layers/*/w",), ["layers/0/w", "layers/1/w"]),
+        (("**/b",), ["b", "layers/0/b"]),
+        (("layers/[1-9]",), ["layers/1/w"]),
+        (("layers",), ["layers/0/b", "layers/0/w", "layers/1/w"]),
+        (("b", "?ayers/0/w"), ["b", "layers/0/w"]),
+        (("**",), ["b", "layers/0/b", "layers/0/w", "layers/1/w"]),
+        (("**/0/**/w",), ["layers/0/w"]),
+    ],
+)
+def test_leaves_are_selected_by_patterns(backend: str, patterns: tuple[str, ...], paths: list[str]) -> None:
+    c = Container(b=ua.ones(1), layers=[{"w": ua.ones(2), "b": ua.ones(3)}, {"w": ua.ones(4)}])
+    found = c.select(*patterns)
+    assert sorted(x.shape for x in found.leaves()) == sorted(c[path].shape for path in paths)
+    found *= 0
+    assert {path for path, x in zip(c.paths(), c.leaves(), strict=True) if not ua.any(x)} == set(paths)
+
+
+def test_a_pattern_that_names_nothing_is_an_error(backend: str) -> None:
+    c = Container(layers=[{"w": ua.ones(2)}])
+    for wrong, error in {
+        "layers/*/v": KeyError,
+        "w": KeyError,
+        "layers//w": ValueError,
+        "layers/0/w/x": KeyError,
+    }.items():
+        with pytest.raises(error, match=re.escape(wrong)):
+            c.select("layers/0/w", wrong)
+    with pytest.raises(TypeError, match="a pattern of paths"):
+        c.select(0)  # type: ignore[arg-type]
+    assert c.select().paths() == []
+
+
+def test_leaves_are_selected_in_compiled_functions_and_derivatives(backend: str) -> None:
+    c = Container(layers=[{"w": ua.ones(2), "b": ua.ones(3)}, {"w": ua.ones(4)}])
+
+    def decayed(c: Container) -> ua.Array:
+        return ua.sum(c.select("**/w") ** 2).reduce()  # type: ignore[no-any-return]
+
+    found = ua.grad(decayed)(c)
+    assert_leaves(found, [np.zeros(3), np.full(2, 2.0), np.full(4, 2.0)])
+    assert_same(ua.compile(decayed)(c), 6.0)
+
+    def shrunk(c: Container) -> None:
+        weights = c.select("**/w")
+        weights *= 0.5
+
+    ua.compile(shrunk)(c)
+    assert_leaves(c, [np.ones(3), np.full(2, 0.5), np.full(4, 0.5)])
+
+
+def test_diff_structure_names_what_has_another_place_shape_or_dtype(backend: str) -> None:
+    c = sample()
+    assert c.diff_structure(c * 2) == {}
+    other = Container(w=ua.ones((2, 3)), layers=[{"b": ua.ones(2, dtype="float32")}], more={"x": [1, 2.0]})
+    assert c.diff_structure(other) == {
+        "layers/0/b": ("float64 (2,)", "float32 (2,)"),
+        "layers/1": ("float64 ()", "nothing"),
+        "more/x/0": ("nothing", "int64 ()"),
+        "more/x/1": ("nothing", "float64 ()"),
+        "w": ("float64 (2, 2)", "float64 (2, 3)"),
+    }
+    assert Container(a={}, b=1.0).diff_structure(Container(a=[], b={"c": 1.0})) == {
+        "a": ("a container of names", "a list of length 0"),
+        "b": ("float64 ()", "a container of names"),
+    }
+    with pytest.raises(TypeError, match="takes containers"):
+        c.diff_structure({})  # type: ignore[arg-type]
+
+
+def test_stacked_containers_compile_and_have_derivatives(backend: str) -> None:
+    c = Container(a=ua.asarray([1.0, 2.0]), b=[ua.asarray(3.0)])
+
+    def weighted(c: Container) -> ua.Array:
+        first, second = ua.unstack(ua.stack([c, 3 * c]))
+        return ua.sum(first * second).reduce()  # type: ignore[no-any-return]
+
+    assert_same(ua.compile(weighted)(c), 42.0)
+    assert_leaves(ua.grad(weighted)(c), [np.array([6.0, 12.0]), np.array(18.0)])
 
 
 def test_diff_names_what_differs(backend: str) -> None:

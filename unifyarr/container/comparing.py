@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,15 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.arrays.ownership import read
 from .._core.engines.tracing import current
-from .tree import Tree
+from .tree import Tree, order_of
 
 # Of these nothing is deeper.
 _ARRAYS = frozenset({Array})
 
 
-def _what(x: Any) -> str:
+def _what(x: Any, types: bool) -> str:
     if not isinstance(x, Tree):
-        return "an array"
+        return f"{x.dtype} {x.shape}" if types else "an array"
     return "a container of names" if x._container_type is dict else f"a {x._container_type.__name__} of length {len(x)}"
 
 
@@ -33,29 +34,47 @@ def _is_alike(first: Any, second: Any) -> bool:
     return _ARRAYS.issuperset(map(type, one.values())) and _ARRAYS.issuperset(map(type, other.values()))
 
 
-def difference(first: Any, second: Any, path: str) -> tuple[str, str, str] | None:
-    """Return the first path at which two nests differ, and a description of the item of each there."""
-    if type(first) is type(second) and _is_alike(first, second):
-        return None
-    inside = isinstance(first, Tree)
-    if inside is not isinstance(second, Tree):
-        return path, _what(first), _what(second)
-    if not inside:
-        return None
-    if first._container_type is not second._container_type or (
-        first._container_type is not dict and len(first) != len(second)
-    ):
-        return path, _what(first), _what(second)
+def differences(first: Any, second: Any, path: str = "", *, types: bool = False) -> Iterator[tuple[str, str, str]]:
+    """Yield the paths at which two nests differ, and a description of the item of each there.
+
+    With ``types``, arrays of different shapes or dtypes differ too, and what one nest lacks is told leaf by leaf.
+    """
+    if not types and type(first) is type(second) and _is_alike(first, second):
+        return
+    if not (isinstance(first, Tree) and isinstance(second, Tree) and _is_one_node(first, second, types)):
+        one, other = _what(first, types), _what(second, types)
+        if one != other:
+            yield path, one, other
+        return
     for name in sorted(first._items.keys() | second._items.keys()):
         deeper = f"{path}/{name}" if path else name
         if name not in second._items:
-            return deeper, _what(first._items[name]), "nothing"
-        if name not in first._items:
-            return deeper, "nothing", _what(second._items[name])
-        found = difference(first._items[name], second._items[name], deeper)
-        if found is not None:
-            return found
-    return None
+            yield from ((place, what, "nothing") for place, what in _told(first._items[name], deeper, types))
+        elif name not in first._items:
+            yield from ((place, "nothing", what) for place, what in _told(second._items[name], deeper, types))
+        else:
+            yield from differences(first._items[name], second._items[name], deeper, types=types)
+
+
+def difference(first: Any, second: Any, path: str) -> tuple[str, str, str] | None:
+    """Return the first path at which two nests differ, and a description of the item of each there."""
+    return next(differences(first, second, path), None)
+
+
+def _is_one_node(first: Tree, second: Tree, types: bool) -> bool:
+    # Whether two nodes are compared item by item.
+    if first._container_type is not second._container_type:
+        return False
+    return types or first._container_type is dict or len(first) == len(second)
+
+
+def _told(x: Any, path: str, types: bool) -> Iterator[tuple[str, str]]:
+    # What stands at a path, or at each leaf below it.
+    if not types or not isinstance(x, Tree) or not x._items:
+        yield path, _what(x, types)
+        return
+    for name in order_of(x):
+        yield from _told(x._items[name], f"{path}/{name}", types)
 
 
 def agree(first: Array | None, second: Array | None, rtol: float, atol: float) -> bool:

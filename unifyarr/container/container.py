@@ -15,7 +15,8 @@ from .._core.arrays.operators import Operators
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import as_real, check_callable
 from ..errors import StructureError
-from .comparing import agree, difference
+from .comparing import agree, difference, differences
+from .selecting import matching
 from .tree import Tree, as_item, made, order_of, set_items
 
 if TYPE_CHECKING:
@@ -221,6 +222,35 @@ class Container(Operators, Tree):
         check_callable(predicate, "filter() of a container")
         return self.prune(*(p for p, x in zip(self.paths(), self.leaves(), strict=True) if not predicate(p, x)))
 
+    def select(self, *patterns: str) -> Container:
+        """Return a container of the leaves whose paths one of some patterns names, sharing the arrays; see ``filter``.
+
+        Parameters
+        ----------
+        patterns
+            Paths in which a name may have the wildcards ``*``, ``?`` and ``[...]`` of file names. A name ``**`` stands
+            for any number of names. What names a node selects all leaves in it.
+
+        Raises
+        ------
+        KeyError
+            If a pattern names no leaf.
+
+        Examples
+        --------
+        >>> import unifyarr as ua
+        >>> c = ua.Container(layers=[{"w": ua.ones(2), "b": ua.ones(1)}, {"w": ua.ones(3), "b": ua.ones(1)}])
+        >>> c.select("layers/*/b").paths()
+        ['layers/0/b', 'layers/1/b']
+        >>> frozen = c.select("**/w")
+        >>> frozen *= 0
+        >>> c.layers[0].w
+        array([0., 0.])
+        """
+        paths = self.paths()
+        kept = matching(paths, patterns)
+        return self.prune(*(path for path in paths if path not in kept))
+
     def prune(self, *keys: str) -> Container:
         """Return a container without the items at some paths, and without empty containers.
 
@@ -271,6 +301,26 @@ class Container(Operators, Tree):
         mine, theirs = (dict(zip(each.paths(), each.leaves(), strict=True)) for each in (self, other))
         pairs = {path: (mine.get(path), theirs.get(path)) for path in mine | theirs}
         return {path: pair for path, pair in pairs.items() if not agree(*pair, rtol, atol)}
+
+    def diff_structure(self, other: Container, /) -> dict[str, tuple[str, str]]:
+        """Return the paths at which names, lengths, shapes or dtypes of two containers differ, and what stands there.
+
+        Values aren't read; ``diff`` compares them.
+
+        Parameters
+        ----------
+        other
+            Another container, of any structure.
+
+        Examples
+        --------
+        >>> import unifyarr as ua
+        >>> c = ua.Container(w=ua.ones((2, 3)), b=ua.ones(3))
+        >>> c.diff_structure(ua.Container(w=ua.ones((2, 4))))
+        {'b': ('float64 (3,)', 'nothing'), 'w': ('float64 (2, 3)', 'float64 (2, 4)')}
+        """
+        _check_container(other, "diff_structure()")
+        return {path: (mine, theirs) for path, mine, theirs in differences(self, other, types=True)}
 
     @overload
     def reduce(self, function: None = None, initial: ArrayLike | None = None) -> Array: ...
