@@ -211,6 +211,8 @@ def jax_by_hand(*, whole: bool) -> Maker:
 
 
 CONTENDERS: dict[Name, Maker] = {
+    ("numpy", "unifyarr"): ours("numpy"),
+    ("numpy", "unifyarr, not compiled"): ours("numpy", compile=eager),
     ("torch", "by hand *"): torch_by_hand,
     ("torch", "unifyarr"): ours("torch"),
     ("torch", "unifyarr, not compiled"): ours("torch", compile=eager),
@@ -243,6 +245,17 @@ def report(losses: dict[Name, list[float]], times: dict[Name, list[tuple[float, 
         print(f"{engine:12}{what:26}{numbers}{apart:>12.1e}")
 
 
+def start(steps: int) -> tuple[Any, list[np.ndarray]]:
+    """Return the parameters of a model that has learned nothing yet, and the texts of so many steps."""
+    alphabet = sorted(set(example.corpus()))
+    with ua.use_backend("numpy"):
+        generator = ua.random.Generator(seed=0)
+        params = example.parameters(generator, len(alphabet))
+        text = ua.asarray([alphabet.index(character) for character in example.corpus()])
+        texts = [np.asarray(example.batch(text, generator)) for _ in range(steps)]
+    return optree.tree_map(np.asarray, params.to_dict()), texts
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=50)
@@ -250,13 +263,7 @@ def main() -> None:
     options = parser.parse_args()
     installed = [each for each in options.engines.split(",") if importlib.util.find_spec(each) is not None]
 
-    alphabet = sorted(set(example.corpus()))
-    with ua.use_backend("numpy"):
-        generator = ua.random.Generator(seed=0)
-        params = example.parameters(generator, len(alphabet))
-        text = ua.asarray([alphabet.index(character) for character in example.corpus()])
-        texts = [np.asarray(example.batch(text, generator)) for _ in range(options.steps)]
-    tree = optree.tree_map(np.asarray, params.to_dict())
+    tree, texts = start(options.steps)
     wanted = {name: make for name, make in CONTENDERS.items() if name[0] in installed}
     if "jax" in installed:
         # Its backend, once loaded, lets JAX have 64 bits.

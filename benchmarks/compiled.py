@@ -21,7 +21,6 @@ import argparse
 import contextlib
 import ctypes
 import gc
-import importlib.metadata
 import json
 import os
 import statistics
@@ -61,6 +60,7 @@ from benchmarks.programs import (
     grids,
     kmeans,
     networks,
+    values,
     wave,
 )
 from tests.allocations import of_torch
@@ -154,7 +154,7 @@ def prepared(
             if contender.name == BY_LOOPS:
                 os.environ["UNIFYARR_CC"] = ""
             run = contender.make(*(x.copy() for x in arrays))
-            result = np.asarray(run()).copy()
+            result = values(run())
         # RuntimeError is what torch and TensorFlow raise where they can't compile.
         except (Missing, ImportError, RuntimeError) as error:
             yield contender, str(error).splitlines()[0]
@@ -173,13 +173,21 @@ def timed(run: Run, count: int) -> tuple[float, float]:
     return (time.perf_counter() - clock) / count, (time.process_time() - process) / count
 
 
+def repeats(run: Run) -> int:
+    """Return how many runs take as many seconds as a measurement should; the first one tells little of a short one."""
+    seconds = timed(run, 1)[0]
+    if seconds < LEAST / 20:
+        seconds = timed(run, 20)[0]
+    return max(1, round(LEAST / max(seconds, 1e-6)))
+
+
 def measured(runs: dict[Name, Run], rounds: int) -> dict[Name, Figures]:
     """Return the figures of contenders that take turns."""
     gc.collect()
     for run in runs.values():
         # A compiled function's second call makes what serves all further ones.
         run()
-    counts = {name: max(1, round(LEAST / max(timed(run, 1)[0], 1e-6))) for name, run in runs.items()}
+    counts = {name: repeats(run) for name, run in runs.items()}
     times: dict[Name, list[tuple[float, float]]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
@@ -315,12 +323,7 @@ def main() -> None:
     options = parser.parse_args()
     ua.set_num_threads(options.threads)
     engines = options.engines.split(",")
-    versions = {each: each for each in DISTRIBUTIONS}
-    for each in DISTRIBUTIONS:
-        try:
-            versions[each] += f" {importlib.metadata.version(each)}"
-        except importlib.metadata.PackageNotFoundError:
-            versions[each] += " isn't installed"
+    versions = figure.versions(DISTRIBUTIONS)
     print(", ".join(versions.values()))
     lines: list[str] = []
     table: list[dict[str, Any]] = []

@@ -49,3 +49,15 @@ def arguments() -> list[str]:
 def rounded(value: float | None) -> float | None:
     """Return a value in three digits."""
     return None if value is None else float(f"{value:.3g}")
+
+
+def versions(distributions: Iterable[str]) -> dict[str, str]:
+    """Return each package with its version, or with that it isn't installed."""
+
+    def said(name: str) -> str:
+        try:
+            return f"{name} {importlib.metadata.version(name)}"
+        except importlib.metadata.PackageNotFoundError:
+            return f"{name} isn't installed"
+
+    return {name: said(name) for name in distributions}

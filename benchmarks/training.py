@@ -19,6 +19,7 @@ import json
 import statistics
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,10 @@ def outputs(xp: Any, params: Any, x: Any) -> Any:
     return x @ params[-1][0] + params[-1][1]
 
 
-def ours(engine: str) -> Callable[[Task], Made]:
+compiled = partial(ua.compile, wait=True)
+
+
+def ours(engine: str, compile: Callable[..., Any] = compiled) -> Callable[[Task], Made]:
     def make(task: Task) -> Made:
         made = [ua.asarray(each, backend=engine, copy=True) for each in (*task.weights, *task.biases)]
         params = ua.Container(list(zip(made[: len(made) // 2], made[len(made) // 2 :], strict=True)))
@@ -79,7 +83,7 @@ def ours(engine: str) -> Callable[[Task], Made]:
             found = outputs(ua, params, x)
             return ua.mean((found - data) ** 2) if task.loss == "squares" else ua.nn.cross_entropy(found, data)
 
-        @ua.compile(wait=True)
+        @compile
         def step(params: ua.Container, state: ua.Container, x: ua.Array, data: ua.Array) -> ua.Array:
             value, gradient = ua.value_and_grad(loss)(params, x, data)
             optimizer.update(params, gradient, state)

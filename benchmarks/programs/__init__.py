@@ -1,4 +1,4 @@
-"""The programs that ``benchmarks/compiled.py`` runs: one a file, as its author would write it for each contender."""
+"""The programs of ``compiled.py`` and ``gradients.py``: one a file, as its author would write it for each contender."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ ENGINES = ("numpy", "torch", "jax", "tensorflow")
 PLAIN, BY_HAND, DONATED, FUNCTION = "plain", "by hand, out=", "jit, donated", "tf.function"
 EAGER = "eager, .at[].set"
 COMPILED, THROUGH_JAX = "unifyarr", "unifyarr, backend=jax"
+NOT_COMPILED = "unifyarr, eager"
 # By NumPy's loops alone, as without a C compiler.
 BY_LOOPS = "unifyarr, no compiler"
 # A loop that is written by hand; and PyTensor's two ways to compile, with their modes.
@@ -76,6 +77,21 @@ class Program:
             self.contender(engine, COMPILED)(maker(engine, wait=True))
         self.contender("numpy", BY_LOOPS)(maker("numpy"))
         self.contender("numpy", THROUGH_JAX)(maker("numpy", backend="jax"))
+        return make
+
+    def both(self, make: Maker) -> Maker:
+        """Add a program of unifyarr on each engine, compiled and eager: ``make(compile, arrays of the engine)``."""
+
+        def maker(engine: str, compile: Callable[..., Any]) -> Maker:
+            def on_engine(*arrays: np.ndarray) -> Callable[[], Any]:
+                require(engine)
+                return make(compile, *(ua.asarray(x, backend=engine, copy=True) for x in arrays))
+
+            return on_engine
+
+        for engine in ENGINES:
+            self.contender(engine, COMPILED)(maker(engine, partial(ua.compile, wait=True)))
+            self.contender(engine, NOT_COMPILED)(maker(engine, lambda function: function))
         return make
 
     def pytensor(self, make: Callable[..., Callable[[], Any]]) -> Any:
@@ -173,10 +189,22 @@ def require(*modules: str) -> None:
 
 def done(x: Any) -> Any:
     """Return what was computed, when it's computed: JAX works on after its functions have returned."""
+    if isinstance(x, tuple):
+        return tuple(map(done, x))
     # ``x.native`` would hand the native out, so that the next write to it copies.
     native = peek(x) if type(x) is ua.Array else x
     wait = getattr(native, "block_until_ready", None)
     return x if wait is None else (wait(), x)[1]
+
+
+def values(found: Any) -> np.ndarray:
+    """Return all numbers of a nest of arrays, or of the nest that a function returns."""
+    found = found() if callable(found) else found
+    if isinstance(found, ua.Container):
+        found = found.leaves()
+    if isinstance(found, (tuple, list)):
+        return np.concatenate([values(each).ravel() for each in found])
+    return np.array(found)
 
 
 def natives(engine: str, arrays: Sequence[np.ndarray]) -> list[Any]:
