@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 import unifyarr as ua
 
@@ -145,6 +146,37 @@ def test_gradients(backend: str, case: str) -> None:
     far = np.array([[0.0, -np.inf, 1e300], [-1e300, 0.0, 1e4]])
     if case != "smoothed":
         assert np.isfinite(gradient(backend, loss, far)[:, [0, 2]]).all()
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_derivatives_in_closed_form(backend: str, case: str, compiled: bool) -> None:
+    target, options = CASES[case]
+    values = (
+        np.array([[0.3, -np.inf, 0.3], [-2.0, 40.0, 2.5]]) if case == "indices" else np.array([[0.3, 0.3, -9.0]] * 2)
+    )
+    weight = np.array([1.0, 2.0, 0.5])
+    if target.dtype.kind == "f":
+        shares, rows = target * weight, np.array([0.5, 0.5])
+    else:
+        spread = options.get("label_smoothing", 0.0)
+        shares = (1 - spread) * np.where(np.arange(3) == target[:, None], weight, 0) + spread / 3 * weight
+        rows = np.where(target == -100, 0, 1 if case == "smoothed" else 2.0)
+    p = special.softmax(values, axis=1)
+    totals = (rows * shares.sum(1))[:, None]
+
+    def loss(x: ua.Array) -> ua.Array:
+        return ua.nn.cross_entropy(x, ua.asarray(target), ua.asarray(weight), **options)
+
+    first, second = ua.grad(loss), ua.grad(lambda x: ua.grad(loss)(x)[0, 2])
+    if compiled:
+        first, second = ua.compile(first), ua.compile(second)
+    x = ua.asarray(values)
+    np.testing.assert_allclose(as_numpy(first(x)), p * totals - shares * rows[:, None], rtol=1e-12, atol=1e-15)
+    # Of one element of the gradient: probabilities times the unit vector less probabilities.
+    expected = np.zeros((2, 3))
+    expected[0] = totals[0] * p[0, 2] * (np.arange(3) == 2) - totals[0] * p[0, 2] * p[0]
+    np.testing.assert_allclose(as_numpy(second(x)), expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("of_target", [True, False])

@@ -176,3 +176,13 @@ ERRORS: dict[str, tuple[str, Any, dict[str, Any], type[BaseException]]] = {
 def test_errors(backend: str, case: str) -> None:
     name, values, options, error = ERRORS[case]
     assert_raises(error, getattr(ua.nn, name), ua.asarray(values), **options, out=ua.ones(values.shape))
+
+
+@pytest.mark.parametrize("name", [*ALONG, "logsumexp"])
+def test_derivatives_dont_go_through_the_maximum(backend: str, name: str) -> None:
+    def gradient_of(x: ua.Array) -> ua.Array:
+        return ua.grad(lambda y: ua.sum(ua.square(getattr(ua.nn, name)(y, axis=1))))(x)
+
+    graph = ua.graph.trace(gradient_of, ua.asarray([[1.0, 2.0, 2.0], [0.5, -1.0, 3.0]]))
+    # Of equal elements a maximum has shares.
+    assert "equal" not in [each.op.name for each in graph.toposort()]

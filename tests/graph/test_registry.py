@@ -38,6 +38,7 @@ OURS = [
     "read_what_was_written",
     "write_once",
     "no_power",
+    "no_broadcast",
     "read_behind_writes",
     "fold_constants",
     "merge",

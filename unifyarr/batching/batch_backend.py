@@ -170,6 +170,9 @@ class BatchBackend(Backend[Batched]):
     def carries_derivative(self, native: Batched) -> bool:
         return self.base.carries_derivative(native.value)
 
+    def held_fixed(self, native: Batched) -> Batched:
+        return Batched(self.base.held_fixed(native.value), native.is_constant, native.layout)
+
 
 def any_of(base: Handle, value: Any) -> Any:
     """Return whether a condition holds for one element of a batch at least."""

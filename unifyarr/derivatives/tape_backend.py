@@ -187,3 +187,6 @@ class TapeBackend(Backend[Taped]):
         if native.entry is not None:
             check_running()
         return native.entry is not None or self.base.carries_derivative(native.value)
+
+    def held_fixed(self, native: Taped) -> Taped:
+        return Taped(self.base.held_fixed(native.value), None, 0, native.layout)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .._core.arrays.array import Array
+from .._core.arrays.array import Array, wrap
 from .._core.arrays.convert import as_real_floating, as_single
+from .._core.arrays.ownership import read
 from .._core.arrays.scratch import reuse, room
 from .._core.calling.invoke import attempt
 from .._core.declaring.declare import compositional, mixed
@@ -98,7 +99,7 @@ def logsumexp(
         # The sum of no elements is 0, whose logarithm is -inf.
         return subtract(sum(x, axis=axes, keepdims=keepdims), float("inf"))
     dtype, x = x.dtype, as_single(x)
-    greatest = max(x, axis=axes, keepdims=True)
+    greatest = _greatest(x, axes)
     # inf - inf would be NaN: subtract the greatest finite number instead, which leaves an infinity infinite.
     bound = float(finfo(x.dtype).max)
     powers = subtract(x, clip(greatest, -bound, bound))
@@ -109,6 +110,12 @@ def logsumexp(
     return result.reshape(reduced(x.shape, axes, keepdims)).astype(dtype, copy=False)
 
 
+def _greatest(x: Array, axis: int | tuple[int, ...]) -> Array:
+    """Return the maximum along axes, which stay: a constant to derivatives, since what is subtracted cancels out."""
+    greatest = max(x, axis=axis, keepdims=True)
+    return wrap(greatest._backend.held_fixed(read(greatest)), greatest._backend)
+
+
 def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
     """Return ``x`` minus its maximum along an axis, and the logarithm of the sum of the exponentials of that.
 
@@ -117,7 +124,7 @@ def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
     if 0 in x.shape:
         # No maximum to subtract.
         return exp(x), sum(x, axis=axis, keepdims=True)
-    greatest = max(x, axis=axis, keepdims=True)
+    greatest = _greatest(x, axis)
     shifted = subtract(x, greatest, out=out)
     powers = exp(shifted, out=reuse(shifted))
     total = log(sum(powers, axis=axis, keepdims=True))
@@ -130,7 +137,7 @@ def total_of(x: Array, axis: int) -> tuple[Array, Array]:
     if 0 in x.shape:
         zero = sum(x, axis=axis, keepdims=True)
         return zero, zero
-    greatest = max(x, axis=axis, keepdims=True)
+    greatest = _greatest(x, axis)
     powers = subtract(x, greatest)
     powers = exp(powers, out=reuse(powers))
     return greatest, log(sum(powers, axis=axis, keepdims=True))
@@ -179,7 +186,7 @@ def softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
         # No maximum to subtract.
         return exp(x)
     dtype, x = x.dtype, as_single(x)
-    exponents = subtract(x, max(x, axis=axis, keepdims=True), out=room(out, x.shape, x.dtype))
+    exponents = subtract(x, _greatest(x, axis), out=room(out, x.shape, x.dtype))
     powers = exp(exponents, out=reuse(exponents))
     total = sum(powers, axis=axis, keepdims=True)
     return divide(powers, total, out=reuse(powers)).astype(dtype, copy=False)

@@ -70,3 +70,7 @@ class Tracing(Values[Native]):
     def carries_derivative(self, native: Native) -> bool:
         """Return whether a derivative is being taken through this native, which must not leave the engine then."""
         return False
+
+    def held_fixed(self, native: Native) -> Native:
+        """Return a native by which nothing that is computed changes: derivatives of ours needn't go through it."""
+        return native

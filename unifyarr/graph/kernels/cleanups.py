@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from ..._core.engines.handle import Handle
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
 from .hosting import is_users
-from .kernelop import COPY, KernelOp, goes_backwards, is_kernel, kernel_op
+from .kernelop import COPY, KernelOp, goes_backwards, is_elementwise, is_kernel, kernel_op
 
 # A folded constant has at most this many elements. A larger one is computed at each call, so that it holds no memory.
 SMALL = 4096
@@ -108,7 +110,27 @@ def no_power(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     return Apply(kernel_op(_backend(node), name, {}), [x], [x.type]).outputs
 
 
-RULES: tuple[Rule, ...] = (no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once, no_power)
+def no_broadcast(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Drop the broadcast of an operand where the others have the shape of the result: elementwise kernels do it too."""
+    if not any(is_kernel(x.owner, "broadcast_to") for x in node.inputs) or not is_elementwise(node):
+        return None
+    inputs = list(node.inputs)
+    for place, x in enumerate(inputs):
+        if x.owner is None or not is_kernel(x.owner, "broadcast_to"):
+            continue
+        given = [*inputs[:place], x.owner.inputs[0], *inputs[place + 1 :]]
+        shapes = [None if each.type is None else each.type.shape for each in (*given, *node.outputs)]
+        # Of one element engines may compute otherwise.
+        if any(shape is None or None in shape for shape in shapes) or prod(_shape(given[place])) == 1:
+            continue
+        if np.broadcast_shapes(*shapes[:-1]) == shapes[-1]:  # type: ignore[arg-type]
+            inputs = given
+    return None if inputs == list(node.inputs) else _applied(node, inputs)
+
+
+RULES: tuple[Rule, ...] = (
+    *(no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once, no_power, no_broadcast),
+)
 
 
 def is_on_mutable(node: Apply) -> bool:

@@ -206,6 +206,11 @@ def is_kernel(node: Apply | None, *names: str) -> bool:
     return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
 
 
+def is_elementwise(node: Apply) -> bool:
+    """Return whether a node is an elementwise kernel, which broadcasts its operands."""
+    return isinstance(node.op, KernelOp) and _is_elementwise(node.op.name)
+
+
 def goes_backwards(variable: Variable) -> bool:
     """Return whether floats are read by negative steps: some of NumPy's loops give other last bits than of a copy."""
     if variable.type is None or variable.type.dtype.kind not in "fc":

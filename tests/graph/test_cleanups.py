@@ -1,0 +1,36 @@
+"""What is dropped from a graph because the kernel that reads it does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+
+from ..oracle import as_numpy
+
+ROWS = np.linspace(-2.0, 3.0, 12).reshape(3, 4)
+BROADCASTS: dict[str, tuple[Callable[[ua.Array, ua.Array], ua.Array], tuple[int, ...], int]] = {
+    "a row": (lambda x, y: ua.multiply(x, ua.broadcast_to(y, (3, 4))), (4,), 0),
+    "a column": (lambda x, y: ua.divide(ua.broadcast_to(y, (3, 4)), x), (3, 1), 0),
+    "both sides": (lambda x, y: ua.add(ua.broadcast_to(x[0], (3, 4)), ua.broadcast_to(y, (3, 4))), (3, 1), 0),
+    "nothing else has the shape": (lambda x, y: ua.sin(ua.broadcast_to(y, (3, 4))), (4,), 1),
+    "one element": (lambda x, y: ua.pow(ua.exp(x), ua.broadcast_to(y, (3, 4))), (), 1),
+    "no elementwise function": (lambda x, y: ua.stack([x, ua.broadcast_to(y, (3, 4))]), (4,), 1),
+}
+
+
+@pytest.mark.parametrize("name", BROADCASTS)
+def test_broadcasts_that_elementwise_functions_do(backend: str, name: str) -> None:
+    function, shape, left = BROADCASTS[name]
+    values = np.resize(ROWS + 0.5, shape)
+    x, y = ua.asarray(ROWS), ua.asarray(values)
+    compiled = ua.compile(function, exclude=["fuse"])
+    expected = as_numpy(function(x, y))
+    if backend in ("numpy", "torch"):
+        np.testing.assert_array_equal(as_numpy(compiled(x, y)), expected)
+    else:
+        np.testing.assert_allclose(as_numpy(compiled(x, y)), expected, rtol=1e-15)
+    assert [each.op.name for each in compiled.graph(x, y).toposort()].count("broadcast_to") == left
