@@ -10,11 +10,12 @@ import numpy as np
 
 import unifyarr as ua
 import unifyarr.numpy
-from unifyarr._core.declaring.declare import DECLARATIONS, Declaration
+from unifyarr._core.declaring.declare import Declaration
 from unifyarr._core.engines.handle import Handle
 from unifyarr._core.engines.registry import load
 from unifyarr.backends import Ability
 from unifyarr.numpy._absent import REASONS
+from unifyarr.testing.declarations import DECLARATIONS
 
 HERE = Path(__file__).parent
 MARKS = {

@@ -241,6 +241,19 @@ def test_importing_loads_no_engine_and_prints_nothing() -> None:
     assert (result.stdout, result.stderr, result.returncode) == ("[]\n", "", 0)
 
 
+def test_importing_leaves_the_namespaces_for_later() -> None:
+    code = (
+        "import sys, unifyarr as ua; ua.zeros(3) + 1\n"
+        "from unifyarr._core.engines.kernels import LATER, kernel_names\n"
+        "spaces, before = ['fft', 'linalg', 'nn', 'signal', 'special'], {*kernel_names}\n"
+        "print([name for name in spaces if f'unifyarr.{name}' in sys.modules])\n"
+        "[getattr(ua, name) for name in spaces]\n"
+        "print(sorted(LATER ^ ({*kernel_names} - before)))"
+    )
+    result = run(code)
+    assert (result.stdout, result.stderr) == ("[]\n[]\n", "")
+
+
 def test_importing_leaves_for_later_what_no_import_needs() -> None:
     code = (
         "import numpy, sys; before = {*sys.modules}; import unifyarr; "

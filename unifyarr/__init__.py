@@ -14,12 +14,11 @@ from sys import modules as _modules
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import errors, fft, functions, linalg, nn, signal, special, typing
+from . import errors, functions, typing
 from ._clients import tell_clients as _tell_clients
 from ._core.arrays import array as _array
 from ._core.arrays.array import Array
 from ._core.arrays.printing import get_printoptions, printoptions, set_printoptions
-from ._core.declaring.op import op
 from ._core.engines.current import set_backend, use_backend
 from ._core.engines.dtypes import (  # fmt: skip
     bfloat16,
@@ -46,7 +45,6 @@ from .container.container import Container
 from .functions import *  # noqa: F403
 from .functions.backends import array_namespace, current_backend, shard, to_backend
 from .functions.constants import e, inf, nan, newaxis, pi
-from .functions.deferring import compute, from_zarr, persist, using_chunks
 from .functions.inplace import (
     assert_supports_inplace,
     inplace_arrays_supported,
@@ -58,13 +56,15 @@ from .functions.inplace import (
     supports_inplace_updates,
     variable,
 )
-from .functions.inspection import Info
 
 if _TYPE_CHECKING:
-    from . import graph, on, optim, random
+    from . import fft, graph, linalg, nn, on, optim, random, signal, special
+    from ._core.declaring.op import op
     from ._portable import portable
     from ._versions import show_versions
     from .control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
+    from .functions.deferring import compute, from_zarr, persist, using_chunks
+    from .functions.inspection import Info
     from .graph.compiling import compile
     from .graph.fusion.threads import get_num_threads, set_num_threads
     from .transformations import (
@@ -181,16 +181,15 @@ __all__ += functions.__all__
 
 # Names that are imported when first used, so that ``import unifyarr`` stays fast: name -> module.
 _LATER = {
+    **{module: module for module in ("fft", "graph", "linalg", "nn", "on", "optim", "random", "signal", "special")},
     "compile": "graph.compiling",
     "get_num_threads": "graph.fusion.threads",
-    "graph": "graph",
-    "on": "on",
-    "optim": "optim",
+    "op": "_core.declaring.op",
     "portable": "_portable",
-    "random": "random",
     "set_num_threads": "graph.fusion.threads",
     "show_versions": "_versions",
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
+    **dict.fromkeys(("compute", "from_zarr", "persist", "using_chunks"), "functions.deferring"),
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp"), "transformations"),
     **dict.fromkeys(("jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"), "transformations"),
 }
@@ -221,5 +220,6 @@ def __array_namespace_info__() -> Info:
     unifyarr.int64
     """
     from ._core.engines.current import current
+    from .functions.inspection import Info
 
     return Info(current())

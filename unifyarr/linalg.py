@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from .functions.linalg import matmul, matrix_transpose, tensordot, vecdot
+from .functions.linalg import diagonal, matmul, matrix_transpose, tensordot, vecdot
 from .functions.linalg_extension import (
     cholesky,
     cross,
     det,
-    diagonal,
     eig,
     eigh,
     eigvals,

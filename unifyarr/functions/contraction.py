@@ -8,8 +8,7 @@ from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
 from ._subscripts import Alone, Product, Side, plan_of
 from .elementwise import multiply
-from .linalg import matmul, promoted
-from .linalg_extension import diagonal
+from .linalg import diagonal, matmul, promoted
 from .manipulation import expand_dims, moveaxis, permute_dims, reshape, squeeze
 from .statistical import sum
 from .utility import any

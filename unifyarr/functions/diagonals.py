@@ -10,7 +10,7 @@ from .._core.values.shapes import check_memory
 from ..errors import ShapeError
 from .creation import eye, ones_like
 from .elementwise import multiply
-from .linalg_extension import diagonal
+from .linalg import diagonal
 from .manipulation import concat, flip, reshape
 from .padding import pad
 from .searching import where

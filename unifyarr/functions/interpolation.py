@@ -29,7 +29,7 @@ from .elementwise import (
     remainder,
     subtract,
 )
-from .linalg_extension import narrowed, widened
+from .linalg import narrowed, widened
 from .manipulation import concat
 from .searching import searchsorted, where
 from .sorting import argsort

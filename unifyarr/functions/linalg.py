@@ -1,4 +1,4 @@
-"""Linear algebra of the main namespace."""
+"""Linear algebra of the main namespace, and what the modules of ``linalg`` share."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.recipes import make_view
-from .._core.arrays.views import Window
+from .._core.arrays.views import Diagonal, Window
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
 from .._core.values.lengths import equal_as_known
-from .._core.values.shapes import as_axes, as_axis, broadcast, reduced, size
+from .._core.values.shapes import as_axes, as_axis, as_offset, broadcast, reduced, size
 from ..errors import AxisError, ShapeError
 from .manipulation import permute_dims, reshape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from .._core.engines.dtypes import DType
 
 
 def promoted(*arrays: Array) -> tuple[Array, ...]:
@@ -28,6 +30,25 @@ def promoted(*arrays: Array) -> tuple[Array, ...]:
         return arrays
     dtype = dtypes.promote(*found)
     return tuple([x.astype(dtype, copy=False) for x in arrays])
+
+
+def widened(*arrays: Array) -> tuple[DType, tuple[Array, ...]]:
+    """Return the dtype that arrays promote to, and the arrays in a precision that engines compute in."""
+    dtype = dtypes.promote(*(x.dtype for x in arrays))
+    working = dtypes.float64 if dtypes.rank(dtype) < 2 else dtypes.single_of(dtype)
+    return dtype, tuple(x.astype(working, copy=False) for x in arrays)
+
+
+def narrowed(result: Array, dtype: DType) -> Array:
+    """Return a result, a floating-point one of what ``widened`` made of half precision in that again."""
+    return result.astype(dtype) if dtype in dtypes.HALVES and result.dtype == dtypes.float32 else result
+
+
+def check_matrix(name: str, x: Array, *, square: bool = False) -> None:
+    """Raise a ``ShapeError`` unless an array holds matrices."""
+    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+        kind = "square matrices, of shape (..., M, M)" if square else "matrices, of shape (..., M, N)"
+        raise ShapeError(f"{name}() takes {kind}, not an array of shape {x.shape}")
 
 
 @primary(fast=True)
@@ -218,3 +239,41 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None)
     shape = reduced(broadcast(x1.shape, x2.shape, name="vecdot"), (axis + ndim,), keepdims=False)
     x1, x2 = promoted(x1, x2)
     return invoke("vecdot", x1, x2, axis=axis + ndim, out=out, result=(shape, x1.dtype))
+
+
+@view(namespace="linalg")
+def diagonal(x: Array, /, *, offset: int = 0, out: Array | None = None) -> Array:
+    """Return the diagonals of matrices.
+
+    Parameters
+    ----------
+    x
+        An array of shape (..., M, N).
+    offset
+        Which diagonal: above the main one if positive.
+    out
+        An array of the result's shape for a copy.
+
+    Returns
+    -------
+    Array
+        A read-only view of shape (..., min(M, N)) for offset 0, or ``out``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape doesn't fit.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linalg.diagonal(ua.asarray([[1, 2], [3, 4]]))
+    array([1, 4])
+
+    Source: Array API standard 2025.12, ``linalg.diagonal``.
+    """
+    check_matrix("diagonal", x)
+    offset = as_offset(offset, x.shape)
+    rows, columns = x.shape[-2:]
+    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    return make_view(x, Diagonal(offset, (*x.shape[:-2], length)))

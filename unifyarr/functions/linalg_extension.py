@@ -7,73 +7,59 @@ has succeeded, since they can fail on values.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .._core.arrays.array import Array
 from .._core.arrays.ownership import read
-from .._core.arrays.recipes import make_view
-from .._core.arrays.views import Diagonal
 from .._core.calling.invoke import invoke, invoke_several
-from .._core.declaring.declare import compositional, primary, view
+from .._core.declaring.declare import compositional, primary
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
-from .._core.values.shapes import as_axes, as_offset, broadcast
+from .._core.values.records import Record
+from .._core.values.shapes import as_axes, broadcast
 from ..errors import ShapeError
 from .elementwise import multiply
-from .linalg import promoted
+from .linalg import check_matrix, diagonal, narrowed, promoted, widened
 from .statistical import sum
 
 if TYPE_CHECKING:
-    from .._core.engines.dtypes import DType
     from ..typing import DTypeLike
 
 
-class EigResult(NamedTuple):
+class EigResult(Record):
     """The result of ``eig``."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
-class EighResult(NamedTuple):
+class EighResult(Record):
     """The result of ``eigh``."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
-class QRResult(NamedTuple):
+class QRResult(Record):
     """The result of ``qr``."""
 
     Q: Array
     R: Array
 
 
-class SlogdetResult(NamedTuple):
+class SlogdetResult(Record):
     """The result of ``slogdet``."""
 
     sign: Array
     logabsdet: Array
 
 
-class SVDResult(NamedTuple):
+class SVDResult(Record):
     """The result of ``svd``."""
 
     U: Array
     S: Array
     Vh: Array
-
-
-def widened(*arrays: Array) -> tuple[DType, tuple[Array, ...]]:
-    """Return the dtype that arrays promote to, and the arrays in a precision that engines compute in."""
-    dtype = dtypes.promote(*(x.dtype for x in arrays))
-    working = dtypes.float64 if dtypes.rank(dtype) < 2 else dtypes.single_of(dtype)
-    return dtype, tuple(x.astype(working, copy=False) for x in arrays)
-
-
-def narrowed(result: Array, dtype: DType) -> Array:
-    """Return a result, a floating-point one of what ``widened`` made of half precision in that again."""
-    return result.astype(dtype) if dtype in dtypes.HALVES and result.dtype == dtypes.float32 else result
 
 
 def _compute(kernel: str, *arrays: Array, **static: Any) -> Array:
@@ -84,12 +70,6 @@ def _compute(kernel: str, *arrays: Array, **static: Any) -> Array:
 def _compute_several(kernel: str, *arrays: Array, **static: Any) -> tuple[Array, ...]:
     dtype, working = widened(*arrays)
     return tuple(narrowed(each, dtype) for each in invoke_several(kernel, *working, **static))
-
-
-def _check_matrix(name: str, x: Array, *, square: bool = False) -> None:
-    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
-        kind = "square matrices, of shape (..., M, M)" if square else "matrices, of shape (..., M, N)"
-        raise ShapeError(f"{name}() takes {kind}, not an array of shape {x.shape}")
 
 
 @primary(fast=True, namespace="linalg")
@@ -126,7 +106,7 @@ def cholesky(x: Array, /, *, upper: bool = False, out: Array | None = None) -> A
 
     Source: Array API standard 2025.12, ``linalg.cholesky``.
     """
-    _check_matrix("cholesky", x, square=True)
+    check_matrix("cholesky", x, square=True)
     return _compute("cholesky", x, upper=bool(upper))
 
 
@@ -201,46 +181,8 @@ def det(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``linalg.det``.
     """
-    _check_matrix("det", x, square=True)
+    check_matrix("det", x, square=True)
     return _compute("det", x)
-
-
-@view(namespace="linalg")
-def diagonal(x: Array, /, *, offset: int = 0, out: Array | None = None) -> Array:
-    """Return the diagonals of matrices.
-
-    Parameters
-    ----------
-    x
-        An array of shape (..., M, N).
-    offset
-        Which diagonal: above the main one if positive.
-    out
-        An array of the result's shape for a copy.
-
-    Returns
-    -------
-    Array
-        A read-only view of shape (..., min(M, N)) for offset 0, or ``out``.
-
-    Raises
-    ------
-    ShapeError
-        If the shape doesn't fit.
-
-    Examples
-    --------
-    >>> import unifyarr as ua
-    >>> ua.linalg.diagonal(ua.asarray([[1, 2], [3, 4]]))
-    array([1, 4])
-
-    Source: Array API standard 2025.12, ``linalg.diagonal``.
-    """
-    _check_matrix("diagonal", x)
-    offset = as_offset(offset, x.shape)
-    rows, columns = x.shape[-2:]
-    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
-    return make_view(x, Diagonal(offset, (*x.shape[:-2], length)))
 
 
 @primary(namespace="linalg")
@@ -274,7 +216,7 @@ def eig(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EigResult:
 
     Source: Array API standard 2025.12, ``linalg.eig``.
     """
-    _check_matrix("eig", x, square=True)
+    check_matrix("eig", x, square=True)
     return EigResult(*_compute_several("eig", x))
 
 
@@ -310,7 +252,7 @@ def eigh(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EighResult:
 
     Source: Array API standard 2025.12, ``linalg.eigh``.
     """
-    _check_matrix("eigh", x, square=True)
+    check_matrix("eigh", x, square=True)
     return EighResult(*_compute_several("eigh", x))
 
 
@@ -345,7 +287,7 @@ def eigvals(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``linalg.eigvals``.
     """
-    _check_matrix("eigvals", x, square=True)
+    check_matrix("eigvals", x, square=True)
     return _compute("eigvals", x)
 
 
@@ -380,7 +322,7 @@ def eigvalsh(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``linalg.eigvalsh``.
     """
-    _check_matrix("eigvalsh", x, square=True)
+    check_matrix("eigvalsh", x, square=True)
     return _compute("eigvalsh", x)
 
 
@@ -416,7 +358,7 @@ def inv(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``linalg.inv``.
     """
-    _check_matrix("inv", x, square=True)
+    check_matrix("inv", x, square=True)
     return _compute("inv", x)
 
 
@@ -458,7 +400,7 @@ def matrix_norm(
 
     Source: Array API standard 2025.12, ``linalg.matrix_norm``.
     """
-    _check_matrix("matrix_norm", x)
+    check_matrix("matrix_norm", x)
     if ord not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise ValueError(f"ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     if 0 in x.shape[-2:] and ord not in (None, "fro", "nuc"):
@@ -500,7 +442,7 @@ def matrix_power(x: Array, n: int, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``linalg.matrix_power``.
     """
-    _check_matrix("matrix_power", x, square=True)
+    check_matrix("matrix_power", x, square=True)
     n = as_integer(n, "n")
     if abs(n) >= 2**63:
         # Beyond this NumPy has no result for some arguments, and torch doesn't terminate.
@@ -547,7 +489,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None, out: Array | 
 
     Source: Array API standard 2025.12, ``linalg.matrix_rank``.
     """
-    _check_matrix("matrix_rank", x)
+    check_matrix("matrix_rank", x)
     return invoke("matrix_rank", widened(x)[1][0], rtol=_native(rtol))
 
 
@@ -620,7 +562,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = 
 
     Source: Array API standard 2025.12, ``linalg.pinv``.
     """
-    _check_matrix("pinv", x)
+    check_matrix("pinv", x)
     return _compute("pinv", x, rtol=_native(rtol))
 
 
@@ -657,7 +599,7 @@ def qr(x: Array, /, *, mode: str = "reduced", out: tuple[Array, ...] | None = No
 
     Source: Array API standard 2025.12, ``linalg.qr``.
     """
-    _check_matrix("qr", x)
+    check_matrix("qr", x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode is 'reduced' or 'complete', not {mode!r}")
     return QRResult(*_compute_several("qr", x, mode=mode))
@@ -692,7 +634,7 @@ def slogdet(x: Array, /, *, out: tuple[Array, ...] | None = None) -> SlogdetResu
 
     Source: Array API standard 2025.12, ``linalg.slogdet``.
     """
-    _check_matrix("slogdet", x, square=True)
+    check_matrix("slogdet", x, square=True)
     return SlogdetResult(*_compute_several("slogdet", x))
 
 
@@ -729,7 +671,7 @@ def solve(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``linalg.solve``.
     """
-    _check_matrix("solve", x1, square=True)
+    check_matrix("solve", x1, square=True)
     if x2.ndim == 0 or x2.shape[-2 if x2.ndim > 1 else 0] != x1.shape[-1]:
         raise ShapeError(f"solve() takes shapes (..., M, M) and (M,) or (..., M, K), not {x1.shape} and {x2.shape}")
     broadcast(x1.shape[:-2], x2.shape[:-2], name="solve")
@@ -769,7 +711,7 @@ def svd(x: Array, /, *, full_matrices: bool = True, out: tuple[Array, ...] | Non
 
     Source: Array API standard 2025.12, ``linalg.svd``.
     """
-    _check_matrix("svd", x)
+    check_matrix("svd", x)
     return SVDResult(*_compute_several("svd", x, full_matrices=bool(full_matrices)))
 
 
@@ -804,7 +746,7 @@ def svdvals(x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: Array API standard 2025.12, ``linalg.svdvals``.
     """
-    _check_matrix("svdvals", x)
+    check_matrix("svdvals", x)
     return _compute("svdvals", x)
 
 

@@ -12,8 +12,8 @@ from .._core.values.arguments import as_integers
 from .._core.values.shapes import as_axes
 from ..errors import ShapeError
 from .elementwise import divide, isnan, logical_and, logical_not, multiply
-from .linalg import matmul
-from .linalg_extension import inv, matrix_norm, narrowed, solve, svdvals, vector_norm, widened
+from .linalg import matmul, narrowed, widened
+from .linalg_extension import inv, matrix_norm, solve, svdvals, vector_norm
 from .manipulation import expand_dims, moveaxis, reshape
 from .searching import where
 from .utility import any

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import factorial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from .._core.calling.invoke import attempt
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.engines.tracing import running
+from .._core.values.records import Record
 from ..errors import ShapeError
 from .creation import eye, zeros
 from .elementwise import (
@@ -31,14 +31,14 @@ from .elementwise import (
     square,
     subtract,
 )
-from .linalg import matmul
-from .linalg_extension import narrowed, solve, svd, widened
+from .linalg import matmul, narrowed, widened
+from .linalg_extension import solve, svd
 from .manipulation import broadcast_to
 from .searching import where
 from .statistical import max, sum
 
 
-class LstsqResult(NamedTuple):
+class LstsqResult(Record):
     """The result of ``lstsq``."""
 
     solution: Array

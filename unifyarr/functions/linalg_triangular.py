@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from .._core.arrays.array import Array
 from .._core.calling.invoke import attempt, attempt_several
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
+from .._core.values.records import Record
 from .._core.values.shapes import broadcast
 from ..errors import DtypeError, ShapeError
 from .creation import arange, eye, tril, triu, zeros
 from .elementwise import abs, add, conj, divide, equal, multiply, subtract
 from .indexing import take_along_axis
-from .linalg import matmul
-from .linalg_extension import narrowed, solve, widened
+from .linalg import matmul, narrowed, widened
+from .linalg_extension import solve
 from .manipulation import broadcast_to, concat, expand_dims, stack
 from .searching import argmax, where
 from .sorting import argsort
@@ -26,7 +26,7 @@ FEW = 32
 _TRANS = {0: 0, "N": 0, 1: 1, "T": 1, 2: 2, "C": 2}
 
 
-class LUResult(NamedTuple):
+class LUResult(Record):
     """The result of ``lu``."""
 
     P: Array
@@ -34,7 +34,7 @@ class LUResult(NamedTuple):
     U: Array
 
 
-class LUFactorResult(NamedTuple):
+class LUFactorResult(Record):
     """The result of ``lu_factor``."""
 
     lu: Array

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._core.calling.invoke import attempt, attempt_several
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.engines.current import current
+from .._core.values.records import Record
 from .creation import ones_like
 from .data_type import finfo
 from .elementwise import (
@@ -51,14 +52,14 @@ if TYPE_CHECKING:
 _BITS = {"float16": (10, 14), "bfloat16": (7, 126), "float32": (23, 126), "float64": (52, 1022)}
 
 
-class FrexpResult(NamedTuple):
+class FrexpResult(Record):
     """The result of ``frexp``."""
 
     mantissa: Array
     exponent: Array
 
 
-class ModfResult(NamedTuple):
+class ModfResult(Record):
     """The result of ``modf``."""
 
     fractional: Array

@@ -19,7 +19,7 @@ from .elementwise import (
     multiply,
     subtract,
 )
-from .linalg_extension import narrowed, widened
+from .linalg import narrowed, widened
 from .manipulation import reshape
 from .statistical import sum
 from .utility import diff

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .._core.arrays.array import Array
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
+from .._core.values.records import Record
 from .._core.values.shapes import as_axis
 from ..errors import DtypeError, ShapeError
 from ._quantiles import known_values
@@ -21,7 +22,7 @@ from .searching import searchsorted, where
 from .sorting import argsort, sort
 
 
-class TopK(NamedTuple):
+class TopK(Record):
     """The result of ``top_k``."""
 
     values: Array

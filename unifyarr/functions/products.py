@@ -10,8 +10,7 @@ from .._core.engines import dtypes
 from ..errors import ShapeError
 from .creation import zeros_like
 from .elementwise import multiply
-from .linalg import promoted, tensordot
-from .linalg_extension import narrowed, widened
+from .linalg import narrowed, promoted, tensordot, widened
 from .manipulation import concat, reshape
 from .statistical import sum
 from .utility import any

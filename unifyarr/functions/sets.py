@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array
 from .._core.calling.invoke import attempt_several, invoke, invoke_several
 from .._core.declaring.declare import mixed, primary
 from .._core.engines import dtypes
+from .._core.values.records import Record
 
 if TYPE_CHECKING:
     from ..typing import Scalar
 
 
-class UniqueAll(NamedTuple):
+class UniqueAll(Record):
     """The result of ``unique_all``."""
 
     values: Array
@@ -23,14 +24,14 @@ class UniqueAll(NamedTuple):
     counts: Array
 
 
-class UniqueCounts(NamedTuple):
+class UniqueCounts(Record):
     """The result of ``unique_counts``."""
 
     values: Array
     counts: Array
 
 
-class UniqueInverse(NamedTuple):
+class UniqueInverse(Record):
     """The result of ``unique_inverse``."""
 
     values: Array

@@ -10,10 +10,11 @@ import numpy as np
 
 import unifyarr as ua
 
-from .._core.declaring.declare import DECLARATIONS, Declaration
+from .._core.declaring.declare import Declaration
 from .._core.engines.registry import load
 from .cases import CASES, Case
 from .comparing import TOLERANCE, as_numpy, assert_values
+from .declarations import DECLARATIONS
 
 # Their values are not set.
 UNSET = {"empty", "empty_like"}

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core.declaring.declare import DECLARATIONS
 from .._core.engines.kernels import MACHINERY, RANDOM, kernels_of
 from .._core.engines.registry import load
 from ..backends import Backend
 from ..errors import UnifyarrError
+from .declarations import DECLARATIONS
 
 # Longer lines are broken.
 _WIDE = 110

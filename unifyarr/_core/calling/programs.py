@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..arrays.array import blank_array
 from ..engines.handle import Handle
@@ -128,7 +128,7 @@ class Program:
         return made
 
 
-class Bound(NamedTuple):
+class Bound(Record):
     """A kernel, with arguments before the natives, arguments after them, and those by name."""
 
     kernel: Callable[..., Any]

@@ -24,13 +24,22 @@ _DRAWS = "uniform", "normal", "integers", "permutation", "gamma", "poisson", "bi
 RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
 # What an engine has whose arrays lie on several devices.
 PLACES = frozenset({"shard"})
+# What functions declare in the namespaces that are imported at their first use.
+_NN = "attention convolution detach linear log_softmax relu root_mean_square sigmoid softmax"
+_LINALG = (
+    "cholesky cross det eig eigh eigvals eigvalsh expm inv lu lu_factor lu_permutation matrix_norm matrix_power "
+    "matrix_rank pinv qr slogdet solve solve_triangular square_repeatedly svd svdvals vector_norm"
+)
+_FFT = "fft fftn hfft ifft ifftn ihfft irfft irfftn rfft rfftn"
+_SPECIAL = "betainc digamma gammainc gammaincc gammaln i0 i0e i1 i1e zeta"
+LATER = frozenset(f"{_NN} {_LINALG} {_FFT} {_SPECIAL}".split())
 # Callables that are no functions: what annotations are made of.
 _TYPES = frozenset({"typing", "types", "collections.abc"})
 
 
 def known_kernels() -> frozenset[str]:
     """Return the names of all kernels that the package calls."""
-    return MACHINERY | SELECTIONS | RANDOM | PLACES | kernel_names
+    return MACHINERY | SELECTIONS | RANDOM | PLACES | LATER | kernel_names
 
 
 def kernels_of(engine: Backend[Any]) -> dict[str, Kernel]:

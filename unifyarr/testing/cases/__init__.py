@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unifyarr._core.declaring.declare import DECLARATIONS
+from unifyarr.testing.declarations import DECLARATIONS
 
 from . import arrays, images, linear_algebra, networks, numbers, sequences, special
 from .table import CASES, RETURNING_SEVERAL, A, B, Case, J, K, case, line
