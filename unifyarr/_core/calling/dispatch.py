@@ -39,7 +39,7 @@ from .invoke import elementwise
 from .mapping import map_plainly
 from .plain_source import called_at_once
 from .recording import beside, beside_elementwise, frozen, integers, told
-from .shortcut_source import asked_again, has_shortcuts, shortcut, takes_arrays
+from .shortcut_source import count_told, has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts
 from .sources import (
     NAME,
@@ -236,7 +236,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         declaration.name,
         takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
         takes_nothing=declaration.category == "creation",
-        asked_again=len(asked_again(declaration, list(signature.parameters))),
+        told=count_told(declaration, list(signature.parameters)),
     )
     own = {
         "Call": Call,

@@ -35,8 +35,7 @@ _FOUND = """
 # By dtypes and shapes, or by what an engine has sooner for both.
 _KEYED = """
 if {mark}type_key is None:
-    {mark}key = ({mark}backend, {key})
-    {mark}found = {mark}shortcuts.get({mark}key)
+    {shaped}
 else:
     {typed}
 {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
@@ -45,8 +44,7 @@ else:
 # doesn't look whether a trace runs.
 _KEYED_KERNEL = """
 if {mark}type_key is None:
-    {mark}key = ({mark}backend, {key})
-    {mark}found = {mark}shortcuts.get({mark}key)
+    {shaped}
     {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
 else:
     {typed}
@@ -56,13 +54,13 @@ else:
     else:
         {mark}native = {mark}found({inputs})
 """
-_TYPED = """
+_LOOKED_UP = """
 {mark}key = ({mark}backend, {key})
 {mark}found = {mark}shortcuts.get({mark}key)
 """
-# The one that was found last is tried first: it is told by identities alone, sooner than a key is made.
-_TYPED_AGAIN = """
-{types}
+# The one that was found last is tried first: it is told by identities and shapes, sooner than a key is made.
+_AGAIN = """
+{told}
 {mark}b, {last}, {mark}found = {mark}shortcuts.last
 if {mark}b is not {mark}backend or {differs}:
     {mark}key = ({mark}backend, {key})
@@ -135,7 +133,10 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
         look += lines
         inputs.append(taken)
         key += told
-        typed += [f"{mark}type_key({mark}n{place})"] if x in _firm(declaration) else told
+        if tries_last(declaration):
+            typed.append(f"{mark}d{place}")
+        else:
+            typed += [f"{mark}type_key({mark}n{place})"] if x in _firm(declaration) else told
     others = [_told(declaration, each, mark) for each in _told_names(declaration, names)]
     return fill(
         _SHORTCUT,
@@ -144,8 +145,8 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
         look="\n".join(look),
         keyed=fill(
             _KEYED if whole else _KEYED_KERNEL,
-            key=", ".join(key + others),
-            typed=_typed(declaration, names, typed + others, mark),
+            shaped=_found(declaration, names, key + others, mark, typed=False),
+            typed=_found(declaration, names, typed + others, mark, typed=True),
             inputs=", ".join(inputs),
             mark=mark,
         ),
@@ -155,12 +156,14 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     )
 
 
-def asked_again(declaration: Declaration, names: list[str]) -> list[str]:
-    """Return the parameters that tell whether a call has the shortcut of the last one; none where more tells it."""
-    parameters = declaration.parameters
-    if declaration.category == "creation" or list(parameters.operands) != _firm(declaration):
-        return []
-    return [*parameters.operands, *(each for each in _told_names(declaration, names))]
+def tries_last(declaration: Declaration) -> bool:
+    """Return whether the shortcut of the last call is tried first: not where more than dtypes and shapes tells it."""
+    return declaration.category != "creation" and list(declaration.parameters.operands) == _firm(declaration)
+
+
+def count_told(declaration: Declaration, names: list[str]) -> int:
+    """Return how many values tell the last call from others: two of each operand, and each other argument."""
+    return tries_last(declaration) and 2 * len(declaration.parameters.operands) + len(_told_names(declaration, names))
 
 
 def _told_names(declaration: Declaration, names: list[str]) -> list[str]:
@@ -168,22 +171,28 @@ def _told_names(declaration: Declaration, names: list[str]) -> list[str]:
     return [each for each in names if each not in aside]
 
 
-def _typed(declaration: Declaration, names: list[str], key: list[str], mark: str) -> str:
-    """Return the source of what finds a shortcut by the types of natives."""
-    again = asked_again(declaration, names)
-    if not again:
-        return fill(_TYPED, key=", ".join(key), mark=mark)
-    count = len(declaration.parameters.operands)
+def _found(declaration: Declaration, names: list[str], key: list[str], mark: str, *, typed: bool) -> str:
+    """Return the source of what finds a shortcut, by dtypes and shapes of natives or by their types."""
+    if not tries_last(declaration):
+        return fill(_LOOKED_UP, key=", ".join(key), mark=mark)
     # Arguments are compared by identity: a key has none that can change.
-    now = [f"{mark}t{place}" for place in range(count)] + again[count:]
-    last = [f"{mark}l{place}" for place in range(len(again))]
+    others = _told_names(declaration, names)
+    told, now, last, differs = [], [], [], []
+    for place in range(len(declaration.parameters.operands)):
+        native, kind, shape = f"{mark}n{place}", f"{mark}d{place}", f"{mark}s{place}"
+        told.append(f"{kind} = {mark}type_key({native})" if typed else f"{kind} = {native}.dtype")
+        told += [] if typed else [f"{shape} = {native}.shape"]
+        now += [kind, "None" if typed else shape]
+        last += [f"{mark}k{place}", f"{mark}l{place}"]
+        differs += [f"{kind} is not {mark}k{place}", *([] if typed else [f"{shape} != {mark}l{place}"])]
+    before = [f"{mark}t{place}" for place in range(len(others))]
     return fill(
-        _TYPED_AGAIN,
-        types="\n".join(f"{mark}t{place} = {mark}type_key({mark}n{place})" for place in range(count)),
-        last=", ".join(last),
-        differs=" or ".join(f"{one} is not {other}" for one, other in zip(now, last, strict=True)),
-        now=", ".join(now),
-        key=", ".join([f"{mark}t{place}" for place in range(count)] + key[count:]),
+        _AGAIN,
+        told="\n".join(told),
+        last=", ".join(last + before),
+        differs=" or ".join(differs + [f"{one} is not {other}" for one, other in zip(others, before, strict=True)]),
+        now=", ".join(now + others),
+        key=", ".join(key),
         mark=mark,
     )
 
@@ -225,7 +234,7 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         told = [f"*{mark}k{place}" if len(declaration.parameters.sequences) == 1 else f"tuple({mark}k{place})"]
         return fill(_LOOK, x=x, place=str(place), mark=mark).splitlines(), f"*{taken}", told
     if x in _firm(declaration):
-        return [f"{native} = {x}._native"], taken, values
+        return [f"{native} = {x}._native"], taken, told if tries_last(declaration) else values
     # On NumPy its own arrays are natives.
     beside = [
         f"elif type({x}) is {mark}ndarray is {mark}backend.native_type:",

@@ -50,7 +50,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         *,
         takes_arrays: bool = False,
         takes_nothing: bool = False,
-        asked_again: int = 0,
+        told: int = 0,
     ) -> None:
         self._general, self._name = general, name
         self._takes_arrays, self._takes_nothing = takes_arrays, takes_nothing
@@ -58,7 +58,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         # Of functions whose steps follow from strides too.
         self._layouts: dict[Hashable, _ByLayout] = {}
         # The backend of the call that was served last, what tells it from others, and its shortcut.
-        self._none = (None,) * (asked_again + 2)
+        self._none = (None,) * (told + 2)
         self.last: tuple[Any, ...] = self._none
 
     def learn(self, key: Hashable, call: Call, backend: Handle) -> Any:

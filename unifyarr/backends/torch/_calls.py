@@ -25,6 +25,8 @@ _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32
 _CODES = frozenset(np.dtype(name).char for name in _NAMES.split())
 _cat, _stack, _where, _from_numpy = torch.cat, torch.stack, torch.where, torch.from_numpy
 _searchsorted = torch.searchsorted
+# Methods are taken sooner than functions, this one aside.
+_cumsum = torch.cumsum
 
 # -- views ----------------------------------------------------------------------------------------------------------
 
@@ -143,7 +145,7 @@ def cumulative_sum(x: Tensor, axis: Any, dtype: Any, include_initial: Any) -> An
     if axis is not None or dtype is not None or include_initial or x.dtype not in WIDE or x.dim() != 1:
         return NotImplemented
     # The engine starts with 0.0, NumPy with the first element, which may be -0.0. What has no values raises.
-    return x.cumsum(0) if 0 < x.numel() <= FEW and x.tolist()[0] else NotImplemented
+    return _cumsum(x, 0) if 0 < x.numel() <= FEW and x.tolist()[0] else NotImplemented
 
 
 # -- arrays of data -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Complex numbers, for which torch has no order, are sorted as in NumPy: by real, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -39,13 +40,17 @@ def _ordering(*, axis: int, descending: bool, stable: bool) -> Callable[[Tensor]
 def _know_sorting(x: Tensor, *, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor] | None:
     if x.dtype not in _ORDERED:
         return None
+    if axis == x.dim() - 1 and not descending:
+        # As the engine sorts by itself: each argument that it's passed takes time.
+        return lambda x, /: x.sort(stable=True)[0]
     return lambda x, /: x.sort(dim=axis, descending=descending, stable=True)[0]
 
 
 def _know_ordering(x: Tensor, *, axis: int, descending: bool, stable: bool) -> Callable[[Tensor], Tensor] | None:
     if x.dtype not in _ORDERED:
         return None
-    return lambda x, /: torch.argsort(x, dim=axis, descending=descending, stable=True)
+    others = {} if axis == x.dim() - 1 and not descending else {"dim": axis, "descending": descending}
+    return partial(Tensor.argsort, stable=True, **others)
 
 
 @known_by(_know_sorting)

@@ -213,7 +213,7 @@ def _cumulative(function: Kernel, initial: int) -> Kernel:
         if x.dtype is not DTYPES[dtype] or x.dtype not in WIDE:
             return None
         # As ``_cumsum`` does. What it can't look at, inside ``vmap``, the general path computes.
-        return lambda x, /: x.cumsum(0) if x.tolist()[0] else _cumsum(x, 0)
+        return lambda x, /: torch.cumsum(x, 0) if x.tolist()[0] else _cumsum(x, 0)
 
     @known_by(know)
     @bound_by(accumulating)
