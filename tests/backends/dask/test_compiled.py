@@ -11,6 +11,8 @@ import pytest
 
 import unifyarr as ua
 
+from .tasks import computed
+
 CHUNKS = 5
 
 
@@ -255,3 +257,25 @@ def test_an_axis_that_no_operand_has_is_left_to_dask(backend: str, chunks: Any) 
 
 def assert_close(x: ua.Array, expected: np.ndarray) -> None:
     np.testing.assert_allclose(x.to_numpy(), expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_long_history_is_joined_when_it_is_computed(compiled: bool) -> None:
+    # Each step is read by the next one and by what it is added to: dask nests a task in a task for each.
+    def step(x: Any, speed: Any) -> None:
+        speed *= 0.9
+        speed -= 0.1 * x
+        x += speed * speed
+
+    array, speeds = values(4), values(4)
+    x, speed = later(array, 2), ua.asarray(speeds.copy(), backend="dask", chunks=2)
+    run = ua.compile(step) if compiled else step
+    for _ in range(300):
+        run(x, speed)
+        step(array, speeds)
+    both = ua.compute(x.copy(), speed.copy())
+    with computed() as names:
+        found = [x.to_numpy(), speed.to_numpy()]
+    assert len(names) < 20
+    for each, wanted in zip([*both, *found], [array, speeds] * 2, strict=True):
+        np.testing.assert_array_equal(np.asarray(each), wanted)

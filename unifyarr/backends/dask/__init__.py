@@ -30,7 +30,7 @@ from . import (
     statistical,
     utility,
 )
-from ._computing import Computing
+from ._computing import Computing, joined
 from ._fusing import fused
 from ._layout import chunks
 
@@ -94,7 +94,8 @@ class Backend(Computing):
 
     def to_numpy(self, native: da.Array) -> np.ndarray:
         """Compute the values."""
-        return np.asarray(native.compute())
+        (short,) = joined([native])
+        return np.asarray(short.compute())
 
     def copy(self, native: da.Array) -> da.Array:
         """Return the array: nothing can change it."""

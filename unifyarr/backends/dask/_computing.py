@@ -17,6 +17,7 @@ from .. import base
 from ..base.deferring import Box, Chunks, boxes
 from . import _storing
 from ._chunks import is_here
+from ._fusing import fused
 from ._layout import chunks, lengths
 
 # Values of so many bytes are kept after a look: they are mostly numbers.
@@ -25,6 +26,8 @@ _SMALL = 1 << 20
 _SHOWN = 1 << 26
 # And of so many chunks at most, each of which is looked at.
 _FEW = 64
+# Histories of more layers are joined before they are computed.
+_LONG = 64
 
 
 class Computing(base.Backend[da.Array]):
@@ -39,13 +42,13 @@ class Computing(base.Backend[da.Array]):
     def compute(self, natives: Sequence[da.Array]) -> Sequence[da.Array]:
         """Return arrays whose chunks are in the memory of this process."""
         later = [native for native in natives if not is_here(native)]
-        made = iter([_kept(native, values) for native, values in zip(later, dask.compute(*later), strict=True)])
+        made = iter([_kept(native, values) for native, values in zip(later, dask.compute(*joined(later)), strict=True)])
         return [native if is_here(native) else next(made) for native in natives]
 
     def persist(self, natives: Sequence[da.Array]) -> Sequence[da.Array]:
         """Return arrays whose chunks are computed: in this process, or where the cluster has them."""
         later = [native for native in natives if not is_here(native)]
-        made = iter(dask.persist(*later))
+        made = iter(dask.persist(*joined(later)))
         return [native if is_here(native) else _measured(next(made)) for native in natives]
 
     def seen(self, native: da.Array, values: np.ndarray) -> da.Array | None:
@@ -98,6 +101,15 @@ class Computing(base.Backend[da.Array]):
     def unpickled(self, data: bytes) -> da.Array:
         """Return the array of a graph."""
         return cloudpickle.loads(data)
+
+
+def joined(natives: Sequence[da.Array]) -> Sequence[da.Array]:
+    """Return arrays of the same values, with long histories in one layer where they can be.
+
+    dask joins layers that several others read one by one: that takes the square of their number, and nests a task in
+    each, until the interpreter's stack ends after some hundreds.
+    """
+    return fused(natives, ()) if any(len(native.dask.layers) > _LONG for native in natives) else natives
 
 
 def is_held(native: da.Array) -> bool:
