@@ -127,6 +127,9 @@ def test_what_needs_the_length_says_what_to_call() -> None:
         lambda: ua.squeeze(u),
         lambda: ua.diff(u, axis=0),
         lambda: ua.zeros_like(u, chunks=2),
+        lambda: ua.linalg.svd(u),
+        # Of another number of chunks.
+        lambda: u[:, 0] + rows((1, 4))[1][:, 0],
         lambda: write("u[0] = 1.0")(ua, u),
         lambda: write("u[:, 0] = xp.arange(4.0)")(ua, u),
         # As many chunks as it has would have to be known to be as long.

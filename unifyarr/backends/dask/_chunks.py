@@ -6,12 +6,15 @@ import functools
 import importlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import dask.array as da
 import numpy as np
 from dask.blockwise import Blockwise
 from dask.layers import ArrayChunkShapeDep
+
+from ...errors import UnknownShapeError
 
 Kernel = Callable[..., Any]
 
@@ -139,11 +142,26 @@ def core(chunk: Any, signature: str, *arrays: da.Array, sizes: dict[str, int] | 
         joining(chunk.__name__, x)
     dtypes = options.pop("output_dtypes", None) or dtype_of(chunk, *arrays)
     dtypes = list(dtypes) if isinstance(dtypes, tuple) else dtypes
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), naming_unknown_lengths(arrays):
         warnings.simplefilter("ignore")
         return da.apply_gufunc(
             chunk, signature, *arrays, output_dtypes=dtypes, output_sizes=sizes or {}, allow_rechunk=True, **options
         )
+
+
+@contextmanager
+def naming_unknown_lengths(arrays: Iterable[Any]) -> Iterator[None]:
+    """Raise ``UnknownShapeError`` instead of dask's error about lengths of arrays that aren't known."""
+    try:
+        yield
+    except ValueError as error:
+        unknown = [x.shape for x in arrays if isinstance(x, da.Array) and any(each != each for each in x.shape)]
+        if not unknown:
+            raise
+        raise UnknownShapeError(
+            f"this needs the lengths of arrays of shapes {', '.join(map(str, unknown))}, or as many chunks along axes "
+            "whose lengths aren't known: compute them first, x.compute() or x.persist()"
+        ) from error
 
 
 def _of_nothing(chunk: Kernel, arrays: Iterable[da.Array]) -> Any:

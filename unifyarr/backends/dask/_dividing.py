@@ -12,6 +12,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
+from ._chunks import naming_unknown_lengths
 from ._parts import Parts, parts
 
 Chunks = tuple[tuple[int, ...], ...]
@@ -89,7 +90,8 @@ class Again:
 
 def applied(chunk: Any, dtype: np.dtype[Any], operands: Sequence[Any]) -> da.Array:
     """Return an elementwise function of arrays that are divided alike, and of numbers."""
-    result = da.core.elemwise(chunk, *operands, dtype=dtype)
+    with naming_unknown_lengths(operands):
+        result = da.core.elemwise(chunk, *operands, dtype=dtype)
     depths = [made.depth for made in map(how, operands) if made is not None]
     return noted(result, Applied(chunk, dtype, operands)) if depths and max(depths) < _DEEP else result
 
