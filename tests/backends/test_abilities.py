@@ -65,6 +65,10 @@ LACKING = {
     "torch": {"variables", "read_only_views", "negative_steps", "warnings", "compiling"},
     "jax": {"writes", "strides", "read_only_views", "warnings"},
     "tensorflow": {"writes", "strides", "read_only_views", "warnings"},
+    "dask": {
+        *("writes", "variables", "strides", "read_only_views", "values", "shapes", "warnings", "gradients"),
+        "transformations",
+    },
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import unifyarr as ua
+from unifyarr.testing import has
 
 from ..oracle import assert_same
 from .programs import run
@@ -43,7 +44,11 @@ def program(backend: str) -> None:
     """Compare all of them on one backend."""
     with ua.use_backend("numpy"):
         # The current backend is another one: what SciPy makes has to land where its input lives.
-        for name, call in programs().items():
+        calls = programs()
+        if not has(backend, "shapes"):
+            # It ends when its selection has no elements, which it takes an unknown number for.
+            del calls["optimize.find_root"]
+        for name, call in calls.items():
             x = ua.asarray(POINTS, backend=backend, copy=True)
             result = call(x)
             assert isinstance(result, ua.Array), f"{name}: {type(result)}"

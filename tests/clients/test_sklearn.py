@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from ..oracle import as_numpy, assert_values
 from .programs import run
@@ -71,5 +72,6 @@ def program(backend: str) -> None:
     assert_values(as_numpy(x), POINTS, what="the input")
 
 
+@needs("shapes", why="discriminant analysis decomposes selected rows")
 def test_sklearn_fits_on_arrays(backend: str) -> None:
     run("tests.clients.test_sklearn.program", backend)

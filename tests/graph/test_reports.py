@@ -203,6 +203,7 @@ def test_a_profile_is_a_call(backend: str) -> None:
     assert_same(compiled(*mine), as_numpy(updates(*theirs)))
 
 
+@pytest.mark.chunks(N)
 def test_a_profile_has_the_time_of_each_operation(backend: str) -> None:
     compiled = compile(chain)
     report = compiled.profile(ua.linspace(0.0, 1.0, N))
