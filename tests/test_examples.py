@@ -96,6 +96,7 @@ def test_the_plate_of_conductivity_keeps_its_heat(backend: str) -> None:
     assert float(ua.max(ua.abs(temperature - came_in))) > 0.01
 
 
+@pytest.mark.chunks(64)
 def test_denoise_gives_the_same_on_every_backend(backend: str) -> None:
     example = load("denoise")
     truth = example.photograph("flower.jpg")[:, 100:148, 180:244]

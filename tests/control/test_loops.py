@@ -420,6 +420,7 @@ def test_errors_of_traces_name_loops_and_branches(backend: str) -> None:
         ua.compile(looped)(ua.ones(2))
 
 
+@pytest.mark.chunks(8)
 def test_sums_have_the_bits_of_eager_calls_in_any_layout(backend: str) -> None:
     values = np.random.default_rng(0).normal(size=(4, 37, 23))
     layouts = [values, values.transpose(2, 1, 0).copy().transpose(2, 1, 0), np.repeat(values, 2, axis=2)[:, :, ::2]]

@@ -301,6 +301,8 @@ def test_batches(backend: str) -> None:
     assert_values(as_numpy(slopes), np.where(values > 0, 2 * np.log(chosen) / chosen, 0))
 
 
+# Mode "debug" computes each operation from the beginning.
+@pytest.mark.chunks(3)
 @pytest.mark.parametrize("mode", ["fast", "pure", "debug"])
 def test_mandelbrot(backend: str, mode: str) -> None:
     points = np.linspace(-2, 1, 7) + 1j * np.linspace(-1, 1, 5)[:, None]

@@ -16,6 +16,7 @@ from .tasks import computed, later
 
 VALUES = np.arange(24.0).reshape(6, 4) - 3
 MASK = VALUES[:, 0] > 4
+_INNER = (slice(1, -1),)
 CHUNKS = pytest.mark.parametrize("chunks", [2, (6, 4), (6, 1)])
 
 
@@ -114,6 +115,28 @@ def test_writes_through_views(text: str, chunks: Any) -> None:
     assert_same(u, values)
     assert_same(view, values.T)
     assert_same(column, values[:, 1])
+
+
+@pytest.mark.parametrize("shape", [(12,), (5, 7), (4, 3, 2)])
+def test_selections_of_one_mask_fit_together(shape: tuple[int, ...]) -> None:
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    mask = values[..., 0] % 3 > 0 if len(shape) == 3 else values % 3 > 0
+    chosen = later(mask, 2)
+    # Numbers, arrays in other chunks and windows are divided as the mask is.
+    others = [
+        ua.ones(shape),
+        later(values, 3),
+        later(values, 2),
+        later(values, -1),
+        later(np.pad(values, 1), 3)[_INNER * len(shape)],
+    ]
+    for each in others:
+        expected = np.asarray(each)[mask] * 2 + values[mask]
+        x = later(values, 3)
+        found = each[chosen] * 2 + x[chosen]
+        assert_same(found.compute(), expected)
+        x[chosen] = each[chosen] * 2 + x[chosen]
+        assert_same(x[chosen].compute(), expected)
 
 
 def test_what_needs_the_length_says_what_to_call() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..kernels import check_number
 from ._chunks import from_host, joining
+from ._dividing import divided_as
 from .manipulation import reshape
 
 
@@ -17,7 +18,10 @@ def select(x: da.Array, mask: da.Array, /) -> da.Array:
     """Return ``x[mask]``, for a mask of the leading axes: of a known length if the mask came from the host."""
     known = from_host(mask)
     x, mask = _led(x, mask)
-    return x[mask] if known is None else x[np.flatnonzero(known)]
+    if known is not None:
+        return x[np.flatnonzero(known)]
+    # What one mask selects, of any arrays, has the same chunks: without lengths nothing else fits together.
+    return divided_as(x, {-x.ndim: mask.chunks[0]})[mask]
 
 
 def put_selected(x: da.Array, value: da.Array, mask: da.Array, /) -> da.Array:
