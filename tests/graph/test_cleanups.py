@@ -34,3 +34,43 @@ def test_broadcasts_that_elementwise_functions_do(backend: str, name: str) -> No
     else:
         np.testing.assert_allclose(as_numpy(compiled(x, y)), expected, rtol=1e-15)
     assert [each.op.name for each in compiled.graph(x, y).toposort()].count("broadcast_to") == left
+
+
+def column(x: ua.Array, w: ua.Array) -> None:
+    square = ua.reshape(x, (4, 4))
+    square[:, 1] = square[0] * w
+
+
+def halves(x: ua.Array, w: ua.Array) -> None:
+    ua.reshape(x, (8, 2)).T[1] = x[:8] * w[0]
+
+
+def pairs(x: ua.Array, w: ua.Array) -> None:
+    ua.reshape(x, (2, 8))[1:] = ua.reshape(x, (8, 2)).T[:1] * w[0]
+
+
+def copied(x: ua.Array, w: ua.Array) -> None:
+    y = ua.reshape(x + 1, (4, 4)).copy()
+    y[:, 1] = y[0] * w
+    x[...] = ua.reshape(y, x.shape)
+
+
+@pytest.mark.parametrize("in_branch", [False, True])
+@pytest.mark.parametrize("function", [column, halves, pairs, copied])
+def test_windows_of_what_is_reshaped(
+    backend: str, function: Callable[[ua.Array, ua.Array], None], in_branch: bool
+) -> None:
+    # XLA on the CPU (jaxlib 0.10) writes to the memory that the value still reads.
+    def step(x: ua.Array, w: ua.Array) -> ua.Array:
+        y = x.copy()
+
+        def written() -> ua.Array:
+            z = y.copy()
+            function(z, w)
+            z[1:3] = w[:2] * 0.5
+            return z
+
+        return ua.cond(ua.sum(w) < 100, written, lambda: y) if in_branch else written()
+
+    x, w = ua.asarray(np.sin(np.arange(16.0))), ua.asarray([1.5, -0.5, 2.0, 0.25])
+    np.testing.assert_allclose(as_numpy(ua.compile(step)(x, w)), as_numpy(step(x, w)), rtol=1e-14)

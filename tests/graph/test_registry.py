@@ -39,6 +39,7 @@ OURS = [
     "write_once",
     "no_power",
     "no_broadcast",
+    "write_apart",
     "read_behind_writes",
     "fold_constants",
     "merge",

@@ -195,6 +195,15 @@ class Packed(Applied):
         return self.function(arrays, *self.after)
 
 
+def writes_apart(kernel: Kernel) -> Kernel:
+    """Declare that ``set_window`` takes ``apart=True``: what is written to isn't the memory that the value may read.
+
+    Graphs ask for it where the array was reshaped, since XLA on the CPU overwrites there what it reads afterwards.
+    """
+    kernel.writes_apart = True  # type: ignore[attr-defined]
+    return kernel
+
+
 def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel], Kernel]:
     """Declare a function that returns a kernel for natives of known dtypes and shapes, or ``None``.
 

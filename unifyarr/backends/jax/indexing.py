@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import bound_by, known_by
+from ..kernels import bound_by, known_by, writes_apart
 from . import _spread
 from ._bounds import check_all_bounds, check_bounds
 from ._compiled import compiled
@@ -54,7 +54,13 @@ def _get_window(*arrays: Any, steps: tuple[int, ...], lengths: tuple[int, ...]) 
 
 
 def _write_window(
-    x: jax.Array, value: jax.Array, /, *starts: Any, steps: tuple[int, ...], lengths: tuple[int, ...]
+    x: jax.Array,
+    value: jax.Array,
+    /,
+    *starts: Any,
+    steps: tuple[int, ...],
+    lengths: tuple[int, ...],
+    apart: bool = False,
 ) -> jax.Array:
     value = jnp.broadcast_to(value, lengths)
     if any(step != 1 for step in steps):
@@ -64,7 +70,11 @@ def _write_window(
         spread = lax.pad(value, np.zeros((), value.dtype), holes)
         written = lax.pad(jnp.ones(value.shape, bool), False, holes)
         value = jnp.where(written, spread, _dynamic_slice(x, starts, _spans(steps, lengths)))
-    return lax.dynamic_update_slice(x, value, starts, allow_negative_indices=False)
+    update = functools.partial(lax.dynamic_update_slice, start_indices=starts, allow_negative_indices=False)
+    if not apart:
+        return update(x, value)
+    # XLA on the CPU writes to the memory of an array that was reshaped, while the value still reads it.
+    return jnp.where(update(jnp.zeros(x.shape, bool), jnp.ones(value.shape, bool)), update(jnp.zeros_like(x), value), x)
 
 
 _set_window = compiled(_write_window)
@@ -100,19 +110,22 @@ def get_window(x: jax.Array, /, *, window: Window) -> jax.Array:
 
 
 def _window_writer(write: Callable[..., jax.Array], write_spread: Callable[..., Any]) -> Callable[..., jax.Array]:
-    def set_window(x: jax.Array, value: jax.Array, /, *, window: Window, **results: list[Any]) -> jax.Array:
+    def set_window(
+        x: jax.Array, value: jax.Array, /, *, window: Window, apart: bool = False, **results: list[Any]
+    ) -> jax.Array:
         if (split := split_of(x)) is not None:
             found: jax.Array | None = write_spread(x, value, window, split, **results)
             if found is not None:
                 return found
         _, steps, lengths = zip(*window, strict=True) if window else ((), (), ())
-        return write(x, value, *_block_starts(window), steps=steps, lengths=lengths, **results)
+        return write(x, value, *_block_starts(window), steps=steps, lengths=lengths, apart=apart, **results)
 
     return set_window
 
 
 set_window = with_twin(
-    _window_writer(_set_window, _spread.set_window), _window_writer(_destroy_window, _spread.destroy_window)
+    writes_apart(_window_writer(_set_window, _spread.set_window)),
+    _window_writer(_destroy_window, _spread.destroy_window),
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import bound_by
+from ..kernels import bound_by, writes_apart
 from ._engine import (
     MAX_SLICE,
     EagerTensor,
@@ -79,9 +79,9 @@ def get_window(x: Any, /, *, window: Window) -> Any:
     return raw.GatherV2(params=reshape(x, shape=(-1,)), indices=positions, axis=integer(0))
 
 
-def _writing(*, window: Window) -> Callable[[Any, Any], Any]:
-    if len(window) > MAX_SLICE:
-        return partial(set_window, window=window)
+def _writing(*, window: Window, apart: bool = False) -> Callable[[Any, Any], Any]:
+    if len(window) > MAX_SLICE or apart:
+        return partial(set_window, window=window, apart=apart)
     bounds, write = _bounds(window), raw.TensorStridedSliceUpdate
 
     def writing(x: Any, value: Any, /) -> Any:
@@ -90,9 +90,17 @@ def _writing(*, window: Window) -> Callable[[Any, Any], Any]:
     return writing
 
 
+@writes_apart
 @bound_by(_writing)
-def set_window(x: Any, value: Any, /, *, window: Window) -> Any:
-    """Write ``value``, of the window's shape and of ``x``'s dtype."""
+def set_window(x: Any, value: Any, /, *, window: Window, apart: bool = False) -> Any:
+    """Write ``value``, of the window's shape and of ``x``'s dtype; ``apart`` from the memory of ``x``."""
+    if apart:
+        # XLA on the CPU writes to the memory of an array that was reshaped, while the value still reads it.
+        written, placed = (
+            set_window(tf.zeros(x.shape, each.dtype), each, window=window)
+            for each in (tf.ones([length for _, _, length in window], tf.bool), value)
+        )
+        return tf.where(written, placed, x)
     if len(window) > MAX_SLICE:
         return _write_flat(x, value, tf.constant(_positions(window, tuple(x.shape)).ravel()))
     if is_variable(x):

@@ -17,7 +17,7 @@ from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
 from .hosting import is_users
-from .kernelop import COPY, KernelOp, goes_backwards, is_elementwise, is_kernel, kernel_op
+from .kernelop import COPY, VIEWS, KernelOp, goes_backwards, is_elementwise, is_kernel, kernel_op
 
 # A folded constant has at most this many elements. A larger one is computed at each call, so that it holds no memory.
 SMALL = 4096
@@ -128,8 +128,23 @@ def no_broadcast(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | Non
     return None if inputs == list(node.inputs) else _applied(node, inputs)
 
 
+def write_apart(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Write a window of a reshaped array apart from the memory of the array, which the value may still read."""
+    if not is_kernel(node, "set_window") or _static(node).get("apart"):
+        return None
+    if not hasattr(_backend(node).kernel("set_window"), "writes_apart"):
+        return None
+    x = node.inputs[0]
+    while is_kernel(x.owner, *VIEWS):
+        if is_kernel(x.owner, "reshape"):
+            return _applied(node, node.inputs, apart=True)
+        x = x.owner.inputs[0]  # type: ignore[union-attr]
+    return None
+
+
 RULES: tuple[Rule, ...] = (
     *(no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once, no_power, no_broadcast),
+    write_apart,
 )
 
 
