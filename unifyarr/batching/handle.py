@@ -56,6 +56,12 @@ class BatchHandle(InsideHandle):
         """Return a value as that of each element."""
         return Batched(native, True)
 
+    def leave(self, native: Batched) -> Any:
+        """Return the value of a constant."""
+        if not native.is_constant:
+            raise NotInline
+        return native.value
+
     def to_numpy(self, native: Batched) -> np.ndarray:
         """Return the values of a constant, where they are known to the backend of the values."""
         if native.is_constant:

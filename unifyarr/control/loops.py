@@ -12,8 +12,8 @@ from .._core.values.arguments import check_callable
 from ..functions.deferring import persist
 from ..graph.building.variables import takes_variables
 from ..graph.compiling import compile
-from ..graph.loops import derivatives as derivatives
 from ..graph.loops import nodes
+from ..graph.loops import traced as traced
 from ..graph.loops.nests import Nest, as_pair, as_predicate, length_of
 from ..transformations.run import graph_trace
 from .staging import hidden_among, staged

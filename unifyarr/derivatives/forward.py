@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .kernels import Like, kernels_of
-from .record import outlived
+from .record import entries_before, outlived
 from .reverse import pull
 from .rule import Into
 
@@ -36,7 +36,7 @@ def push(
         return kept if lift is None else [x if type(x) is Like else lift(x) for x in kept]
 
     found: dict[Entry, Sequence[Any]] = {leaf: [tangent] for leaf, tangent in tangents.items()}
-    for entry in _in_order(results):
+    for entry in entries_before(results):
         if entry not in found:
             if not entry.outputs:
                 # It's a leaf of another record, or that has been walked and let go of.
@@ -49,17 +49,6 @@ def push(
         return made if batch is None else batch.enter(made)
 
     return [zeros(x.value) if x.entry is None else found[x.entry][x.output] for x in results]
-
-
-def _in_order(results: Sequence[Taped]) -> list[Entry]:
-    known: set[Entry] = set()
-    waiting = [x.entry for x in results if x.entry is not None]
-    while waiting:
-        entry = waiting.pop()
-        if entry not in known:
-            known.add(entry)
-            waiting += [parent[0] for parent in entry.parents if parent is not None]
-    return sorted(known, key=lambda entry: entry.number)
 
 
 def _pushed(

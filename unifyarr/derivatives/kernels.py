@@ -12,6 +12,7 @@ import numpy as np
 from .._core.declaring.declare import DECLARATIONS
 from .._core.engines import dtypes
 from .._core.engines.handle import Handle, casts_itself, declines
+from .._core.values.lengths import PartialShape, equal_as_known, shape_of
 from .._core.values.shapes import broadcast
 from ..typing import Shape
 
@@ -143,11 +144,15 @@ class Kernels:
         """Return whether an array is of complex numbers."""
         return self.dtype(x).kind == "c"
 
-    def like(self, x: Any) -> Like:
+    def like(self, x: Any) -> Any:
         """Return what stands for a native of which only the shape and the dtype are needed."""
         if type(x) is Like:
             return x
-        key = self._shape(x), self._dtype(x), self.handle.device(x)
+        shape = self._shape(x)
+        if type(shape) is PartialShape:
+            # Lengths that only values decide are known by an array alone.
+            return x
+        key = shape, self._dtype(x), self.handle.device(x)
         if type(x) is not self._own:
             return Like(*key)
         # Nothing writes it, so that all of one type share one.
@@ -203,7 +208,8 @@ class Kernels:
 
     def full(self, value: complex, like: Any, shape: Shape | None = None) -> Any:
         """Return a native of one number everywhere, like an array but for the shape, if one is given."""
-        return self.broadcast_to(self.number(value, like), self.shape(like) if shape is None else shape)
+        number = self.number(value, like)
+        return self.spread(number, like) if shape is None else self.broadcast_to(number, shape)
 
     def zeros(self, like: Any) -> Any:
         """Return zeros like an array, in memory that may be written."""
@@ -214,6 +220,8 @@ class Kernels:
 
     def reshape(self, x: Any, shape: Shape) -> Any:
         """Return an array of another shape."""
+        if type(shape) is PartialShape:
+            return x if equal_as_known(self.shape(x), shape) else self.handle.kernel("reshape")(x, shape=shape)
         return x if self.shape(x) == tuple(shape) else self.handle.kernel("reshape")(x, shape=tuple(shape))
 
     def permute_dims(self, x: Any, axes: Sequence[int]) -> Any:
@@ -228,6 +236,11 @@ class Kernels:
     def broadcast_to(self, x: Any, shape: Shape) -> Any:
         """Return an array of a shape that another one broadcasts to."""
         return x if self.shape(x) == tuple(shape) else self.handle.kernel("broadcast_to")(x, shape=tuple(shape))
+
+    def spread(self, x: Any, like: Any) -> Any:
+        """Return an array in the shape of another one, which it broadcasts to."""
+        shape = self.shape(like)
+        return self.where(self.equal(like, like), x, x) if type(shape) is PartialShape else self.broadcast_to(x, shape)
 
     def get_window(self, x: Any, window: Any) -> Any:
         """Return a box of an array: ``(start, step, length)`` for each axis."""
@@ -262,11 +275,12 @@ class Kernels:
         """Return the cotangents of several results, with zeros of those that nothing depends on."""
         return [self.full(0, x) if each is None else each for each, x in zip(g, out, strict=True)]
 
-    def expanded(self, g: Any, axis: Sequence[int], keepdims: bool, shape: Shape) -> Any:
+    def expanded(self, g: Any, axis: Sequence[int], keepdims: bool, like: Any) -> Any:
         """Return the cotangent of a reduction, or its result, broadcast to the shape of what was reduced."""
         if not keepdims and self.shape(g):
-            g = self.reshape(g, tuple([1 if place in axis else length for place, length in enumerate(shape)]))
-        return self.broadcast_to(g, shape)
+            lengths = enumerate(tuple.__iter__(self.shape(like)))
+            g = self.reshape(g, shape_of([1 if place in axis else length for place, length in lengths]))
+        return self.spread(g, like)
 
     def fitted(self, g: Any, like: Any) -> Any:
         """Return a cotangent in the shape and dtype of an operand, which was broadcast and cast."""
@@ -274,12 +288,12 @@ class Kernels:
             return g
         wanted, dtype = (like.shape, like.dtype) if type(like) is Like else (self._shape(like), self._dtype(like))
         shape = self._shape(g)
-        if shape != wanted:
+        if not equal_as_known(shape, wanted):
             extra = len(shape) - len(wanted)
             axes = [
                 place
-                for place, length in enumerate(shape)
-                if place < extra or (wanted[place - extra] == 1 and length != 1)
+                for place, length in enumerate(tuple.__iter__(shape))
+                if place < extra or (tuple.__getitem__(wanted, place - extra) == 1 and length != 1)
             ]
             if axes:
                 g = self.sum(g, axis=tuple(axes), keepdims=False)

@@ -60,6 +60,8 @@ class Entry:
         """Return the cotangents of the operands that have an entry, by the rule; ``found`` are those of the outputs."""
         needs = [parent is not None for parent in self.parents]
         of_all = self.rule.of_all  # type: ignore[union-attr]
+        if of_all is None:
+            raise NotInline
         if self.several:
             return of_all(k, needs, tuple(found), tuple(outputs), *arguments, **self.static)  # type: ignore[arg-type]
         return of_all(k, needs, found[0], outputs[0], *arguments, **self.static)  # type: ignore[arg-type]
@@ -92,6 +94,18 @@ def at_places(count: int, places: Sequence[int], found: Sequence[Any]) -> list[A
 def parents_of(natives: Sequence[Taped | None]) -> list[tuple[Entry, int] | None]:
     """Return the entries that natives come from, ``None`` for constants."""
     return [None if x is None or x.entry is None else (x.entry, x.output) for x in natives]
+
+
+def entries_before(natives: Sequence[Taped]) -> list[Entry]:
+    """Return the entries that natives depend on, in the order of the calls."""
+    known: set[Entry] = set()
+    waiting = [x.entry for x in natives if x.entry is not None]
+    while waiting:
+        entry = waiting.pop()
+        if entry not in known:
+            known.add(entry)
+            waiting += [parent[0] for parent in entry.parents if parent is not None]
+    return sorted(known, key=lambda entry: entry.number)
 
 
 def entry_of(

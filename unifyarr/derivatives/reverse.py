@@ -112,7 +112,8 @@ def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: 
             total = k.handle.copy(total)
         return cotangent.add(writers, total)
     cotangent = k.fitted(cotangent, like)
-    return writers.add_into(total, cotangent) if is_owned and k.size(total) >= MANY else k.add(total, cotangent)
+    is_large = is_owned and k.handle.mutable and k.size(total) >= MANY
+    return writers.add_into(total, cotangent) if is_large else k.add(total, cotangent)
 
 
 def _own(k: Kernels, value: Any, is_owned: bool) -> Any:

@@ -24,9 +24,10 @@ class Rule(Record):
     ``uses`` says what of the call is read beside shapes and dtypes: places of operands and ``"out"``. The rest isn't
     kept, and only ``k.shape`` and ``k.dtype`` may be asked of it. ``pushed`` gives the tangents of the results, where
     that is known otherwise than by the transpose: ``(k, tangents, *operands)``, with ``None`` for an operand's zeros.
+    A rule without ``of_all`` has derivatives in forward mode alone.
     """
 
-    of_all: OfAll
+    of_all: OfAll | None
     uses: frozenset[int | str] | None
     pushed: Callable[..., Sequence[Any]] | None = None
 

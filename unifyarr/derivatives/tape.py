@@ -21,11 +21,12 @@ from .._core.engines.handle import GeneralHandle, Handle
 from .._core.engines.tracing import capture, inside
 from .._core.modes.transforming import InsideHandle
 from .._core.values.supplying import NotSupplied
+from . import loops
 from .calls import ShortWays, taping
 from .forward import push
 from .kernels import Kernels, Like, kernels_of
 from .operations import derived, engine_of
-from .record import Entry, NotInline, Taped, at_places, check_running, entry_of, is_floating, parents_of
+from .record import Entry, NotInline, Taped, at_places, check_running, entries_before, entry_of, is_floating, parents_of
 from .reverse import pull
 from .rule import COMPOSED, OfAll, Rule
 from .tape_backend import TapeBackend
@@ -87,7 +88,7 @@ class TapeHandle(InsideHandle):
 
     def recorded(
         self,
-        rule: OfAll,
+        rule: OfAll | None,
         natives: Sequence[Taped],
         outputs: Sequence[Any],
         beside: Sequence[Any] = (),
@@ -122,6 +123,12 @@ class TapeHandle(InsideHandle):
         """Return a value as a constant."""
         return Taped(native)
 
+    def leave(self, native: Taped) -> Any:
+        """Return the value of a constant."""
+        if native.entry is not None:
+            raise NotInline
+        return native.value
+
     def vjp(
         self, function: Callable[..., Any], arrays: Sequence[Taped], once: bool
     ) -> tuple[list[Any], list[Any], Callable[..., list[Any]]]:
@@ -131,6 +138,8 @@ class TapeHandle(InsideHandle):
         the handle of a batch of such natives, which it takes and returns then.
         """
         leaves, results, others = self._run(function, arrays)
+        if self.records and any(each.rule is not None and each.rule.of_all is None for each in entries_before(results)):
+            raise NotInline
 
         def pullback(cotangents: Sequence[Any], batch: InsideHandle | None = None) -> list[Any]:
             pairs = list(zip(results, cotangents, strict=True))
@@ -187,13 +196,13 @@ class TapeHandle(InsideHandle):
         reverse: bool,
     ) -> tuple[list[Taped], list[Taped]] | None:
         """Return what is carried after all steps, and the results of the steps."""
-        raise NotSupplied
+        return loops.scan(self, step, state, xs, constants, types, length, reverse) if self.records else None
 
     def switch(
         self, index: Taped, branches: Sequence[Callable[..., list[Any]]], operands: Sequence[Taped]
     ) -> list[Taped] | None:
         """Return what one of several functions of the operands returns."""
-        raise NotSupplied
+        return loops.switch(self, index, branches, operands) if self.records else None
 
     def while_loop(
         self,
@@ -201,10 +210,9 @@ class TapeHandle(InsideHandle):
         body: Callable[..., Any],
         state: Sequence[Taped],
         constants: Sequence[Taped],
-    ) -> Any:
-        """Leave the steps to Python where values are known; raise in a trace, where steps back can't be counted."""
-        if self.records:
-            raise NotInline
+    ) -> list[Taped] | None:
+        """Return what is carried once the condition is false."""
+        return loops.while_loop(self, condition, body, state, constants) if self.records else None
 
     def leaves(self, values: Sequence[Any], places: Sequence[int] | None = None) -> tuple[list[Entry], list[Taped]]:
         """Return natives, and before them the entries of those that derivatives are taken by: of all, or of some."""

@@ -60,6 +60,10 @@ class InsideHandle(GeneralHandle):
         """Return the native inside for one of the backend ``around``, as a constant."""
         return native
 
+    def leave(self, native: Any) -> Any:
+        """Return the native of the backend ``around`` for a constant."""
+        return native
+
     def over(self, base: Handle) -> InsideHandle:
         """Return the handle that does the same to another backend."""
         return inside_of(base)

@@ -18,12 +18,11 @@ def _direction(k: Any, x: Any) -> Any:
 
 
 def _vector_norm(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool, ord: float) -> Any:
-    shape = k.shape(x)
     if not axis and ord != 0:
         return k.multiply(g, _direction(k, x))
     if ord in (math.inf, -math.inf):
         return k.multiply(_of_extremum(k, g, k.abs(x), axis, keepdims, ord), _direction(k, x))
-    g, out = (k.expanded(each, axis, keepdims, shape) for each in (g, out))
+    g, out = (k.expanded(each, axis, keepdims, x) for each in (g, out))
     if ord == 0:
         return k.full(0, x)
     if ord == 1:
@@ -46,7 +45,7 @@ def _matrix_norm(k: Any, g: Any, out: Any, x: Any, *, keepdims: bool, ord: float
     last = k.ndim(x) - 1
     axes = last - 1, last
     if ord in (None, "fro"):
-        g, out = (k.expanded(each, axes, keepdims, k.shape(x)) for each in (g, out))
+        g, out = (k.expanded(each, axes, keepdims, x) for each in (g, out))
         return k.multiply(g, k.divide(k.conjugate(x), k.safe(out)))
     g = k.reshape(g, k.shape(x)[:-2])
     if ord in ("nuc", 2, -2):
@@ -55,14 +54,14 @@ def _matrix_norm(k: Any, g: Any, out: Any, x: Any, *, keepdims: bool, ord: float
     summed = (last - 1,) if ord in (1, -1) else (last,)
     sums = k.sum(k.abs(x), axis=summed, keepdims=False)
     shares = _of_extremum(k, g, sums, (last - 1,), False, ord)
-    return k.multiply(k.expanded(shares, summed, False, k.shape(x)), _direction(k, x))
+    return k.multiply(k.expanded(shares, summed, False, x), _direction(k, x))
 
 
 def _of_values(k: Any, g: Any, values: Any, ord: Any) -> Any:
     """Return the cotangent of singular values: of their sum, their greatest or their least."""
     axis = (k.ndim(values) - 1,)
     if ord == "nuc":
-        return k.expanded(g, axis, False, k.shape(values))
+        return k.expanded(g, axis, False, values)
     return _of_extremum(k, g, values, axis, False, ord)
 
 

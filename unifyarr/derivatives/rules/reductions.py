@@ -10,7 +10,7 @@ from .structure import flipped, part
 
 Axis = tuple[int, ...]
 
-rule("sum", lambda k, g, out, x, *, axis, keepdims, dtype: k.expanded(g, axis, keepdims, k.shape(x)), uses=())
+rule("sum", lambda k, g, out, x, *, axis, keepdims, dtype: k.expanded(g, axis, keepdims, x), uses=())
 
 
 def count(k: Any, x: Any, axis: Axis) -> int:
@@ -19,7 +19,7 @@ def count(k: Any, x: Any, axis: Axis) -> int:
 
 
 def _mean(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool) -> Any:
-    return k.expanded(k.divide(g, count(k, x, axis) or 1), axis, keepdims, k.shape(x))
+    return k.expanded(k.divide(g, count(k, x, axis) or 1), axis, keepdims, x)
 
 
 rule("mean", _mean, uses=())
@@ -29,10 +29,9 @@ rule("mean", _mean, uses=())
 
 def of_extremum(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool) -> Any:
     """Return the cotangent of what an extremum was chosen from: equal elements share it."""
-    shape = k.shape(x)
-    chosen = k.equal(x, k.expanded(out, axis, keepdims, shape))
+    chosen = k.equal(x, k.expanded(out, axis, keepdims, x))
     ties = k.sum(k.astype(chosen, k.dtype(g)), axis=axis, keepdims=keepdims)
-    return k.where(chosen, k.expanded(k.divide(g, ties), axis, keepdims, shape), 0)
+    return k.where(chosen, k.expanded(k.divide(g, ties), axis, keepdims, x), 0)
 
 
 rule("max", of_extremum)
@@ -49,7 +48,7 @@ def _deviation(k: Any, x: Any, axis: Axis, correction: float) -> Any:
 
 
 def _var(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, correction: float, keepdims: bool) -> Any:
-    return k.multiply(k.expanded(g, axis, keepdims, k.shape(x)), _deviation(k, x, axis, correction))
+    return k.multiply(k.expanded(g, axis, keepdims, x), _deviation(k, x, axis, correction))
 
 
 def _std(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, correction: float, keepdims: bool) -> Any:
@@ -84,7 +83,7 @@ def _prod(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool, dtype
     others = k.permute_dims(
         k.reshape(others, [shape[each] for each in order]), [order.index(each) for each in range(len(shape))]
     )
-    return k.multiply(k.expanded(g, axis, keepdims, shape), others)
+    return k.multiply(k.expanded(g, axis, keepdims, x), others)
 
 
 def _before(k: Any, x: Any) -> Any:
