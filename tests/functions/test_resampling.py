@@ -52,6 +52,16 @@ def test_adaptive_average_pools_are_torchs(backend: str, axes: int, dtype: str) 
         assert_same(result, expected, atol=TOLERANCE.get(dtype, 1e-12), signed_zeros=False, what=sizes)
 
 
+@few
+@given(data=st.data())
+def test_any_windows(backend: str, data: st.DataObject) -> None:
+    lengths = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9)))
+    sizes = data.draw(st.tuples(st.integers(1, 12), st.integers(1, 12)))
+    x = np.random.default_rng(0).standard_normal((2, *lengths))
+    for kind, pool in (("max", ua.nn.adaptive_max_pool2d), ("avg", ua.nn.adaptive_avg_pool2d)):
+        assert_same(pool(ua.asarray(x), sizes), torchs(f"adaptive_{kind}_pool2d", x, sizes), rtol=1e-11, atol=1e-13)
+
+
 def test_windows_that_divide_are_those_of_a_pool(backend: str) -> None:
     x = values_of("float64", 2)
     assert_same(ua.nn.adaptive_max_pool2d(ua.asarray(x), (7, 3)), torchs_pool("max", 2, x, (1, 2), {}), rtol=0)

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import unifyarr as ua
 
-from ..oracle import COMPLEX, FLOATS, HALVES, INTEGERS, TOLERANCE, as_numpy, assert_raises, assert_same
+from ..oracle import COMPLEX, FLOATS, HALVES, INTEGERS, TOLERANCE, as_numpy, assert_raises, assert_same, twice
 from .test_convolution import LENGTHS, of_axes
 
 TRANSPOSED = {1: ua.nn.conv_transpose1d, 2: ua.nn.conv_transpose2d, 3: ua.nn.conv_transpose3d}
@@ -55,6 +57,28 @@ def test_transposed_convolutions_are_torchs(backend: str, axes: int, dtype: str)
         with np.errstate(all="ignore"):
             wrapped = expected.astype("i8").astype(dtype) if dtype in INTEGERS else expected.astype(arrays[0].dtype)
         assert_same(result, wrapped, atol=TOLERANCE.get(dtype, 0) * scale, signed_zeros=False, what=options)
+
+
+@twice
+@given(data=st.data())
+def test_any_parameters(backend: str, data: st.DataObject) -> None:
+    axes, groups = data.draw(st.integers(1, 3)), data.draw(st.sampled_from([1, 2]))
+
+    def draw(least: int, most: int) -> tuple[int, ...]:
+        return data.draw(st.tuples(*[st.integers(least, most)] * axes))
+
+    lengths, kernel, stride, dilation, padding = draw(1, 4), draw(1, 3), draw(1, 3), draw(1, 3), draw(0, 1)
+    more = tuple(min(n, max(pair) - 1) for n, *pair in zip(draw(0, 2), stride, dilation, strict=True))
+    options: dict[str, Any] = {"stride": stride, "dilation": dilation, "padding": padding, "output_padding": more}
+    random = np.random.default_rng(0)
+    x, weight = random.standard_normal((2, 2, *lengths)), random.standard_normal((2, 3, *kernel))
+    each = zip(lengths, stride, dilation, kernel, more, padding, strict=True)
+    if min((n - 1) * s + d * (k - 1) + 1 + m - 2 * p for n, s, d, k, m, p in each) < 1:
+        assert_raises(ua.errors.ShapeError, TRANSPOSED[axes], ua.asarray(x), ua.asarray(weight), **options)
+        return
+    expected = torchs(axes, x, weight, groups=groups, **options)
+    found = TRANSPOSED[axes](ua.asarray(x), ua.asarray(weight), groups=groups, **options)
+    assert_same(found, expected, rtol=1e-10, atol=1e-12, signed_zeros=False, what=options)
 
 
 @pytest.mark.parametrize("axes", TRANSPOSED)
