@@ -123,6 +123,9 @@ def test_arguments_that_are_equal_and_differ(backend: str) -> None:
     for _ in range(3):
         assert np.signbit(as_numpy(ua.clip(x, -0.0, None))[0])
         assert not np.signbit(as_numpy(ua.clip(x, 0.0, None))[0])
+        for zero in (0.0, -0.0, 0, 0.0):
+            for _ in range(3):
+                assert np.signbit(as_numpy(ua.where(x > 0, x, zero))[0]) == np.signbit(zero)
         assert ua.where(x > 0, 1, 0).dtype is ua.int64
         assert ua.where(x > 0, 1.0, 0.0).dtype is ua.float64
         assert ua.where(x > 0, True, False).dtype is ua.bool

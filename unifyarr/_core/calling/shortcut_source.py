@@ -133,10 +133,8 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
         look += lines
         inputs.append(taken)
         key += told
-        if tries_last(declaration):
-            typed.append(f"{mark}d{place}")
-        else:
-            typed += [f"{mark}type_key({mark}n{place})"] if x in _firm(declaration) else told
+        looked = f"{mark}type_key({mark}n{place})" if parameters.sequences else f"{mark}d{place}"
+        typed += [looked] if x in _firm(declaration) else told
     others = [_told(declaration, each, mark) for each in _told_names(declaration, names)]
     return fill(
         _SHORTCUT,
@@ -156,14 +154,9 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
     )
 
 
-def tries_last(declaration: Declaration) -> bool:
-    """Return whether the shortcut of the last call is tried first: not where more than dtypes and shapes tells it."""
-    return declaration.category != "creation" and list(declaration.parameters.operands) == _firm(declaration)
-
-
 def count_told(declaration: Declaration, names: list[str]) -> int:
     """Return how many values tell the last call from others: two of each operand, and each other argument."""
-    return tries_last(declaration) and 2 * len(declaration.parameters.operands) + len(_told_names(declaration, names))
+    return 2 * len(declaration.parameters.operands) + len(_told_names(declaration, names))
 
 
 def _told_names(declaration: Declaration, names: list[str]) -> list[str]:
@@ -173,18 +166,21 @@ def _told_names(declaration: Declaration, names: list[str]) -> list[str]:
 
 def _found(declaration: Declaration, names: list[str], key: list[str], mark: str, *, typed: bool) -> str:
     """Return the source of what finds a shortcut, by dtypes and shapes of natives or by their types."""
-    if not tries_last(declaration):
+    if declaration.parameters.sequences:
+        # Of a sequence each array is looked at anyway.
         return fill(_LOOKED_UP, key=", ".join(key), mark=mark)
     # Arguments are compared by identity: a key has none that can change.
     others = _told_names(declaration, names)
     told, now, last, differs = [], [], [], []
-    for place in range(len(declaration.parameters.operands)):
+    for place, x in enumerate(declaration.parameters.operands):
         native, kind, shape = f"{mark}n{place}", f"{mark}d{place}", f"{mark}s{place}"
-        told.append(f"{kind} = {mark}type_key({native})" if typed else f"{kind} = {native}.dtype")
-        told += [] if typed else [f"{shape} = {native}.shape"]
-        now += [kind, "None" if typed else shape]
+        by_type = typed and x in _firm(declaration)
+        if x in _firm(declaration):
+            told += [f"{kind} = {mark}type_key({native})" if typed else f"{kind} = {native}.dtype"]
+            told += [] if typed else [f"{shape} = {native}.shape"]
+        now += [kind, "None" if by_type else shape]
         last += [f"{mark}k{place}", f"{mark}l{place}"]
-        differs += [f"{kind} is not {mark}k{place}", *([] if typed else [f"{shape} != {mark}l{place}"])]
+        differs += [f"{kind} is not {mark}k{place}", *([] if by_type else [f"{shape} != {mark}l{place}"])]
     before = [f"{mark}t{place}" for place in range(len(others))]
     return fill(
         _AGAIN,
@@ -234,7 +230,7 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         told = [f"*{mark}k{place}" if len(declaration.parameters.sequences) == 1 else f"tuple({mark}k{place})"]
         return fill(_LOOK, x=x, place=str(place), mark=mark).splitlines(), f"*{taken}", told
     if x in _firm(declaration):
-        return [f"{native} = {x}._native"], taken, told if tries_last(declaration) else values
+        return [f"{native} = {x}._native"], taken, values if declaration.parameters.sequences else told
     # On NumPy its own arrays are natives.
     beside = [
         f"elif type({x}) is {mark}ndarray is {mark}backend.native_type:",
@@ -248,14 +244,14 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         "    else:",
         f"        {told[0]} = {mark}type_key({native})",
         f"        {' = '.join(told[1:])} = None",
-        f"elif {x} is None or type({x}) is int:",
-        f"    {native} = {told[1]} = None",
-        f"    {told[0]} = {x} if {x} is None else (int, {x})",
+        f"elif {x} is None or type({x}) is int or type({x}) is float:",
+        f"    {native}, {told[0]}, {told[1]} = None, {x}, type({x})",
         *([] if whole else beside),
         "else:",
         f"    {native}, {told[0]}, {told[1]} = {mark}beside({x}, {mark}backend)",
     ]
-    return look, taken, told
+    # 0.0 equals -0.0.
+    return look, taken, [f"{mark}frozen({told[0]}) if {told[1]} is float else {told[0]}", told[1]]
 
 
 def _told(declaration: Declaration, name: str, mark: str) -> str:
