@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .._core.arrays.array import Array
 from .._core.calling.invoke import attempt
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
-from ._subscripts import Alone, Product, Side, plan_of
 from .elementwise import multiply
 from .linalg import diagonal, matmul, promoted
 from .manipulation import expand_dims, moveaxis, permute_dims, reshape, squeeze
 from .statistical import sum
 from .utility import any
+
+if TYPE_CHECKING:
+    from ._subscripts import Alone, Product, Side
 
 
 @mixed()
@@ -59,6 +63,9 @@ def einsum(subscripts: str, /, *operands: Array, out: Array | None = None) -> Ar
     """
     if not isinstance(subscripts, str):
         raise TypeError(f"the subscripts are a string such as 'ij,jk->ik', not {subscripts!r}")
+    # Imported here: its classes take a sixtieth of what ``import unifyarr`` takes, and are needed here alone.
+    from ._subscripts import plan_of
+
     plan = plan_of(subscripts, *[x.shape for x in operands])
     steps = zip(promoted(*operands), plan.alone, strict=True)
     terms = [_distinct(x, alone) if alone is not None else x for x, alone in steps]
