@@ -11,7 +11,7 @@ import pytest
 
 import unifyarr as ua
 
-from .tasks import computed
+from .tasks import computed, kernels
 
 CHUNKS = 5
 
@@ -279,3 +279,18 @@ def test_a_long_history_is_joined_when_it_is_computed(compiled: bool) -> None:
     assert len(names) < 20
     for each, wanted in zip([*both, *found], [array, speeds] * 2, strict=True):
         np.testing.assert_array_equal(np.asarray(each), wanted)
+
+
+def test_mode_debug_computes_no_history_at_each_look() -> None:
+    def steps(x: Any) -> Any:
+        for _ in range(20):
+            x = ua.cos(x)
+        return x
+
+    x = ua.asarray(values(3), backend="dask")
+    checked = ua.compile(steps, mode="debug")
+    with kernels() as names:
+        found = checked(x)
+    # In the traced graph and in the rewritten one: the number of looks doesn't grow with the history.
+    assert names.count("cos") <= 5 * 20
+    np.testing.assert_array_equal(found.to_numpy(), steps(ua.asarray(values(3), backend="numpy")).to_numpy())

@@ -111,7 +111,7 @@ class DebugProgram:
             application = op.application
             body = outcome_of(lambda: [native_values(backend, x) for x in application.compose(backend, copies)])
             check_outcome(f"{node} on backend {backend.name!r}", body, [native_values(backend, x) for x in results])
-        return results
+        return backend.persist(results)
 
     def _run(self, natives: tuple[Any, ...], expected: Mapping[Variable, Any]) -> list[Any]:
         return self._run_checked(

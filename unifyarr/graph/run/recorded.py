@@ -27,8 +27,10 @@ class Storage:
 
     def put(self, place: int, native: Any) -> None:
         """Store a computed value."""
-        self.held[place] = native
-        self.values[place] = native_values(self.backend, native)
+        values = self.values[place] = native_values(self.backend, native)
+        # What an engine computes later would otherwise be computed from the beginning for each node.
+        seen = self.backend.seen(native, values)
+        self.held[place] = native if seen is None else seen
         self._since[place] = len(self._writers)
 
     def read(self, place: int, reader: Apply | None) -> Any:
