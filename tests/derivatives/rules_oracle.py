@@ -15,7 +15,7 @@ from unifyarr._core.engines.handle import Handle
 from unifyarr._core.engines.registry import load
 from unifyarr.derivatives import rules as rules
 from unifyarr.derivatives.kernels import Kernels
-from unifyarr.derivatives.rule import RULES, Into
+from unifyarr.derivatives.rule import RULES, Into, settled
 
 Values = Sequence[np.ndarray]
 
@@ -58,7 +58,7 @@ def _cotangents(handle: Handle, name: str, natives: Sequence[Any], gs: Any, stat
         if type(cotangent) is Into:
             cotangent = cotangent.add(k, k.zeros(x))
         if needed:
-            made.append(k.zeros(x) if cotangent is None else k.fitted(cotangent, x))
+            made.append(k.zeros(x) if cotangent is None else k.fitted(settled(k, cotangent), x))
     return made
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .kernels import Like, kernels_of
 from .record import entries_before, outlived
 from .reverse import pull
-from .rule import Into
+from .rule import Into, settled
 
 if TYPE_CHECKING:
     from .record import Entry, Taped
@@ -69,7 +69,7 @@ def _pushed(
             like = recorded.like(tape.enter(operand)) if type(operand) is not Like else operand
             if type(cotangent) is Into:
                 cotangent = cotangent.add(recorded, recorded.zeros(like))
-            pairs.append((recorded.fitted(cotangent, like), tangent))
+            pairs.append((recorded.fitted(settled(recorded, cotangent), like), tangent))
     if batch is not None:
         return pull(kernels_of(batch), kernels_of(batch), pairs, leaves, zeros, True, batch.enter)
     return pull(k, tape.writers, pairs, leaves, zeros, True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .kernels import Kernels, Like
 from .record import outlived
-from .rule import Into
+from .rule import Into, Outside, settled
 
 if TYPE_CHECKING:
     from .record import Entry, Taped
@@ -76,7 +76,7 @@ def _walk(
 ) -> None:
     # What is here ends with the call, before the next entry is walked.
     found = totals.pop(entry)
-    cotangents = [found[place][0] if place in found else None for place in range(len(outputs))]
+    cotangents = [settled(k, found[place][0]) if place in found else None for place in range(len(outputs))]
     given = entry.cotangents(k, cotangents, arguments, outputs)
     for parent, operand, cotangent in zip(entry.parents, arguments, given, strict=True):
         if parent is not None and cotangent is not None:
@@ -98,24 +98,29 @@ def _meet(
         found = totals[entry] = {}
         if entry.rule is not None:
             heappush(waiting, (-entry.number, entry))
-    if output not in found and type(cotangent) is not Into:
-        found[output] = k.fitted(cotangent, like), False
+    if output in found or type(cotangent) is Into:
+        found[output] = _added(k, writers, *found.pop(output, (None, True)), cotangent, like)
     else:
-        found[output] = _added(k, writers, *found.pop(output, (None, True)), cotangent, like), True
+        found[output] = cotangent if type(cotangent) is Outside else k.fitted(cotangent, like), False
 
 
-def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Any, like: Any) -> Any:
+def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Any, like: Any) -> tuple[Any, bool]:
+    if type(total) is Outside:
+        if type(cotangent) is Into and cotangent.places == total.places:
+            return total.filled(k, cotangent)
+        total, is_owned = settled(k, total), True
     if type(cotangent) is Into:
         if total is None:
             total = k.zeros(like)
         elif not is_owned and k.handle.mutable:
             total = k.handle.copy(total)
-        return cotangent.add(writers, total)
-    cotangent = k.fitted(cotangent, like)
+        return cotangent.add(writers, total), True
+    cotangent = k.fitted(settled(k, cotangent), like)
     is_large = is_owned and k.handle.mutable and k.size(total) >= MANY
-    return writers.add_into(total, cotangent) if is_large else k.add(total, cotangent)
+    return writers.add_into(total, cotangent) if is_large else k.add(total, cotangent), True
 
 
 def _own(k: Kernels, value: Any, is_owned: bool) -> Any:
+    value = settled(k, value)
     # The kernels' numbers are kept, and what has one element may be a view of one.
     return k.handle.copy(value) if k.handle.mutable and not is_owned and k.size(value) == 1 else value

@@ -101,10 +101,35 @@ class Into:
     """A cotangent that is zero but for some places of the operand: it's added into what is there.
 
     ``add(k, total)`` returns the total, a native like the operand, with the cotangent added; the writers of ``k`` may
-    write ``total`` in place there.
+    write ``total`` in place there. ``what`` is added in ``places``, where a rule says so.
     """
 
-    __slots__ = ("add",)
+    __slots__ = ("add", "places", "what")
 
-    def __init__(self, add: Callable[[Any, Any], Any]) -> None:
-        self.add = add
+    def __init__(self, add: Callable[[Any, Any], Any], what: Any = None, places: Any = None) -> None:
+        self.add, self.what, self.places = add, what, places
+
+
+class Outside:
+    """A cotangent of an operand that was overwritten in some places: it is zero there.
+
+    ``fill(k, value)`` returns ``whole`` with a value in its ``places``, or with zeros. What comes next is mostly the
+    cotangent of these places, since ``x[places] += y`` has read them before: then no zeros are written. Where it's
+    ``inside``, which was taken from ``whole``, nothing has to be computed at all.
+    """
+
+    __slots__ = ("fill", "inside", "places", "whole")
+
+    def __init__(self, fill: Callable[..., Any], whole: Any, inside: Any, places: Any) -> None:
+        self.fill, self.whole, self.inside, self.places = fill, whole, inside, places
+
+    def filled(self, k: Any, cotangent: Into) -> tuple[Any, bool]:
+        """Return the sum with a cotangent of the same places, and whether it's in new memory."""
+        if cotangent.what is self.inside:
+            return self.whole, False
+        return self.fill(k, cotangent.what), True
+
+
+def settled(k: Any, cotangent: Any) -> Any:
+    """Return a cotangent as a native."""
+    return cotangent.fill(k) if type(cotangent) is Outside else cotangent

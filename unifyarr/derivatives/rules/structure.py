@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rule import Into, constant, joint_rule, rule
+from ..rule import Into, Outside, constant, joint_rule, rule
 from .indexing import added_along
 
 Window = Sequence[tuple[int, int, int]]
@@ -35,7 +35,7 @@ def _into_window(k: Any, g: Any, out: Any, x: Any, *, window: Window) -> Into:
     if again:
         g = k.sum(g, axis=again, keepdims=True)
         window = [(start, 1, 1) if axis in again else (start, step, n) for axis, (start, step, n) in enumerate(window)]
-    return Into(lambda k, total: added(k, total, g, window))
+    return Into(lambda k, total: added(k, total, g, window), g, tuple(window))
 
 
 def added(k: Any, total: Any, g: Any, window: Window) -> Any:
@@ -45,17 +45,17 @@ def added(k: Any, total: Any, g: Any, window: Window) -> Any:
     return k.set_window(total, k.add(k.get_window(total, window), g), window=tuple(window))
 
 
-def _outside_window(k: Any, g: Any, out: Any, x: Any, value: Any, *, window: Window) -> Any:
-    return k.set_window(g, k.full(0, g, tuple(length for _, _, length in window)), window=window)
-
-
 rule("get_window", _into_window, uses=())
-rule(
-    "set_window",
-    _outside_window,
-    lambda k, g, out, x, value, *, window: k.get_window(g, window),
-    uses=(),
-)
+
+
+@joint_rule("set_window", uses=())
+def _set_window(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *, window: Window) -> list[Any]:
+    def fill(k: Any, value: Any = None) -> Any:
+        zeros = k.full(0, g, tuple(length for _, _, length in window)) if value is None else value
+        return k.set_window(g, zeros, window=window)
+
+    inside = k.get_window(g, window) if needs[1] else None
+    return [Outside(fill, g, inside, tuple(window)) if needs[0] else None, inside]
 
 
 def part(k: Any, g: Any, axis: int, start: int, length: int, step: int = 1) -> Any:
