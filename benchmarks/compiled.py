@@ -11,7 +11,7 @@ doesn't work here, is a line that says so. Our loops are compiled before, but fo
 compiler. With ``--threads`` ours and Numba's run in so many; the other engines' threads are their own. ``calls`` has
 the microseconds of calls on small arrays. The programs are in ``benchmarks/programs/``.
 
-Bytes are counted exactly for NumPy (by ``tracemalloc``, which NumPy reports its data to) and torch (by its profiler);
+Bytes are counted for NumPy (by ``tracemalloc``, which NumPy reports its data to) and torch (by its profiler, too);
 for the others it's how much the process grew, on Linux.
 """
 
@@ -134,7 +134,12 @@ def _kilobytes(status: Path, name: str) -> int:
     return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith(name))
 
 
-MEMORY: dict[str, Callable[[Run], int | None]] = {"numpy": counted, "torch": lambda run: of_torch(run, 1).peak}
+def of_tensors(run: Run) -> int:
+    """Return the same of torch, added to that of NumPy, whose memory compiled loops may take."""
+    return of_torch(run, 1).peak + counted(run)
+
+
+MEMORY: dict[str, Callable[[Run], int | None]] = {"numpy": counted, "torch": of_tensors}
 
 
 # -- Time -------------------------------------------------------------------------------------------------------------
