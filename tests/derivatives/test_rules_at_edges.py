@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import unifyarr as ua
 from unifyarr._core.engines.kernels import known_kernels
 from unifyarr._core.engines.registry import load
 from unifyarr.derivatives.rule import COMPOSED, CONSTANT, MISSING, RULES
 from unifyarr.errors import LostDerivativeError
+from unifyarr.testing import needs
 
+from ..oracle import as_numpy
 from .cases import CASES, P, real
 from .rules_oracle import Values, assert_close, of_rule, results
 
@@ -96,3 +99,38 @@ def test_parameters_without_a_derivative_refuse_it(backend: str) -> None:
             for by in (1e-6, -1e-6)
         )
         np.testing.assert_allclose(found, (up - down) / 2e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, -1, 0.5, -0.5, 1.5, 4.0])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_powers_by_numbers_are_those_by_arrays(backend: str, exponent: float, dtype: str, compiled: bool) -> None:
+    values = array(0.5, 2, 1e3) if dtype == "complex128" else array(0.5, 2, 1e3, 0, -0.0, INF, NAN, -1, -3.5, -INF)
+    x = ua.asarray(values, dtype=dtype)
+    exponents = ua.asarray(np.full(values.shape, exponent, dtype=values.dtype), dtype="float64")
+    way: Any = ua.compile if compiled else lambda function: function
+    with np.errstate(all="ignore"):
+        by_number = way(ua.grad(lambda x: ua.sum(ua.real(x**exponent))))(x)
+        by_array = ua.grad(lambda x: ua.sum(ua.real(ua.pow(x, ua.astype(exponents, dtype)))))(x)
+        # Engines may take a root in the place of a power, which differs at minus infinity.
+        compared = values != -INF if exponent in (0.5, 1.5) else np.full(values.shape, True)
+    tolerance = 1e-5 if dtype == "float32" else 1e-13
+    np.testing.assert_allclose(as_numpy(by_number)[compared], as_numpy(by_array)[compared], rtol=tolerance)
+
+
+@needs("writes")
+def test_powers_by_numbers_need_no_logarithm(backend: str) -> None:
+    def names(exponent: float) -> list[str]:
+        gradient = ua.compile(ua.grad(lambda x: ua.sum(x**exponent)), exclude=["fuse"])
+        return [each.op.name for each in gradient.graph(ua.asarray([1.0, 2.0])).toposort()]
+
+    assert names(2) == ["multiply"]
+    assert set(names(1)) <= {"copy"}
+    assert "where" not in names(1.5)
+
+
+def test_the_number_of_an_exponent_that_is_derived_isnt_used(backend: str) -> None:
+    # The slope by the base, derived by the exponent: x**(y - 1) * (1 + y * log(x)).
+    slope = ua.grad(lambda x, y: x**y, argnums=0)
+    found = ua.grad(slope, argnums=1)(ua.asarray(3.0), ua.asarray(2.0))
+    np.testing.assert_allclose(as_numpy(found), 3 * (1 + 2 * math.log(3)), rtol=1e-12)

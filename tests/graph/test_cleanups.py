@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from ..oracle import as_numpy
 
@@ -34,6 +35,31 @@ def test_broadcasts_that_elementwise_functions_do(backend: str, name: str) -> No
     else:
         np.testing.assert_allclose(as_numpy(compiled(x, y)), expected, rtol=1e-15)
     assert [each.op.name for each in compiled.graph(x, y).toposort()].count("broadcast_to") == left
+
+
+FACTORS: dict[str, tuple[Callable[[ua.Array], ua.Array], int]] = {
+    "a number": (lambda x: ua.sin(x * 1.0), 0),
+    "an array": (lambda x: ua.sin(ua.asarray([[1.0]] * 3) * x), 0),
+    "a large one": (lambda x: ua.sin(x * ua.broadcast_to(ua.asarray(1.0), (3, 4))), 0),
+    "a power": (lambda x: ua.sin(ua.pow(x, 1)), 0),
+    "a wider result": (lambda x: ua.sin(ua.asarray([[[1.0]]] * 2) * x), 1),
+    "another dtype": (lambda x: ua.sin(ua.astype(x, "float32") * ua.asarray([1.0] * 4)), 0),
+    "not one": (lambda x: ua.sin(x * ua.asarray([1.0, 1.0, 1.0, 2.0])), 1),
+    "complex numbers": (lambda x: ua.sin(ua.sqrt(ua.astype(x, "complex128")) * 1.0), 1),
+    "backwards": (lambda x: ua.sin(x[::-1, ::-1] * 1.0), 1),
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+@needs("writes")
+def test_factors_of_one(backend: str, name: str) -> None:
+    function, left = FACTORS[name]
+    x = ua.asarray(ROWS)
+    compiled = ua.compile(function, exclude=["fuse"])
+    np.testing.assert_array_equal(as_numpy(compiled(x)), as_numpy(function(x)))
+    names = [each.op.name for each in compiled.graph(x).toposort()]
+    # The compilers of other engines drop powers by themselves.
+    assert names.count("multiply") + names.count("pow") == (1 if name == "a power" and backend != "numpy" else left)
 
 
 def column(x: ua.Array, w: ua.Array) -> None:

@@ -38,6 +38,7 @@ OURS = [
     "read_what_was_written",
     "write_once",
     "no_power",
+    "no_factor",
     "no_broadcast",
     "write_apart",
     "read_behind_writes",

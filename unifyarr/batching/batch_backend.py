@@ -173,6 +173,9 @@ class BatchBackend(Backend[Batched]):
     def held_fixed(self, native: Batched) -> Batched:
         return Batched(self.base.held_fixed(native.value), native.is_constant, native.layout)
 
+    def known_number(self, native: Batched) -> float | None:
+        return self.base.known_number(native.value) if native.is_constant else None
+
 
 def any_of(base: Handle, value: Any) -> Any:
     """Return whether a condition holds for one element of a batch at least."""

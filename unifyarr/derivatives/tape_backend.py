@@ -190,3 +190,6 @@ class TapeBackend(Backend[Taped]):
 
     def held_fixed(self, native: Taped) -> Taped:
         return Taped(self.base.held_fixed(native.value), None, 0, native.layout)
+
+    def known_number(self, native: Taped) -> float | None:
+        return self.base.known_number(native.value) if native.entry is None else None

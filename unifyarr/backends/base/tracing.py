@@ -74,3 +74,10 @@ class Tracing(Values[Native]):
     def held_fixed(self, native: Native) -> Native:
         """Return a native by which nothing that is computed changes: derivatives of ours needn't go through it."""
         return native
+
+    def known_number(self, native: Native) -> float | None:
+        """Return the number that a 0-d native of real numbers is known to be at once, by default of none.
+
+        Rules of derivatives ask for exponents. A compiler that simplifies powers needs no answer.
+        """
+        return None

@@ -267,6 +267,10 @@ class Backend(base.Backend[np.ndarray]):
         """Return whether the engine records gradients through this native array."""
         return False
 
+    def known_number(self, native: np.ndarray) -> float:
+        """Return the number of a 0-d array."""
+        return float(native)
+
     # -- kernels ----------------------------------------------------------------------------------------------------
 
     def supports_out(self, kernel: Callable[..., Any]) -> bool:

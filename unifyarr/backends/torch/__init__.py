@@ -461,6 +461,11 @@ class Backend(base.Backend[Tensor]):
         """Return whether torch records gradients through this tensor."""
         return bool(native.requires_grad and torch.is_grad_enabled())
 
+    def known_number(self, native: Tensor) -> float | None:
+        """Return the number of a 0-d tensor on the host that torch records nothing of."""
+        is_known = native.is_cpu and is_plain(native) and not native.requires_grad
+        return float(native) if is_known else None
+
     def is_watched(self, *natives: Tensor) -> bool:
         """Return whether values are unknown, or a derivative may be taken through one of some tensors."""
         # As ``is_transforming`` does, without the call.

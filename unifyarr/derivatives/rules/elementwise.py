@@ -28,7 +28,23 @@ rule("deg2rad", lambda k, g, out, x: k.multiply(g, math.pi / 180), uses=())
 rule("rad2deg", lambda k, g, out, x: k.multiply(g, 180 / math.pi), uses=())
 
 
+def _slope(k: Any, out: Any, x: Any, number: float) -> Any:
+    """Return the derivative of a power by a number that is known, whose next lower power is another function."""
+    if number in (0, 2):
+        return k.multiply(x, number)
+    if number == 0.5 and not k.is_complex(x):
+        # The root of a negative zero may be one.
+        return k.divide(0.5, k.abs(out))
+    # Not by a Python number: engines may take roots in the place of such a power, which differ at minus infinity.
+    lower = k.square(x) if number == 3 else k.pow(x, k.number(number - 1, x))
+    return k.multiply(lower, number)
+
+
 def _pow_base(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    is_like = not k.shape(y) and k.dtype(x) == k.dtype(y) and not k.is_complex(y)
+    number = k.handle.known_number(y) if is_like else None
+    if number is not None:
+        return k.multiply(g, _slope(k, out, x, number)) if number != 1 else g
     # The power of zero is constant, at zero too, where the next lower power is infinite.
     lower = k.where(k.equal(y, 0), 1, k.subtract(y, 1))
     return k.multiply(g, k.multiply(y, k.pow(x, lower)))

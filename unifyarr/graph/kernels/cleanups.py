@@ -97,17 +97,35 @@ def write_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
 
 
 def no_power(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
-    """Replace squares and reciprocals that are written as powers, as NumPy's backend does with numbers."""
+    """Replace powers to 1, and squares and reciprocals that are written as powers, as NumPy's backend does."""
     if not is_kernel(node, "pow") or _backend(node).name != "numpy":
         return None
     x, exponent = node.inputs
     if x.type != node.outputs[0].type or x.type is None or not isinstance(exponent, Constant) or exponent.data.ndim:
         return None
     kind = x.type.dtype.kind
+    if float(exponent.data) == 1 and kind == "f" and not goes_backwards(x):
+        return [x]
     name = {2.0: "square", -1.0: "reciprocal"}.get(float(exponent.data)) if kind in "fiu" else None
     if name is None or (kind != "f" and name == "reciprocal"):
         return None
     return Apply(kernel_op(_backend(node), name, {}), [x], [x.type]).outputs
+
+
+def no_factor(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Drop a factor of one, as derivatives begin with; compilers do so themselves."""
+    if not is_kernel(node, "multiply") or not _backend(node).mutable:
+        return None
+    for factor, x in (node.inputs, reversed(node.inputs)):
+        while is_kernel(factor.owner, "broadcast_to"):
+            factor = factor.owner.inputs[0]  # type: ignore[union-attr]
+        if not isinstance(factor, Constant) or x.type is None or x.type != node.outputs[0].type:
+            continue
+        # A complex one has an imaginary part of zero, which infinities make a NaN of.
+        is_real = x.type.dtype.kind in "fiu" and not goes_backwards(x)
+        if is_real and prod(_shape(factor)) <= SMALL and np.all(_backend(node).to_numpy(factor.data) == 1):
+            return [x]
+    return None
 
 
 def no_broadcast(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
@@ -143,8 +161,8 @@ def write_apart(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None
 
 
 RULES: tuple[Rule, ...] = (
-    *(no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once, no_power, no_broadcast),
-    write_apart,
+    *(no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once),
+    *(no_power, no_factor, no_broadcast, write_apart),
 )
 
 

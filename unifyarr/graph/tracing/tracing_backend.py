@@ -115,6 +115,10 @@ class TracingBackend(Backend[Traced]):
     def is_traced(self, native: Traced) -> bool:
         return True
 
+    def known_number(self, native: Traced) -> float | None:
+        known = native.variable
+        return self._backend.known_number(known.data) if isinstance(known, Constant) else None
+
     def records_gradient(self, native: Traced) -> bool:
         return False
 
