@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.errors import AxisError, ShapeError, TracedMutationError, TraceError
+from unifyarr.errors import AxisError, BackendMismatchError, ShapeError, TracedMutationError, TraceError
 
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same
@@ -192,3 +192,42 @@ def test_a_write_changes_no_layout(backend: str) -> None:
     expected = [float(function(one_by_one[:, number])) for number in range(2)]
     assert_same(ua.vmap(function, in_axes=1)(batched), np.array(expected))
     assert_same(batched, as_numpy(one_by_one))
+
+
+USES: dict[str, Any] = {
+    "in no batch": lambda kept, x: kept["array"] + 1,
+    "in a function": lambda kept, x: ua.sum(kept["array"]),
+    "in a container": lambda kept, x: kept["container"] * 2,
+    "with another one": lambda kept, x: x * kept["array"],
+    "in a later batch": lambda kept, x: ua.vmap(lambda x: x * kept["array"])(x),
+    "in a later function": lambda kept, x: ua.vmap(lambda x: ua.atan2(x, kept["array"]))(x),
+    "as a view": lambda kept, x: ua.vmap(lambda x: x * kept["view"])(x),
+    "of a known call": lambda kept, x: ua.vmap(lambda x: x * kept["call"])(x),
+    "written": lambda kept, x: ua.vmap(lambda x: kept["array"].__setitem__(..., x))(x),
+    "returned": lambda kept, x: ua.vmap(lambda x: kept["array"])(x),
+    "passed": lambda kept, x: ua.vmap(lambda x, y: x * y, (0, None))(x, kept["array"]),
+    "mapped": lambda kept, x: ua.vmap(lambda y: y * 2)(kept["view"]),
+    "in a derivative": lambda kept, x: ua.grad(lambda x: ua.sum(x * kept["array"]))(x),
+    "in a derivative in a batch": lambda kept, x: ua.vmap(ua.grad(lambda x: x * kept["array"]))(x),
+    "in a compiled function": lambda kept, x: ua.compile(lambda x: x * kept["array"])(x),
+    "in a compiled batch": lambda kept, x: ua.compile(ua.vmap(lambda x: x * kept["array"]))(x),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_an_array_that_outlives_its_batch_says_so(backend: str, use: str) -> None:
+    skip_unless(backend, "numpy", "torch", why="batches by rules")
+    (x,) = fresh([1, 2])
+    kept: dict[str, Any] = {}
+
+    def function(x: ua.Array) -> ua.Array:
+        y = x * x
+        kept.update(array=y, container=ua.Container(y=y), view=ua.reshape(y, (1,)), call=ua.max(ua.stack([x, y])))
+        return y
+
+    for _ in range(3):
+        # A call that is known takes another way.
+        assert_same(ua.vmap(function)(x), [1.0, 4.0])
+    with pytest.raises((TraceError, BackendMismatchError), match=r"outlived|made inside"):
+        USES[use](kept, x)
+    assert_same(ua.vmap(function)(x), [1.0, 4.0])

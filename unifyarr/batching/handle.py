@@ -11,7 +11,8 @@ import numpy as np
 
 from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import GeneralHandle, Handle, declines
-from .._core.modes.transforming import InsideHandle, Scope
+from .._core.engines.tracing import run_of, running
+from .._core.modes.transforming import InsideHandle, Scope, outlived_batch
 from ..derivatives.kernels import kernels_of
 from ..derivatives.operations import applied
 from ..derivatives.record import NotInline
@@ -44,9 +45,10 @@ class BatchHandle(InsideHandle):
         return self.base
 
     def trace(self) -> object | None:
-        """Return the engine's trace, which arrays in it are marked with."""
-        # What is made inside is known by its backend.
-        return None if self.records else self.base.trace()
+        """Return the batch that is running, which arrays in it are marked with: later ones have the same backend."""
+        if running() is None:
+            raise outlived_batch()
+        return run_of(self)
 
     def over(self, base: Handle) -> BatchHandle:
         """Return the handle of batches of another backend's arrays."""
@@ -88,6 +90,10 @@ class BatchHandle(InsideHandle):
         """Return what a function of the engine's natives gives for one element after another."""
         return self.by_rows(lambda *row: applied(self.base, function, row), natives)
 
+    def performed(self, function: Callable[..., Sequence[Any]], rule: Any, natives: Sequence[Batched]) -> list[Batched]:
+        """Return what a function of natives of the backend of the values gives for one element after another."""
+        return self.by_rows(function, natives)
+
     def by_rows(self, function: Callable[..., Sequence[Any]], natives: Sequence[Batched]) -> list[Batched]:
         """Return what a function of natives of the backend of the values gives for one element after another."""
         if all(x.is_constant for x in natives):
@@ -105,7 +111,7 @@ class BatchHandle(InsideHandle):
             kind = type(x)
             if kind is Array:
                 inside = x if x._backend is self else scope.known(x)
-                if inside is None:
+                if inside is None or getattr(inside, "_born", scope) is not scope:
                     return NotImplemented
                 natives.append(inside._native)
                 values.append(inside._native.value)

@@ -357,6 +357,10 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
         return scope.handle, scope.backend, scope.handle
     if len(found) > 1:
         raise mismatch(*found.values())
+    if scope is None:
+        for each in found.values():
+            if each.around is not each:
+                raise mismatch(each, each)
     given = next(iter(found.values()), None) or current()
     if name is None and not batch:
         return given, given, tape_of(given)

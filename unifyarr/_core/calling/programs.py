@@ -113,6 +113,8 @@ class Program:
         self._values |= {"blank_array": blank_array, "plain": backend.native_type, "backend": backend}
         for slot in slots:
             self._lines += _MADE.format(slot=slot, base=shown).strip().splitlines()
+            if backend.tape is not None and backend.trace() is not None:
+                self._lines.append("array._born = backend.trace()")
         if base is not None:
             self._lines[:0] = [f"b{base} = x{base}._base", f"if b{base} is None: b{base} = x{base}"]
 

@@ -102,8 +102,8 @@ class Scope(Capturing):
         if x._backend is not self.handle:
             return False
         if self.handle.around is not self.handle:
-            # A record in this one has another backend.
-            return True
+            # A record in this one has another backend. Shortcuts of calls leave their results unmarked.
+            return getattr(root_of(x), "_born", self._token) is self._token
         born = getattr(root_of(x), "_born", None)
         return born is self._token or born is self.handle.trace()
 
@@ -128,6 +128,8 @@ class Scope(Capturing):
 
     def value(self, x: Array) -> Any:
         """Return the value of an array from outside as a native inside."""
+        if x._backend is self.handle and self.handle.around is not self.handle:
+            raise outlived_batch()
         native = value_around(x, self.handle, keeps=self._keeps)
         return native if x._backend is self.handle else self.handle.enter(native)
 
@@ -147,6 +149,14 @@ class Scope(Capturing):
         """Return what was made outside and is written so far, with what is to be written to it."""
         natives = [(each.array, each.stand_in._native, each.before) for each in self.captured]
         return [(x, native) for x, native, before in natives if native is not before]
+
+
+def outlived_batch() -> TraceError:
+    """Return the error for an array that is used after the end of the batch in which it was computed."""
+    return TraceError(
+        "an array outlived the vmap() in which it was computed, where each element of the batch has another one: "
+        "return it from the function, beside the result"
+    )
 
 
 def value_around(x: Array, handle: InsideHandle, *, keeps: bool) -> Any:
