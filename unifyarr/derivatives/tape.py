@@ -77,6 +77,12 @@ class TapeHandle(InsideHandle):
         """Return what a function of the engine's natives gives, with the engine's derivative."""
         return derived(self, function, natives)
 
+    def performed(
+        self, function: Callable[..., Sequence[Any]], rule: OfAll, natives: Sequence[Taped]
+    ) -> Sequence[Taped]:
+        """Return what a function of natives of the backend of the values gives, as one call with a rule."""
+        return self.recorded(rule, natives, function(*[x.value for x in natives]))
+
     def trace(self) -> object | None:
         """Return the engine's trace, which arrays in it are marked with; nothing in a trace of a graph."""
         check_running()

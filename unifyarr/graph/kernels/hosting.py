@@ -17,6 +17,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import running
 from ..._core.modes.transforming import Scope
 from ..._core.values.declared import functions
+from ...derivatives.held import where_natives_are
 from ...derivatives.record import NotInline
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
@@ -90,38 +91,23 @@ def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[Any]
 
 
 def _inside(handle: Any, node: Apply, natives: Sequence[Any]) -> Sequence[Any]:
-    """Return what a node gives for natives of a batch, or of a record of calls."""
+    """Return what a node gives for natives of a batch, whose elements it takes, or of a record, where it's a call."""
     if handle.records:
         raise NotInline
-    if not hasattr(handle, "by_rows"):
-        return _recorded(handle, node, natives)
+    base, op, run = handle.around, node.op, run_of(handle.around, node)
+    victims = frozenset(op.victims(node))
 
-    def of_row(*row: Any) -> Sequence[Any]:
-        found = run_of(handle.around, node)(*row)
+    def of_values(*values: Any) -> list[Any]:
+        found = run(*[base.copy(x) if place in victims else x for place, x in enumerate(values)])
         return list(found) if len(node.outputs) > 1 else [found]
-
-    # ``perform`` takes the arrays of one element.
-    rows: Sequence[Any] = handle.by_rows(of_row, natives)
-    return rows
-
-
-def _recorded(tape: Any, node: Apply, natives: Sequence[Any]) -> Sequence[Any]:
-    """Return what a node gives for natives of a record of calls, in which it's a call with a rule of its own."""
-    base, op = tape.around, node.op
-    values = [base.copy(x.value) if place in op.victims(node) else x.value for place, x in enumerate(natives)]
-    found = run_of(base, node)(*values)
 
     def rule(k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any) -> list[Any]:
         cotangents = k.whole(g, out)
-        handle, scope = k.handle, running()
-        if handle.around is handle or (isinstance(scope, Scope) and scope.handle is handle):
-            return _pulled(handle, op, operands, out, cotangents)
-        # The rule itself is recorded, after the function ended.
-        with Scope(handle.around, handle, keeps=False).running():
-            return _pulled(handle, op, operands, out, cotangents)
+        with where_natives_are(k.handle) as there:
+            return _pulled(there, op, operands, out, cotangents)
 
-    made: Sequence[Any] = tape.recorded(rule, natives, list(found) if len(node.outputs) > 1 else [found])
-    return made
+    found: Sequence[Any] = handle.performed(of_values, rule, natives)
+    return found
 
 
 def _pulled(
