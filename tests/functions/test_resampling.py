@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import unifyarr as ua
@@ -162,18 +162,27 @@ def test_values_are_torchs(backend: str, axes: int, options: dict[str, Any]) -> 
 @given(data=st.data())
 def test_any_sizes(backend: str, data: st.DataObject) -> None:
     lengths = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9)))
-    x = np.random.default_rng(0).standard_normal((1, 2, *lengths))
     options = data.draw(st.sampled_from([each for axes, each in MODES if axes == 2 and "nearest" not in each["mode"]]))
     sizes = st.integers(1, 12) | st.tuples(st.integers(1, 12), st.integers(1, 12))
     scales = st.floats(0.3, 3.5) | st.tuples(st.floats(0.3, 3.5), st.floats(0.3, 3.5))
+    x = np.random.default_rng(0).standard_normal((1, 2, *lengths))
     resized = data.draw(st.fixed_dictionaries({"size": sizes}) | st.fixed_dictionaries({"scale_factor": scales}))
     by = np.broadcast_to(resized.get("scale_factor", 1.0), 2)
     if min(int(n * scale) for n, scale in zip(lengths, by, strict=True)) < 1:
         assert_raises(ua.errors.ShapeError, ua.nn.interpolate, ua.asarray(x), **resized, **options)
         return
     expected = torchs("interpolate", x, **resized, **options)
+    # With antialias torch repeats the first row of images that are one column wide: the next test is about them.
+    assume("antialias" not in options or 1 not in (lengths[1], expected.shape[3]))
     found = ua.nn.interpolate(ua.asarray(x), **resized, **options)
     assert_same(found, expected, rtol=1e-9, atol=1e-11, signed_zeros=False, what=(resized, options))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_one_column_is_scaled_as_it_is_among_others(backend: str, mode: str) -> None:
+    x = ua.asarray(np.random.default_rng(0).standard_normal((1, 2, 5, 1)))
+    wide = as_numpy(ua.nn.interpolate(ua.repeat(x, 3, axis=3), (2, 3), mode=mode, antialias=True))
+    assert_same(ua.nn.interpolate(x, (2, 1), mode=mode, antialias=True), wide[..., :1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [*BOOL, "int16", "uint8", *HALVES, *FLOATS, *COMPLEX])
