@@ -35,7 +35,9 @@ from .functions.layers import dropout, embedding, linear, one_hot
 from .functions.losses import huber_loss, mae_loss, mse_loss
 from .functions.normalization import l2_normalize, layer_norm, rms_norm
 from .functions.pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
+from .functions.recurrent import gru, lstm
 from .functions.resampling import interpolate
+from .functions.rotary import rotary_embedding
 from .functions.similarities import cosine_similarity
 from .functions.transposed import conv_transpose1d, conv_transpose2d, conv_transpose3d
 
@@ -67,6 +69,7 @@ __all__ = [
     "gelu",
     "glu",
     "group_norm",
+    "gru",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
@@ -81,6 +84,7 @@ __all__ = [
     "log_sigmoid",
     "log_softmax",
     "logsumexp",
+    "lstm",
     "mae_loss",
     "max_pool1d",
     "max_pool2d",
@@ -93,6 +97,7 @@ __all__ = [
     "relu",
     "relu6",
     "rms_norm",
+    "rotary_embedding",
     "scaled_dot_product_attention",
     "selu",
     "sigmoid",

@@ -30,6 +30,7 @@ LONG = {
     **dict.fromkeys((f"nn.conv_transpose{axes}d" for axes in (1, 2, 3)), WRITES),
     **dict.fromkeys(("nn.scaled_dot_product_attention", "nn.multi_head_attention"), WRITES),
     "signal.lfilter": "a part of the body is a compiled function",
+    **dict.fromkeys(("nn.lstm", "nn.gru"), "the body is a loop over steps"),
     "nn.batch_norm": "may update its parameters",
     "nn.dropout": "draws numbers",
     "median": "a Python number becomes an array on the way",

@@ -271,3 +271,102 @@ def test_torch_keeps_no_scores_without_a_mask(backend: str) -> None:
     query, key, value = (ua.asarray(x) for x in operands("float64", ((4, 256, 16),) * 3, 0))
     for is_causal in (False, True):
         assert peak("torch", lambda: attention(query, key, value, is_causal=is_causal)) < 4 * 256 * 256 * 8
+
+
+# -- grouped heads, and memory for a longer sequence ---------------------------------------------------------
+
+
+def torchs_grouped(query: Any, key: Any, value: Any, **options: Any) -> np.ndarray:
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    given = map(torch.from_numpy, (query, key, value))
+    options = {name: torch.from_numpy(each) if isinstance(each, np.ndarray) else each for name, each in options.items()}
+    found = torch.nn.functional.scaled_dot_product_attention(*given, **options, enable_gqa=True)
+    return np.asarray(found.numpy())
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "of all heads", "of each head"])
+@pytest.mark.parametrize("heads", [1, 2, 3, 6])
+def test_heads_share_keys_and_values(backend: str, heads: int, mask: str) -> None:
+    query, key, value = operands("float64", ((2, 6, 3, 4), (2, heads, 5, 4), (2, heads, 5, 2)), 0)
+    random = np.random.default_rng(0)
+    masks = {"of all heads": random.random((3, 5)) > 0.3, "of each head": random.standard_normal((2, 6, 3, 5))}
+    options: dict[str, Any] = {"attn_mask": masks[mask]} if mask in masks else {"is_causal": mask == "causal"}
+    expected = torchs_grouped(query, key, value, **options)
+    given = [ua.asarray(x) for x in (query, key, value, *([masks[mask]] if mask in masks else []))]
+    out = ua.zeros(expected.shape)
+    assert attention(*given, is_causal=mask == "causal", out=out) is out
+    assert_same(out, expected, atol=1e-12)
+
+
+def test_heads_that_share_no_whole_number_are_refused(backend: str) -> None:
+    query = ua.ones((6, 3, 4))
+    for heads in ((4, 4), (2, 3), (12, 12)):
+        given = query, *(ua.ones((count, 5, 4)) for count in heads)
+        assert_raises(ua.errors.ShapeError, attention, *given, out=ua.ones((6, 3, 4)))
+    with pytest.raises(ua.errors.ShapeError, match="is a multiple of key_heads, unlike 4"):
+        ua.nn.multi_head_attention(ua.ones((2, 6)), num_heads=6, key_heads=4)
+
+
+@pytest.mark.parametrize("mask", ["none", "bool", "number"])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("length", [0, 1, 3, 5])
+def test_the_first_keys_alone_take_part(backend: str, length: int, is_causal: bool, mask: str) -> None:
+    query, key, value = operands("float64", ((2, 4, 3, 4), (2, 2, 5, 4), (2, 2, 5, 2)), 0)
+    key[..., length:, :] = 9
+    random = np.random.default_rng(0)
+    both = np.zeros((3, length)) if mask != "number" else random.standard_normal((3, 5))[:, :length]
+    masks = {"bool": random.random((3, 5)) > 0.2, "number": np.pad(both, ((0, 0), (0, 5 - length)))}
+    both = np.where(masks["bool"][:, :length], both, -np.inf) if mask == "bool" else both
+    # The queries are the last of the sequence.
+    both = np.where(np.tri(3, length, length - 3) > 0, both, -np.inf) if is_causal else both
+    repeated = [np.repeat(x[..., :length, :], 2, axis=1) for x in (key, value)]
+    empty = np.isneginf(both).all(axis=-1)[:, None]
+    expected = (
+        np.where(empty, 0, by_hand(query, *repeated, np.where(empty, 0, both))) if length else np.zeros((2, 4, 3, 2))
+    )
+    given = [ua.asarray(x) for x in (query, key, value, *([masks[mask]] if mask in masks else []))]
+    assert_same(attention(*given, is_causal=is_causal, length=length), expected, atol=1e-12, signed_zeros=False)
+    several = [ua.asarray(length), ua.asarray(length, dtype="uint8"), ua.full((2, 1), length), ua.full((4,), length)]
+    for each in several:
+        assert_same(attention(*given, is_causal=is_causal, length=each), expected, atol=1e-12, signed_zeros=False)
+
+
+def test_lengths_of_each_sequence(backend: str) -> None:
+    query, key, value = map(ua.asarray, operands("float64", ((2, 4, 1, 4), (2, 2, 5, 4), (2, 2, 5, 2)), 0))
+    found = attention(query, key, value, length=ua.asarray([[2], [5]]))
+    for number, length in enumerate((2, 5)):
+        one = attention(query[number, ...], key[number, ...], value[number, ...], length=length)
+        assert_same(found[number, ...], as_numpy(one), atol=1e-12)
+
+
+def test_lengths_that_dont_fit_are_refused(backend: str) -> None:
+    given = [ua.ones(shape) for shape in ((2, 3, 4), (2, 5, 4), (2, 5, 4))]
+    for length in (-1, 6):
+        with pytest.raises(ValueError, match=f"length is from 0 to 5, the number of keys, not {length}"):
+            attention(*given, length=length)
+    with pytest.raises(ua.errors.DtypeError, match="is integers, not float64"):
+        attention(*given, length=ua.asarray(2.0))
+    with pytest.raises(ua.errors.ShapeError, match=r"length of shape \(3,\) doesn't broadcast|don't broadcast"):
+        attention(*given, length=ua.asarray([1, 2, 3]))
+
+
+def test_memory_of_keys_and_values_that_is_written_in_place(backend: str) -> None:
+    random = np.random.default_rng(0)
+    query, key, value = (random.standard_normal(shape) for shape in ((4, 6, 8), (2, 6, 8), (2, 6, 8)))
+    expected = as_numpy(attention(*map(ua.asarray, (query, key, value)), is_causal=True))
+
+    def step(cache: ua.Container, length: ua.Array, query: ua.Array, key: ua.Array, value: ua.Array) -> ua.Array:
+        places = length + ua.arange(key.shape[-2])
+        cache.key[..., places, :] = key
+        cache.value[..., places, :] = value
+        length += key.shape[-2]
+        return attention(query, cache.key, cache.value, is_causal=True, length=length)
+
+    for run in (step, ua.compile(step)):
+        cache, length = ua.Container(key=ua.zeros((2, 9, 8)), value=ua.zeros((2, 9, 8))), ua.asarray(0)
+        # A beginning of several places, and then one after another.
+        for part in (slice(0, 3), slice(3, 4), slice(4, 5), slice(5, 6)):
+            found = run(cache, length, *(ua.asarray(each[:, part, :]) for each in (query, key, value)))
+            assert_same(found, expected[:, part], atol=1e-12)
+        assert_same(cache.key[:, :6], key)
+        assert length.tolist() == 6

@@ -81,6 +81,13 @@ MORE: dict[str, list[Case]] = {
         case(A, B, A[::-1].copy(), is_causal=True),
         case(A, B, A[:, :2].copy(), A[:, :2] < 0.6),
         case(A, B, A[::-1].copy(), B[:, :2].copy(), scale=0.5),
+        case(
+            np.stack([A, B, -A, 2 * A]),
+            np.stack([B, A]),
+            np.stack([A, -B]),
+            is_causal=True,
+            length=np.array([2, 1, 2, 1]),
+        ),
     ],
     "nn.softplus": [case(A, beta=1.5)],
 }
@@ -114,6 +121,7 @@ CONSTANT: dict[str, tuple[int | str, ...]] = {
     **dict.fromkeys(
         ("nn.cosine_similarity", "nn.group_norm", "nn.instance_norm", "nn.l2_normalize", "nn.layer_norm"), ("eps",)
     ),
+    "nn.rotary_embedding": ("base",),
     "nn.scaled_dot_product_attention": ("scale",),
     "signal.kaiser": (1,),
 }
@@ -177,6 +185,8 @@ def _real_parts(leaf: Any) -> Iterator[ua.Array]:
 
 
 def _lifted(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _lifted(name, each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(_lifted(name, each) for each in value)
     return ua.asarray(value, copy=True) if isinstance(value, np.ndarray) else value
@@ -198,8 +208,8 @@ def _put(whole: Any, place: Place, value: Any) -> Any:
 
 
 def _places(value: Any, place: Place) -> Iterator[Place]:
-    if isinstance(value, (list, tuple)):
-        for key, each in enumerate(value):
+    if isinstance(value, (dict, list, tuple)):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _places(each, (*place, key))
     elif isinstance(value, np.ndarray):
         if value.dtype.kind == "f":
@@ -241,6 +251,8 @@ def draw(name: str, number: int, place: Place, seed: int) -> Drawn:
     random_numbers = np.random.default_rng(seed)
 
     def moved(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: moved(each) for key, each in value.items()}
         if isinstance(value, (list, tuple)):
             return type(value)(map(moved, value))
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":

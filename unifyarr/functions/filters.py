@@ -95,9 +95,9 @@ def lfilter(
     b, a = divide(b, lead), divide(a[1:], lead)
     weighed = _weighed(b, x, state)
     y = _recursion()(weighed, a) if a.size and x.size else weighed
-    found = (y,) if zi is None else (y, _state(b, a, x, y, state))
-    found = tuple(moveaxis(each, 0, axis).astype(dtype, copy=False) for each in found)
-    return found[0] if zi is None else found
+    found = [y] if zi is None else [y, _state(b, a, x, y, state)]
+    found = [moveaxis(each, 0, axis).astype(dtype, copy=False) for each in found]
+    return found[0] if zi is None else tuple(found)
 
 
 def _weighed(b: Array, x: Array, state: Array) -> Array:

@@ -1,10 +1,10 @@
-"""The lines of signals."""
+"""The lines of signals and of recurrent layers."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .table import SIGNALS, A, B, V, case, line, names
+from .table import SIGNALS, A, B, V, case, line, names, several
 
 SIGNAL = SIGNALS[0]
 
@@ -23,3 +23,16 @@ line(
     *("signal.istft", case(np.stack([SIGNAL, -SIGNAL, SIGNAL**2], 1)[:, :, :4], 4, 2, window=V**2)),
     case(np.ones((3, 2)), 4, 3, center=False, length=9),
 )
+
+STEPS = np.linspace(-0.5, 0.5, 12).reshape(1, 4, 3)
+
+
+def _weights(rows: int, *, bias: bool) -> dict[str, np.ndarray]:
+    shapes: dict[str, tuple[int, ...]] = {"weight_ih_l0": (rows, 3), "weight_hh_l0": (rows, 2)}
+    shapes |= {"bias_ih_l0": (rows,), "bias_hh_l0": (rows,)} if bias else {}
+    return {name: np.cos(np.arange(np.prod(shape)) + len(name)).reshape(shape) for name, shape in shapes.items()}
+
+
+several("nn.lstm", case(STEPS, _weights(8, bias=True)), case(STEPS[0], _weights(8, bias=False), axis=0, reverse=True))
+several("nn.gru", case(STEPS, _weights(6, bias=True)), case(STEPS[0], _weights(6, bias=False), axis=0, reverse=True))
+line("nn.rotary_embedding", case(STEPS[..., :2].copy(), V[:1]), case(STEPS[..., :2].copy(), interleaved=True))
