@@ -19,7 +19,7 @@ from ..errors import ShapeError
 from .elementwise import add, conj, imag, multiply, real
 from .fft import fft, irfft, rfft
 from .manipulation import moveaxis
-from .padding import pad
+from .padding import resized
 
 _NORMS = ("backward", "ortho", "forward")
 # The type whose transform is the inverse, up to a factor.
@@ -143,7 +143,7 @@ def _transformed(name: str, x: Array, type: int, n: int | None, axis: int, norm:
     least = 2 if kind == 1 else 1
     if count < least:
         raise ShapeError(f"{name}() of type {kind} has at least {least} points along its axis, not {count}")
-    x = _resized(moveaxis(as_single(as_floating(x)), place, -1), count)
+    x = resized(moveaxis(as_single(as_floating(x)), place, -1), count)
     kind = _INVERSE[kind] if inverse else kind
     full = 2 * (count - 1 if kind == 1 else count)
     if norm == "ortho":
@@ -152,11 +152,6 @@ def _transformed(name: str, x: Array, type: int, n: int | None, axis: int, norm:
         found = _summed(x, kind, count)
         found = multiply(found, 1 / full) if inverse == (norm == "backward") else found
     return moveaxis(found, -1, place)
-
-
-def _resized(x: Array, count: int) -> Array:
-    missing = count - x.shape[-1]
-    return pad(x, {-1: (0, missing)}) if missing > 0 else x[..., :count] if missing else x
 
 
 def _orthogonal(x: Array, kind: int, count: int, full: int) -> Array:

@@ -112,6 +112,12 @@ def pad(
     return result
 
 
+def resized(x: Array, length: int) -> Array:
+    """Return an array whose last axis is cut, or padded with zeros, to a length: itself where it has that."""
+    missing = length - x.shape[-1]
+    return pad(x, {-1: (0, missing)}) if missing > 0 else x[..., :length] if missing else x
+
+
 def _widths(pad_width: Any, ndim: int) -> tuple[tuple[int, int], ...]:
     if isinstance(pad_width, Mapping):
         given = {as_axis(axis, ndim): each for axis, each in pad_width.items()}

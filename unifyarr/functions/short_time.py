@@ -15,7 +15,7 @@ from .data_type import astype
 from .elementwise import conj, divide, multiply
 from .fft import fft, ifft, irfft, rfft
 from .manipulation import concat, reshape, swapaxes
-from .padding import pad
+from .padding import pad, resized
 
 
 @compositional(namespace="signal")
@@ -171,9 +171,7 @@ def istft(
         raise ShapeError(f"istft() returns a number of samples that isn't negative, not {wanted}")
     # The samples that are left out may have no weight.
     kept = slice(edge, edge + wanted)
-    signal = divide(total[..., kept], _added(repeated, hop)[kept])
-    missing = wanted - signal.shape[-1]
-    return pad(signal, {-1: (0, missing)}) if missing else signal
+    return resized(divide(total[..., kept], _added(repeated, hop)[kept]), wanted)
 
 
 def _sizes(name: str, n_fft: int, hop_length: int | None) -> tuple[int, int]:
@@ -206,9 +204,8 @@ def _frames(x: Array, size: int, hop: int) -> Array:
     blocks, joined, are all frames.
     """
     count, blocks = (x.shape[-1] - size) // hop + 1, math.ceil(size / hop)
-    x = x[..., : (count - 1) * hop + size]
-    missing = (count - 1 + blocks) * hop - x.shape[-1]
-    x = pad(x, {-1: (0, missing)}) if missing else x
+    # What a block has behind its frame is cut off in the end.
+    x = resized(x, (count - 1 + blocks) * hop)
     x = reshape(x, (*x.shape[:-1], count - 1 + blocks, hop))
     return concat([x[..., place : place + count, :] for place in range(blocks)], axis=-1)[..., :size]
 
@@ -217,8 +214,7 @@ def _added(frames: Array, hop: int) -> Array:
     """Return the sum of frames at their places: the transpose of ``_frames``."""
     count, size = frames.shape[-2:]
     blocks = math.ceil(size / hop)
-    missing = blocks * hop - size
-    frames = pad(frames, {-1: (0, missing)}) if missing else frames
+    frames = resized(frames, blocks * hop)
     frames = reshape(frames, (*frames.shape[:-1], blocks, hop))
     shape = (*frames.shape[:-3], count - 1 + blocks, hop)
     total = zeros(shape, dtype=frames.dtype, device=frames.device, backend=frames.backend)
