@@ -30,6 +30,7 @@ WORDS = {
     "guides/scale": ("dask", "larger than memory", "out of core", "chunks", "cluster", "zarr", "memory"),
     "guides/threads": ("threads", "thread", "parallel", "gil", "thread safety"),
     "guides/saving": ("save", "load", "saving", "pickle", "file", "npz", "safetensors", "checkpoint"),
+    "guides/low-precision": ("float8", "fp8", "int4", "bfloat16", "quantization", "low precision", "ml_dtypes"),
     "guides/debugging": ("debug", "debugging", "error", "errors", "nan", "breakpoint", "assert"),
     "guides/speed": ("overhead", "speed", "cost", "fast", "performance"),
     "guides/why-slow": ("slow", "why slow", "profile", "profiling", "logging", "recompile"),

@@ -43,6 +43,9 @@ class TensorFlowDType(Protocol):
 DTypeName: TypeAlias = Literal[
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+    # Those that only store numbers.
+    "float8_e3m4", "float8_e4m3", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+    "int4", "uint4",
 ]  # fmt: skip
 BackendName: TypeAlias = Literal["numpy", "torch", "jax", "tensorflow"] | str
 # What functions take for a dtype: one of ours, its name, NumPy's, Python's or an engine's own.

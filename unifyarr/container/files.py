@@ -14,6 +14,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.ownership import read
 from .._core.engines import dtypes
 from .._core.engines.tracing import current
+from ..backends.base.abilities import is_numpys
 from ..errors import DtypeError
 from . import archives as _archives
 from .replacing import replacing
@@ -150,20 +151,36 @@ def _of_dtype(path: str, name: str, x: np.ndarray, dtype: str | None) -> np.ndar
     # NumPy's archives store arrays of dtypes that are unknown to NumPy as plain bytes.
     if dtype is None or dtype == x.dtype.name:
         return x
-    wanted = dtypes.BY_NAME.get(dtype)
+    wanted = dtypes.BY_NAME.get(dtype) or dtypes.STORED.get(dtype)
     if wanted is None or x.dtype.kind != "V" or wanted.itemsize != x.dtype.itemsize:
         raise ValueError(f"{path} is damaged: {name!r} is of dtype {x.dtype}, and its structure says {dtype}")
     return x.view(wanted.dtype)
 
 
 def _write_npz(path: str, arrays: dict[str, np.ndarray], structure: str) -> None:
-    _archives.write(path, {_STRUCTURE: np.frombuffer(structure.encode(), np.uint8), **arrays})
+    # What NumPy has no name for in a header is written as plain bytes.
+    plain = {name: x if is_numpys(x.dtype) else x.view(f"V{x.itemsize}") for name, x in arrays.items()}
+    _archives.write(path, {_STRUCTURE: np.frombuffer(structure.encode(), np.uint8), **plain})
 
 
 def _read_npz(path: str, size: int, limit: int | None) -> tuple[dict[str, np.ndarray], bytes | None]:
     arrays = _archives.read(path, size, limit)
     structure = arrays.pop(_STRUCTURE, None)
     return arrays, None if structure is None else structure.tobytes()
+
+
+# The dtypes that safetensors stores and gives to no NumPy array, by its names.
+_FLOAT8 = {"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
+
+
+def _float8(path: str, kinds: dict[str, str]) -> dict[str, np.ndarray]:
+    # The arrays of these dtypes, from their bytes.
+    if not kinds:
+        return {}
+    with open(path, "rb") as file:
+        parts = dict(_safetensors().deserialize(file.read()))
+    found = {name: np.frombuffer(parts[name]["data"], dtypes.STORED[kind].dtype) for name, kind in kinds.items()}
+    return {name: x.reshape(parts[name]["shape"]).copy() for name, x in found.items()}
 
 
 def _safetensors() -> Any:
@@ -178,8 +195,8 @@ def _safetensors() -> Any:
 
 def _write_safetensors(path: str, arrays: dict[str, np.ndarray], structure: str) -> None:
     for name, x in arrays.items():
-        if x.dtype == np.complex128:
-            raise DtypeError(f"{name!r} is of dtype complex128, which safetensors lacks: cast it, or save to .npz")
+        if x.dtype == np.complex128 or (x.dtype in dtypes.USED and x.dtype.name not in _FLOAT8.values()):
+            raise DtypeError(f"{name!r} is of dtype {x.dtype}, which safetensors lacks: cast it, or save to .npz")
     _safetensors().numpy.save_file(arrays, path, {_STRUCTURE: structure})
 
 
@@ -189,7 +206,9 @@ def _read_safetensors(path: str, size: int, limit: int | None) -> tuple[dict[str
     _archives.check_total(path, size, size, limit)
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return arrays, (file.metadata() or {}).get(_STRUCTURE)
+            kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
+            arrays = {name: file.get_tensor(name) for name, kind in kinds.items() if kind not in _FLOAT8}
+            text = (file.metadata() or {}).get(_STRUCTURE)
+        return arrays | _float8(path, {name: _FLOAT8[kind] for name, kind in kinds.items() if kind in _FLOAT8}), text
     except safetensors.SafetensorError as error:
         raise ValueError(f"{path} is no file of safetensors, or damaged: {error}") from error

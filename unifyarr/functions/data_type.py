@@ -12,6 +12,7 @@ from .._core.arrays.weak import kind_of
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import primary
 from .._core.engines import dtypes
+from ..backends.base.abilities import is_numpys
 from ..errors import DtypeError
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """
     source = from_.dtype if isinstance(from_, Array) else dtypes.as_dtype(from_)
     target = dtypes.as_dtype(to)
+    if source.stores or target.stores:
+        return source is target
     if dtypes.bfloat16 in (source, target):
         return dtypes.promote(source, target) == target
     return bool(np.can_cast(source.dtype, target.dtype))
@@ -145,7 +148,7 @@ class finfo:
         dtype = type.dtype if isinstance(type, Array) else dtypes.as_dtype(type)
         if dtypes.rank(dtype) < 2:
             raise DtypeError(f"finfo() takes a floating-point dtype, not {dtype}: use iinfo() for integers")
-        info: Any = _bfloat16_info() if dtype is dtypes.bfloat16 else np.finfo(dtype.dtype)
+        info: Any = np.finfo(dtype.dtype) if is_numpys(dtype.dtype) else _info("finfo", dtype)
         self.bits = int(info.bits)
         self.eps = float(info.eps)
         self.max = float(info.max)
@@ -157,10 +160,11 @@ class finfo:
         return f"finfo(dtype={self.dtype}, bits={self.bits}, eps={self.eps}, min={self.min}, max={self.max})"
 
 
-def _bfloat16_info() -> Any:
-    from ml_dtypes import finfo
+def _info(name: str, dtype: DType) -> Any:
+    # What NumPy has no dtype of its own for is described by the package that has.
+    import ml_dtypes
 
-    return finfo(dtypes.bfloat16.dtype)
+    return getattr(ml_dtypes, name)(dtype.dtype)
 
 
 class iinfo:
@@ -203,7 +207,7 @@ class iinfo:
         dtype = type.dtype if isinstance(type, Array) else dtypes.as_dtype(type)
         if dtypes.rank(dtype) != 1:
             raise DtypeError(f"iinfo() takes an integer dtype, not {dtype}: use finfo() for floating-point ones")
-        info = np.iinfo(dtype.dtype)
+        info: Any = np.iinfo(dtype.dtype) if is_numpys(dtype.dtype) else _info("iinfo", dtype)
         self.bits, self.max, self.min, self.dtype = int(info.bits), int(info.max), int(info.min), dtype
 
     def __repr__(self) -> str:

@@ -885,6 +885,7 @@ def clip(
 
     Source: Array API standard 2025.12, ``clip``.
     """
+    dtypes.check_computes("clip", x.dtype)
     if dtypes.rank(x.dtype) == 1:
         # A limit that no number of the dtype exceeds is none.
         limits = np.iinfo(x.dtype.dtype)

@@ -327,6 +327,10 @@ def has_dtype(backend: Handle, dtype: DType, device: object = None) -> bool:
 def check_dtype(backend: Handle, dtype: DType, device: object = None) -> None:
     """Raise ``DtypeError`` where the backend has no arrays of a dtype, which must never become another one silently."""
     if not backend.supports_dtype(dtype.dtype, device):
+        if dtype.stores:
+            raise DtypeError(
+                f"backend {backend.name!r} has no {dtype}: keep the numbers on another one, or in another dtype"
+            )
         raise DtypeError(
             f"backend {backend.name!r} has no {dtype} here (for JAX, JAX_ENABLE_X64 in the environment turns 64-bit "
             "dtypes off; some devices lack them): give a dtype of 32 bits"

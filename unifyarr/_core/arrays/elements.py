@@ -40,6 +40,11 @@ _TRUTHS = frozenset({bool, np.bool_})
 _NUMBERS = {bool, int, float, np.longlong, np.ulonglong}
 
 
+@dtypes.when_used
+def _know_stored() -> None:
+    _NUMBERS.update(each.type for each in dtypes.USED)
+
+
 @when_loaded
 def _know_numbers(backend: Handle) -> None:
     # Not above: importing the package shall not import bfloat16.

@@ -85,6 +85,8 @@ class Layout(Protocols):
             return x._view(Window.of_order(x.shape, range(x.ndim)))
         if not x._backend.supports_dtype(wanted.dtype, None):
             raise DtypeError(f"backend {x.backend!r} has no {wanted} here: view the memory as a smaller dtype")
+        if narrow := [each for each in (x.dtype, wanted) if each.stores and each.kind != "f"]:
+            raise DtypeError(f"elements of {narrow[0]} have less than a byte: cast them, x.astype({str(wanted)!r})")
         # NumPy's rule, and its errors.
         x._geometry().view(wanted.dtype)
         return x._view(Bits(x.dtype.dtype, wanted.dtype))

@@ -21,6 +21,7 @@ from ..declaring.types import ArrayType, result_types
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.handle import Handle, casts_itself, declines
+from ..engines.kernels import MOVES
 from ..engines.tracing import checking, mode, recording
 from ..values.lengths import equal_as_known
 from ..values.shapes import broadcast, check_memory
@@ -57,6 +58,8 @@ def invoke(
     """
     backend = operands[0]._backend
     kernel = backend.kernel(name)
+    if dtypes.USED and name not in MOVES:
+        dtypes.check_computes(name, *(x.dtype for x in operands), static.get("dtype"))
     if "dtype" in static:
         static["dtype"] = static["dtype"].dtype
     if backend.records:
@@ -102,6 +105,9 @@ class _Declined(Exception):
 def attempt(name: str, *operands: Array, **arguments: Any) -> Array | None:
     """Call a kernel as ``invoke`` does, or return ``None`` where the backend has none or the kernel declines."""
     backend = operands[0]._backend
+    if dtypes.USED and name not in MOVES:
+        # What is composed on one engine and refused on another would be a difference.
+        dtypes.check_computes(name, *(x.dtype for x in operands))
     if name not in backend.kernels or name in declined.get():
         tell_composed(name, operands)
         return None
@@ -188,6 +194,8 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
     """Call a kernel that returns several arrays, on arrays of one backend."""
     backend = operands[0]._backend
     kernel = backend.kernel(name)
+    if dtypes.USED:
+        dtypes.check_computes(name, *(x.dtype for x in operands))
     if name in backend.by_host:
         tell_host(name, operands)
     natives = list(map(read, operands))

@@ -14,9 +14,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..arrays.array import Array
 from ..engines import dtypes
-from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
+from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining, loaded_backends
 from ..engines.registry import when_loaded
 from .answering import answering_path, putting_path
 from .declare import DECLARATIONS, Declaration
@@ -55,10 +57,10 @@ def _further_forms(backend: Handle) -> tuple[str, ...]:
 
 def fast_path(backend: Handle, key: str, declaration: Declaration | None = None) -> FastPath:
     """Return the fast path of a name: a function's, with its form before it, or one of indexing."""
+    form, function = _split(key)
     own = backend.fast.get(key)
     if own is not None:
-        return own
-    form, function = _split(key)
+        return own if declaration is None else _looking(backend, own, form)
     if form == "several":
         return declines_write
     # Of a namespace where it's passed.
@@ -79,8 +81,7 @@ def fast_path(backend: Handle, key: str, declaration: Declaration | None = None)
     if form == "large" and make is None:
         return declining(key)
     if make is not None:
-        made: FastPath = make(backend.kernel(declaration.name))
-        return made
+        return _looking(backend, make(backend.kernel(declaration.name)), form)
     if form == "out":
         return _into_out(backend, declaration)
     if not backend.mutable:
@@ -92,6 +93,31 @@ def fast_path(backend: Handle, key: str, declaration: Declaration | None = None)
     if form:
         return _with_scalar(backend, declaration, reflected=form == "reflected")
     return _unary(backend, declaration) if declaration.ufunc.nin == 1 else _binary(backend, declaration)
+
+
+def _looking(backend: Handle, path: FastPath, form: str) -> FastPath:
+    """Return an engine's own fast path: one that declines what only stores numbers, once the process uses such.
+
+    Those made here learn what to do for each dtype. NumPy's own call functions that compute in any.
+    """
+    if not dtypes.USED or backend.native_type is not np.ndarray:
+        return path
+    used, declined = dtypes.USED, form not in ("out", "several") and NotImplemented
+
+    def fast(*operands: Any) -> Any:
+        for x in operands:
+            if type(x) is np.ndarray and x.dtype in used:
+                return declined
+        return path(*operands)
+
+    return fast
+
+
+@dtypes.when_used
+def _look_at_dtypes() -> None:
+    if len(dtypes.USED) == 1:
+        for backend in loaded_backends():
+            install_all(backend)
 
 
 # Reductions whose fast path is the kernel itself: over all axes or one, in the dtype of the operand.

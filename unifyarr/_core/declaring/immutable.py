@@ -36,6 +36,7 @@ def let_cast(backend: Handle, declaration: Declaration) -> None:
 
     def inputs(*natives: Any) -> list[Any]:
         found = [dtypes.BY_NUMPY[backend.dtype(x)] for x in natives]
+        dtypes.check_computes(name, *found)
         if ufunc is None:
             # A product of matrices has the dtype of its operands.
             return [dtypes.promote(*found).dtype] * len(natives)

@@ -1,7 +1,7 @@
 """The dtypes: singletons that no engine owns and every engine can be translated to.
 
-Each stands on a ``numpy.dtype`` (``bfloat16`` on that of ``ml_dtypes``), which NumPy finds in its attribute ``dtype``:
-so NumPy's functions take them, and they compare and hash equal to it.
+Each stands on a ``numpy.dtype`` (``bfloat16`` and those that only store on one of ``ml_dtypes``), which NumPy finds in
+its attribute ``dtype``: so NumPy's functions take them, and they compare and hash equal to it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import builtins
 import contextlib
 import warnings
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...backends.base.abilities import STORED as NAMES
 from ...errors import CastingError, DtypeError
 from ..values.arguments import shown
 from .handle import Handle, loaded_backends
@@ -41,6 +43,9 @@ class DType:
         NumPy's letter: ``b``, ``i``, ``u``, ``f`` (of ``bfloat16`` too) or ``c``.
     itemsize : int
         The bytes of an element.
+    stores : bool
+        Whether arrays of it only store numbers: they are converted, indexed, written and moved, and computed in another
+        dtype.
 
     Others that NumPy's dtypes have are NumPy's: ``type``, ``char``, ``num``, ``str``, ``byteorder``, ``isnative``,
     ``alignment``, ``newbyteorder()`` and so on.
@@ -52,22 +57,23 @@ class DType:
     True
     """
 
-    __slots__ = ("dtype", "itemsize", "kind", "name", "rank")
+    __slots__ = ("dtype", "itemsize", "kind", "name", "rank", "stores")
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
         self.name = dtype.name
-        self.kind = "f" if dtype.kind == "V" else dtype.kind
+        self.kind = dtype.kind
         self.itemsize = dtype.itemsize
         # As ``rank`` says it.
         self.rank = _RANKS[self.kind]
+        self.stores = False
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            # Of bfloat16 alone, whose ``dtype`` is asked for the first time.
-            if name == "dtype" and self is bfloat16:
-                return _load_bfloat16()
+            # Of a dtype of ``ml_dtypes``, whose ``dtype`` is asked for the first time.
+            if name == "dtype":
+                return _load(self)
             if name in _OF_NUMPY:
                 return getattr(self.dtype, name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -115,6 +121,15 @@ class DType:
         def type(self) -> builtins.type[np.generic]: ...
 
 
+def _of_ml_dtypes(name: str, itemsize: int, *, stores: builtins.bool = False) -> DType:
+    # Importing that package takes a tenth of what ``import unifyarr`` would, and it's needed where there are arrays.
+    made = DType.__new__(DType)
+    made.name, made.itemsize, made.stores = name, itemsize, stores
+    made.kind = "f" if "float" in name else "u" if name.startswith("u") else "i"
+    made.rank = _RANKS[made.kind]
+    return made
+
+
 bool = DType(np.dtype("bool"))
 int8 = DType(np.dtype("int8"))
 int16 = DType(np.dtype("int16"))
@@ -125,8 +140,7 @@ uint16 = DType(np.dtype("uint16"))
 uint32 = DType(np.dtype("uint32"))
 uint64 = DType(np.dtype("uint64"))
 float16 = DType(np.dtype("float16"))
-bfloat16 = DType.__new__(DType)
-bfloat16.name, bfloat16.kind, bfloat16.itemsize, bfloat16.rank = "bfloat16", "f", 2, 2
+bfloat16 = _of_ml_dtypes("bfloat16", 2)
 float32 = DType(np.dtype("float32"))
 float64 = DType(np.dtype("float64"))
 complex64 = DType(np.dtype("complex64"))
@@ -137,22 +151,82 @@ ALL = (
     float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
 BY_NAME: dict[str, DType] = {dtype.name: dtype for dtype in ALL}
-# By NumPy's dtype, in native byte order; bfloat16 from when the first backend is loaded.
-BY_NUMPY: dict[np.dtype[Any], DType] = {dtype.dtype: dtype for dtype in ALL if dtype is not bfloat16}
+# What engines keep weights in. No function computes in them: engines differ in which ones they compute and how they
+# round, and sums of such numbers are wrong without a word.
+STORED: dict[str, DType] = {name: _of_ml_dtypes(name, 1, stores=True) for name in NAMES}
+
+(
+    float8_e3m4, float8_e4m3, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz,
+    int4, uint4,
+) = STORED.values()  # fmt: skip
 
 
-def _load_bfloat16() -> np.dtype[Any]:
-    # A tenth of what ``import unifyarr`` would take, and needed where there are arrays.
+class _ByNumpy(dict[np.dtype[Any], DType]):
+    """The dtypes by NumPy's, in native byte order.
+
+    Those of ``ml_dtypes`` are in it from when they're first used: bfloat16 from when a backend is loaded.
+    """
+
+    def __missing__(self, dtype: np.dtype[Any]) -> DType:
+        found = STORED.get(getattr(dtype, "name", ""))
+        if found is None or found.dtype != dtype:
+            raise KeyError(dtype)
+        return found
+
+    def __contains__(self, dtype: object) -> builtins.bool:
+        return super().__contains__(dtype) or (isinstance(dtype, np.dtype) and find(dtype) is not None)
+
+
+BY_NUMPY = _ByNumpy({dtype.dtype: dtype for dtype in ALL if dtype is not bfloat16})
+# NumPy's dtypes of those that only store, as far as the process has used them: until then no call looks for one.
+USED: set[np.dtype[Any]] = set()
+_when_used: list[Callable[[], None]] = []
+
+
+def when_used(do: Callable[[], None]) -> Callable[[], None]:
+    """Have a function called when the process uses its first dtype that only stores."""
+    _when_used.append(do)
+    return do
+
+
+def _load(dtype: DType) -> np.dtype[Any]:
     import ml_dtypes
 
-    bfloat16.dtype = np.dtype(ml_dtypes.bfloat16)
-    BY_NUMPY[bfloat16.dtype] = bfloat16
-    return bfloat16.dtype
+    kind = getattr(ml_dtypes, dtype.name, None)
+    if kind is None:
+        raise DtypeError(f"this version of ml_dtypes has no {dtype.name}: install a later one")
+    dtype.dtype = np.dtype(kind)
+    if dtype.stores:
+        USED.add(dtype.dtype)
+        for do in _when_used:
+            do()
+    # Last: who finds it here is past what had to be done.
+    BY_NUMPY[dtype.dtype] = dtype
+    return dtype.dtype
 
 
 @when_loaded
 def _know_bfloat16(backend: Handle) -> None:
-    _load_bfloat16()
+    _load(bfloat16)
+
+
+def find(dtype: np.dtype[Any]) -> DType | None:
+    """Return the dtype that stands on one of NumPy's, in native byte order, ``None`` if there's none."""
+    try:
+        return BY_NUMPY[dtype]
+    except KeyError:
+        return None
+
+
+def check_computes(name: str, *operands: object) -> None:
+    """Raise ``DtypeError`` where a function would compute in a dtype that only stores."""
+    for each in operands:
+        if isinstance(each, DType) and each.stores:
+            wide = "float32" if each.rank == 2 else "int32"
+            raise DtypeError(
+                f"{name}() isn't computed in {each}, which only stores numbers: convert first, x.astype('{wide}'), and "
+                f"store the result, y.astype('{each}')"
+            )
 
 
 SIGNED = (int8, int16, int32, int64)
@@ -183,7 +257,7 @@ _LONG = {"g": float64, "G": complex128}
 def as_dtype(dtype: object) -> DType:
     """Return the dtype for a dtype, a name, a Python or NumPy scalar type or an engine's own dtype."""
     if isinstance(dtype, str):
-        found = BY_NAME.get(dtype)
+        found = BY_NAME.get(dtype) or STORED.get(dtype)
         if found is not None:
             return found
     if isinstance(dtype, DType):
@@ -198,7 +272,7 @@ def as_dtype(dtype: object) -> DType:
         with contextlib.suppress(TypeError, ValueError, SyntaxError):
             dtype = np.dtype(dtype)
     if isinstance(dtype, np.dtype):
-        found = BY_NUMPY.get(dtype) or (None if dtype.isnative else BY_NUMPY.get(dtype.newbyteorder("=")))
+        found = find(dtype) or (None if dtype.isnative else find(dtype.newbyteorder("=")))
         if found is None and dtype == bfloat16.dtype:
             found = bfloat16
         if found is not None:
@@ -236,9 +310,9 @@ def can_cast(source: object, target: DType) -> builtins.bool:
     """Return whether a dtype, or a Python scalar's type, casts to ``target`` under ``same_kind``, as NumPy has it."""
     if source is target:
         return True
-    if isinstance(source, DType) and bfloat16 not in (source, target):
+    if isinstance(source, DType) and not (source.stores or target.stores) and bfloat16 not in (source, target):
         return np.can_cast(source.dtype, target.dtype, "same_kind")
-    # Python scalars are weak, and bfloat16, which NumPy doesn't know by itself, is a floating-point type like any.
+    # Python scalars are weak, and what NumPy doesn't know by itself is of its kind like any.
     return rank(source) <= rank(target)
 
 
@@ -290,6 +364,7 @@ def real_of(dtype: DType) -> DType:
 @cache
 def loop(ufunc: np.ufunc, *operands: object) -> tuple[DType, ...]:
     """Return the dtypes in which NumPy computes a ufunc for dtypes and Python scalar types: inputs, then outputs."""
+    check_computes(ufunc.__name__, *operands)
     if bfloat16 not in operands:
         return tuple(as_dtype(dtype) for dtype in _resolve(ufunc, operands))
     # NumPy's promotion doesn't know bfloat16: it stands in for float16, and beside float16 both are float32.
@@ -315,12 +390,22 @@ def _resolve(ufunc: np.ufunc, operands: tuple[object, ...]) -> tuple[np.dtype[An
 
 @cache
 def _promote(operands: tuple[object, ...]) -> DType:
+    if stored := [each for each in operands if isinstance(each, DType) and each.stores]:
+        return _beside(stored[0], operands)
     if bfloat16 in operands:
         stand_in = float32 if float16 in operands else float16
         found = _promote(tuple(stand_in if each == bfloat16 else each for each in operands))
         return bfloat16 if found == float16 else found
     examples: list[Any] = [each.dtype if isinstance(each, DType) else each(1) for each in operands]  # type: ignore[operator]
     return as_dtype(np.result_type(*examples))
+
+
+def _beside(stored: DType, operands: tuple[object, ...]) -> DType:
+    # Beside one that only stores there's itself, and numbers of Python's of its kind or below.
+    if all(each is stored or (not isinstance(each, DType) and rank(each) <= stored.rank) for each in operands):
+        return stored
+    names = ", ".join(each.__name__ if isinstance(each, type) else str(each) for each in operands)
+    raise DtypeError(f"{names} have no common dtype, since {stored} only stores numbers: convert one, with astype()")
 
 
 def promote(*operands: object) -> DType:

@@ -33,6 +33,9 @@ _LINALG = (
 _FFT = "fft fftn hfft ifft ifftn ihfft irfft irfftn rfft rfftn"
 _SPECIAL = "betainc digamma gammainc gammaincc gammaln i0 i0e i1 i1e zeta"
 LATER = frozenset(f"{_NN} {_LINALG} {_FFT} {_SPECIAL}".split())
+# What moves elements and computes nothing: of arrays whose dtype only stores numbers, too.
+MOVES = MACHINERY - {"real", "imag", "set_real", "set_imag"} | SELECTIONS | PLACES | {"empty", "zeros", "ones", "full"}
+MOVES |= {"detach", "pad", "repeat", "roll", "stop_gradient", "take", "take_along_axis", "where"}
 # Callables that are no functions: what annotations are made of.
 _TYPES = frozenset({"typing", "types", "collections.abc"})
 

@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from ...backends.base.abilities import is_numpys
 from ...errors import AxisError, ShapeError, TooLargeError
 from ...typing import Shape
 from .arguments import MOST_AXES, as_integer, as_integers
@@ -159,4 +160,7 @@ def c_strides(shape: Shape, itemsize: int) -> tuple[int, ...]:
 
 def shadow(shape: Shape, strides: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
     """Return an array of that geometry without memory, whose data is never read: NumPy answers questions about it."""
+    if not is_numpys(dtype):
+        # NumPy can't name other packages' dtypes there.
+        dtype = np.dtype(f"u{dtype.itemsize}")
     return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)

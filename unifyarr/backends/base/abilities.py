@@ -8,6 +8,18 @@ from typing import Any
 
 import numpy as np
 
+# The dtypes of ``ml_dtypes`` that only store numbers, by name: an engine may have some of them. Kernels that move
+# elements, and ``astype``, get arrays of these; no kernel computes in them.
+STORED = (
+    *("float8_e3m4", "float8_e4m3", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+    *("int4", "uint4"),
+)
+
+
+def is_numpys(dtype: np.dtype[Any]) -> bool:
+    """Return whether a dtype is NumPy's own: others' have numbers from 256 on, and the same letters."""
+    return dtype.num < 256
+
 
 class Ability(Enum):
     """What an engine may lack. ``without`` says what the frontend does then, and ``attribute`` how a backend says so.

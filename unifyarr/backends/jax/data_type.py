@@ -7,7 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from ..base.abilities import STORED
 from ..kernels import worked_around
 from ._compiled import HALF, cast, compiled
 
@@ -31,6 +33,11 @@ def _to_integer(x: jax.Array, dtype: np.dtype[Any]) -> jax.Array:
     return _truncate(x, widest if dtype.name in ("uint32", "int64") else np.int32).astype(dtype)
 
 
+def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    # What numbers that are only stored come from and go to on every engine, so that they're rounded alike.
+    return np.dtype(np.float32 if dtype.name.startswith("float") else np.int32)
+
+
 @worked_around("XLA saturates where a float doesn't fit an integer, NumPy wraps")
 @compiled
 def astype(x: jax.Array, /, *, dtype: np.dtype[Any]) -> jax.Array:
@@ -38,6 +45,14 @@ def astype(x: jax.Array, /, *, dtype: np.dtype[Any]) -> jax.Array:
         return x != 0
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
         x = x.real
+    if x.dtype.name in STORED:
+        x = lax.convert_element_type(x, _wide(x.dtype))
+    if dtype.name in STORED:
+        return lax.convert_element_type(_cast(x, _wide(dtype)), dtype)
+    return _cast(x, dtype)
+
+
+def _cast(x: jax.Array, dtype: np.dtype[Any]) -> jax.Array:
     if dtype.kind in "iu" and jnp.issubdtype(x.dtype, jnp.floating):
         return _to_integer(x, dtype)
     return cast(x, dtype)

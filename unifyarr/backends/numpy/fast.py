@@ -70,15 +70,16 @@ def _large(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 FORMS = {"": _ufunc_of, "scalar": _with_scalar, "reflected": _reflected, "out": _into_out, "large": _large}
 
-# The codes of the dtypes that sums keep: a code is found faster than a dtype.
-_KEEPS = frozenset("lLqQfdFD") - (frozenset("lL") if np.dtype("l").itemsize < 8 else frozenset())
+# The numbers of the dtypes that sums keep: a number is found faster than a dtype. The letters of other packages' dtypes
+# are NumPy's own, too.
+_KEEPS = frozenset(np.dtype(code).num for code in ("qQfdFD" if np.dtype("l").itemsize < 8 else "lLqQfdFD"))
 
 
 def _total(ufunc: np.ufunc) -> Callable[..., Any]:
     reduce = ufunc.reduce
 
     def fast(x: np.ndarray, axis: Any, dtype: Any, keepdims: Any) -> Any:
-        if dtype is None and x.dtype.char in _KEEPS and (axis is None or (type(axis) is int and x.ndim)):
+        if dtype is None and x.dtype.num in _KEEPS and (axis is None or (type(axis) is int and x.ndim)):
             return reduce(x, axis, None, out=..., keepdims=keepdims) if keepdims else reduce(x, axis, out=...)
         return NotImplemented
 
@@ -164,8 +165,8 @@ def count_nonzero(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
 _where, _concatenate, _count_nonzero = np.where, np.concatenate, np.count_nonzero
 _floor_divide, _array, _OBJECTS = np.floor_divide, np.array, np.dtype(object)
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
-# The codes of the dtypes that are NumPy's own; C has two types of 64 bits, one of which engines don't know.
-_OWN = frozenset(np.dtype(name).char for name in _NAMES.split())
+# The numbers of the dtypes that are NumPy's own; C has two types of 64 bits, one of which engines don't know.
+_OWN = frozenset(np.dtype(name).num for name in _NAMES.split())
 _NUMBERS = frozenset({bool, int, float, complex})
 # A list of more numbers goes to memory that other engines can share.
 _FEW = 64
@@ -174,7 +175,7 @@ _FEW = 64
 def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
     if dtype is None is device is copy:
         if type(obj) is np.ndarray:
-            return obj if obj.dtype.char in _OWN and obj.dtype.isnative else NotImplemented
+            return obj if obj.dtype.num in _OWN and obj.dtype.isnative else NotImplemented
         if type(obj) is list and len(obj) < _FEW and _NUMBERS.issuperset(map(type, obj)):
             made = _array(obj)
             # Of numbers alone it may hold objects: integers too large for any dtype.

@@ -58,10 +58,10 @@ from ._private import (
     register_pytree_node,
 )
 from ._shared import (
-    BFLOAT16,
     COMPLEX,
     DTYPES,
     NUMPY_DTYPES,
+    OF_ML_DTYPES,
     as_method,
     beneath,
     check_writable,
@@ -79,7 +79,12 @@ from ._shared import (
 )
 
 # What NumPy takes as it is: of complex numbers the conjugates may not be computed yet.
-_PLAIN = frozenset(DTYPES.values()) - COMPLEX - {torch.bfloat16}
+_PLAIN = frozenset(DTYPES.values()) - COMPLEX - frozenset(OF_ML_DTYPES.values())
+
+
+def _bits(itemsize: int) -> tuple[np.dtype[Any], torch.dtype]:
+    # The unsigned integers of a size, NumPy's and torch's.
+    return (np.dtype(np.uint8), torch.uint8) if itemsize == 1 else (np.dtype(np.uint16), torch.uint16)
 
 
 def _is_shareable(array: np.ndarray) -> bool:
@@ -253,10 +258,11 @@ class Backend(base.Backend[Tensor]):
         try:
             native = torch.from_numpy(array)
         except (TypeError, ValueError):
-            # The engine knows no other order of bytes, and no bfloat16 of NumPy's.
+            # The engine knows no other order of bytes, and no dtype that NumPy doesn't know by itself.
             array = np.array(array, array.dtype.newbyteorder("="), order="C")
-            bits = array.dtype == BFLOAT16
-            native = torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16) if bits else torch.from_numpy(array)
+            known = OF_ML_DTYPES.get(array.dtype)
+            bits = array if known is None else array.view(_bits(array.itemsize)[0])
+            native = torch.from_numpy(bits) if known is None else torch.from_numpy(bits).view(known)
         return native if device is None else native.to(device)
 
     def adopt(self, array: np.ndarray, *, device: Any = None) -> Tensor:
@@ -288,12 +294,13 @@ class Backend(base.Backend[Tensor]):
         if native.is_meta:
             raise TypeError("a tensor on the meta device has no values: make it on another device")
         native = self.read(native.detach()).cpu()
-        bits = native.dtype is torch.bfloat16
-        native = native.view(torch.uint16) if bits else native
+        dtype = NUMPY_DTYPES[native.dtype]
+        bits = dtype in OF_ML_DTYPES
+        native = native.view(_bits(native.itemsize)[1]) if bits else native
         known = unwrapped(native)
         # Inside a transformation of torch's, DLPack alone gives memory away.
         array: np.ndarray = native.numpy() if known is native else np.from_dlpack(known)
-        return array.view(BFLOAT16) if bits else array
+        return array.view(dtype) if bits else array
 
     def release_to_numpy(self, native: Tensor) -> np.ndarray:
         """Return the values as a writable NumPy array; nothing else refers, or will refer, to the tensor."""
@@ -325,7 +332,7 @@ class Backend(base.Backend[Tensor]):
         native = unwrapped(self.read(native))
         if read_only and copy is not True:
             # torch can't mark a capsule, NumPy's view of its memory can.
-            if native.device.type == "cpu" and native.dtype is not torch.bfloat16:
+            if native.device.type == "cpu" and native.dtype in _PLAIN | COMPLEX:
                 values = self.to_numpy(native)
                 return export(
                     values,

@@ -19,6 +19,8 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from ...errors import InplaceUpdateError
+from ..base.abilities import STORED as ALL_STORED
+from ..base.abilities import is_numpys
 from ..kernels import EFFORT
 from ._private import (
     base_of,
@@ -41,12 +43,22 @@ DTYPES: dict[np.dtype[Any], torch.dtype] = {
     )
 }
 BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-DTYPES[BFLOAT16] = torch.bfloat16
+# Those that NumPy's exchange of memory doesn't know, which goes by their bits; the last ones only store numbers.
+OF_ML_DTYPES: dict[np.dtype[Any], torch.dtype] = {
+    np.dtype(getattr(ml_dtypes, name)): getattr(torch, name)
+    # Of integers of less than a byte torch has the names, and not even copies.
+    for name in ("bfloat16", *(name for name in ALL_STORED if name.startswith("float")))
+    if hasattr(torch, name) and hasattr(ml_dtypes, name)
+}
+DTYPES |= OF_ML_DTYPES
+STORED = frozenset(OF_ML_DTYPES.values()) - {torch.bfloat16}
 NUMPY_DTYPES = {native: dtype for dtype, native in DTYPES.items()}
 
 # The unsigned integers without kernels, and the signed ones of equal width.
 SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 UNSIGNED = frozenset(SIGNED)
+# Numbers that are only stored are moved by their bits, too.
+_BITS = SIGNED | dict.fromkeys(STORED, torch.int8)
 COMPLEX = frozenset({torch.complex64, torch.complex128})
 HALF = frozenset({torch.float16, torch.bfloat16})
 FLOAT = HALF | {torch.float32, torch.float64}
@@ -95,7 +107,7 @@ def takes_number(dtype: torch.dtype, value: float) -> bool:
 
 def as_signed(x: Tensor) -> Tensor:
     """Return ``x``, or a view of its bits as signed integers where the engine has no kernels for it."""
-    signed = SIGNED.get(x.dtype)
+    signed = _BITS.get(x.dtype)
     return x if signed is None else x.view(signed)
 
 
@@ -159,7 +171,20 @@ def cast(x: Tensor, dtype: torch.dtype, *, copy: bool = False) -> Tensor:
     """Return ``x`` in ``dtype``; the imaginary part goes silently, where the engine warns."""
     if x.is_complex() and not dtype.is_complex and dtype is not torch.bool:
         x = _pairs(x)[..., 0]
+    if dtype in STORED and x.dtype is not dtype:
+        return _stored(x, dtype)
     return x.to(dtype, copy=copy)
+
+
+# What is larger is rounded to no number of the dtype. The engine gives the greatest one then, and not NaN.
+_LARGEST = 464.0
+
+
+def _stored(x: Tensor, dtype: torch.dtype) -> Tensor:
+    if dtype is not torch.float8_e4m3fn:
+        return x.to(dtype)
+    x = x.float()
+    return x.masked_fill(x.abs() > _LARGEST, math.nan).to(dtype)
 
 
 def span(x: Tensor) -> int:
@@ -288,7 +313,7 @@ class _Layout:
         dtype = NUMPY_DTYPES.get(x.dtype)
         self.__array_interface__ = {
             "version": 3,
-            "typestr": f"|V{x.itemsize}" if dtype is None else dtype.str,
+            "typestr": dtype.str if dtype is not None and is_numpys(dtype) else f"|V{x.itemsize}",
             "shape": tuple(x.shape),
             "strides": tuple(step * x.itemsize for step in x.stride()),
             "data": (x.data_ptr(), True),

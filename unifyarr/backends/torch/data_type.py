@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import Applied, bound_by, known_by
-from ._shared import DTYPES, cast
+from ._shared import DTYPES, STORED, cast
 
 _METHODS: dict[torch.dtype, Callable[[Tensor], Tensor]] = {
     torch.bool: Tensor.bool,
@@ -32,14 +32,14 @@ def _casting(*, dtype: np.dtype[Any]) -> Callable[[Tensor], Tensor]:
     native = DTYPES[dtype]
 
     def casting(x: Tensor, /) -> Tensor:
-        return cast(x, native, copy=True) if x.is_complex() else x.to(native, copy=True)
+        return cast(x, native, copy=True) if native in STORED or x.is_complex() else x.to(native, copy=True)
 
     return casting
 
 
 def _know(x: Tensor, *, dtype: np.dtype[Any]) -> Callable[[Tensor], Tensor] | None:
     native = DTYPES[dtype]
-    if x.is_complex():
+    if x.is_complex() or native in STORED:
         return None
     # The engine has a method for each dtype, which gives the tensor itself if it's of that already.
     return _METHODS.get(native, Applied(Tensor.to, native)) if x.dtype is not native else Tensor.clone

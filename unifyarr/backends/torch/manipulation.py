@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ...errors import ShapeError
 from ..kernels import Applied, Packed, bound_by, known_by, support_native_out, worked_around
-from ._shared import DTYPES, UNSIGNED, as_dtype, as_signed, independent, writes
+from ._shared import DTYPES, STORED, UNSIGNED, as_dtype, as_signed, independent, writes
 
 
 def _shaped(method: Callable[..., Tensor]) -> Callable[..., Callable[[Tensor], Tensor]]:
@@ -85,7 +85,7 @@ def stack(*arrays: Tensor, axis: int, out: Tensor | None = None) -> Tensor:
 
 def _repeating(*, count: int | None, axis: int | None) -> Callable[..., Tensor]:
     def repeating(x: Tensor, /, *repeats: Tensor) -> Tensor:
-        if repeats or axis is None or count is None or count < 0 or x.dtype in UNSIGNED:
+        if repeats or axis is None or count is None or count < 0 or x.dtype in UNSIGNED | STORED:
             return repeat(x, *repeats, count=count, axis=axis)
         return torch.repeat_interleave(x, count, axis)
 
@@ -93,7 +93,7 @@ def _repeating(*, count: int | None, axis: int | None) -> Callable[..., Tensor]:
 
 
 def _know_repeating(x: Tensor, *repeats: Tensor, count: int | None, axis: int | None) -> Any:
-    if repeats or axis is None or count is None or count < 0 or x.dtype in UNSIGNED:
+    if repeats or axis is None or count is None or count < 0 or x.dtype in UNSIGNED | STORED:
         return None
     return Applied(Tensor.repeat_interleave, count, axis)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.base.abilities import is_numpys
 from . import finite
 from .loops import Operation, Task
 from .region import CAST, WHERE, Step
@@ -139,8 +140,8 @@ def _expression(step: Step) -> str | None:
 
 
 def _char(dtype: np.dtype[Any]) -> str:
-    # C's long and long long may be one dtype.
-    return np.dtype(dtype.str).char
+    # C's long and long long may be one dtype. Other packages' dtypes have letters of NumPy's.
+    return np.dtype(dtype.str).char if is_numpys(dtype) else ""
 
 
 def type_of(dtype: np.dtype[Any]) -> str:
