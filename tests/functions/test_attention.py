@@ -370,3 +370,12 @@ def test_memory_of_keys_and_values_that_is_written_in_place(backend: str) -> Non
             assert_same(found, expected[:, part], atol=1e-12)
         assert_same(cache.key[:, :6], key)
         assert length.tolist() == 6
+
+
+def test_multi_head_attention_with_fewer_heads_of_keys(backend: str) -> None:
+    query, key, value = operands("float64", ((2, 3, 8), (2, 5, 4), (2, 5, 6)), 0)
+    # Each head of keys and values, repeated by hand for the two heads of queries that share it.
+    repeated = [np.repeat(x.reshape(2, 5, 2, -1), 2, axis=2).reshape(2, 5, -1) for x in (key, value)]
+    expected = as_numpy(ua.nn.multi_head_attention(*map(ua.asarray, (query, *repeated)), num_heads=4))
+    found = ua.nn.multi_head_attention(*map(ua.asarray, (query, key, value)), num_heads=4, key_heads=2)
+    assert_same(found, expected, atol=1e-12)
