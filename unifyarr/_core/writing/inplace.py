@@ -76,7 +76,8 @@ def check_target(target: Array, ensure_in_backend: bool = False) -> None:
             "ensure_in_backend=True insists on it: leave it out, or keep the values in ua.variable(x)"
         )
     trace = backend.trace()
-    if trace is not None and getattr(root, "_born", None) is not trace:
+    # What is in a record or a batch was made inside, or is captured there.
+    if trace is not None and getattr(root, "_born", None) is not trace and backend.around is backend:
         raise TracedMutationError(
             f"{where()} writes to an array that was made outside the running trace, which would leave a dead tracer "
             "in it: return the new values from the traced function and write them outside"
