@@ -329,3 +329,11 @@ def test_tensorflows_functions_compute_with_the_tensor_of_an_array(backend: str)
     traced = tf.function(lambda t: t + ua.asarray(t) * 2)
     np.testing.assert_array_equal(traced(t), [3.0, 6.0])
     np.testing.assert_array_equal(tf.reduce_sum(ua.ones(3, backend="numpy")), 3.0)
+
+
+def test_a_device_that_isnt_there_gets_no_memory(backend: str) -> None:
+    x = ua.asarray([1.0, 2.0])
+    with pytest.raises(BufferError):
+        # The eighth GPU of CUDA.
+        x.__dlpack__(dl_device=(2, 7))
+    assert_same(x, [1.0, 2.0])

@@ -240,6 +240,8 @@ def _numpy() -> Iterator[Case]:
         "Generator.choice": lambda x: np.random.default_rng(0).choice(x),
         "Generator.permutation": lambda x: np.random.default_rng(0).permutation(x),
         "from_dlpack": np.from_dlpack,
+        "from_dlpack(copy=True, device='cpu')": lambda x: np.from_dlpack(x, copy=True, device="cpu"),
+        "from_dlpack(copy=False)": lambda x: np.from_dlpack(x, copy=False),
         "bytes(x)": lambda x: np.frombuffer(bytes(x)),
         "float in a format": lambda x: float(f"{x[0, 1]:.2f}"),
     }
@@ -312,6 +314,22 @@ def _annotations() -> Iterator[Case]:
     yield Case("jaxtyping", "Float[ua.Array, 'a b']", annotated, Outcome.KEEPS)
 
 
+def _numba() -> Iterator[Case]:
+    import numba
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def scaled(x: Any) -> Any:
+        made = np.empty_like(x)
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                made[i, j] = 2 * x[i, j]
+        return made
+
+    yield Case("Numba", "njit function of np.asarray(x)", lambda x: scaled(np.asarray(x)))
+    # NumPy's array is what it takes.
+    yield Case("Numba", "njit function of x", scaled, Outcome.REFUSES, "Failed in nopython mode")
+
+
 # What each group needs, beside the table's own rows.
 GROUPS: dict[str, tuple[Callable[[], Iterator[Case]], tuple[str, ...]]] = {
     "NumPy": (_numpy, ()),
@@ -321,5 +339,6 @@ GROUPS: dict[str, tuple[Callable[[], Iterator[Case]], tuple[str, ...]]] = {
     "files": (_files, ("h5py", "zarr", "joblib", "safetensors", "PIL")),
     "torch": (_torch, ("torch",)),
     "JAX": (_jax, ("jax",)),
+    "Numba": (_numba, ("numba",)),
     "annotations": (_annotations, ("pydantic", "jaxtyping")),
 }
