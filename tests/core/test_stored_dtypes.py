@@ -280,9 +280,20 @@ def test_derivatives_go_through_them(backend: str) -> None:
     skip_without(backend, "float8_e4m3fn")
 
     def stored(x: ua.Array) -> ua.Array:
-        return ua.sum(3 * x.astype("float8_e4m3fn").astype("float32"))
+        # Cotangents are added up, and 0.3 is no number of the dtype.
+        y = x.astype("float8_e4m3fn")
+        return ua.sum(y.astype("float32") * 0.3) + ua.sum(y[::-1].astype("float32") ** 2)
 
-    assert np.array_equal(as_numpy(ua.grad(stored)(ua.asarray([0.3, 2.0], dtype="float32"))), [3.0, 3.0])
+    x = ua.asarray([0.5, 2.0], dtype="float32")
+    expected = np.array([1.3, 4.3], np.float32)
+    assert np.allclose(as_numpy(ua.grad(stored)(x)), expected)
+    assert np.allclose(as_numpy(ua.compile(ua.grad(stored))(x)), expected)
+
+
+def test_integers_of_less_than_a_byte_have_no_derivatives(backend: str) -> None:
+    skip_without(backend, "int4")
+    x = ua.asarray([1.5, 3.0], dtype="float32")
+    assert np.array_equal(as_numpy(ua.grad(lambda x: ua.sum(x.astype("int4").astype("float32") * x))(x)), [1.0, 3.0])
 
 
 def test_an_engine_that_lacks_one_says_so(backend: str) -> None:

@@ -185,7 +185,7 @@ class Kernels:
 
     def number(self, value: complex, like: Any) -> Any:
         """Return a 0-d native of a number, of an array's dtype where that holds it, and on its device."""
-        dtype, device = self.dtype(like), self._device(like)
+        dtype, device = _computing(self.dtype(like)), self._device(like)
         # The two zeros are equal.
         key = value if value and type(value) is not complex else repr(value), type(value), dtype, device
         found = self._numbers.get(key)
@@ -298,7 +298,13 @@ class Kernels:
             if axes:
                 g = self.sum(g, axis=tuple(axes), keepdims=False)
             g = self.reshape(g, wanted)
+        dtype = _computing(dtype)
         return g if self._dtype(g) == dtype else self.astype(g, dtype)
+
+
+def _computing(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    # What only stores numbers has cotangents that can be added up, and aren't rounded to a few bits.
+    return dtypes.float32.dtype if dtype in dtypes.USED else dtype
 
 
 def on_copy(handle: Handle, kernel: Callable[..., Any]) -> Callable[..., Any]:

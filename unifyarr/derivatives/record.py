@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.engines import dtypes
 from .._core.engines.tracing import running
 from ..errors import TraceError
 from .kernels import Kernels
@@ -80,7 +81,9 @@ class Taped:
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
     """Return whether numbers of a dtype have derivatives."""
-    return dtype.kind in _FLOATING
+    kind = dtype.kind
+    # Other packages' integers are of NumPy's last kind, too.
+    return kind in _FLOATING and (kind != "V" or dtypes.rank(dtype) > 1)
 
 
 def at_places(count: int, places: Sequence[int], found: Sequence[Any]) -> list[Any]:
