@@ -7,6 +7,7 @@ import pytest
 
 import unifyarr as ua
 
+from ..natives import skip_unless
 from .random_batches import compare
 
 
@@ -33,3 +34,10 @@ def test_what_all_elements_share_is_written_and_multiplied(backend: str) -> None
         found = batch(ua.asarray(x), ua.asarray(shared))
         for each, column in zip(found, zip(*expected, strict=True), strict=True):
             np.testing.assert_allclose(np.asarray(each), np.stack(column), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [2077])
+def test_a_kernel_that_declines_where_functions_are_transformed(backend: str, seed: int) -> None:
+    skip_unless(backend, "numpy", "torch", why="batches by rules")
+    # torch's clip() declines there, in a branch too.
+    compare(backend, seed)

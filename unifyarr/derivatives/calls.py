@@ -59,8 +59,10 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
                 static.pop(told, None)
         return entry_of(k, rule, values, outputs, static, parents_of(natives), several)
 
-    if hasattr(kernel, "casts_itself"):
-        taped.casts_itself = kernel.casts_itself  # type: ignore[attr-defined]
+    # What a trace of a loop's body asks of a kernel.
+    for asked in ("casts_itself", "declines", "declines_transformed"):
+        if hasattr(kernel, asked):
+            setattr(taped, asked, getattr(kernel, asked))
     return taped
 
 

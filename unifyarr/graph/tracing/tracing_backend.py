@@ -232,4 +232,8 @@ def _recording(backend: Handle, name: str) -> Any:
         static.pop("out", None)
         return record(backend, name, natives, static, result, offered)
 
+    # What a trace of a loop's body, inside a derivative, asks of a kernel.
+    for asked in ("declines", "declines_transformed"):
+        if hasattr(backend.kernels.get(name), asked):
+            setattr(kernel, asked, getattr(backend.kernels[name], asked))
     return kernel
