@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._core.engines.handle import Handle
-from ..derivatives.kernels import WRITERS, Kernels, kernels_of, on_copy
+from ..derivatives.kernels import Kernels, kernels_of, on_copy
+from ..derivatives.kinds import WRITERS
 from ..derivatives.record import NotInline
 from ..errors import TraceError
 from ..typing import Shape

@@ -9,7 +9,8 @@ from .._core.arrays.array import Array, wrap
 from .._core.engines.handle import Handle, declines
 from .._core.modes.transforming import Scope
 from ..errors import LostDerivativeError
-from .kernels import WRITERS, kernels_of, on_copy
+from .kernels import kernels_of, on_copy
+from .kinds import WRITERS
 from .record import Entry, Taped, entry_of, is_floating, parents_of
 from .rule import CONSTANT, MISSING, RULES
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .kernels import Like, kernels_of
+from .kernels import kernels_of
+from .kinds import Like
 from .record import entries_before, outlived
 from .reverse import pull
 from .rule import Into, settled

@@ -15,25 +15,11 @@ from .._core.engines.handle import Handle, casts_itself, declines
 from .._core.values.lengths import PartialShape, equal_as_known, shape_of
 from .._core.values.shapes import broadcast
 from ..typing import Shape
-
-# Kernels that write into their first operand where the engine's arrays are written.
-WRITERS = frozenset(
-    {"set_window", "set_real", "set_imag", "scatter", "put_mask", "put_places", "scatter_reduce", "put_selected"}
-)
-
+from .kinds import WRITERS, Like
 
 # How many Python numbers are remembered as natives: programs may go through ever new ones.
 MOST_NUMBERS = 1024
 _NUMBERS = frozenset({int, float, complex})
-
-
-class Like:
-    """What stands for an array of a call of which only the shape and the dtype are kept."""
-
-    __slots__ = ("device", "dtype", "shape")
-
-    def __init__(self, shape: Shape, dtype: np.dtype[Any], device: Any) -> None:
-        self.shape, self.dtype, self.device = shape, dtype, device
 
 
 class Kernels:

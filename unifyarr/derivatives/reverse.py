@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
-from .kernels import Kernels, Like
+from .kernels import Kernels
+from .kinds import Like
 from .record import outlived
 from .rule import Into, Outside, settled
 

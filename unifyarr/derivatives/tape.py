@@ -24,7 +24,8 @@ from .._core.values.supplying import NotSupplied
 from . import loops
 from .calls import ShortWays, taping
 from .forward import push
-from .kernels import Kernels, Like, kernels_of
+from .kernels import Kernels, kernels_of
+from .kinds import Like
 from .operations import derived, engine_of
 from .record import Entry, NotInline, Taped, at_places, check_running, entries_before, entry_of, is_floating, parents_of
 from .reverse import pull

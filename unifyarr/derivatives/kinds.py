@@ -1,0 +1,23 @@
+"""What is known of kernels and of arrays beside their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..typing import Shape
+
+# Kernels that write into their first operand where the engine's arrays are written.
+WRITERS = frozenset(
+    {"set_window", "set_real", "set_imag", "scatter", "put_mask", "put_places", "scatter_reduce", "put_selected"}
+)
+
+
+class Like:
+    """What stands for an array of a call of which only the shape and the dtype are kept."""
+
+    __slots__ = ("device", "dtype", "shape")
+
+    def __init__(self, shape: Shape, dtype: np.dtype[Any], device: Any) -> None:
+        self.shape, self.dtype, self.device = shape, dtype, device
