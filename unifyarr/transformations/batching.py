@@ -23,8 +23,7 @@ def vmap(
 ) -> Callable[..., Any]:
     """Return a function that applies another one to all elements along an axis of its arguments, in one call.
 
-    Each function of arrays in it is called once for the whole batch, by rules of the package. JAX and TensorFlow, which
-    compile batches themselves, take their own way.
+    Each function of arrays in it is called once for the whole batch, by rules of the package.
 
     Parameters
     ----------

@@ -362,27 +362,16 @@ def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Han
             if each.around is not each:
                 raise mismatch(each, each)
     given = next(iter(found.values()), None) or current()
-    if name is None and not batch:
-        return given, given, tape_of(given)
-    if name is None and _batches_by_rules(given, scope.backend if given.records and scope is not None else given):
-        return given, given, batch_of(given)
-    if not given.can_transform and name is not None:
+    if name is None:
+        return given, given, (batch_of if batch else tape_of)(given)
+    if not given.can_transform:
         return given, given, inside_of(_transforming(given, name))
-    if name not in (None, given.name):
+    if name != given.name:
         raise BackendMismatchError(
             f"backend={name!r} names an engine for arrays whose backend has no transformations, such as NumPy's, but "
             f"these are of backend {given.name!r}: move them, with to_backend()"
         )
     return given, given, inside_of(given)
-
-
-def _batches_by_rules(given: Handle, engine: Handle) -> bool:
-    """Return whether batches are by rules: not where the engine compiles its own transformations, as JAX does."""
-    if engine.mutable or not engine.can_transform:
-        return True
-    if given.records:
-        raise NotInline
-    return False
 
 
 def _transforming(given: Handle, name: str) -> Handle:
