@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.declaring.declare import DECLARATIONS
 from .._core.engines import dtypes
 from .._core.engines.handle import Handle, casts_itself, declines
+from .._core.engines.kernels import known_kernels
 from .._core.values.lengths import PartialShape, equal_as_known, shape_of
 from .._core.values.shapes import broadcast
 from ..typing import Shape
@@ -39,15 +40,23 @@ class Kernels:
         # The class of an engine's arrays, which have a shape and a dtype that are compared at once.
         self._own = handle.native_type if self._keeps else None
         self._likes: dict[Any, Like] = {}
+        # All at once: attributes of a class with ``__getattr__`` take Python several times as long.
+        for name in known_kernels() | handle.kernels.keys():
+            if not hasattr(Kernels, name):
+                setattr(self, name, self._made(name) if name in handle.kernels else self._lacking(name))
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+    def _made(self, name: str) -> Callable[..., Any]:
         declaration = DECLARATIONS.get(name)
         ufunc = None if declaration is None else declaration.ufunc
-        made = self._elementwise(name, ufunc) if ufunc is not None else self._plain(name)
-        setattr(self, name, made)
-        return made
+        return self._elementwise(name, ufunc) if ufunc is not None else self._plain(name)
+
+    def _lacking(self, name: str) -> Callable[..., Any]:
+        # Calls say what the backend lacks.
+        return lambda *operands, **static: self.handle.kernel(name)(*operands, **static)
 
     def _plain(self, name: str) -> Callable[..., Any]:
         kernel = self.handle.kernel(name)
