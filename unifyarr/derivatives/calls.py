@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core.arrays.array import Array, wrap
+from .._core.arrays.array import Array, blank_array
 from .._core.engines.handle import Handle, declines
 from .._core.modes.transforming import Scope
 from ..errors import LostDerivativeError
@@ -73,6 +73,7 @@ class ShortWays:
     def __init__(self, tape: Any) -> None:
         self._tape = tape
         self._k, self._own, self._as_native = tape.k, tape.base.native_type, tape.base.as_native
+        self._trace = tape.base.trace
         self._known: dict[str, tuple[Any, ...]] = {}
 
     def call(self, scope: Scope, name: str, *operands: Any) -> Any:
@@ -114,7 +115,13 @@ class ShortWays:
             if number:
                 values[number - 1] = self._k.number(values[number - 1], values[2 - number])
             entry = entry_of(self._k, rule, values, (found,), {}, parents)
-        return wrap(Taped(found, entry), tape)
+        # As ``wrap`` does, which would ask whether a derivative is being taken.
+        array = blank_array()
+        array._native, array._backend, array._base = Taped(found, entry), tape, None
+        born = self._trace()
+        if born is not None:
+            array._born = born
+        return array
 
     def _look(self, name: str) -> tuple[Any, ...]:
         # Of arrays alone, of a number before an array, of a number behind it, and the rule.

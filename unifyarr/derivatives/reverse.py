@@ -44,7 +44,7 @@ def pull(
     waiting: list[tuple[int, Entry]] = []
     for result, cotangent in cotangents:
         if result.entry is not None:
-            _meet(k, writers, totals, waiting, (result.entry, result.output), cotangent, cotangent)
+            _meet(k, writers, totals, waiting, [(result.entry, result.output)], [cotangent], [cotangent])
     while waiting:
         _, entry = heappop(waiting)
         arguments, outputs = entry.arguments, entry.outputs
@@ -79,9 +79,7 @@ def _walk(
     found = totals.pop(entry)
     cotangents = [settled(k, found[place][0]) if place in found else None for place in range(len(outputs))]
     given = entry.cotangents(k, cotangents, arguments, outputs)
-    for parent, operand, cotangent in zip(entry.parents, arguments, given, strict=True):
-        if parent is not None and cotangent is not None:
-            _meet(k, writers, totals, waiting, parent, cotangent, operand)
+    _meet(k, writers, totals, waiting, entry.parents, given, arguments)
 
 
 def _meet(
@@ -89,20 +87,24 @@ def _meet(
     writers: Kernels,
     totals: Totals,
     waiting: list[tuple[int, Entry]],
-    parent: tuple[Entry, int],
-    cotangent: Any,
-    like: Any,
+    parents: Sequence[tuple[Entry, int] | None],
+    cotangents: Sequence[Any],
+    likes: Sequence[Any],
 ) -> None:
-    entry, output = parent
-    found = totals.get(entry)
-    if found is None:
-        found = totals[entry] = {}
-        if entry.rule is not None:
-            heappush(waiting, (-entry.number, entry))
-    if output in found or type(cotangent) is Into:
-        found[output] = _added(k, writers, *found.pop(output, (None, True)), cotangent, like)
-    else:
-        found[output] = cotangent if type(cotangent) is Outside else k.fitted(cotangent, like), False
+    # Add the cotangents of operands to those of the outputs that they are.
+    for parent, cotangent, like in zip(parents, cotangents, likes, strict=True):
+        if parent is None or cotangent is None:
+            continue
+        entry, output = parent
+        found = totals.get(entry)
+        if found is None:
+            found = totals[entry] = {}
+            if entry.rule is not None:
+                heappush(waiting, (-entry.number, entry))
+        if output in found or type(cotangent) is Into:
+            found[output] = _added(k, writers, *found.pop(output, (None, True)), cotangent, like)
+        else:
+            found[output] = cotangent if type(cotangent) is Outside else k.fitted(cotangent, like), False
 
 
 def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Any, like: Any) -> tuple[Any, bool]:

@@ -33,8 +33,10 @@ class TapeBackend(Backend[Taped]):
         # What each call asks for, without a call on the way.
         self.type_key = type_key
         self.trace_state = base.trace_state  # type: ignore[method-assign]
-        for name in ("has_shapes", "has_values", "has_strides", "warns", "has_fixed_dtypes", "no_trace"):
+        for name in ("has_shapes", "has_values", "has_strides", "warns", "no_trace"):
             setattr(self, name, getattr(base, name))
+        # No call of an engine that writes in place looks at the dtypes of results, either.
+        self.has_fixed_dtypes = base.mutable or base.has_fixed_dtypes
 
     @property
     def name(self) -> str:
