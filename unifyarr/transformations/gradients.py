@@ -33,8 +33,8 @@ def check_floating(arrays: list[Array]) -> None:
 
 
 def _check_value(arrays: list[Array]) -> None:
-    if len(arrays) != 1 or arrays[0].shape != ():
-        found = f"{len(arrays)} arrays" if len(arrays) != 1 else f"one of shape {arrays[0].shape}"
+    if len(arrays) != 1 or (shape := arrays[0].shape) != ():
+        found = f"{len(arrays)} arrays" if len(arrays) != 1 else f"one of shape {shape}"
         raise ShapeError(
             f"a gradient needs a function that returns one 0-d array, not {found}: sum it, or use jacobian()"
         )
@@ -126,7 +126,7 @@ def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, bac
 
     Source: ``jax.grad``.
     """
-    both = _value_and_gradient(function, argnums, has_aux, backend)
+    both = _value_and_gradient(function, argnums, has_aux, backend, with_value=False)
 
     @functools.wraps(function)
     def transformed(*args: Any, **kwargs: Any) -> Any:
@@ -136,14 +136,17 @@ def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, bac
     return transformed
 
 
-def _value_and_gradient(function: Function, argnums: Argnums, has_aux: bool, backend: str | None) -> Function:
-    """Return a function from arguments to the value, what else was returned, and the gradient."""
+def _value_and_gradient(
+    function: Function, argnums: Argnums, has_aux: bool, backend: str | None, *, with_value: bool = True
+) -> Function:
+    """Return a function from arguments to the value or ``None``, what else was returned, and the gradient."""
 
     def found(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
         numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
         results, others, pullback = run.handle.vjp(run, [run.native(x) for x in run.arrays()], True)
         gradients = pullback([run.one(results[0])])
-        (value, *arrays) = run.outside([*results, *gradients])
+        arrays = run.outside([*results, *gradients] if with_value else gradients)
+        value = arrays.pop(0) if with_value else None
         return value, run.finish(others), by_argument(run, argnums, numbers, arrays)
 
     return found
