@@ -8,39 +8,15 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Callable, Iterator
-from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import unifyarr as ua
 
-VALUES = np.arange(12.0).reshape(3, 4)
-Program = Callable[[Any], Any]
-
-
-class Outcome(Enum):
-    """What comes of an array of ours."""
-
-    KEEPS = "works, and gives our array"
-    CONVERTS = "works, and gives the client's own or NumPy's"
-    REFUSES = "refused by the client"
-
-
-class Case(NamedTuple):
-    """A row: the client, what is done, the program, what comes of it, and the client's words where it refuses."""
-
-    client: str
-    what: str
-    program: Program
-    outcome: Outcome = Outcome.CONVERTS
-    words: str = ""
-
-
-def like(x: Any, values: Any) -> Any:
-    """Return values as an array of the same kind: ours on the backend of ``x``, or NumPy's."""
-    return ua.asarray(values, backend=x.backend) if isinstance(x, ua.Array) else np.asarray(values)
+from .rows import VALUES, Case, Outcome, Program, like
+from .surveyed import matplotlib, python, scikit_learn, scipy
 
 
 def _labelled(program: Program) -> Program:
@@ -122,6 +98,15 @@ def _xarray() -> Iterator[Case]:
     }
     for what, program in refused.items():
         yield Case("xarray", what, _labelled(program), Outcome.REFUSES, no_numpy)
+    # It asks the standard's namespace for NumPy's names and keywords where values aren't looked through for NaN.
+    numpys: dict[str, tuple[Program, str]] = {
+        "std(skipna=False)": (lambda d: d.std("x", skipna=False), "unexpected keyword argument 'ddof'"),
+        "var(skipna=False)": (lambda d: d.var("x", skipna=False), "unexpected keyword argument 'ddof'"),
+        "cumsum(skipna=False)": (lambda d: d.cumsum("x", skipna=False), "no attribute 'cumsum'"),
+        "cumprod(skipna=False)": (lambda d: d.cumprod("x", skipna=False), "no attribute 'cumprod'"),
+    }
+    for what, (program, words) in numpys.items():
+        yield Case("xarray", what, _labelled(program), Outcome.REFUSES, words)
     yield Case("xarray", "rolling.mean", _labelled(lambda d: d.rolling(x=2).mean()), Outcome.REFUSES, "attribute 'lib'")
 
 
@@ -150,8 +135,32 @@ def _pandas() -> Iterator[Case]:
     yield Case("pandas", "factorize", lambda x: pd.factorize(x[0]), Outcome.REFUSES, "factorize requires a Series")
     rows = Case("pandas", "series[mask]", lambda x: pd.Series(np.arange(4.0))[x[0] > 1], Outcome.REFUSES, "are in the")
     yield rows
+    refused: dict[str, tuple[Program, str]] = {
+        "series[0] = x[0, 0]": (lambda x: _put(pd.Series(np.arange(4.0)), 0, x[0, 0]), "_hasna"),
+        "series[:] = x": (lambda x: _put(pd.Series(np.arange(4.0)), slice(None), x[0]), "_hasna"),
+        "frame.loc[mask]": (lambda x: pd.DataFrame(VALUES).loc[x[:, 0] > 1], "are in the"),
+        "frame + x": (lambda x: pd.DataFrame(VALUES) + x, "Unable to coerce"),
+        "Categorical": (lambda x: pd.Categorical(x[0]).codes, "unhashable"),
+    }
+    for what, (program, words) in refused.items():
+        yield Case("pandas", what, program, Outcome.REFUSES, words)
+    differs: dict[str, Program] = {
+        "series.isin(x)": lambda x: pd.Series([0, 1, 2, 1, 1]).isin(like(x, [0, 1, 2])),
+        "frame.isin(x)": lambda x: pd.DataFrame({"a": [0, 1, 2, 1, 1]}).isin(like(x, [0, 1, 2])),
+        "series.iloc[mask]": lambda x: pd.Series(np.arange(4.0) + 5).iloc[x[0] > 1],
+        "frame.iloc[mask]": lambda x: pd.DataFrame(VALUES + 5).iloc[x[:, 0] > 1],
+        "Series([x[0, 0]]).dtype": lambda x: pd.Series([x[0, 0]]).dtype == np.float64,
+    }
+    for what, program in differs.items():
+        yield Case("pandas", what, program, Outcome.DIFFERS)
+    yield Case("pandas", "np.add(x, series)", lambda x: np.add(x[0], pd.Series(np.ones(4))))
     groups: Program = lambda x: pd.Series(np.asarray(x[0])).groupby(like(x, [0, 0, 1, 1])).sum()  # noqa: E731
     yield Case("pandas", "groupby(x)", groups, Outcome.REFUSES, "not callable")
+
+
+def _put(target: Any, key: Any, value: Any) -> Any:
+    target[key] = value
+    return target
 
 
 def _einops() -> Iterator[Case]:
@@ -198,6 +207,7 @@ def _files() -> Iterator[Case]:
         made = zarr.create_array(store=folder(), shape=(3, 4), chunks=(2, 2), dtype="f8")
         made[...] = x
         made[1:2] = x[:1]
+        made.set_orthogonal_selection((like(x, [0, 2]), like(x, [1, 3])), x[:2, :2])
         return made.oindex[like(x, [0, 1])]
 
     def dumped(x: Any) -> Any:
@@ -212,6 +222,8 @@ def _files() -> Iterator[Case]:
     yield Case("h5py", "read_direct into x", read_into, Outcome.REFUSES, words)
     yield Case("h5py", "read_direct into np.asarray(x)", lambda x: read_into(np.asarray(x)))
     yield Case("zarr", "write, oindex", zarr_written)
+    whole: Program = lambda x: zarr.create_array(store={}, data=x)[...]  # noqa: E731
+    yield Case("zarr", "create_array(data=x)", whole, Outcome.REFUSES, "V8")
     yield Case("joblib", "dump, load", dumped, Outcome.KEEPS)
     yield Case("joblib", "hash", lambda x: joblib.hash(x) == joblib.hash(x.copy()) != joblib.hash(x + 1))
     threads: Program = lambda x: joblib.Parallel(2, backend="threading")(  # noqa: E731
@@ -243,11 +255,21 @@ def _numpy() -> Iterator[Case]:
         "from_dlpack(copy=True, device='cpu')": lambda x: np.from_dlpack(x, copy=True, device="cpu"),
         "from_dlpack(copy=False)": lambda x: np.from_dlpack(x, copy=False),
         "bytes(x)": lambda x: np.frombuffer(bytes(x)),
+        "np.array([x[0], x[1]])": lambda x: np.array([x[0], x[1]]),
+        "np.apply_along_axis": lambda x: np.apply_along_axis(np.sum, 1, x),
+        "np.vectorize": lambda x: np.vectorize(lambda each: 1 if each > 4 else 0)(x),
+        "np.histogramdd": lambda x: np.histogramdd(x[:, :2], bins=3)[0],
         "float in a format": lambda x: float(f"{x[0, 1]:.2f}"),
     }
     for what, program in converts.items():
         yield Case("NumPy", what, program)
+    yield Case("NumPy", "Generator.shuffle of rows", _shuffled, Outcome.DIFFERS)
+    yield Case("NumPy", "isscalar(x[0, 0])", lambda x: np.isscalar(x[0, 0]), Outcome.DIFFERS)
+    equal: Program = lambda x: np.testing.assert_equal(x[0, 1], np.float64(1))  # noqa: E731
+    yield Case("NumPy", "testing.assert_equal of an element", equal, Outcome.REFUSES, "not equal")
     keeps: dict[str, Program] = {
+        "np.stack of a list": lambda x: np.stack([x[0], x[1]]),
+        "np.block": lambda x: np.block([[x, VALUES], [x, x]]),
         "np.concatenate": lambda x: np.concatenate([x, VALUES]),
         "np.einsum": lambda x: np.einsum("ij->i", x),
         "np.linalg.norm": lambda x: np.linalg.norm(x, axis=0),
@@ -256,6 +278,11 @@ def _numpy() -> Iterator[Case]:
     }
     for what, program in keeps.items():
         yield Case("NumPy", what, program, Outcome.KEEPS)
+
+
+def _shuffled(x: Any) -> Any:
+    np.random.default_rng(0).shuffle(x)
+    return x
 
 
 def _loaded(x: Any) -> Any:
@@ -334,6 +361,10 @@ def _numba() -> Iterator[Case]:
 GROUPS: dict[str, tuple[Callable[[], Iterator[Case]], tuple[str, ...]]] = {
     "NumPy": (_numpy, ()),
     "einops": (_einops, ("einops",)),
+    "SciPy": (scipy, ("scipy",)),
+    "scikit-learn": (scikit_learn, ("sklearn",)),
+    "Matplotlib": (matplotlib, ("matplotlib",)),
+    "Python": (python, ()),
     "xarray": (_xarray, ("xarray", "pandas")),
     "pandas": (_pandas, ("pandas",)),
     "files": (_files, ("h5py", "zarr", "joblib", "safetensors", "PIL")),

@@ -57,7 +57,12 @@ supply(Array.__array_function__, _serve_function)
 
 
 def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Serve a ufunc or its method: our counterpart of it, else NumPy on the host."""
+    """Serve a ufunc or its method: our counterpart of it, else NumPy on the host.
+
+    What has operators of its own, such as a ``Series`` of pandas', is asked by NumPy in turn.
+    """
+    if any(map(_asks_itself, inputs)):
+        return NotImplemented
     out = kwargs.get("out")
     own = following.COUNTERPARTS.get(function)
     target = inputs[0] if method == "at" else None
@@ -86,7 +91,7 @@ def serve_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     given = _signature(function).bind(*args, **kwargs)
     arguments = given.arguments
     written = _written(function, arguments)
-    own = None if function in _CALLERS else following.COUNTERPARTS.get(function)
+    own = None if function in _CALLERS or _holds_objects(function, args) else following.COUNTERPARTS.get(function)
     targets = [arguments[name] for name in written]
     if own is not None and _is_ours(targets, arguments.values(), subclasses=False):
         for target in targets:
@@ -113,6 +118,16 @@ def _is_ours(written: Any, read: Any, *, subclasses: bool = True) -> bool:
         elif each is not None and not isinstance(each, Array):
             return False
     return not any(_is_foreign(each, subclasses) for each in read)
+
+
+def _asks_itself(x: Any) -> bool:
+    """Return whether NumPy asks an operand of a ufunc that is neither ours nor an array of NumPy's what to do."""
+    return not isinstance(x, (Array, np.ndarray, np.generic)) and hasattr(type(x), "__array_ufunc__")
+
+
+def _holds_objects(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """Return whether a function that only gives its arguments a shape got what NumPy keeps as objects or text."""
+    return function is np.broadcast_arrays and any(x is None or isinstance(x, str) for x in args)
 
 
 def _is_foreign(x: Any, subclasses: bool, depth: int = 0) -> bool:

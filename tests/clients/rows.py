@@ -1,0 +1,38 @@
+"""What a row of the table of clients is: a program, and what comes of an array of ours in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import unifyarr as ua
+
+VALUES = np.arange(12.0).reshape(3, 4)
+Program = Callable[[Any], Any]
+
+
+class Outcome(Enum):
+    """What comes of an array of ours."""
+
+    KEEPS = "works, and gives our array"
+    CONVERTS = "works, and gives the client's own or NumPy's"
+    REFUSES = "refused by the client"
+    DIFFERS = "differs without a word"
+
+
+class Case(NamedTuple):
+    """A row: the client, what is done, the program, what comes of it, and the client's words where it refuses."""
+
+    client: str
+    what: str
+    program: Program
+    outcome: Outcome = Outcome.CONVERTS
+    words: str = ""
+
+
+def like(x: Any, values: Any) -> Any:
+    """Return values as an array of the same kind: ours on the backend of ``x``, or NumPy's."""
+    return ua.asarray(values, backend=x.backend) if isinstance(x, ua.Array) else np.asarray(values)
