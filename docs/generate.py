@@ -164,7 +164,8 @@ REMARKS = """\
 
 - pandas knows NumPy's arrays and its own by type, and takes the elements of others one by one. So `series.isin(x)`
   and `frame.isin(x)` don't find what is there, `series.iloc[mask]` and `frame.iloc[mask]` take `True` and `False` for
-  rows 1 and 0, and `Series([x[0], x[1]])` and a dictionary of elements make columns of dtype object. Write
+  rows 1 and 0, and `Series([x[0], x[1]])` and a dictionary of elements make columns of dtype object. On
+  JAX `x[0] * frame` holds the array itself, and can't be printed. Write
   `np.asarray(x)`, `np.asarray(mask)` and `x[0].item()`.
 - SciPy's sparse arrays know NumPy's arrays by type: `sparse == x` and `x == sparse` are `False`, while `sparse + x`
   and `sparse < x` raise. Write `sparse == np.asarray(x)`. `sparse @ x` and `x @ sparse` work.

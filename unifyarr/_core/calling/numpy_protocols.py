@@ -17,7 +17,7 @@ from ..arrays.array import Array, wrap
 from ..arrays.leaving import check_leaving, is_floating
 from ..arrays.ownership import read
 from ..engines import dtypes
-from ..engines.foreign import is_plain
+from ..engines.foreign import is_data_of_its_own, is_plain
 from ..engines.handle import Handle
 from ..engines.natives import mismatch
 from ..engines.tracing import current
@@ -61,7 +61,7 @@ def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs
 
     What has operators of its own, such as a ``Series`` of pandas', is asked by NumPy in turn.
     """
-    if any(map(_asks_itself, inputs)):
+    if any(map(is_data_of_its_own, inputs)):
         return NotImplemented
     out = kwargs.get("out")
     own = following.COUNTERPARTS.get(function)
@@ -118,11 +118,6 @@ def _is_ours(written: Any, read: Any, *, subclasses: bool = True) -> bool:
         elif each is not None and not isinstance(each, Array):
             return False
     return not any(_is_foreign(each, subclasses) for each in read)
-
-
-def _asks_itself(x: Any) -> bool:
-    """Return whether NumPy asks an operand of a ufunc that is neither ours nor an array of NumPy's what to do."""
-    return not isinstance(x, (Array, np.ndarray, np.generic)) and hasattr(type(x), "__array_ufunc__")
 
 
 def _holds_objects(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:

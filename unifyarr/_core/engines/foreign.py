@@ -34,6 +34,20 @@ def _is_plain(kind: type) -> bool:
     return all(getattr(kind, name) in (getattr(np.ndarray, name), getattr(np.memmap, name)) for name in _MEANING)
 
 
+def is_data_of_its_own(x: object) -> bool:
+    """Return whether NumPy asks an operand of a ufunc what to do that isn't an array: a ``Series`` of pandas', say."""
+    return _is_data_of_its_own(type(x))
+
+
+@lru_cache(maxsize=1024)
+def _is_data_of_its_own(kind: type) -> bool:
+    return hasattr(kind, "__array_ufunc__") and not issubclass(kind, np.generic) and not _serves_as_array(kind)
+
+
+def _serves_as_array(kind: type) -> bool:
+    return any(hasattr(kind, name) for name in _PROTOCOLS)
+
+
 def check_subclass(x: np.ndarray | np.generic) -> None:
     """Raise ``TypeError`` for an array of NumPy's that means something else than an ``ndarray``."""
     if isinstance(x, np.ndarray) and not is_plain(x):
@@ -44,7 +58,7 @@ def check_subclass(x: np.ndarray | np.generic) -> None:
 def check_data(x: object) -> None:
     """Raise ``TypeError`` for an array of a library that we don't know, whose values are no data yet."""
     kind = type(x)
-    if not isinstance(x, (np.ndarray, np.generic)) and any(hasattr(kind, name) for name in _PROTOCOLS):
+    if not isinstance(x, (np.ndarray, np.generic)) and _serves_as_array(kind):
         raise TypeError(
             f"{_name(kind)} is an array of another library, which would be read as a whole: pass its values, "
             "np.asarray(x), or what that library has for it, such as x.compute() or x.todense()"
