@@ -36,7 +36,8 @@ def _is_plain(kind: type) -> bool:
 
 def is_data_of_its_own(x: object) -> bool:
     """Return whether NumPy asks an operand of a ufunc what to do that isn't an array: a ``Series`` of pandas', say."""
-    return _is_data_of_its_own(type(x))
+    kind: Any = type(x)
+    return _is_data_of_its_own(kind)
 
 
 @lru_cache(maxsize=1024)
