@@ -19,8 +19,13 @@ def _each(k: Any, values: Any) -> Any:
 
 
 def _det(k: Any, g: Any, out: Any, x: Any) -> Any:
-    # A singular matrix has no inverse, but cofactors: by its singular values without one of them.
-    singular, rows = k.equal(_each(k, out), 0), k.shape(x)[-1]
+    # A singular matrix has no inverse, but cofactors: by its singular values without one of them. LAPACK's factors of
+    # one may or may not have a zero, and not the same ones for the determinant and for the inverse.
+    rows = k.shape(x)[-1]
+    lengths = k.sqrt(k.sum(k.square(k.abs(x)), axis=(k.ndim(x) - 1,), keepdims=False))
+    greatest = k.prod(lengths, axis=(k.ndim(x) - 2,), keepdims=False, dtype=k.dtype(lengths))
+    bound = k.multiply(greatest, rows * float(np.finfo(k.dtype(x)).eps))
+    singular = _each(k, k.less_equal(k.abs(out), bound))
     regular = k.where(singular, k.array(np.eye(rows, dtype=k.dtype(x)), x), x)
     by_inverse = k.multiply(_each(k, out), k.transpose(k.inv(regular)))
     distinct = k.where(singular, x, k.array(np.diag(np.arange(1, rows + 1)).astype(k.dtype(x)), x))
