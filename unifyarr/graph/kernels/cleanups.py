@@ -104,9 +104,11 @@ def no_power(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     if x.type != node.outputs[0].type or x.type is None or not isinstance(exponent, Constant) or exponent.data.ndim:
         return None
     kind = x.type.dtype.kind
+    if kind not in "fiu":
+        return None
     if float(exponent.data) == 1 and kind == "f" and not goes_backwards(x):
         return [x]
-    name = {2.0: "square", -1.0: "reciprocal"}.get(float(exponent.data)) if kind in "fiu" else None
+    name = {2.0: "square", -1.0: "reciprocal"}.get(float(exponent.data))
     if name is None or (kind != "f" and name == "reciprocal"):
         return None
     return Apply(kernel_op(_backend(node), name, {}), [x], [x.type]).outputs
