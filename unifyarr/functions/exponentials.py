@@ -113,7 +113,9 @@ def logsumexp(
 def _greatest(x: Array, axis: int | tuple[int, ...]) -> Array:
     """Return the maximum along axes, which stay: a constant to derivatives, since what is subtracted cancels out."""
     greatest = max(x, axis=axis, keepdims=True)
-    return wrap(greatest._backend.held_fixed(read(greatest)), greatest._backend)
+    native = read(greatest)
+    fixed = greatest._backend.held_fixed(native)
+    return greatest if fixed is native else wrap(fixed, greatest._backend)
 
 
 def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
