@@ -137,8 +137,8 @@ def _jax() -> dict[str, Make]:
         "a deleted array": deleted,
         "a ShapeDtypeStruct": lambda: jax.ShapeDtypeStruct((2, 3), np.float32),
         "a reference": lambda: jax.new_ref(jax.numpy.ones((2, 3))),
-        "float8": lambda: jax.numpy.ones(3, "float8_e4m3fn"),
-        "int4": lambda: jax.numpy.ones(3, "int4"),
+        "a float8 without zero": lambda: jax.numpy.ones(3, "float8_e8m0fnu"),
+        "int2": lambda: jax.numpy.ones(3, "int2"),
         "a jax.Device": lambda: jax.devices()[0],
         "a float0 array": lambda: np.zeros(3, jax.dtypes.float0),
     }

@@ -152,7 +152,7 @@ REFUSED = {
         "a quantised tensor",
         "an mkldnn tensor",
     ],
-    "jax": ["keys", "a deleted array", "float8", "int4"],
+    "jax": ["keys", "a deleted array", "a float8 without zero", "int2"],
     "tensorflow": ["a string tensor", "a variant tensor", "a resource tensor", "a quantised tensor", "a ragged tensor"],
 }
 
