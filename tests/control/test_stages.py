@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import signal
 import sys
@@ -204,11 +205,15 @@ def python_calls(run: Function) -> int:
         count += event == "call"
 
     before = sys.getprofile()
+    # What the collector of garbage calls belongs to no step.
+    gc.collect()
+    gc.disable()
     sys.setprofile(profile)
     try:
         run()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return count
 
 
