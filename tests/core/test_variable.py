@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import has
 
 from ..natives import skip_unless, values_of
 from ..oracle import assert_same
+
+
+@pytest.fixture(autouse=True)
+def in_place(backend: str) -> None:
+    if not has(backend, "writes") and not has(backend, "variables"):
+        pytest.skip(f"lacks the abilities writes and variables: {backend}")
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint16", "float32", "float64", "complex64", "bfloat16"])
