@@ -1,4 +1,4 @@
-"""The compiled part of the package, which is optional: without a C compiler, the package is installed without it."""
+"""The compiled parts of the package, which are optional: without a C compiler, it is installed without them."""
 
 import sys
 from pathlib import Path
@@ -20,6 +20,12 @@ setup(
             include_dirs=[numpy.get_include()],
             extra_compile_args=FLAGS,
             optional=True,
-        )
+        ),
+        Extension(
+            "unifyarr._core.arrays._temporaries",
+            ["unifyarr/_core/arrays/native/temporaries.c"],
+            extra_compile_args=FLAGS,
+            optional=True,
+        ),
     ]
 )

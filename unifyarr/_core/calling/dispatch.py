@@ -296,13 +296,13 @@ def _compile_operator(declaration: Declaration, form: str, method: types.Functio
     is_elementwise = declaration.ufunc is not None
     _, *others = inspect.signature(method).parameters
     if form == "reflected":
-        fast, called = reflected(NAME, "other", "self", is_elementwise), "function(other, self)"
+        fast, called = reflected(NAME, "other", "self", is_elementwise, is_operator=True), "function(other, self)"
     elif form == "in_place":
         fast, called = in_place(NAME, "self", "other"), "function(self, other, out=self)"
     elif others:
-        fast, called = binary(NAME, "self", "other", is_elementwise), "function(self, other)"
+        fast, called = binary(NAME, "self", "other", is_elementwise, is_operator=True), "function(self, other)"
     else:
-        fast, called = unary(NAME, "self"), ""
+        fast, called = unary(NAME, "self", is_operator=True), ""
     arguments = "self, other" if others else "self"
     name = method.__name__
     if form != "in_place" and is_elementwise:

@@ -38,8 +38,8 @@ _BINARY = """
         if {y}._backend is backend:
             {chosen}
     elif type({y}) is int or type({y}) is float:
-        fast = backend.fast_scalar_{name}
         {large}
+        fast = backend.fast_scalar_{name}
         {make_scalar}
     elif type({y}) is ndarray:
         # On NumPy it is a native, though none whose memory may be used again.
@@ -51,14 +51,14 @@ _BINARY = """
             {make_borrowed}
     elif type({y}) is float64:
         if backend.dtype({x}._native) == double:
+            {large_double}
             fast = backend.fast_scalar_{name}
-            {large}
             {make_double}
 """
 _REFLECTED = """
 {prefix}if type({y}) is Array and (type({x}) is int or type({x}) is float):
     backend = {y}._backend
-    {large_reflected}
+    {large}
     fast = backend.fast_reflected_{name}
     {make_reflected}
 """
@@ -98,25 +98,24 @@ if large is None and {plain} is backend.native_type and backend.trace_cell.value
         array._base = None
         return array
 else:
-    fast = backend.fast_{name}
     {large}
+    fast = backend.fast_{name}
     {make}
 """
+# A large result may stand in the memory of an operand, for which nothing computes it a second time.
 _LARGE_TOO = """
 if large and {x}._native.nbytes >= large:
     fast = backend.fast_large_{name}
+    try:
+        native = fast({operands})
+    except (FloatingPointError, Warning):
+        raise
+    except Exception:
+        native = NotImplemented
+    if native is not NotImplemented:
+        {made}
 """
-_LARGE = """
-large = backend.large
-if large and {x}._native.nbytes >= large:
-    fast = backend.fast_large_{name}
-"""
-_LARGE_REFLECTED = """
-large = backend.large
-if large and {x}._native.nbytes >= large:
-    fast = backend.fast_large_{name}
-    {make}
-"""
+_LARGE = "large = backend.large" + _LARGE_TOO
 _OUT = """
 if out is not None:
     if type(out) is Array is type({x}):
@@ -204,33 +203,44 @@ def mark_for(names: list[str]) -> str:
     return mark
 
 
-def _chosen(name: str, *operands: str, elementwise: bool = True) -> str:
-    natives = ", ".join(f"{x}._native" for x in operands)
+def _large(template: str, name: str, x: str, operands: str, dying: str) -> str:
+    return fill(template, name=name, x=x, operands=operands + dying, made=fill(MADE, base="None"))
+
+
+def _dying(is_operator: bool, *operands: str) -> str:
+    """Return the argument that tells which operands are temporaries: that can be seen in an operator alone."""
+    return f", backend.dying({', '.join(operands)})" if is_operator else ""
+
+
+def _chosen(name: str, *operands: str, elementwise: bool = True, is_operator: bool = False) -> str:
+    natives, dying = ", ".join(f"{x}._native" for x in operands), _dying(is_operator, *operands)
     return fill(
         _CHOSEN,
         name=name,
         plain=" is ".join(f"type({x}._native)" for x in operands),
         operands=natives,
-        large=fill(_LARGE_TOO, x=operands[0], name=name) if elementwise else "",
+        large=_large(_LARGE_TOO, name, operands[0], natives, dying) if elementwise else "",
         make=fill(_MAKE, operands=natives),
     )
 
 
 @lru_cache(maxsize=16)
-def unary(name: str, x: str, condition: str = "") -> str:
-    return fill(_UNARY, x=x, chosen=_chosen(name, x), condition=condition)
+def unary(name: str, x: str, condition: str = "", is_operator: bool = False) -> str:
+    return fill(_UNARY, x=x, chosen=_chosen(name, x, is_operator=is_operator), condition=condition)
 
 
 @lru_cache(maxsize=16)
-def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> str:
+def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is_operator: bool = False) -> str:
+    dying = _dying(is_operator, x, y)
     return fill(
         _BINARY,
         name=name,
         x=x,
         y=y,
         prefix=prefix,
-        chosen=_chosen(name, x, y, elementwise=elementwise),
-        large=fill(_LARGE, x=x, name=name) if elementwise else "",
+        chosen=_chosen(name, x, y, elementwise=elementwise, is_operator=is_operator),
+        large=_large(_LARGE, name, x, f"{x}._native, {y}", dying) if elementwise else "",
+        large_double=_large(_LARGE, name, x, f"{x}._native, float({y})", dying) if elementwise else "",
         make_beside=fill(_MAKE, operands=f"{x}._native, {y}"),
         make_borrowed=fill(_MAKE, operands=f"{x}._native, backend.borrow({x}._native, {y})"),
         make_scalar=fill(_MAKE, operands=f"{x}._native, {y}"),
@@ -239,15 +249,15 @@ def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> st
 
 
 @lru_cache(maxsize=16)
-def reflected(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> str:
-    large = fill(_MAKE, operands=f"{x}, {y}._native")
+def reflected(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is_operator: bool = False) -> str:
+    dying = _dying(is_operator, x, y)
     return fill(
         _REFLECTED,
         name=name,
         x=x,
         y=y,
         prefix=prefix,
-        large_reflected=fill(_LARGE_REFLECTED, x=y, name=name, make=large) if elementwise else "",
+        large=_large(_LARGE, name, y, f"{x}, {y}._native", dying) if elementwise else "",
         make_reflected=fill(_MAKE, operands=f"{y}._native, {x}"),
     )
 

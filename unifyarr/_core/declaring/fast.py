@@ -35,11 +35,26 @@ def _split(key: str) -> tuple[str, str]:
 @when_loaded
 def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
+    if backend.large:
+        backend.dying = _finding(backend)
     for path in ("get_item", "get_pair", "get_copy", "get_transpose", "set_item"):
         backend.offer(path, fast_path(backend, path))
     backend.offer("set_copy", putting_path(backend))
     for declaration in DECLARATIONS.values():
         install(backend, declaration)
+
+
+def _finding(backend: Handle) -> Callable[..., int]:
+    """Return what finds no temporaries at its first call, and sees that they are found from then on."""
+
+    def first(*operands: Any) -> int:
+        # Where no operand is large nothing of this is loaded.
+        from ..arrays.temporaries import dying
+
+        backend.dying = dying
+        return 0
+
+    return first
 
 
 def install(backend: Handle, declaration: Declaration) -> None:

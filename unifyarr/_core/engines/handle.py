@@ -41,6 +41,9 @@ class Handle(Members):
     # Itself, if it records calls for derivatives of arrays whose values are known: short ways may serve it.
     tape: Handle | None = None
 
+    # Where results may take the memory of operands (``large``): which operands of an operator are temporaries.
+    dying: Callable[..., int]
+
     fast_get_item: FastPath
     fast_get_pair: FastPath
     fast_get_copy: FastPath

@@ -42,6 +42,25 @@ def _alone() -> int:
     return _references(buffer)
 
 
+class _Slot:
+    """Stands for an array, which refers to a buffer."""
+
+    __slots__ = ("native",)
+
+    native: np.ndarray
+
+
+def _in_an_array() -> int:
+    """Return the count of a buffer to which the pool and an array refer, as an operand of what ``large`` returns."""
+
+    def operation(x: np.ndarray) -> int:
+        return _references(x)
+
+    array, pool = _Slot(), [np.empty(1)]
+    array.native = pool[0]
+    return operation(array.native)
+
+
 class Pool:
     """Large arrays, each with the reference that the pool holds."""
 
@@ -69,6 +88,10 @@ class Pool:
         buffer = np.empty(shape, dtype)
         self._keep(key, buffer)
         return buffer
+
+    def has(self, buffer: np.ndarray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+        """Return whether an array is a buffer of the pool, of this shape and dtype."""
+        return any(buffer is each for each in self._kept.get((shape, dtype), ()))
 
     def _keep(self, key: Key, buffer: np.ndarray) -> None:
         with self._lock:
@@ -104,33 +127,52 @@ def empty_like(x: np.ndarray) -> np.ndarray:
 
 
 def large(ufunc: np.ufunc) -> Callable[..., Any]:
-    """Return what computes a ufunc of large arrays into memory of the pool."""
-    dtypes: dict[Any, Any] = {}
+    """Return what computes a ufunc of large arrays into memory of the pool.
 
-    def dtype_of(kinds: tuple[Any, ...]) -> Any:
-        # What the loop gives, by a call on nothing; a Python number is one of its type.
-        samples = [np.empty(0, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
-        found = ufunc(*samples).dtype
-        dtypes[kinds] = found
-        return found
+    That may be the memory of an operand which is a temporary: its last argument has a bit for each that is.
+    """
+    # Of operands' dtypes and types of numbers the result's dtype, ``None`` where NumPy promotes otherwise.
+    dtypes: dict[Any, np.dtype[Any] | None] = {}
+    # Integers to negative powers fail when some of the result is written.
+    fails = "iu" if ufunc is np.power else ""
 
-    def unary(x: np.ndarray) -> Any:
+    def dtype_of(*kinds: Any) -> np.dtype[Any] | None:
+        if kinds not in dtypes:
+            # A Python number is weak beside bfloat16 too, which NumPy's promotion doesn't know.
+            known = all(kind.kind != "V" for kind in kinds if isinstance(kind, np.dtype))
+            # What the loop gives, by a call on nothing.
+            samples = [np.empty(0, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
+            dtypes[kinds] = ufunc(*samples).dtype if known else None
+        return dtypes[kinds]
+
+    def unary(x: np.ndarray, dying: int = 0) -> Any:
+        dtype = dtype_of(x.dtype)
+        if dtype is None:
+            return NotImplemented
         if not x.flags.c_contiguous:
             return ufunc(x)
-        kinds = (x.dtype,)
-        return ufunc(x, out=POOL.take(x.shape, dtypes.get(kinds) or dtype_of(kinds)))
+        if dying and _references(x) == _IN_AN_ARRAY and POOL.has(x, x.shape, dtype):
+            return ufunc(x, out=x)
+        return ufunc(x, out=POOL.take(x.shape, dtype))
 
-    def binary(x1: Any, x2: Any) -> Any:
-        one = isinstance(x1, np.ndarray)
-        x = x1 if one else x2
-        if one and isinstance(x2, np.ndarray):
-            if x1.shape != x2.shape or not x2.flags.c_contiguous:
+    def binary(x1: Any, x2: Any, dying: int = 0) -> Any:
+        one, two = isinstance(x1, np.ndarray), isinstance(x2, np.ndarray)
+        dtype = dtype_of(x1.dtype if one else type(x1), x2.dtype if two else type(x2))
+        if dtype is None:
+            return NotImplemented
+        shape = x1.shape if one else x2.shape
+        for x in (x1, x2):
+            if isinstance(x, np.ndarray) and (x.shape != shape or not x.flags.c_contiguous):
                 return ufunc(x1, x2)
-            kinds = (x1.dtype, x2.dtype)
-        else:
-            kinds = (x1.dtype, type(x2)) if one else (type(x1), x2.dtype)
-        if not x.flags.c_contiguous:
-            return ufunc(x1, x2)
-        return ufunc(x1, x2, out=POOL.take(x.shape, dtypes.get(kinds) or dtype_of(kinds)))
+        del x
+        if dying and dtype.kind not in fails:
+            if dying & 1 and one and _references(x1) == _IN_AN_ARRAY and POOL.has(x1, shape, dtype):
+                return ufunc(x1, x2, out=x1)
+            if dying & 2 and two and _references(x2) == _IN_AN_ARRAY and POOL.has(x2, shape, dtype):
+                return ufunc(x1, x2, out=x2)
+        return ufunc(x1, x2, out=POOL.take(shape, dtype))
 
     return unary if ufunc.nin == 1 else binary
+
+
+_IN_AN_ARRAY = _in_an_array()

@@ -56,16 +56,7 @@ def _large(kernel: Callable[..., Any]) -> Callable[..., Any]:
     ufunc = _ufunc_of(kernel)
     if not isinstance(ufunc, np.ufunc) or ufunc.nout > 1:
         return lambda *operands: NotImplemented
-    pooled = _pool.large(ufunc)
-
-    def fast(*operands: Any) -> Any:
-        # A Python number is weak beside bfloat16 too, which NumPy's promotion doesn't know.
-        for x in operands:
-            if type(x) is np.ndarray and x.dtype is BFLOAT16:
-                return NotImplemented
-        return pooled(*operands)
-
-    return fast
+    return _pool.large(ufunc)
 
 
 FORMS = {"": _ufunc_of, "scalar": _with_scalar, "reflected": _reflected, "out": _into_out, "large": _large}
