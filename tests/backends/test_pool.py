@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 from unifyarr.backends.numpy import _pool
-from unifyarr.backends.numpy._pool import COUNTS, LARGE, POOL
+from unifyarr.backends.numpy._pool import COUNTS, LARGE, POOL, large
 
 from ..oracle import assert_values
 
@@ -167,3 +167,36 @@ def test_the_pool_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         assert sum(each.nbytes for buffers in POOL._kept.values() for each in buffers) <= 20 * LARGE
         assert POOL._bytes == sum(each.nbytes for buffers in POOL._kept.values() for each in buffers)
     POOL.clear()
+
+
+def _layout(x: np.ndarray) -> list[int]:
+    return [stride for stride, length in zip(x.strides, x.shape, strict=True) if length > 1]
+
+
+@st.composite
+def operands(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Two arrays that can be broadcast: windows, transposed, reversed or of the order of Fortran."""
+    shape = draw(st.lists(st.sampled_from([1, 2, 3, 5]), min_size=1, max_size=3))
+
+    def array() -> np.ndarray:
+        steps = [draw(st.sampled_from([1, 2, -1, -2])) for _ in shape]
+        x = np.arange(np.prod([2 * length for length in shape]) * 1.0).reshape([2 * length for length in shape])
+        x = x[tuple(slice(None, None, step) for step in steps)]
+        x = x[tuple(slice(0, draw(st.sampled_from([length, length, 1]))) for length in shape)]
+        order = draw(st.sampled_from(["as it is", "C", "F", "broadcast", "fewer axes"]))
+        if order in ("C", "F"):
+            return np.asarray(x, order=order)
+        if order == "fewer axes" and len(x) == 1 and x.ndim > 1:
+            return x[0]
+        return np.broadcast_to(x, shape) if order == "broadcast" else x
+
+    return array(), array()
+
+
+@given(operands())
+def test_results_of_the_pool_are_laid_out_as_numpys(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    for ufunc, natives in ((np.add, pair), (np.negative, pair[:1]), (np.less, pair)):
+        got, wanted = large(ufunc)(*natives), ufunc(*natives)
+        np.testing.assert_array_equal(got, wanted)
+        assert got.shape == wanted.shape
+        assert _layout(got) == _layout(wanted)

@@ -126,6 +126,14 @@ def empty_like(x: np.ndarray) -> np.ndarray:
     return np.empty_like(x)
 
 
+def _in_order(x: np.ndarray) -> bool:
+    """Return whether a result has C's order beside this operand, whose elements may lie apart or be broadcast."""
+    if x.flags.c_contiguous:
+        return True
+    strides = [stride for stride, length in zip(x.strides, x.shape, strict=True) if length > 1 and stride]
+    return min(strides, default=1) > 0 and strides == sorted(strides, reverse=True)
+
+
 def large(ufunc: np.ufunc) -> Callable[..., Any]:
     """Return what computes a ufunc of large arrays into memory of the pool.
 
@@ -149,7 +157,7 @@ def large(ufunc: np.ufunc) -> Callable[..., Any]:
         dtype = dtype_of(x.dtype)
         if dtype is None:
             return NotImplemented
-        if not x.flags.c_contiguous:
+        if not _in_order(x):
             return ufunc(x)
         if dying and _references(x) == _IN_AN_ARRAY and POOL.has(x, x.shape, dtype):
             return ufunc(x, out=x)
@@ -160,11 +168,11 @@ def large(ufunc: np.ufunc) -> Callable[..., Any]:
         dtype = dtype_of(x1.dtype if one else type(x1), x2.dtype if two else type(x2))
         if dtype is None:
             return NotImplemented
+        if not ((not one or _in_order(x1)) and (not two or _in_order(x2))):
+            return ufunc(x1, x2)
         shape = x1.shape if one else x2.shape
-        for x in (x1, x2):
-            if isinstance(x, np.ndarray) and (x.shape != shape or not x.flags.c_contiguous):
-                return ufunc(x1, x2)
-        del x
+        if one and two and x2.shape != shape:
+            shape = np.broadcast(x1, x2).shape
         if dying and dtype.kind not in fails:
             if dying & 1 and one and _references(x1) == _IN_AN_ARRAY and POOL.has(x1, shape, dtype):
                 return ufunc(x1, x2, out=x1)
