@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unifyarr as ua
@@ -194,6 +194,7 @@ def operands(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(operands())
+@settings(max_examples=200)
 def test_results_of_the_pool_are_laid_out_as_numpys(pair: tuple[np.ndarray, np.ndarray]) -> None:
     for ufunc, natives in ((np.add, pair), (np.negative, pair[:1]), (np.less, pair)):
         got, wanted = large(ufunc)(*natives), ufunc(*natives)
