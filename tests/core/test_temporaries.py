@@ -10,6 +10,7 @@ import functools
 import gc
 import itertools
 import operator
+import subprocess
 import sys
 import threading
 import weakref
@@ -188,6 +189,27 @@ def test_temporaries_are_written_over() -> None:
         assert _buffers(lambda: (i + i) * 0.5) == 2
         a = x + y
         assert _buffers(lambda: a * z) == 1
+
+
+@finds
+def test_temporaries_are_written_over_where_a_process_stores_other_packages_numbers() -> None:
+    program = f"""
+import ml_dtypes, numpy as np, unifyarr as ua
+from unifyarr.backends.numpy._pool import POOL
+ua.set_backend("numpy")
+y = ua.asarray(np.ones({1 << 18}, ml_dtypes.float8_e5m2))
+x = ua.ones({SIZE})
+for _ in range(2):
+    POOL.clear()
+    z = (x + x) * x
+assert sum(map(len, POOL._kept.values())) == 1
+try:
+    y + y
+except TypeError as error:
+    print(error)
+"""
+    printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert "astype" in printed
 
 
 @finds

@@ -115,7 +115,8 @@ def _looking(backend: Handle, path: FastPath, form: str) -> FastPath:
 
     Those made here learn what to do for each dtype. NumPy's own call functions that compute in any.
     """
-    if not dtypes.USED or backend.native_type is not np.ndarray:
+    if not dtypes.USED or backend.native_type is not np.ndarray or form == "large":
+        # That on large arrays looks at dtypes itself, and counts the references to them.
         return path
     used, declined = dtypes.USED, form not in ("out", "several") and NotImplemented
 

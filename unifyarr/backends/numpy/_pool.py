@@ -146,8 +146,8 @@ def large(ufunc: np.ufunc) -> Callable[..., Any]:
 
     def dtype_of(*kinds: Any) -> np.dtype[Any] | None:
         if kinds not in dtypes:
-            # A Python number is weak beside bfloat16 too, which NumPy's promotion doesn't know.
-            known = all(kind.kind != "V" for kind in kinds if isinstance(kind, np.dtype))
+            # Of other packages' dtypes some compute nothing, and NumPy's promotion doesn't know how numbers are weak.
+            known = all(kind.isbuiltin == 1 for kind in kinds if isinstance(kind, np.dtype))
             # What the loop gives, by a call on nothing.
             samples = [np.empty(0, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
             dtypes[kinds] = ufunc(*samples).dtype if known else None
