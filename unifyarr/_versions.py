@@ -32,6 +32,7 @@ def found() -> dict[str, Any]:
 
     Every backend that is installed is loaded, and its engine asked for its devices.
     """
+    from ._core.arrays import temporaries
     from .graph.fusion import cache, machine, threads
 
     compiler = cache.find_compiler()
@@ -41,6 +42,7 @@ def found() -> dict[str, Any]:
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
         "compiled part": machine.is_compiled(),
+        "temporaries": "written over" if temporaries.FINDS else "kept",
         "C compiler": compiler,
         "threads": threads.get_num_threads(),
         "backends": {name: _of_backend(name) for name in entry_points()},
@@ -112,6 +114,7 @@ def _lines(everything: dict[str, Any]) -> Iterator[str]:
         if version is not None or name in _PACKAGES:
             yield f"{name:14}{version or 'not installed'}"
     yield f"{'compiled part':14}{_yes(everything['compiled part'])}"
+    yield f"{'temporaries':14}{everything['temporaries']}"
     yield f"{'C compiler':14}{everything['C compiler'] or 'none'}"
     yield f"{'threads':14}{everything['threads']}"
     for name, each in everything["backends"].items():

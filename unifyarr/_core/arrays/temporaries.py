@@ -46,3 +46,5 @@ def _find() -> Callable[..., int]:
 
 # Returns which of one or two operands, passed by their operator itself, are temporaries: 1, 2, 3 for both, or 0.
 dying = _find()
+# Whether it finds any.
+FINDS = dying is not _none
