@@ -122,10 +122,10 @@ def analyse(globe: Globe, place: Callable[[ua.Array], ua.Array] = lambda x: x) -
     latitude = given[2]
     # What all chunks need is computed before: they don't wait for it in memory.
     weight = ua.compute(ua.cos(latitude) / (ua.sum(ua.cos(latitude)) * globe.width))
-    curve, highest, warm, spread = ua.compute(*reduced(usual, weight, *given))
-    extremes = ua.quantile(highest, 0.9, axis=0)
-    found = [x.to_numpy() for x in (curve, ua.max(highest, axis=0), warm, extremes, spread)]
-    return Climate(*found, seconds=time.perf_counter() - began)
+    # The highest of each year stay where they were computed: two more reductions read them there.
+    curve, highest, warm, spread = ua.persist(*reduced(usual, weight, *given))
+    found = ua.compute(curve, ua.max(highest, axis=0), warm, ua.quantile(highest, 0.9, axis=0), spread)
+    return Climate(*(x.to_numpy() for x in found), seconds=time.perf_counter() - began)
 
 
 # -- where it runs -----------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ import unifyarr as ua
 from unifyarr.errors import UnknownShapeError
 from unifyarr.random import Generator
 
+from ...test_examples import load
+
 distributed = pytest.importorskip("distributed")
 
 
@@ -79,3 +81,11 @@ def test_a_killed_worker_loses_nothing() -> None:
         y = Generator(3).normal(size=(900, 900))
         y[1:-1] += 0.25 * (y[2:] + y[:-2])
         np.testing.assert_array_equal(found, (y * 2).to_numpy())
+
+
+def test_the_example_sends_no_values_to_the_workers(client: Any) -> None:
+    # What a first pass leaves is read where it is: nothing comes from the workers and goes back to them.
+    example = load("climate")
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "200kB"}):
+        found = example.analyse(example.Globe(years=8, days=6, height=60, width=120, chunk_days=3))
+    assert found.extremes.shape == found.hottest.shape == (60, 120)
