@@ -226,15 +226,17 @@ def test_fast_paths_serve_the_other_threads(
         served.append(threading.get_ident())
         return fast(*natives)
 
-    monkeypatch.setattr(handle, path, counting)
     own = threading.get_ident()
 
     def inside() -> None:
         # A thread that is started inside belongs to no scope of its starter's.
         thread = threading.Thread(target=lambda: x + x)
-        x + x
-        thread.start()
-        thread.join()
+        # Around it derivatives are added by the fast path.
+        with monkeypatch.context() as patch:
+            patch.setattr(handle, path, counting)
+            x + x
+            thread.start()
+            thread.join()
 
     within(ua.asarray([3.0, 4.0]), inside)
     assert served
