@@ -254,6 +254,20 @@ def test_importing_leaves_the_namespaces_for_later() -> None:
     assert (result.stdout, result.stderr) == ("[]\n[]\n", "")
 
 
+def test_importing_gives_each_method_of_an_array_its_body() -> None:
+    code = (
+        "import inspect, unifyarr as ua\n"
+        "x = ua.zeros(3)\n"
+        "for cls in {type(x), type(x[1:]), type(x.flat)}:\n"
+        "    for name, method in inspect.getmembers_static(cls):\n"
+        "        code = getattr(getattr(method, 'fget', method), '__code__', None)\n"
+        "        if code is not None and 'NotSupplied' in code.co_names:\n"
+        "            print(cls.__name__, name)"
+    )
+    result = run(code)
+    assert (result.stdout, result.stderr) == ("", "")
+
+
 def test_importing_leaves_for_later_what_no_import_needs() -> None:
     code = (
         "import numpy, sys; before = {*sys.modules}; import unifyarr; "

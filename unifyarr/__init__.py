@@ -53,6 +53,9 @@ from .container.container import Container
 from .functions import *  # noqa: F403
 from .functions.backends import array_namespace, current_backend, shard, to_backend
 from .functions.constants import e, inf, nan, newaxis, pi
+
+# It has bodies of methods of an array.
+from .functions.deferring import compute, from_zarr, persist, using_chunks
 from .functions.inplace import (
     assert_supports_inplace,
     inplace_arrays_supported,
@@ -71,7 +74,6 @@ if _TYPE_CHECKING:
     from ._portable import portable
     from ._versions import show_versions
     from .control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
-    from .functions.deferring import compute, from_zarr, persist, using_chunks
     from .functions.inspection import Info
     from .graph.compiling import compile
     from .graph.fusion.threads import get_num_threads, set_num_threads
@@ -205,7 +207,6 @@ _LATER = {
     "set_num_threads": "graph.fusion.threads",
     "show_versions": "_versions",
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
-    **dict.fromkeys(("compute", "from_zarr", "persist", "using_chunks"), "functions.deferring"),
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp"), "transformations"),
     **dict.fromkeys(("jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"), "transformations"),
 }
