@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import dask
-import dask.array as da
 import numpy as np
 import pytest
 
@@ -128,12 +127,6 @@ def test_a_write_is_a_task_a_chunk() -> None:
         expected = np.zeros((100, 100))
         expected[1:-1, 1:-1] = value.to_numpy() if isinstance(value, ua.Array) else value
         assert_same(x, expected)
-
-
-def test_a_function_that_joins_large_chunks_warns() -> None:
-    x = ua.zeros((20000, 1000), chunks=2000)
-    with pytest.warns(da.PerformanceWarning, match=r"sort\(\) joins"):
-        ua.sort(x, axis=0)
 
 
 def test_bounds_that_a_dtype_lacks() -> None:

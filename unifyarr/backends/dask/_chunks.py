@@ -183,9 +183,11 @@ def _joined(signature: str, arrays: Iterable[da.Array]) -> Iterator[da.Array]:
             yield x
 
 
-def whole(x: da.Array, axes: Iterable[int]) -> da.Array:
-    """Return an array with each of some axes in one chunk, also where their lengths aren't known."""
+def whole(x: da.Array, axes: Iterable[int], name: str) -> da.Array:
+    """Return an array with each of some axes in one chunk for a function, also where their lengths aren't known."""
     several = [axis for axis in axes if x.numblocks[axis] > 1]
+    if several:
+        joining(name, x)
     unknown = [axis for axis in several if x.shape[axis] != x.shape[axis]]
     if len(several) > len(unknown):
         x = x.rechunk({axis: -1 for axis in several if axis not in unknown})

@@ -92,6 +92,10 @@ def applied(chunk: Any, dtype: np.dtype[Any], operands: Sequence[Any]) -> da.Arr
     """Return an elementwise function of arrays that are divided alike, and of numbers."""
     with naming_unknown_lengths(operands):
         result = da.core.elemwise(chunk, *operands, dtype=dtype)
+    # Operands of fewer axes are repeated along the first one.
+    masks = {selected_by(x) for x in operands if isinstance(x, da.Array) and x.ndim == result.ndim}
+    if len(masks) == 1:
+        selected_with(result, masks.pop())
     depths = [made.depth for made in map(how, operands) if made is not None]
     return noted(result, Applied(chunk, dtype, operands)) if depths and max(depths) < _DEEP else result
 
@@ -105,6 +109,18 @@ def noted(x: da.Array, made: Made) -> da.Array:
 def how(x: Any) -> Made | None:
     """Return how an array was made, if that is known."""
     return getattr(x, "unifyarr_made", None)
+
+
+def selected_with(x: da.Array, mask: str | None) -> da.Array:
+    """Return an array that knows the name of the mask that selected it, chunk by chunk of the mask."""
+    if mask is not None:
+        x.unifyarr_selected = mask
+    return x
+
+
+def selected_by(x: Any) -> str | None:
+    """Return the name of the mask that selected an array, if that is known."""
+    return getattr(x, "unifyarr_selected", None)
 
 
 def _bare(x: Any) -> Any:

@@ -117,7 +117,7 @@ def _aligned(value: da.Array, window: Window, pieces: list[Pieces]) -> da.Array:
                 f"{len(counts[axis])} for {len(pieces[axis])}: compute the lengths first, x.compute() or x.persist()"
             )
     known = {axis: tuple(filter(None, each)) for axis, each in enumerate(counts) if all(n == n for n in each)}
-    return _spread(_divided(value, known), counts)
+    return spread(_divided(value, known), counts)
 
 
 def _divided(value: da.Array, known: dict[int, tuple[int, ...]]) -> da.Array:
@@ -140,7 +140,7 @@ def _pieces(lengths: tuple[int, ...], start: int, step: int, length: int | None)
     return found
 
 
-def _spread(value: da.Array, counts: Sequence[tuple[int, ...]]) -> da.Array:
+def spread(value: da.Array, counts: Sequence[tuple[int, ...]]) -> da.Array:
     """Return an array with chunks of length 0 in some places among its own."""
     if all(0 not in axis for axis in counts):
         return value

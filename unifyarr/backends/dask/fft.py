@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, dtype_of, joining, whole
+from ._chunks import Chunk, dtype_of, whole
 
 
 def _transform(name: str) -> Any:
@@ -27,9 +27,7 @@ def _transform(name: str) -> Any:
 
 
 def _along(name: str, x: da.Array, lengths: dict[int, int], **static: Any) -> da.Array:
-    if any(x.numblocks[axis] > 1 for axis in lengths):
-        joining(name, x)
-    x = whole(x, lengths)
+    x = whole(x, lengths, name)
     chunk = Chunk("fft", name, **static)
     chunks = tuple((lengths[axis],) if axis in lengths else each for axis, each in enumerate(x.chunks))
     return x.map_blocks(

@@ -8,8 +8,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, Task, from_host, joining, whole
-from ._dividing import divided_as
+from ._chunks import Chunk, Task, from_host, whole
+from ._dividing import aligned, divided_as
 from ._repeating import repeated_by
 from ._selecting import put_selected as put_selected
 from ._selecting import select as select
@@ -63,15 +63,16 @@ def _by_indices(chunk: Chunk, x: da.Array, value: None, indices: tuple[da.Array,
     if count == 1 and values[0] is not None and values[0].ndim == 1:
         return x[values[0]]
     # The axes that are indexed come into one chunk, since any index may name any of their elements.
-    if any(blocks > 1 for blocks in x.numblocks[:count]):
-        joining("gather", x)
-    x = whole(x, range(count))
+    x = whole(x, range(count), "gather")
+    indices = tuple(aligned(indices))
     places, found = _labels(x, value, indices)
     operands: list[Any] = [x, tuple(places)]
     for index in indices:
         operands += [index, tuple(found)]
     out = (*found, *places[count:])
-    return da.blockwise(chunk, out, *operands, dtype=x.dtype, concatenate=True, meta=np.empty((0,) * len(out), x.dtype))
+    meta = np.empty((0,) * len(out), x.dtype)
+    # The indices have no axis in common with the array.
+    return da.blockwise(chunk, out, *operands, dtype=x.dtype, concatenate=True, align_arrays=False, meta=meta)
 
 
 def _into_blocks(x: da.Array, value: da.Array, indices: tuple[da.Array, ...], reduction: str) -> da.Array:
@@ -83,11 +84,12 @@ def _into_blocks(x: da.Array, value: da.Array, indices: tuple[da.Array, ...], re
         return x
     places, found = _labels(x, value, indices)
     lead = len(found)
-    aligned = {lead + place: lengths for place, lengths in enumerate(x.chunks[count:])}
+    beside = {lead + place: lengths for place, lengths in enumerate(x.chunks[count:])}
     # How many places there are need not be known.
-    operands: list[Any] = [x, tuple(places), whole(value, range(lead)).rechunk(aligned), (*found, *places[count:])]
+    values = whole(value, range(lead), "scatter").rechunk(beside)
+    operands: list[Any] = [x, tuple(places), values, (*found, *places[count:])]
     for index in indices:
-        operands += [whole(index, range(lead)), tuple(found)]
+        operands += [whole(index, range(lead), "scatter"), tuple(found)]
     starts = tuple(da.from_array(_starts(x.chunks[axis]), chunks=1) for axis in range(count))
     for axis, each in enumerate(starts):
         operands += [each, (axis,)]
@@ -138,9 +140,7 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
                 cut, labels, x, labels, adjust_chunks={axis: (len(values),)}, dtype=x.dtype, meta=x._meta
             )
         return x[(slice(None),) * axis + (values,)]
-    if any(blocks > 1 for blocks in x.numblocks[axis : axis + 1]):
-        joining("take", x)
-    x = whole(x, (axis,))
+    x = whole(x, (axis,), "take")
     places = list(range(x.ndim))
     found = list(range(x.ndim, x.ndim + indices.ndim))
     out = (*places[:axis], *found, *places[axis + 1 :])
@@ -153,18 +153,17 @@ def take(x: da.Array, indices: da.Array, /, *, axis: int | None) -> da.Array:
         tuple(found),
         dtype=x.dtype,
         concatenate=True,
+        align_arrays=False,
         meta=np.empty((0,) * len(out), x.dtype),
     )
 
 
 def take_along_axis(x: da.Array, indices: da.Array, /, *, axis: int) -> da.Array:
     places = tuple(range(x.ndim))
-    if x.numblocks[axis] > 1:
-        joining("take_along_axis", x)
     shape = tuple(
         max(pair) if place != axis else pair[0] for place, pair in enumerate(zip(x.shape, indices.shape, strict=True))
     )
-    x = da.broadcast_to(whole(x, (axis,)), shape)
+    x = da.broadcast_to(whole(x, (axis,), "take_along_axis"), shape)
     wanted = tuple(length if place != axis else indices.shape[axis] for place, length in enumerate(shape))
     indices = da.broadcast_to(indices, wanted).rechunk({place: x.chunks[place] for place in places if place != axis})
     inner = (*places[:axis], x.ndim, *places[axis + 1 :])

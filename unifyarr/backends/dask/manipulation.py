@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 from dask.layers import ArrayChunkShapeDep
 
-from ._chunks import Task, few_from_host, filled, from_host, number_of
+from ._chunks import Task, few_from_host, filled, from_host, number_of, whole
 from ._elementwise import elementwise
 from ._layout import chunks
 from ._repeating import repeated, repeated_by
@@ -122,7 +122,7 @@ def bitcast(x: da.Array, /, *, dtype: np.dtype[Any]) -> da.Array:
     before, after = x.dtype.itemsize, dtype.itemsize
     if before == after:
         return x.map_blocks(_viewed, dtype, dtype=dtype)
-    x = x.rechunk({x.ndim - 1: -1})
+    x = whole(x, (x.ndim - 1,), "view")
     return x.map_blocks(_viewed, dtype, dtype=dtype, chunks=(*x.chunks[:-1], (x.shape[-1] * before // after,)))
 
 

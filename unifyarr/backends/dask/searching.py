@@ -41,7 +41,7 @@ def _of_unknown(name: str, x: da.Array, axis: int, keepdims: bool) -> da.Array:
     found = da.blockwise(
         chunk,
         kept,
-        whole(x, (axis,)),
+        whole(x, (axis,), name),
         places,
         concatenate=True,
         dtype=np.int64,
@@ -64,9 +64,9 @@ def nonzero(x: da.Array, /) -> tuple[da.Array, ...]:
 def searchsorted(x1: da.Array, x2: da.Array, /, *sorter: da.Array, side: Any) -> da.Array:
     """Return where to insert ``x2``, of any shape, into the 1-d ``x1`` (sorted by ``sorter``, if given), as int64."""
     places = tuple(range(x2.ndim))
-    operands: list[Any] = [whole(x1, (0,)), (x2.ndim,), x2, places]
+    operands: list[Any] = [whole(x1, (0,), "searchsorted"), (x2.ndim,), x2, places]
     for each in sorter:
-        operands += [whole(each, (0,)), (x2.ndim,)]
+        operands += [whole(each, (0,), "searchsorted"), (x2.ndim,)]
     return da.blockwise(
         Chunk("searching", "searchsorted", side=side),
         places,

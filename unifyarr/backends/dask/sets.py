@@ -8,7 +8,7 @@ import dask
 import dask.array as da
 import numpy as np
 
-from ._chunks import Chunk, from_host, whole
+from ._chunks import Chunk, from_host, joining, whole
 
 
 def isin(x1: da.Array, x2: da.Array, /, *, invert: bool) -> da.Array:
@@ -18,7 +18,7 @@ def isin(x1: da.Array, x2: da.Array, /, *, invert: bool) -> da.Array:
         places,
         x1,
         places,
-        whole(x2, range(x2.ndim)),
+        whole(x2, range(x2.ndim), "isin"),
         other,
         dtype=bool,
         concatenate=True,
@@ -32,6 +32,8 @@ def _unique(name: str, count: int) -> Any:
         if values is not None:
             made = Chunk("sets", name)(values)
             return da.from_array(made, -1) if count == 1 else tuple(da.from_array(each, -1) for each in made)
+        if x.npartitions > 1:
+            joining(name, x)
         found = dask.delayed(Chunk("sets", name))(x)
         parts = [found] if count == 1 else [found[place] for place in range(count)]
         dtypes = (x.dtype, *(np.dtype(np.int64),) * 3)

@@ -8,15 +8,13 @@ import dask.array as da
 import numpy as np
 
 from ..kernels import declines
-from ._chunks import Chunk, joining, kernel_of, whole
+from ._chunks import Chunk, kernel_of, whole
 
 
 def _along(name: str, dtype: Any) -> Any:
     def kernel(x: da.Array, /, *, axis: int, descending: bool, stable: bool) -> da.Array:
-        if x.numblocks[axis] > 1:
-            joining(name, x)
         chunk = Chunk("sorting", name, axis=axis, descending=descending, stable=stable)
-        return whole(x, (axis,)).map_blocks(chunk, dtype=dtype or x.dtype)
+        return whole(x, (axis,), name).map_blocks(chunk, dtype=dtype or x.dtype)
 
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
@@ -34,6 +32,5 @@ def partition(x: da.Array, /, *, places: tuple[int, ...]) -> da.Array:
     """Return the rows of an array, its last axis, partitioned: in less time than they are sorted."""
     if _lacks_an_order(x):
         return NotImplemented
-    if x.numblocks[-1] > 1:
-        joining("partition", x)
-    return whole(x, (x.ndim - 1,)).map_blocks(Chunk("sorting", "partition", places=places), dtype=x.dtype)
+    rows = whole(x, (x.ndim - 1,), "partition")
+    return rows.map_blocks(Chunk("sorting", "partition", places=places), dtype=x.dtype)

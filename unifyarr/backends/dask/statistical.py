@@ -94,7 +94,7 @@ def _cumulative(name: str, binary: Callable[..., Any], start: int) -> Callable[.
         given = astype(_widened(x, dtype), dtype=wide)
         if x.size != x.size:
             # dask's own needs the lengths of the other axes.
-            given = whole(given, (axis,))
+            given = whole(given, (axis,), name)
             step = Accumulate(name, wide, include_initial)
             lengths = tuple(length + include_initial for length in given.chunks[axis])
             own = (*given.chunks[:axis], lengths, *given.chunks[axis + 1 :])
