@@ -102,6 +102,7 @@ def test_one_channel_is_scipys_correlation(backend: str, dtype: str, data: st.Da
     assert_same(result, expected[None].astype(dtype), atol=1e-9 if dtype[0] in "fc" else 0, signed_zeros=False)
 
 
+@pytest.mark.chunks(64)
 def test_images_of_more_than_a_block_of_windows(backend: str) -> None:
     random = np.random.default_rng(0)
     x, kernels = random.standard_normal((3, 200, 150)), random.standard_normal((2, 3, 3, 4))

@@ -81,6 +81,7 @@ def test_any_parameters(backend: str, data: st.DataObject) -> None:
     assert_same(found, expected, rtol=1e-10, atol=1e-12, signed_zeros=False, what=options)
 
 
+@pytest.mark.chunks(4)
 @pytest.mark.parametrize("axes", TRANSPOSED)
 @pytest.mark.parametrize("padding", [0, 1, ((2, 0), (0, 1), (1, 1)), "same"])
 def test_they_are_the_transposes_of_convolutions(backend: str, axes: int, padding: Any) -> None:
@@ -249,6 +250,7 @@ def test_gradients_of_columns_are_those_of_the_other(backend: str, window: Any) 
     np.testing.assert_allclose(found, as_numpy(ua.nn.fold(weighed, (5, 4), window, padding=1)), rtol=1e-12)
 
 
+@pytest.mark.chunks(4)
 def test_compiled_and_in_batches(backend: str) -> None:
     x, weight, bias = map(ua.asarray, operands("float64", 2, 1))
 

@@ -96,3 +96,12 @@ def test_joining_chunks_of_a_large_array_warns(name: str) -> None:
     x = ua.ones(LARGE, chunks=(500, 500))
     with pytest.warns(da.PerformanceWarning, match=rf"^{name}\(\) joins"):
         JOINING[name](x)
+
+
+def test_indices_in_many_chunks_divide_what_they_take() -> None:
+    # dask warns of results in many more chunks than operands: it would align what has no axis in common.
+    x, index = later(np.arange(240.0).reshape(12, 20), (-1, 1)), later(np.arange(24).reshape(2, 12) % 12, (-1, 1))
+    taken, gathered = ua.take(x, index, axis=0), x[index]
+    assert taken.chunks == gathered.chunks == ((2,), (1,) * 12, (1,) * 20)
+    for found in (taken, gathered):
+        np.testing.assert_array_equal(found.to_numpy(), x.to_numpy()[index.to_numpy()])
