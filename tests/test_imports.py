@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -301,6 +302,20 @@ def test_using_numpy_loads_no_engine() -> None:
         f"import unifyarr as ua; x = ua.zeros(3); x += 1; ua.available_backends(); ua.sum(x); repr(x); {LOADED}"
     )
     assert (result.stdout, result.stderr, result.returncode) == ("[]\n", "", 0)
+
+
+def test_what_is_of_no_engine_loads_none() -> None:
+    if PathFinder.find_spec("dask") is None:
+        pytest.skip("dask is not installed")
+    code = (
+        "import dask, sys, unifyarr as ua\n"
+        "for call in (ua.asarray, ua.ones(3).__add__):\n"
+        "    try: print(call(object()))\n"
+        "    except TypeError: print('refused')\n"
+        "print('dask.array' in sys.modules)"
+    )
+    result = run(code)
+    assert (result.stdout, result.stderr) == ("refused\nNotImplemented\nFalse\n", "")
 
 
 def test_importing_changes_no_setting() -> None:

@@ -306,3 +306,14 @@ def test_kept_chunks_are_never_written() -> None:
         for mine, expected in zip(found, [values + 1, np.sqrt(values * 2 + 1) - values, other * 3], strict=True):
             np.testing.assert_allclose(mine, expected)
         np.testing.assert_array_equal(x.to_numpy(), values)
+
+
+def test_equal_arrays_have_one_name_and_are_computed_once() -> None:
+    one, other = (later(np.arange(4.0)) * 2 for _ in range(2))
+    assert one.native.name == other.native.name
+    with kernels() as names:
+        ua.compute(one, other)
+    assert names.count("multiply") == 1
+    one[0] = 9
+    assert one.tolist() == [9, 2, 4, 6]
+    assert other.tolist() == [0, 2, 4, 6]
