@@ -151,6 +151,7 @@ KEPT = [
 ]
 
 
+@pytest.mark.chunks(SIZE // 4)
 @pytest.mark.parametrize("kept", KEPT)
 def test_an_operand_that_is_kept_stays_as_it_is(backend: str, kept: Callable[[Any], Callable[[], Any]]) -> None:
     # Nothing else refers to the operand.
