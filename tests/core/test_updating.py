@@ -28,10 +28,10 @@ OPERATORS = {
     name: getattr(operator, name) for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow")
 }
 # With many elements a write goes into the memory of the root.
-SHAPES = {"small": (5, 6), "large": (5, 4000)}
+SHAPES = [pytest.param((5, 6), id="small"), pytest.param((5, 4000), id="large", marks=pytest.mark.chunks(1000))]
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_windows_are_updated(backend: str, shape: tuple[int, int], key: Any) -> None:
     values = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
