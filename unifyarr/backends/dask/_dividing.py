@@ -92,8 +92,9 @@ def applied(chunk: Any, dtype: np.dtype[Any], operands: Sequence[Any]) -> da.Arr
     """Return an elementwise function of arrays that are divided alike, and of numbers."""
     with naming_unknown_lengths(operands):
         result = da.core.elemwise(chunk, *operands, dtype=dtype)
-    # Operands of fewer axes are repeated along the first one.
-    masks = {selected_by(x) for x in operands if isinstance(x, da.Array) and x.ndim == result.ndim}
+    # Other operands are repeated along the first axis.
+    along = [x for x in operands if isinstance(x, da.Array) and x.ndim == result.ndim and x.shape[:1] != (1,)]
+    masks = {selected_by(x) for x in along}
     if len(masks) == 1:
         selected_with(result, masks.pop())
     depths = [made.depth for made in map(how, operands) if made is not None]
