@@ -7,7 +7,7 @@ import numpy
 from setuptools import Extension, setup
 
 FOLDER = Path("unifyarr/graph/fusion/native")
-HEADERS = ("loops", "tensors", "program", "plan", "run", "build", "repeat")
+HEADERS = ("loops", "tensors", "program", "plan", "run", "build", "repeat", "guard")
 # Rounding as NumPy's: no product and sum become one operation. (MSVC does so by default.)
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-strict-aliasing"]
 

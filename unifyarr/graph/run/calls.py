@@ -19,6 +19,7 @@ from ..._core.engines.current import current
 from ...container.container import unflatten
 from ..kernels.executors import Schedule
 from ..tracing.crossing import loses_gradients
+from .guards import can_guard, guard
 from .keys import leaf_key
 from .nests import Leaf, Nests, Unknown
 from .program import Program
@@ -73,11 +74,14 @@ class StraightCall(Nests):
             "backend": self._backend,
         }
         self._arrays = program.arrays
+        writes = writes_straight(program, leaves)
+        is_straight = writes or self._is_straight(leaves)
+        # Whether one function tests all arrays.
+        self._together = is_straight and not writes and can_guard(self._backend) and self._are_readable()
         lines = [*self._unpacked(spec, len(leaves)), *self._guards(leaves)]
         if self._learned:
             lines.insert(0, f"global {', '.join(self._learned)}")
-        writes = writes_straight(program, leaves)
-        lines += self._run(writes) if writes or self._is_straight(leaves) else self._general()
+        lines += self._run(writes) if is_straight else self._general()
         source = "\n    ".join(["def call(args, kwargs):", *lines]) + "\n"
         filename = f"<unifyarr call {id(self)}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
@@ -96,9 +100,14 @@ class StraightCall(Nests):
         arrays = [*(leaves[place] for place in self._arrays), *program.made.captured]
         return all(_reads_of(x) and backend.read(x._native) is x._native for x in arrays)
 
+    def _are_readable(self) -> bool:
+        return bool(self._arrays) and all(self._reads[place] for place in self._arrays)
+
     @property
     def _learned(self) -> list[str]:
         """The names of what is compared by identity first."""
+        if self._together:
+            return []
         return [
             f"n{place}_{number}"
             for place, reads in enumerate(self._reads)
@@ -124,8 +133,12 @@ class StraightCall(Nests):
             yield f"if {'trace_state()' if cell is None else 'cell.value'} is not no_trace: return MISS"
         if not self._arrays:
             yield f"if {self._named('current', current)}() is not backend: return MISS"
+        if self._together:
+            yield from self._guarded(leaves)
         for place, leaf in enumerate(leaves):
             x, wanted = f"x{place}", f"key{place}"
+            if self._reads[place] and self._together:
+                continue
             if self._reads[place]:
                 self._names["native_type"] = self._backend.native_type
                 yield f"if type({x}) is not Array or {x}._backend is not backend: return MISS"
@@ -159,6 +172,19 @@ class StraightCall(Nests):
             self._names["records_gradient"] = self._backend.records_gradient
             yield f"if {' or '.join(f'records_gradient(n{place})' for place in self._arrays)}: return MISS"
 
+    def _guarded(self, leaves: Sequence[Any]) -> Iterator[str]:
+        """Yield lines that test all arrays at once, those that were captured too, and give their natives names."""
+        program = self._program
+        captured = [] if program.crossing.two_engines else program.made.captured
+        arrays = [*(leaves[place] for place in self._arrays), *captured]
+        test = self._named("guard", guard(arrays, program.destroyed, program.clash))
+        names = [f"x{place}" for place in self._arrays]
+        names += [self._named(f"captured{number}", x) for number, x in enumerate(captured)]
+        natives = [f"n{place}" for place in self._arrays] + [f"m{number}" for number in range(len(captured))]
+        yield f"natives = {test}({', '.join(names)})"
+        yield "if natives is None: return MISS"
+        yield f"{', '.join(natives)}, = natives"
+
     # What is done with it
 
     def _run(self, writes: bool) -> Iterator[str]:
@@ -171,14 +197,14 @@ class StraightCall(Nests):
             self._names |= {f"captured{number}": x, "read": read}
             targets.append(f"captured{number}")
             natives.append(f"m{number}")
-            if program.crossing.two_engines:
+            if program.crossing.two_engines or self._together:
                 continue
             yield f"m{number} = captured{number}._native" if backend.mutable else f"m{number} = read(captured{number})"
         if program.crossing.two_engines:
             self._names |= {"to_engine": program.to_engine, "copy_back": program.crossing.copy_back}
             natives = [f"to_engine({x})" for x in targets]
         destroyed = [(targets[place], natives[place]) for place in program.destroyed]
-        if destroyed and backend.mutable:
+        if destroyed and backend.mutable and not self._together:
             self._names |= {"block": backend.block, "NOWHERE": id(None), "clash": program.clash}
             blocks = ", ".join(f"id(block({each}))" for each in natives)
             # Most arrays lie in memory of their own.

@@ -431,6 +431,7 @@ static PyTypeObject ProgramType = {
 
 #include "build.h"
 #include "repeat.h"
+#include "guard.h"
 
 /* ---- The module. ---- */
 
@@ -468,6 +469,8 @@ static PyMethodDef functions[] = {
     {"watch", watch, METH_VARARGS, "Set the context variable of np.errstate, and the function that reads it."},
     {"find_loop", find_loop, METH_VARARGS, "Return the addresses of a ufunc's loop and of its data."},
     {"own_loop", own_loop, METH_O, "Return the address of a loop of this module."},
+    {"guard", guard, METH_VARARGS,
+     "Return a function that tests arrays: guard(array_type, backend, native_type, clash, natives, written)."},
     {"repeat", repeat, METH_VARARGS,
      "Run programs again and again: repeat(stages, arrays, moves, count, tested, truth) -> the number of steps."},
     {NULL, NULL, 0, NULL},

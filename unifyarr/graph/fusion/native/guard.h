@@ -1,0 +1,229 @@
+/* Whether a call's arrays are those that a program of a compiled function is for: one test for all of them, since each
+   costs a call of small arrays as much as its loops. */
+
+/* What an array has to be. */
+typedef struct {
+    PyArray_Descr *dtype;
+    int ndim, written;
+    const npy_intp *shape, *strides;
+} Layout;
+
+typedef struct {
+    Py_ssize_t n;
+    int writes; /* whether one of them is written */
+    Layout *each;
+    npy_intp *lengths; /* all shapes and strides */
+    PyMemberDef *native, *backend; /* of the class of arrays */
+} Layouts;
+
+#define LAYOUTS "unifyarr layouts"
+/* What a guard holds, in this order. */
+enum { ARRAY_TYPE, BACKEND, NATIVE_TYPE, CLASH, CAPSULE, N_HELD };
+
+static void free_layouts(PyObject *capsule)
+{
+    Layouts *layouts = PyCapsule_GetPointer(capsule, LAYOUTS);
+    for (Py_ssize_t i = 0; i < layouts->n; i++) {
+        Py_XDECREF(layouts->each[i].dtype);
+    }
+    PyMem_Free(layouts->lengths);
+    PyMem_Free(layouts->each);
+    PyMem_Free(layouts);
+}
+
+static int has_layout(PyArrayObject *array, const Layout *layout)
+{
+    PyArray_Descr *dtype = PyArray_DESCR(array);
+    if (PyArray_NDIM(array) != layout->ndim || (layout->written && !PyArray_ISWRITEABLE(array))) {
+        return 0;
+    }
+    for (int i = 0; i < layout->ndim; i++) {
+        if (PyArray_DIM(array, i) != layout->shape[i] || PyArray_STRIDE(array, i) != layout->strides[i]) {
+            return 0;
+        }
+    }
+    return dtype == layout->dtype || PyArray_EquivTypes(dtype, layout->dtype);
+}
+
+/* The array whose memory an array is in; NULL if that is somebody else's. */
+static PyObject *block_of(PyArrayObject *array)
+{
+    PyObject *base = PyArray_BASE(array);
+    if (!base) {
+        return (PyObject *)array;
+    }
+    return PyArray_CheckExact(base) && !PyArray_BASE((PyArrayObject *)base) ? base : NULL;
+}
+
+/* Whether all arrays lie in memory of their own, -1 with an error set. */
+static int are_apart(PyObject *natives)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(natives), size = 4;
+    PyObject *few[128], **table = few;
+    while (size < 2 * n) {
+        size *= 2;
+    }
+    if (size > 128 && !(table = PyMem_Malloc(size * sizeof(PyObject *)))) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memset(table, 0, size * sizeof(PyObject *));
+    int apart = 1;
+    for (Py_ssize_t i = 0; apart && i < n; i++) {
+        PyObject *block = block_of((PyArrayObject *)PyTuple_GET_ITEM(natives, i));
+        Py_ssize_t at = ((uintptr_t)block >> 4) & (size - 1);
+        while (block && table[at] && table[at] != block) {
+            at = (at + 1) & (size - 1);
+        }
+        apart = block && !table[at];
+        table[at] = block;
+    }
+    if (table != few) {
+        PyMem_Free(table);
+    }
+    return apart;
+}
+
+/* Whether what the program writes overlaps other arguments, -1 with an error set. */
+static int clash(PyObject *held, PyObject *const *arrays, Py_ssize_t n)
+{
+    PyObject *list = PyList_New(n);
+    for (Py_ssize_t i = 0; list && i < n; i++) {
+        PyList_SET_ITEM(list, i, Py_NewRef(arrays[i]));
+    }
+    PyObject *answer = list ? PyObject_CallOneArg(PyTuple_GET_ITEM(held, CLASH), list) : NULL;
+    int clashes = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(list);
+    Py_XDECREF(answer);
+    return clashes;
+}
+
+/* guard(*arrays): return the tuple of their natives; None if they aren't the program's, or overlap what it writes. */
+static PyObject *call_guard(PyObject *held, PyObject *const *arrays, Py_ssize_t n)
+{
+    Layouts *layouts = PyCapsule_GetPointer(PyTuple_GET_ITEM(held, CAPSULE), LAYOUTS);
+    PyTypeObject *array_type = (PyTypeObject *)PyTuple_GET_ITEM(held, ARRAY_TYPE);
+    PyTypeObject *native_type = (PyTypeObject *)PyTuple_GET_ITEM(held, NATIVE_TYPE);
+    PyObject *natives = n == layouts->n ? PyTuple_New(n) : NULL;
+    if (!natives) {
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "a guard of %zd arrays got %zd", layouts->n, n);
+    }
+    int suits = 1;
+    for (Py_ssize_t i = 0; suits > 0 && i < n; i++) {
+        PyObject *backend = NULL, *native = NULL;
+        suits = Py_TYPE(arrays[i]) == array_type;
+        if (suits) {
+            backend = PyMember_GetOne((const char *)arrays[i], layouts->backend);
+            native = backend ? PyMember_GetOne((const char *)arrays[i], layouts->native) : NULL;
+            suits = native ? backend == PyTuple_GET_ITEM(held, BACKEND) && Py_TYPE(native) == native_type &&
+                                 has_layout((PyArrayObject *)native, &layouts->each[i])
+                           : -1;
+            PyTuple_SET_ITEM(natives, i, native);
+            Py_XDECREF(backend);
+        }
+    }
+    if (suits > 0 && layouts->writes) {
+        suits = are_apart(natives);
+        if (!suits) {
+            int clashes = clash(held, arrays, n);
+            suits = clashes < 0 ? -1 : !clashes;
+        }
+    }
+    if (suits > 0) {
+        return natives;
+    }
+    Py_DECREF(natives);
+    return suits < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyMethodDef guard_method = {
+    "guard", (PyCFunction)(void (*)(void))call_guard, METH_FASTCALL,
+    "Return the natives of arrays; None if they aren't those of the program, or overlap what it writes.",
+};
+
+/* Return the slot of a class, NULL with an error set if it has none. */
+static PyMemberDef *slot_of(PyObject *type, const char *name)
+{
+    PyObject *found = PyObject_GetAttrString(type, name);
+    PyMemberDef *slot = NULL;
+    if (found && Py_IS_TYPE(found, &PyMemberDescr_Type)) {
+        slot = ((PyMemberDescrObject *)found)->d_member;
+    } else if (found) {
+        PyErr_Format(PyExc_TypeError, "%R has no slot %s", type, name);
+    }
+    /* The class holds it. */
+    Py_XDECREF(found);
+    return slot;
+}
+
+/* Note how arrays lie; return 0, or -1 with an error set. */
+static int note_layouts(Layouts *layouts, PyObject *natives)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(natives), lengths = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!PyArray_Check(PyTuple_GET_ITEM(natives, i))) {
+            PyErr_Format(PyExc_TypeError, "a guard is made of NumPy's arrays, not of %R", PyTuple_GET_ITEM(natives, i));
+            return -1;
+        }
+        lengths += 2 * PyArray_NDIM((PyArrayObject *)PyTuple_GET_ITEM(natives, i));
+    }
+    layouts->each = PyMem_Calloc(n + 1, sizeof(Layout));
+    npy_intp *at = layouts->lengths = PyMem_Calloc(lengths + 1, sizeof(npy_intp));
+    if (!layouts->each || !at) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (layouts->n = 0; layouts->n < n; layouts->n++) {
+        PyArrayObject *array = (PyArrayObject *)PyTuple_GET_ITEM(natives, layouts->n);
+        int ndim = PyArray_NDIM(array);
+        PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef(PyArray_DESCR(array));
+        layouts->each[layouts->n] = (Layout){dtype, ndim, 0, at, at + ndim};
+        memcpy(at, PyArray_SHAPE(array), ndim * sizeof(npy_intp));
+        memcpy(at + ndim, PyArray_STRIDES(array), ndim * sizeof(npy_intp));
+        at += 2 * ndim;
+    }
+    return 0;
+}
+
+/* Note which arrays are written; return 0, or -1 with an error set. */
+static int note_written(Layouts *layouts, PyObject *written)
+{
+    layouts->writes = PyTuple_GET_SIZE(written) > 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(written); i++) {
+        Py_ssize_t number = PyLong_AsSsize_t(PyTuple_GET_ITEM(written, i));
+        if (number < 0 || number >= layouts->n) {
+            if (!PyErr_Occurred()) {
+                PyErr_Format(PyExc_IndexError, "there's no array %zd to write", number);
+            }
+            return -1;
+        }
+        layouts->each[number].written = 1;
+    }
+    return 0;
+}
+
+/* guard(array_type, backend, native_type, clash, natives, written): return a function of arrays. It's for arrays in the
+   layout of these natives, of which those are written whose number is in a tuple. */
+static PyObject *guard(PyObject *module, PyObject *args)
+{
+    PyObject *array_type, *backend, *native_type, *clashes, *natives, *written, *held = NULL, *made = NULL;
+    if (!PyArg_ParseTuple(args, "O!OO!OO!O!", &PyType_Type, &array_type, &backend, &PyType_Type, &native_type, &clashes,
+                          &PyTuple_Type, &natives, &PyTuple_Type, &written)) {
+        return NULL;
+    }
+    Layouts *layouts = PyMem_Calloc(1, sizeof(Layouts));
+    PyObject *capsule = layouts ? PyCapsule_New(layouts, LAYOUTS, free_layouts) : PyErr_NoMemory();
+    if (!capsule) {
+        PyMem_Free(layouts);
+        return NULL;
+    }
+    layouts->native = slot_of(array_type, "_native");
+    layouts->backend = layouts->native ? slot_of(array_type, "_backend") : NULL;
+    if (layouts->backend && !note_layouts(layouts, natives) && !note_written(layouts, written)) {
+        held = Py_BuildValue("(OOOOO)", array_type, backend, native_type, clashes, capsule);
+        made = held ? PyCFunction_New(&guard_method, held) : NULL;
+    }
+    Py_XDECREF(held);
+    Py_DECREF(capsule);
+    return made;
+}

@@ -1,0 +1,29 @@
+"""One test for all arrays of a call, in the compiled part: in Python each costs as much as the loops on a small array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..._core.arrays.array import Array
+from ..._core.engines.handle import Handle
+from ..fusion import machine
+
+# Takes arrays, and returns the tuple of their natives; None if they aren't those of the program.
+Guard = Callable[..., "tuple[Any, ...] | None"]
+
+
+def can_guard(backend: Handle) -> bool:
+    """Return whether the compiled part is there, and the natives of a backend are NumPy's arrays."""
+    return machine.is_compiled() and backend.name == "numpy"
+
+
+def guard(arrays: Sequence[Array], written: Iterable[int], clash: Callable[[Sequence[Array]], bool]) -> Guard:
+    """Return a function that tests whether arrays are like these: of one backend, with their dtypes, shapes and strides.
+
+    Those whose numbers are ``written`` have to be writable. If there are any, ``clash`` is asked about arrays that don't
+    all lie in memory of their own: what it refuses is none of the program's.
+    """
+    backend, natives = arrays[0]._backend, tuple([x._native for x in arrays])
+    made: Guard = machine.native.guard(Array, backend, backend.native_type, clash, natives, tuple(written))
+    return made
