@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from math import prod
+from operator import itemgetter
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -135,7 +136,8 @@ class FusedOp(Op):
 
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of results."""
-        return self.bound(node)(*inputs, out=out)
+        run = self.bound(node)
+        return run(*inputs) if out is None else run(*inputs, out=out)
 
     def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
         """Return a function of natives, and of ``out=``; wait until it's compiled, if it can be."""
@@ -146,6 +148,8 @@ class FusedOp(Op):
         run = self._run(wait)
         if wait:
             compile_now(run)
+        if len(self.host) == self.nout:
+            return self._bound_in_place(run)
         return self._bound_to_one(run) if self.nout == 1 else self._bound_to_several(run)
 
     def _run(self, wait: bool) -> Callable[..., None]:
@@ -168,6 +172,21 @@ class FusedOp(Op):
             compile_now(run)
         return run if is_program(run) else None
 
+    def _bound_in_place(self, run: Any) -> Callable[..., Any]:
+        places = tuple(self.host[key] for key in range(self.nout))
+        returns: Any = places[0] if self.nout == 1 else places
+        if is_program(run):
+            # A function in Python around it would take as long as the loop on a small array.
+            run.returns = returns
+            return run  # type: ignore[no-any-return]
+
+        def overwrite(*natives: np.ndarray, out: None = None) -> Any:
+            run(*natives)
+            return found(natives)
+
+        found = itemgetter(*places)
+        return overwrite
+
     def _bound_to_one(self, run: Callable[..., None]) -> Callable[..., Any]:
         make = _maker(self.plan.outputs[0])
 
@@ -177,12 +196,7 @@ class FusedOp(Op):
             run(*natives, out)
             return out
 
-        def overwrite(*natives: np.ndarray, out: None = None) -> np.ndarray:
-            run(*natives)
-            return natives[place]
-
-        place = self.host.get(0, -1)
-        return compute if place < 0 else overwrite
+        return compute
 
     def _bound_to_several(self, run: Callable[..., None]) -> Callable[..., Any]:
         makers = [(key, _maker(each)) for key, each in enumerate(self.plan.outputs) if key not in self.host]

@@ -279,6 +279,30 @@ static PyObject *call_on_others(Program *p, PyObject *const *others)
     return result;
 }
 
+/* Return what a call returns that has ended with a result: it steals that. */
+static PyObject *returned(const Program *p, PyObject *const *arrays, PyObject *result)
+{
+    if (result != Py_None || !is_set(p->returns)) {
+        return result;
+    }
+    int several = PyTuple_Check(p->returns);
+    Py_ssize_t n = several ? PyTuple_GET_SIZE(p->returns) : 1;
+    PyObject *found = several ? PyTuple_New(n) : NULL;
+    Py_DECREF(result);
+    for (Py_ssize_t i = 0; (found || !several) && i < n; i++) {
+        Py_ssize_t number = PyLong_AsSsize_t(several ? PyTuple_GET_ITEM(p->returns, i) : p->returns);
+        if (number < 0 || number >= p->n_arguments) {
+            Py_XDECREF(found);
+            return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_IndexError, "there's no argument %zd to return", number);
+        }
+        if (!several) {
+            return Py_NewRef(arrays[number]);
+        }
+        PyTuple_SET_ITEM(found, i, Py_NewRef(arrays[number]));
+    }
+    return found;
+}
+
 static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t nargsf, PyObject *names)
 {
     Program *p = (Program *)self;
@@ -286,7 +310,7 @@ static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t na
     if (n != p->n_arguments || (names && PyTuple_GET_SIZE(names))) {
         return PyErr_Format(PyExc_TypeError, "a region of %d arrays got %zd; pass them by position", p->n_arguments, n);
     }
-    return p->exchange ? call_on_others(p, arrays) : call_on_arrays(p, arrays);
+    return returned(p, arrays, p->exchange ? call_on_others(p, arrays) : call_on_arrays(p, arrays));
 }
 
 /* program.room(arrays): the bytes that threads need for all chunks of the windows that are written late. */
@@ -360,6 +384,7 @@ static int traverse_program(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(p->parallel);
     Py_VISIT(p->hot);
     Py_VISIT(p->better);
+    Py_VISIT(p->returns);
     Py_VISIT(p->constants);
     return 0;
 }
@@ -372,6 +397,7 @@ static int clear_program(PyObject *self)
     Py_CLEAR(p->parallel);
     Py_CLEAR(p->hot);
     Py_CLEAR(p->better);
+    Py_CLEAR(p->returns);
     return 0;
 }
 
@@ -409,6 +435,7 @@ static PyMemberDef program_members[] = {
     {"parallel", T_OBJECT, offsetof(Program, parallel), 0, "Runs the same in threads."},
     {"hot", T_OBJECT, offsetof(Program, hot), 0, "Called after `calls` calls."},
     {"better", T_OBJECT, offsetof(Program, better), 0, "Takes all calls."},
+    {"returns", T_OBJECT, offsetof(Program, returns), 0, "The argument that a call returns, or a tuple of such."},
     {"calls", T_PYSSIZET, offsetof(Program, calls), 0, "How many calls there are until `hot` is called."},
     {NULL, 0, 0, 0, NULL},
 };

@@ -62,6 +62,7 @@ typedef struct {
     PyObject *parallel;  /* runs the same in threads; or NULL */
     PyObject *hot;       /* called once, after `calls` calls; or NULL */
     PyObject *better;    /* called instead; or NULL */
+    PyObject *returns;   /* the number of the argument that a call returns, or a tuple of such numbers; or NULL */
     PyObject *constants; /* holds their memory */
     const Exchange *exchange; /* of the engine whose arrays it's called with; or NULL */
     PyObject *references; /* weak ones to this */
