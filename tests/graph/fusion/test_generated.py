@@ -17,7 +17,8 @@ import unifyarr as ua
 from tests.graph.fusion.random_regions import compare, make, run, values
 from tests.graph.fusion.test_machine import F8, chain, ufunc, whole
 from unifyarr.graph.fusion import cache, machine
-from unifyarr.graph.fusion.emit import _ANY, _BOOL, _FLOAT, _INTEGER, LINE, SHORT, SHORT_ALIKE, can_emit
+from unifyarr.graph.fusion.emit import _ANY, _BOOL, _FLOAT, _INTEGER, SHORT, SHORT_ALIKE, can_emit
+from unifyarr.graph.fusion.finite import LINE
 from unifyarr.graph.fusion.region import Axis, Operand, Region, Step
 
 pytestmark = pytest.mark.skipif(

@@ -14,9 +14,9 @@ from .region import CAST, WHERE, Step
 
 # The bytes that are saved at a time, which stay in the first cache beside all that is read.
 ASIDE = 8 << 10
-# The bytes of a line of the cache: a vector that lies in two of them takes two loads. And from how many elements on it
-# pays to begin at the start of a line: if rows begin alike in theirs, as windows above each other do then, and if not.
-LINE, SHORT_ALIKE, SHORT = 64, 64, 128
+# From how many elements on it pays to begin at the start of a line of the cache, since a vector that lies in two of them
+# takes two loads: if rows begin alike in theirs, as windows above each other do then, and if not.
+SHORT_ALIKE, SHORT = 64, 128
 
 HEAD = """#include <fenv.h>
 #include <stddef.h>
@@ -294,8 +294,8 @@ def _head(inputs: Sequence[tuple[int, int]], dtypes: Sequence[np.dtype[Any]], ro
     if not inputs:
         return "0"
     i, value = inputs[0]
-    least = f"(steps[{rows + i}] & {LINE - 1} ? {SHORT} : {SHORT_ALIKE})"
-    return f"n < {least} ? 0 : (-(uintptr_t)p{i} & {LINE - 1}) / {dtypes[value].itemsize}"
+    least = f"(steps[{rows + i}] & {finite.LINE - 1} ? {SHORT} : {SHORT_ALIKE})"
+    return f"n < {least} ? 0 : (-(uintptr_t)p{i} & {finite.LINE - 1}) / {dtypes[value].itemsize}"
 
 
 def _text(operation: Operation, names: dict[int, str]) -> str:

@@ -15,7 +15,8 @@ import numpy as np
 from .loops import Task
 from .region import CAST
 
-# The bytes of a block of values, of the largest ones: two vectors, which stay in registers.
+# The bytes of a line of the cache, and of a block of values, of the largest ones: two vectors, which stay in registers.
+LINE = 64
 BLOCK = 128
 # The most values that are looked at. More than these take longer than to save what is overwritten.
 MOST = 6
@@ -106,6 +107,7 @@ def quick(
     inputs = [(place, value) for place, value in enumerate(task.inputs) if place not in stills]
     outputs = list(enumerate(task.outputs, len(task.inputs)))
     kept = {value: f"r{place}" for place, value in outputs}
+    first = outputs[0][0]
     own = {value: f"k{i}" for i, value in enumerate(looked) if value not in kept}
     names = dict(zip(types, lines["names"], strict=True))
 
@@ -148,6 +150,18 @@ static int quick_{number}(char **args, ptrdiff_t const *steps, Progress *at, ptr
         ptrdiff_t const row = at->row, from = 0;
         {" ".join(lines["starts"])}
         ptrdiff_t i = at->from;
+        /* A vector that lies in two lines of the cache takes longer: what is written begins at the start of one. */
+        ptrdiff_t const head = (-(uintptr_t)(p{first} + i) & {LINE - 1}) / sizeof(*p{first});
+        if (head && i + {4 * count} <= n) {{
+            {rooms("s", "t")}
+            if ({compute("i", "s")} | {compute("i + head", "t")}) {{
+                at->from = i;
+                return 0;
+            }}
+            {store("i", "s")}
+            {store("i + head", "t")}
+            i += head + {count};
+        }}
         for (; i + {2 * count} <= n; i += {count}) {{
             {rooms("s")}
             if (__builtin_expect({compute("i", "s")}, 0)) {{

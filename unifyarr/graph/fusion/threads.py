@@ -99,14 +99,20 @@ class Parallel:
         # How long runs took, in nanoseconds, by the number of threads.
         self._took: dict[int, list[int]] = {}
 
-    def __call__(self, arrays: tuple[np.ndarray, ...], watched: int) -> None:
-        """Run on arrays that suit the program; ``watched`` are the flags to report."""
+    def __call__(self, arrays: tuple[np.ndarray, ...], watched: int) -> bool:
+        """Run on arrays that suit the program, unless it's to run alone; ``watched`` are the flags to report.
+
+        Return whether it ran: if not, the program does that by itself.
+        """
         n = self._choose() if threading.current_thread() is threading.main_thread() else 1
+        if n == 1 and (self._threads() == 1 or len(self._took.get(1, ())) == TRIES):
+            return False
         start = time.perf_counter_ns()
         self._run(arrays, watched, n)
         took = self._took.setdefault(n, [])
         if len(took) < TRIES:
             took.append(time.perf_counter_ns() - start)
+        return True
 
     def _choose(self) -> int:
         """Return the number of threads of the next run: how long one takes is only estimated before."""

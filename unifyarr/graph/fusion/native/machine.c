@@ -193,13 +193,17 @@ static int is_set(const PyObject *callable)
     return callable && callable != Py_None;
 }
 
-static PyObject *call_parallel(const Program *p, PyObject *const *arrays, int watched)
+/* Return whether a run in threads was made, or -1 with an error set. */
+static int call_parallel(const Program *p, PyObject *const *arrays, int watched)
 {
     PyObject *tuple = PyTuple_New(p->n_arguments);
     for (int i = 0; tuple && i < p->n_arguments; i++) {
         PyTuple_SET_ITEM(tuple, i, Py_NewRef(arrays[i]));
     }
-    return tuple ? PyObject_CallFunction(p->parallel, "Ni", tuple, watched) : NULL;
+    PyObject *ran = tuple ? PyObject_CallFunction(p->parallel, "Ni", tuple, watched) : NULL;
+    int done = ran ? PyObject_IsTrue(ran) : -1;
+    Py_XDECREF(ran);
+    return done;
 }
 
 static PyTypeObject ProgramType;
@@ -226,7 +230,10 @@ static PyObject *call_on_arrays(Program *p, PyObject *const *arrays)
         return PyObject_Vectorcall(p->fallback, arrays, n, NULL);
     }
     if (is_set(p->parallel)) {
-        return call_parallel(p, arrays, noted(watched));
+        int ran = call_parallel(p, arrays, noted(watched));
+        if (ran) {
+            return ran < 0 ? NULL : Py_NewRef(Py_None);
+        }
     }
     unsigned char few[256], *flags = p->n_steps <= 256 ? few : PyMem_Malloc(p->n_steps);
     PyObject *result = NULL;
