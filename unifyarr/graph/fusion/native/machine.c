@@ -159,8 +159,8 @@ static int run_part(const Program *p, PyObject *const *arrays, npy_intp part, np
     int possible = scratch ? make_plan(p, arrays, &plan, (char *)(scratch + 1)) : -1;
     if (possible > 0 && p->late) {
         npy_intp chunks = room->memory ? plan.chunks : plan.kept;
-        ring = room->memory ? NULL : take_scratch((size_t)(chunks * late_bytes(p)));
-        if (room->memory ? chunks * late_bytes(p) > room->size : !ring) {
+        ring = room->memory ? NULL : take_scratch((size_t)(chunks * late_bytes(p, &plan)));
+        if (room->memory ? chunks * late_bytes(p, &plan) > room->size : !ring) {
             possible = -1;
         } else {
             keep_chunks(p, &plan, ring ? (char *)(ring + 1) : room->memory, chunks);
@@ -335,7 +335,7 @@ static PyObject *program_room(PyObject *self, PyObject *arrays)
         return PyErr_NoMemory();
     }
     if (scratch) {
-        bytes = make_plan(p, ((PyTupleObject *)arrays)->ob_item, &plan, (char *)(scratch + 1)) ? plan.chunks * late_bytes(p) : 0;
+        bytes = make_plan(p, ((PyTupleObject *)arrays)->ob_item, &plan, (char *)(scratch + 1)) ? plan.chunks * late_bytes(p, &plan) : 0;
         give_scratch(scratch);
     }
     return PyLong_FromSsize_t(bytes);

@@ -90,6 +90,8 @@ typedef struct {
 #define PADDING 192
 /* A processor takes a read for one of what is just being written if their addresses are equal in their last bits. */
 #define ALIAS 4096
+/* The bytes of a line of the cache. */
+#define LINE 64
 
 static npy_intp buffer_bytes(const Program *p, npy_intp itemsize)
 {

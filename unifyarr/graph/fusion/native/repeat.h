@@ -56,7 +56,7 @@ static int plan_stage(Stage *stage, Program *program)
         return 0;
     }
     if (program->late) {
-        ring = take_scratch((size_t)(plan.kept * late_bytes(program)));
+        ring = take_scratch((size_t)(plan.kept * late_bytes(program, &plan)));
         if (!ring) {
             give_scratch(scratch);
             PyErr_NoMemory();

@@ -226,10 +226,18 @@ static char *window_at(const Plan *plan, int w, const Chunk *at, npy_intp inner,
     return data;
 }
 
-/* Where a chunk is kept of a window that is written late. */
-static char *kept_at(const Program *p, const Plan *plan, int w, npy_intp chunk)
+/* The first element of a chunk in a window that is written late. */
+static char *late_at(const Plan *plan, int w, const Chunk *at)
 {
-    return plan->rings[w] + chunk % plan->kept * buffer_bytes(p, p->windows[w].itemsize);
+    const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
+    return window_at(plan, w, at, strides[plan->ndim - 1], plan->ndim > 1 ? strides[plan->ndim - 2] : 0);
+}
+
+/* Where a chunk is kept of such a window: at the same place of a line of the cache. */
+static char *kept_at(const Plan *plan, int w, npy_intp chunk, const Chunk *at)
+{
+    char *begin = plan->rings[w] + chunk % plan->kept * kept_bytes(plan, w);
+    return begin + (((uintptr_t)late_at(plan, w, at) - (uintptr_t)begin) & (LINE - 1));
 }
 
 /* Give the windows that are written late so much memory, for as many chunks. */
@@ -238,7 +246,7 @@ static void keep_chunks(const Program *p, Plan *plan, char *memory, npy_intp chu
     plan->kept = chunks;
     for (int w = 0; w < p->n_windows; w++) {
         plan->rings[w] = memory;
-        memory += p->windows[w].late ? chunks * buffer_bytes(p, p->windows[w].itemsize) : 0;
+        memory += p->windows[w].late ? chunks * kept_bytes(plan, w) : 0;
     }
 }
 
@@ -252,14 +260,13 @@ static void write_late(const Program *p, const Plan *plan, npy_intp chunk)
         }
         const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
         npy_intp itemsize = p->windows[w].itemsize;
-        char *kept = kept_at(p, plan, w, chunk);
+        char *kept = kept_at(plan, w, chunk, &at);
         if (plan->flat) {
             copy_piece(p, plan, w, kept, at.from, at.length);
             continue;
         }
-        Place from = {kept, itemsize, itemsize * at.length};
-        Place to = {NULL, strides[plan->ndim - 1], plan->ndim > 1 ? strides[plan->ndim - 2] : 0};
-        to.data = window_at(plan, w, &at, to.inner, to.row);
+        Place from = {kept, itemsize, plan->pitch[w]};
+        Place to = {late_at(plan, w, &at), strides[plan->ndim - 1], plan->ndim > 1 ? strides[plan->ndim - 2] : 0};
         copy_staged(itemsize, &from, &to, at.rows, at.length);
     }
 }
@@ -276,8 +283,8 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
         Chunk at = chunk_at(plan, chunk);
         for (int w = 0; w < p->n_windows; w++) {
             if (p->windows[w].late) {
-                places[w].data = kept_at(p, plan, w, chunk);
-                places[w].row = p->windows[w].itemsize * at.length;
+                places[w].data = kept_at(plan, w, chunk, &at);
+                places[w].row = plan->pitch[w];
             } else if (plan->gathered[w]) {
                 if (p->windows[w].role == READ) {
                     copy_piece(p, plan, w, plan->gathered[w], at.from, at.length);
