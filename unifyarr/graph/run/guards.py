@@ -1,4 +1,4 @@
-"""One test for all arrays of a call, in the compiled part: in Python each costs as much as the loops on a small array."""
+"""One test for all arrays of a call, in the compiled part: in Python each costs as much as a loop on a small array."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def can_guard(backend: Handle) -> bool:
 
 
 def guard(arrays: Sequence[Array], written: Iterable[int], clash: Callable[[Sequence[Array]], bool]) -> Guard:
-    """Return a function that tests whether arrays are like these: of one backend, with their dtypes, shapes and strides.
+    """Return a function that tests whether arrays are like these: of their backend, dtypes, shapes and strides.
 
-    Those whose numbers are ``written`` have to be writable. If there are any, ``clash`` is asked about arrays that don't
-    all lie in memory of their own: what it refuses is none of the program's.
+    Those whose numbers are ``written`` have to be writable. If there are any, ``clash`` is asked about arrays that
+    don't all lie in memory of their own: what it refuses is none of the program's.
     """
     backend, natives = arrays[0]._backend, tuple([x._native for x in arrays])
     made: Guard = machine.native.guard(Array, backend, backend.native_type, clash, natives, tuple(written))
