@@ -14,8 +14,8 @@ from .region import CAST, WHERE, Step
 
 # The bytes that are saved at a time, which stay in the first cache beside all that is read.
 ASIDE = 8 << 10
-# From how many elements on it pays to begin at the start of a line of the cache (a vector that lies in two of them takes
-# two loads): if rows begin alike in theirs, as windows above each other do then, and if not.
+# From how many elements on it pays to begin at the start of a line of the cache, as vectors that lie in two lines take
+# two loads: if rows begin alike in theirs, as windows above each other do then, and if not.
 SHORT_ALIKE, SHORT = 64, 128
 
 HEAD = """#include <fenv.h>

@@ -123,8 +123,8 @@ def quick(
         return f"values_{number}({', '.join([*passed, at, *(f'{room}{place}' for place, _ in outputs)])})"
 
     def store(at: str, room: str) -> str:
-        stores = " ".join(f"p{place}[{at} + j] = {room}{place}[j];" for place, _ in outputs)
-        return f"for (int j = 0; j < {count}; j++) {{ {stores} }}"
+        # Not by elements: several results would be stored one element after the other.
+        return " ".join(f"memcpy(p{place} + {at}, {room}{place}, sizeof({room}{place}));" for place, _ in outputs)
 
     def rooms(*names: str) -> str:
         return " ".join(f"{types[value]} {name}{place}[{count}];" for name in names for place, value in outputs)

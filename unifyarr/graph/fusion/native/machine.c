@@ -515,10 +515,6 @@ static int execute(PyObject *module)
     if (PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0 || PyType_Ready(&ProgramType) < 0) {
         return -1;
     }
-    if (!kept_lock && !(kept_lock = PyThread_allocate_lock())) {
-        PyErr_NoMemory();
-        return -1;
-    }
     return PyModule_AddObjectRef(module, "Program", (PyObject *)&ProgramType);
 }
 

@@ -105,7 +105,11 @@ static int is_even(const Plan *plan, int window)
 /* Find how far from a window's elements they're saved, so that no window is read soon after and alike in the last bits. */
 static npy_intp find_shift(const Program *p, const Plan *plan, int saved)
 {
-    npy_intp best = 0, found = -1;
+    npy_intp best = ALIAS / 2, found = -1;
+    if (p->size * p->windows[saved].itemsize < ALIAS / 4) {
+        /* It's over before that would matter. */
+        return best;
+    }
     for (npy_intp shift = ALIAS / 2; shift < ALIAS && found < ALIAS / 4; shift += 256) {
         npy_intp least = ALIAS / 4;
         for (int w = 0; w < p->n_windows; w++) {

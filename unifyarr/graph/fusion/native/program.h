@@ -110,12 +110,21 @@ typedef struct Scratch {
 
 static Scratch *kept = NULL;
 static int n_kept = 0;
-static PyThread_type_lock kept_lock = NULL;
+
+/* Whoever takes or gives memory holds the interpreter's lock, if there is one: another one takes as long as a short loop. */
+#ifdef Py_GIL_DISABLED
+static PyMutex kept_lock;
+#define LOCK_KEPT() PyMutex_Lock(&kept_lock)
+#define UNLOCK_KEPT() PyMutex_Unlock(&kept_lock)
+#else
+#define LOCK_KEPT()
+#define UNLOCK_KEPT()
+#endif
 
 static Scratch *take_scratch(size_t size)
 {
     Scratch *found = NULL;
-    PyThread_acquire_lock(kept_lock, WAIT_LOCK);
+    LOCK_KEPT();
     for (Scratch **each = &kept; *each; each = &(*each)->next) {
         if ((*each)->size >= size) {
             found = *each;
@@ -124,7 +133,7 @@ static Scratch *take_scratch(size_t size)
             break;
         }
     }
-    PyThread_release_lock(kept_lock);
+    UNLOCK_KEPT();
     if (!found) {
         size = (size + 65535) / 65536 * 65536;
         found = PyMem_RawMalloc(sizeof(Scratch) + size);
@@ -138,7 +147,7 @@ static Scratch *take_scratch(size_t size)
 static void give_scratch(Scratch *scratch)
 {
     Scratch *dropped = NULL;
-    PyThread_acquire_lock(kept_lock, WAIT_LOCK);
+    LOCK_KEPT();
     if (scratch->size > LARGEST_KEPT || n_kept == MOST_KEPT) {
         dropped = scratch;
     } else {
@@ -146,6 +155,6 @@ static void give_scratch(Scratch *scratch)
         kept = scratch;
         n_kept++;
     }
-    PyThread_release_lock(kept_lock);
+    UNLOCK_KEPT();
     PyMem_RawFree(dropped);
 }
