@@ -70,6 +70,27 @@ def test_values_that_are_not_finite(name, dtype, instructions, monkeypatch):
             compare(made, [values(rng, (3, n + 2), dtype) for _ in range(2)], function)
 
 
+@pytest.mark.parametrize("narrow", ["?", "i1", "u1", "i2", "f4", "i4"])
+@pytest.mark.parametrize("wide", ["f4", "f8"])
+def test_results_of_other_sizes_than_what_is_looked_at(narrow, wide):
+    """A line of the cache has more of a narrow result than a block: nothing is left out at the beginning of a row."""
+    one, other, rng = np.dtype(narrow), np.dtype(wide), np.random.default_rng(2)
+    # Slots 0 and 1 are the arrays, 2 a number.
+    made = (
+        Step("multiply", (1, 1), (other, other, other)),
+        Step("greater", (3, 1), (other, other, BOOL)),
+        Step("where", (4, 0, 2), (BOOL, one, one, one)),
+        Step("add", (3, 1), (other, other, other)),
+    )
+    shape, inner, axes = (3, 300), (3, 236), (Axis(0), Axis(1))
+    for start in (0, 1, 2, 31, 63):
+        reads = Operand(0, (0, start), axes), Operand(1, (0, 0), axes)
+        writes = ((5, reads[0]), (6, reads[1]))
+        written = Region(inner, ((shape, one), (inner, other)), reads, (np.array(1, one),), made, writes)
+        arrays = rng.integers(0, 2, shape).astype(one), rng.uniform(0, 2, inner).astype(other)
+        compare(written, [*arrays], generated(written))
+
+
 @pytest.mark.parametrize("name", ["greater", "logical_not"])
 def test_signaling_nan(name):
     """NumPy warns of some operations that only ask what it is, and a later step isn't taken for one that did."""

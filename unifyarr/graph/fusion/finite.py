@@ -107,7 +107,7 @@ def quick(
     inputs = [(place, value) for place, value in enumerate(task.inputs) if place not in stills]
     outputs = list(enumerate(task.outputs, len(task.inputs)))
     kept = {value: f"r{place}" for place, value in outputs}
-    first = outputs[0][0]
+    first = max(outputs, key=lambda each: dtypes[each[1]].itemsize)[0]
     own = {value: f"k{i}" for i, value in enumerate(looked) if value not in kept}
     names = dict(zip(types, lines["names"], strict=True))
 
@@ -152,7 +152,7 @@ static int quick_{number}(char **args, ptrdiff_t const *steps, Progress *at, ptr
         ptrdiff_t i = at->from;
         /* A vector that lies in two lines of the cache takes longer: what is written begins at the start of one. */
         ptrdiff_t const head = (-(uintptr_t)(p{first} + i) & {LINE - 1}) / sizeof(*p{first});
-        if (head && i + {4 * count} <= n) {{
+        if (head && head <= {count} && i + {4 * count} <= n) {{
             {rooms("s", "t")}
             if ({compute("i", "s")} | {compute("i + head", "t")}) {{
                 at->from = i;

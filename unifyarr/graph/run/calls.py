@@ -19,7 +19,7 @@ from ..._core.engines.current import current
 from ...container.container import unflatten
 from ..kernels.executors import Schedule
 from ..tracing.crossing import loses_gradients
-from .guards import can_guard, guard
+from .guards import can_guard, guard, knows_memory
 from .keys import leaf_key
 from .nests import Leaf, Nests, Unknown
 from .program import Program
@@ -76,8 +76,9 @@ class StraightCall(Nests):
         self._arrays = program.arrays
         writes = writes_straight(program, leaves)
         is_straight = writes or self._is_straight(leaves)
-        # Whether one function tests all arrays.
-        self._together = is_straight and not writes and can_guard(self._backend) and self._are_readable()
+        # Whether one function tests all arrays, and their memory.
+        self._together = is_straight and not writes and can_guard() and self._are_readable()
+        self._with_memory = self._together and knows_memory(self._backend)
         lines = [*self._unpacked(spec, len(leaves)), *self._guards(leaves)]
         if self._learned:
             lines.insert(0, f"global {', '.join(self._learned)}")
@@ -173,11 +174,12 @@ class StraightCall(Nests):
             yield f"if {' or '.join(f'records_gradient(n{place})' for place in self._arrays)}: return MISS"
 
     def _guarded(self, leaves: Sequence[Any]) -> Iterator[str]:
-        """Yield lines that test all arrays at once, those that were captured too, and give their natives names."""
+        """Yield lines that test all arrays at once, and give their natives names."""
         program = self._program
-        captured = [] if program.crossing.two_engines else program.made.captured
+        captured = program.made.captured if self._with_memory and not program.crossing.two_engines else []
         arrays = [*(leaves[place] for place in self._arrays), *captured]
-        test = self._named("guard", guard(arrays, program.destroyed, program.clash))
+        written = program.destroyed if self._with_memory else ()
+        test = self._named("guard", guard(arrays, written, program.clash))
         names = [f"x{place}" for place in self._arrays]
         names += [self._named(f"captured{number}", x) for number, x in enumerate(captured)]
         natives = [f"n{place}" for place in self._arrays] + [f"m{number}" for number in range(len(captured))]
@@ -197,14 +199,14 @@ class StraightCall(Nests):
             self._names |= {f"captured{number}": x, "read": read}
             targets.append(f"captured{number}")
             natives.append(f"m{number}")
-            if program.crossing.two_engines or self._together:
+            if program.crossing.two_engines or self._with_memory:
                 continue
             yield f"m{number} = captured{number}._native" if backend.mutable else f"m{number} = read(captured{number})"
         if program.crossing.two_engines:
             self._names |= {"to_engine": program.to_engine, "copy_back": program.crossing.copy_back}
             natives = [f"to_engine({x})" for x in targets]
         destroyed = [(targets[place], natives[place]) for place in program.destroyed]
-        if destroyed and backend.mutable and not self._together:
+        if destroyed and backend.mutable and not self._with_memory:
             self._names |= {"block": backend.block, "NOWHERE": id(None), "clash": program.clash}
             blocks = ", ".join(f"id(block({each}))" for each in natives)
             # Most arrays lie in memory of their own.

@@ -13,17 +13,26 @@ from ..fusion import machine
 Guard = Callable[..., "tuple[Any, ...] | None"]
 
 
-def can_guard(backend: Handle) -> bool:
-    """Return whether the compiled part is there, and the natives of a backend are NumPy's arrays."""
-    return machine.is_compiled() and backend.name == "numpy"
+def can_guard() -> bool:
+    """Return whether the compiled part is there."""
+    return machine.is_compiled()
+
+
+def knows_memory(backend: Handle) -> bool:
+    """Return whether a guard tests the memory of a backend's natives: those that are NumPy's arrays."""
+    return backend.name == "numpy"
 
 
 def guard(arrays: Sequence[Array], written: Iterable[int], clash: Callable[[Sequence[Array]], bool]) -> Guard:
-    """Return a function that tests whether arrays are like these: of their backend, dtypes, shapes and strides.
+    """Return a function that tests whether arrays are like these: of their backend, and alike in its ``cache_reads``.
 
-    Those whose numbers are ``written`` have to be writable. If there are any, ``clash`` is asked about arrays that
-    don't all lie in memory of their own: what it refuses is none of the program's.
+    Where it ``knows_memory``, those whose numbers are ``written`` have to be writable. If there are any, ``clash`` is
+    asked about arrays that don't all lie in memory of their own: what it refuses is none of the program's.
     """
     backend, natives = arrays[0]._backend, tuple([x._native for x in arrays])
-    made: Guard = machine.native.guard(Array, backend, backend.native_type, clash, natives, tuple(written))
+    reads: Iterable[tuple[str, bool, bool]] = ()
+    if not knows_memory(backend):
+        reads = ((each.removesuffix("()"), each.endswith("()"), how == "is") for each, how in backend.cache_reads.items())
+    make = machine.native.guard
+    made: Guard = make(Array, backend, backend.native_type, clash, natives, tuple(written), tuple(reads))
     return made

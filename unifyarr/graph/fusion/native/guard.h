@@ -1,5 +1,6 @@
 /* Whether a call's arrays are those that a program of a compiled function is for: one test for all of them, since each
-   costs a call of small arrays as much as its loops. */
+   costs a call of small arrays as much as its loops. NumPy's arrays are compared by how they lie in memory, and those of
+   other engines by what is read of them in Python. */
 
 /* What an array has to be. */
 typedef struct {
@@ -11,19 +12,19 @@ typedef struct {
 typedef struct {
     Py_ssize_t n;
     int writes; /* whether one of them is written */
-    Layout *each;
+    Layout *each;      /* of NumPy's arrays; or NULL */
     npy_intp *lengths; /* all shapes and strides */
     PyMemberDef *native, *backend; /* of the class of arrays */
 } Layouts;
 
 #define LAYOUTS "unifyarr layouts"
 /* What a guard holds, in this order. */
-enum { ARRAY_TYPE, BACKEND, NATIVE_TYPE, CLASH, CAPSULE, N_HELD };
+enum { ARRAY_TYPE, BACKEND, NATIVE_TYPE, CLASH, CAPSULE, READS, SEEN };
 
 static void free_layouts(PyObject *capsule)
 {
     Layouts *layouts = PyCapsule_GetPointer(capsule, LAYOUTS);
-    for (Py_ssize_t i = 0; i < layouts->n; i++) {
+    for (Py_ssize_t i = 0; layouts->each && i < layouts->n; i++) {
         Py_XDECREF(layouts->each[i].dtype);
     }
     PyMem_Free(layouts->lengths);
@@ -43,6 +44,40 @@ static int has_layout(PyArrayObject *array, const Layout *layout)
         }
     }
     return dtype == layout->dtype || PyArray_EquivTypes(dtype, layout->dtype);
+}
+
+static PyObject *seen_at(PyObject *seen, Py_ssize_t number)
+{
+#ifdef Py_GIL_DISABLED
+    return PyList_GetItemRef(seen, number);
+#else
+    return Py_NewRef(PyList_GET_ITEM(seen, number));
+#endif
+}
+
+/* Whether what is read of a native is what was seen, -1 with an error set. */
+static int reads_alike(PyObject *held, PyObject *native, Py_ssize_t number)
+{
+    PyObject *reads = PyTuple_GET_ITEM(held, READS), *seen = PyTuple_GET_ITEM(held, SEEN);
+    Py_ssize_t count = PyTuple_GET_SIZE(reads);
+    int alike = 1;
+    for (Py_ssize_t i = 0; alike > 0 && i < count; i++) {
+        PyObject *read = PyTuple_GET_ITEM(reads, i), *name = PyTuple_GET_ITEM(read, 0);
+        int is_called = PyTuple_GET_ITEM(read, 1) == Py_True, by_identity = PyTuple_GET_ITEM(read, 2) == Py_True;
+        PyObject *now = is_called ? PyObject_CallMethodNoArgs(native, name) : PyObject_GetAttr(native, name);
+        PyObject *before = now ? seen_at(seen, number * count + i) : NULL;
+        alike = before ? now == before : -1;
+        if (!alike) {
+            alike = PyObject_RichCompareBool(now, before, Py_EQ);
+            if (alike > 0 && by_identity) {
+                /* The engine's results have one object at each call, which isn't that of the first arguments. */
+                alike = PyList_SetItem(seen, number * count + i, Py_NewRef(now)) < 0 ? -1 : 1;
+            }
+        }
+        Py_XDECREF(now);
+        Py_XDECREF(before);
+    }
+    return alike;
 }
 
 /* The array whose memory an array is in; NULL if that is somebody else's. */
@@ -115,9 +150,11 @@ static PyObject *call_guard(PyObject *held, PyObject *const *arrays, Py_ssize_t 
         if (suits) {
             backend = PyMember_GetOne((const char *)arrays[i], layouts->backend);
             native = backend ? PyMember_GetOne((const char *)arrays[i], layouts->native) : NULL;
-            suits = native ? backend == PyTuple_GET_ITEM(held, BACKEND) && Py_TYPE(native) == native_type &&
-                                 has_layout((PyArrayObject *)native, &layouts->each[i])
-                           : -1;
+            suits = native ? backend == PyTuple_GET_ITEM(held, BACKEND) && Py_TYPE(native) == native_type : -1;
+            if (suits > 0) {
+                suits = layouts->each ? has_layout((PyArrayObject *)native, &layouts->each[i])
+                                      : reads_alike(held, native, i);
+            }
             PyTuple_SET_ITEM(natives, i, native);
             Py_XDECREF(backend);
         }
@@ -191,7 +228,7 @@ static int note_written(Layouts *layouts, PyObject *written)
     layouts->writes = PyTuple_GET_SIZE(written) > 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(written); i++) {
         Py_ssize_t number = PyLong_AsSsize_t(PyTuple_GET_ITEM(written, i));
-        if (number < 0 || number >= layouts->n) {
+        if (number < 0 || number >= layouts->n || !layouts->each) {
             if (!PyErr_Occurred()) {
                 PyErr_Format(PyExc_IndexError, "there's no array %zd to write", number);
             }
@@ -202,28 +239,59 @@ static int note_written(Layouts *layouts, PyObject *written)
     return 0;
 }
 
-/* guard(array_type, backend, native_type, clash, natives, written): return a function of arrays. It's for arrays in the
-   layout of these natives, of which those are written whose number is in a tuple. */
+/* Return what is read of all natives, in one list; NULL with an error set. */
+static PyObject *read_all(PyObject *natives, PyObject *reads)
+{
+    PyObject *seen = PyList_New(0);
+    for (Py_ssize_t i = 0; seen && i < PyTuple_GET_SIZE(natives); i++) {
+        for (Py_ssize_t j = 0; seen && j < PyTuple_GET_SIZE(reads); j++) {
+            PyObject *read = PyTuple_GET_ITEM(reads, j), *native = PyTuple_GET_ITEM(natives, i), *found = NULL;
+            if (!PyTuple_Check(read) || PyTuple_GET_SIZE(read) != 3) {
+                PyErr_SetString(PyExc_TypeError, "reads are triples (name, whether it's called, whether by identity)");
+            } else if (PyTuple_GET_ITEM(read, 1) == Py_True) {
+                found = PyObject_CallMethodNoArgs(native, PyTuple_GET_ITEM(read, 0));
+            } else {
+                found = PyObject_GetAttr(native, PyTuple_GET_ITEM(read, 0));
+            }
+            if (!found || PyList_Append(seen, found) < 0) {
+                Py_CLEAR(seen);
+            }
+            Py_XDECREF(found);
+        }
+    }
+    return seen;
+}
+
+/* guard(array_type, backend, native_type, clash, natives, written, reads): return a function of arrays. It's for arrays
+   like those of these natives, of which those are written whose number is in a tuple: only NumPy's may be, of which
+   nothing is read in Python. */
 static PyObject *guard(PyObject *module, PyObject *args)
 {
-    PyObject *array_type, *backend, *native_type, *clashes, *natives, *written, *held = NULL, *made = NULL;
-    if (!PyArg_ParseTuple(args, "O!OO!OO!O!", &PyType_Type, &array_type, &backend, &PyType_Type, &native_type, &clashes,
-                          &PyTuple_Type, &natives, &PyTuple_Type, &written)) {
+    PyObject *array_type, *backend, *native_type, *clashes, *natives, *written, *reads;
+    if (!PyArg_ParseTuple(args, "O!OO!OO!O!O!", &PyType_Type, &array_type, &backend, &PyType_Type, &native_type, &clashes,
+                          &PyTuple_Type, &natives, &PyTuple_Type, &written, &PyTuple_Type, &reads)) {
         return NULL;
     }
     Layouts *layouts = PyMem_Calloc(1, sizeof(Layouts));
     PyObject *capsule = layouts ? PyCapsule_New(layouts, LAYOUTS, free_layouts) : PyErr_NoMemory();
+    PyObject *seen = capsule ? read_all(natives, reads) : NULL, *held = NULL, *made = NULL;
     if (!capsule) {
         PyMem_Free(layouts);
         return NULL;
     }
-    layouts->native = slot_of(array_type, "_native");
+    layouts->native = seen ? slot_of(array_type, "_native") : NULL;
     layouts->backend = layouts->native ? slot_of(array_type, "_backend") : NULL;
-    if (layouts->backend && !note_layouts(layouts, natives) && !note_written(layouts, written)) {
-        held = Py_BuildValue("(OOOOO)", array_type, backend, native_type, clashes, capsule);
+    int noted = layouts->backend ? 0 : -1;
+    if (!noted && !PyTuple_GET_SIZE(reads)) {
+        noted = note_layouts(layouts, natives);
+    }
+    layouts->n = PyTuple_GET_SIZE(natives);
+    if (!noted && !note_written(layouts, written)) {
+        held = Py_BuildValue("(OOOOOOO)", array_type, backend, native_type, clashes, capsule, reads, seen);
         made = held ? PyCFunction_New(&guard_method, held) : NULL;
     }
     Py_XDECREF(held);
+    Py_XDECREF(seen);
     Py_DECREF(capsule);
     return made;
 }

@@ -504,7 +504,7 @@ static PyMethodDef functions[] = {
     {"find_loop", find_loop, METH_VARARGS, "Return the addresses of a ufunc's loop and of its data."},
     {"own_loop", own_loop, METH_O, "Return the address of a loop of this module."},
     {"guard", guard, METH_VARARGS,
-     "Return a function that tests arrays: guard(array_type, backend, native_type, clash, natives, written)."},
+     "Return a function that tests arrays: guard(array_type, backend, native_type, clash, natives, written, reads)."},
     {"repeat", repeat, METH_VARARGS,
      "Run programs again and again: repeat(stages, arrays, moves, count, tested, truth) -> the number of steps."},
     {NULL, NULL, 0, NULL},
