@@ -19,6 +19,8 @@ from unifyarr.errors import ReadOnlyError
 from unifyarr.graph.fusion import machine
 from unifyarr.graph.run import calls, guards
 
+from ..oracle import as_numpy, assert_same
+
 COUNT = 5
 # From how many arrays on a table of their blocks doesn't fit the stack of the C function.
 MANY = 70
@@ -137,6 +139,34 @@ def test_what_was_captured_is_tested_too(count: int) -> None:
     np.testing.assert_array_equal(whole[1], [4.0] * 3)
     add(*arrays[1:], on_numpy(whole[0]))
     np.testing.assert_array_equal(whole[0], [11.0] * 3)
+
+
+@pytest.mark.parametrize("count", [2, 12])
+def test_arrays_of_any_engine(backend: str, count: int) -> None:
+    """The tests are of what the engine's ``cache_reads`` name."""
+    captured = ua.asarray(np.full(3, 0.5))
+
+    def function(rate: float, *arrays: Array) -> Array:
+        total = captured * rate
+        for x in arrays:
+            total = total + x
+        return total
+
+    def made(number: int, changed: int | None, values: np.ndarray) -> list[Array]:
+        arrays = [ua.asarray(np.arange(3.0) + each + number, copy=True) for each in range(count)]
+        if changed is not None:
+            arrays[changed] = ua.asarray(values, copy=True)
+        return arrays
+
+    compiled = ua.compile(function)
+    others = [np.ones(3, "f4"), np.ones(1), np.ones((2, 3)), np.ones(3, "i8"), np.ones(3)]
+    for number, values in enumerate([None, None, None, *others, None]):
+        for place in (0, count - 1):
+            arrays = made(number, None if values is None else place, values if values is not None else np.ones(3))
+            for rate in (0.5, 2.0):
+                assert_same(compiled(rate, *arrays), as_numpy(function(rate, *arrays)))
+    with pytest.raises(ValueError, match="shape"):
+        compiled(0.5, *made(0, 0, np.ones(4)))
 
 
 def test_one_test_serves_a_call(way: str) -> None:

@@ -30,6 +30,8 @@ Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 MISS = object()
 # Values of these types are compared without their cache key.
 _PLAIN = (int, bool, str, bytes, type(None))
+# A call with names for so many natives is faster than one with all of them as a tuple.
+FEW = 8
 
 
 def miss(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -79,6 +81,9 @@ class StraightCall(Nests):
         # Whether one function tests all arrays, and their memory.
         self._together = is_straight and not writes and can_guard() and self._are_readable()
         self._with_memory = self._together and knows_memory(self._backend)
+        # Whether their natives are passed on as they come: no line is about a single one, and they're many.
+        single = self._loses_gradients or (program.destroyed and not self._with_memory)
+        self._all_at_once = self._together and not single and len(self._arrays) > FEW
         lines = [*self._unpacked(spec, len(leaves)), *self._guards(leaves)]
         if self._learned:
             lines.insert(0, f"global {', '.join(self._learned)}")
@@ -100,6 +105,10 @@ class StraightCall(Nests):
             return True
         arrays = [*(leaves[place] for place in self._arrays), *program.made.captured]
         return all(_reads_of(x) and backend.read(x._native) is x._native for x in arrays)
+
+    @property
+    def _loses_gradients(self) -> bool:
+        return loses_gradients(self._backend, self._program.backend.name)
 
     def _are_readable(self) -> bool:
         return bool(self._arrays) and all(self._reads[place] for place in self._arrays)
@@ -169,7 +178,7 @@ class StraightCall(Nests):
                 if isinstance(leaf, Array):
                     yield f"if {x}._backend is not backend: return MISS"
                     yield f"n{place} = {self._named('read', read)}({x})"
-        if self._arrays and loses_gradients(self._backend, self._program.backend.name):
+        if self._arrays and self._loses_gradients:
             self._names["records_gradient"] = self._backend.records_gradient
             yield f"if {' or '.join(f'records_gradient(n{place})' for place in self._arrays)}: return MISS"
 
@@ -185,7 +194,8 @@ class StraightCall(Nests):
         natives = [f"n{place}" for place in self._arrays] + [f"m{number}" for number in range(len(captured))]
         yield f"natives = {test}({', '.join(names)})"
         yield "if natives is None: return MISS"
-        yield f"{', '.join(natives)}, = natives"
+        if not self._all_at_once:
+            yield f"{', '.join(natives)}, = natives"
 
     # What is done with it
 
@@ -193,11 +203,13 @@ class StraightCall(Nests):
         """Yield lines that run the graph and return what the function returns; ``writes`` if it writes back."""
         program, backend = self._program, self._program.backend
         arrays = self._arrays
-        natives = [f"n{place}" for place in arrays]
+        natives = ["*natives"] if self._all_at_once else [f"n{place}" for place in arrays]
         targets = [f"x{place}" for place in arrays]
         for number, x in enumerate(program.made.captured):
             self._names |= {f"captured{number}": x, "read": read}
             targets.append(f"captured{number}")
+            if self._all_at_once and self._with_memory:
+                continue
             natives.append(f"m{number}")
             if program.crossing.two_engines or self._with_memory:
                 continue
@@ -205,16 +217,15 @@ class StraightCall(Nests):
         if program.crossing.two_engines:
             self._names |= {"to_engine": program.to_engine, "copy_back": program.crossing.copy_back}
             natives = [f"to_engine({x})" for x in targets]
-        destroyed = [(targets[place], natives[place]) for place in program.destroyed]
-        if destroyed and backend.mutable and not self._with_memory:
+        if program.destroyed and backend.mutable and not self._with_memory:
             self._names |= {"block": backend.block, "NOWHERE": id(None), "clash": program.clash}
             blocks = ", ".join(f"id(block({each}))" for each in natives)
             # Most arrays lie in memory of their own.
             yield f"if len({{NOWHERE, {blocks}}}) != {len(natives) + 1} and clash([{', '.join(targets)}]): return MISS"
             self._names["is_read_only"], self._names["check_writable"] = backend.is_read_only, backend.check_writable
-            for _, native in destroyed:
-                yield f"if is_read_only({native}): return MISS"
-                yield f"check_writable({native})"
+            for place in program.destroyed:
+                yield f"if is_read_only({natives[place]}): return MISS"
+                yield f"check_writable({natives[place]})"
         floats = program.made.floats
         if floats.scalars:
             self._names |= {f"as_native{number}": make for number, make in enumerate(program.makers())}

@@ -30,9 +30,7 @@ def guard(arrays: Sequence[Array], written: Iterable[int], clash: Callable[[Sequ
     asked about arrays that don't all lie in memory of their own: what it refuses is none of the program's.
     """
     backend, natives = arrays[0]._backend, tuple([x._native for x in arrays])
-    reads: Iterable[tuple[str, bool, bool]] = ()
-    if not knows_memory(backend):
-        reads = ((each.removesuffix("()"), each.endswith("()"), how == "is") for each, how in backend.cache_reads.items())
-    make = machine.native.guard
-    made: Guard = make(Array, backend, backend.native_type, clash, natives, tuple(written), tuple(reads))
+    looked_at = {} if knows_memory(backend) else backend.cache_reads
+    reads = tuple((each.removesuffix("()"), each.endswith("()"), how == "is") for each, how in looked_at.items())
+    made: Guard = machine.native.guard(Array, backend, backend.native_type, clash, natives, tuple(written), reads)
     return made
