@@ -217,6 +217,68 @@ def test_nothing_is_computed_in_them(backend: str, dtype: str, name: str) -> Non
     assert_bits(x, given)
 
 
+LOOPS: dict[str, Callable[[Any], Any]] = {
+    "fori_loop": lambda x: ua.fori_loop(0, 3, lambda i, c: c[::-1], x),
+    "fori_loop beside": lambda x: ua.fori_loop(0, 2, lambda i, c: ua.where(i > 0, x[::-1], c), x),
+    "scan": lambda x: ua.scan(lambda c, row: (row, c[::-1]), x[0], x)[1],
+    "while_loop": lambda x: ua.while_loop(lambda c: c[0, 0].astype("float32") < 2, lambda c: ua.roll(c, 1, axis=1), x),
+    "switch": lambda x: ua.switch(ua.asarray(1), [lambda y: y[0], lambda y: y[1]], x),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.filterwarnings("ignore:tensorflow runs this operation by operation")
+def test_loops_carry_them(backend: str, dtype: str, name: str) -> None:
+    if dtype in ("float8_e4m3fn", "float8_e5m2", "int4", "uint4"):
+        given = values(dtype)
+        expected = as_numpy(LOOPS[name](ua.asarray(given)))
+        assert expected.dtype == given.dtype
+        assert_bits(ua.compile(LOOPS[name])(ua.asarray(given)), expected)
+
+
+def test_their_bits_are_views(backend: str) -> None:
+    for dtype in ("float8_e4m3fn", "float8_e5m2"):
+        skip_without(backend, dtype)
+        bits = np.array([[0, 1, 0x3C, 0x80, 0xBC, 0x77]], np.uint8)
+        x = ua.asarray(bits, copy=True)
+        y = x.view(dtype)
+        assert_bits(y, bits.view(numpys(dtype)))
+        assert np.array_equal(as_numpy(y.view("uint8")), bits)
+        y[0, 1:3] = 1
+        y.view("uint8")[0, 0] = 7
+        expected = bits.copy()
+        expected.view(numpys(dtype))[0, 1:3] = 1
+        expected[0, 0] = 7
+        assert np.array_equal(as_numpy(x), expected)
+
+
+def test_a_variable_of_tensorflow_is_written(backend: str, dtype: str) -> None:
+    if backend != "tensorflow":
+        pytest.skip("the others have no variables")
+    import tensorflow as tf
+
+    given = values(dtype)
+    variable = tf.Variable(given)
+    x, y = ua.asarray(variable), given.copy()
+    x[:, 0] = 1
+    x[ua.asarray([1])] = x[:1]
+    x[ua.asarray([[True, False, False, True], [False] * 4])] = 0
+    x.T[1:3] = x.T[0]
+    y[:, 0] = 1
+    y[[1]] = y[:1]
+    y[np.array([[True, False, False, True], [False] * 4])] = 0
+    y.T[1:3] = y.T[0]
+    assert np.array_equal(variable.numpy().astype(np.float32), y.astype(np.float32))
+
+
+def test_tensorflow_says_where_its_derivatives_stop(backend: str) -> None:
+    if backend != "tensorflow":
+        pytest.skip("about TensorFlow's tapes")
+    x = ua.asarray([0.5, 2.0], dtype="float32")
+    with pytest.raises(DtypeError, match="stop at float8_e5m2"):
+        ua.grad(lambda x: ua.sum(x.astype("float8_e5m2").astype("float32")), backend="tensorflow")(x)
+
+
 def test_other_arrays_are_computed_as_before(backend: str, dtype: str) -> None:
     # Fast paths look at dtypes from then on.
     x = ua.asarray(values(dtype)).astype("float32")

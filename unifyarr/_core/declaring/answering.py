@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 
 from ..arrays.array import Array, wrap
 from ..arrays.ownership import LOCK, rebind
+from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, declines, declines_write, has_one_device
 from .declare import Declaration
 from .immutable import dtype_key
@@ -30,7 +31,9 @@ def answering_path(backend: Handle, declaration: Declaration) -> FastPath:
     calls: dict[Any, FastPath] = {}
 
     def learn(key: Any, *natives: Any) -> FastPath:
-        calls[key] = answer(*natives) or declines
+        # What an engine does with numbers that are only stored is not asked: the general path refuses.
+        stores = dtypes.BY_NUMPY[backend.dtype(natives[0])].stores
+        calls[key] = declines if stores else answer(*natives) or declines
         return calls[key]
 
     # By identity: -1.0 equals -1, and isn't what the function takes.

@@ -47,6 +47,7 @@ from . import (
 from ._engine import (
     MAX_SLICE,
     NUMPY_DTYPES,
+    STORED,
     TENSORFLOW_DTYPES,
     EagerTensor,
     ResourceVariable,
@@ -425,7 +426,9 @@ class Backend(base.Backend[Any]):
         The variable shares the tensor's memory, and copies it before a write if anybody else still has it. Tapes don't
         see such writes.
         """
-        if not tf.is_tensor(native) or is_traced(native) or native.dtype.size * native.shape.num_elements() < _PAYS:
+        if not tf.is_tensor(native) or is_traced(native) or native.dtype in STORED:
+            return None
+        if native.dtype.size * native.shape.num_elements() < _PAYS:
             return None
         if not self.goes_on(native, kernel):
             return None

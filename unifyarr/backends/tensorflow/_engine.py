@@ -62,9 +62,14 @@ FLOAT = HALF | {tf.float32, tf.float64}
 FULL = frozenset({tf.float32, tf.float64})
 COMPLEX = frozenset({tf.complex64, tf.complex128})
 
+# What only stores numbers. Of the others that have a name TensorFlow makes constants, and casts none.
+STORED = frozenset(map(tf.as_dtype, ("float8_e4m3fn", "float8_e5m2", "int4", "uint4")))
+# XLA keeps two of them in a byte, and takes and gives tensors of TensorFlow, which have one, as if they had two.
+NARROW = frozenset(dtype for dtype in STORED if dtype.is_integer)
+
 TENSORFLOW_DTYPES: dict[np.dtype[Any], Any] = {
-    np.dtype(ml_dtypes.bfloat16 if dtype == tf.bfloat16 else dtype.name): dtype
-    for dtype in (*BOOL, *INTEGER, *HALF, tf.float32, tf.float64, *COMPLEX)
+    np.dtype(getattr(ml_dtypes, dtype.name, dtype.name)): dtype
+    for dtype in (*BOOL, *INTEGER, *HALF, tf.float32, tf.float64, *COMPLEX, *STORED)
 }
 NUMPY_DTYPES = {tensorflow: numpy for numpy, tensorflow in TENSORFLOW_DTYPES.items()}
 REAL = {tf.complex64: tf.float32, tf.complex128: tf.float64}
@@ -255,7 +260,7 @@ def part(x: Any, start: int, stop: int) -> Any:
     return raw.StridedSlice(input=x, begin=integers(start), end=integers(stop), strides=integers(1))
 
 
-def broadcast_to(x: Any, /, *, shape: tuple[int, ...]) -> Any:
+def broadcast(x: Any, /, *, shape: tuple[int, ...]) -> Any:
     """Return ``x`` repeated to ``shape``: axis by axis where the ranks are too high for the engine."""
     if len(shape) <= MAX_BROADCAST:
         return raw.BroadcastTo(input=x, shape=integers(*shape))
@@ -274,7 +279,7 @@ def broadcast_arrays(*arrays: Any) -> list[Any]:
     if shapes.count(shapes[0]) == len(shapes):
         return list(arrays)
     common = np.broadcast_shapes(*shapes)
-    return [x if shape == common else broadcast_to(x, shape=common) for x, shape in zip(arrays, shapes, strict=True)]
+    return [x if shape == common else broadcast(x, shape=common) for x, shape in zip(arrays, shapes, strict=True)]
 
 
 def _check_shapes(x1: Any, x2: Any) -> None:

@@ -62,7 +62,11 @@ def get_copy(x: Any, key: Any) -> Any:
             return NotImplemented
         # Not by an op that gathers, which has no derivative for one element.
         begin, end, steps, every = place
-        return raw.StridedSlice(x, begin, end, steps, 0, 0, 0, 0, every)
+        try:
+            return raw.StridedSlice(x, begin, end, steps, 0, 0, 0, 0, every)
+        except tf.errors.NotFoundError:
+            # The engine reads no part of integers of four bits.
+            return NotImplemented
     if type(key) is not EagerTensor or key.dtype is not tf.int64 or not is_eager():
         return NotImplemented
     try:

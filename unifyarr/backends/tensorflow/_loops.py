@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from ._stored import narrowed, wide_dtype, widened
+
 Function = Callable[..., list[Any]]
 
 
@@ -20,37 +22,53 @@ def scan(
     reverse: bool,
 ) -> tuple[list[Any], list[Any]]:
     """Return what is carried after all steps, and the results of the steps, each along a new first axis."""
-    arrays = [tf.TensorArray(tf.as_dtype(each.dtype), length, element_shape=each.shape) for each in types]
+    dtypes, fixed = [x.dtype for x in (*state, *xs)], [x.dtype for x in constants]
+    xs, constants = widened(xs), widened(constants)
+    kinds = [tf.as_dtype(each.dtype) for each in types]
+    arrays = [
+        tf.TensorArray(wide_dtype(kind), length, element_shape=each.shape)
+        for kind, each in zip(kinds, types, strict=True)
+    ]
 
     def body(number: Any, carried: list[Any], arrays: list[Any]) -> tuple[Any, list[Any], list[Any]]:
         place = length - 1 - number if reverse else number
-        new, results = step(carried, [tf.gather(x, place) for x in xs], constants)
-        return number + 1, new, [array.write(place, each) for array, each in zip(arrays, results, strict=True)]
+        given = narrowed([*carried, *(tf.gather(x, place) for x in xs)], dtypes)
+        new, results = step(given[: len(carried)], given[len(carried) :], narrowed(constants, fixed))
+        written = [array.write(place, each) for array, each in zip(arrays, widened(results), strict=True)]
+        return number + 1, widened(new), written
 
     _, carried, arrays = tf.while_loop(
         lambda number, *_: number < length,
         body,
-        (tf.constant(0), list(state), arrays),
+        (tf.constant(0), widened(state), arrays),
         maximum_iterations=length,
     )
-    return list(carried), [
-        tf.ensure_shape(array.stack(), (length, *each.shape)) for array, each in zip(arrays, types, strict=True)
-    ]
+    found = [tf.ensure_shape(array.stack(), (length, *each.shape)) for array, each in zip(arrays, types, strict=True)]
+    return narrowed(carried, dtypes[: len(state)]), narrowed(found, kinds)
 
 
 def while_loop(
     condition: Callable[..., Any], body: Function, state: Sequence[Any], constants: Sequence[Any]
 ) -> list[Any]:
     """Return what is carried once the condition is false."""
-    return list(
-        tf.while_loop(
-            lambda *carried: condition(*carried, *constants),
-            lambda *carried: tuple(body(*carried, *constants)),
-            tuple(state),
-        )
+    dtypes, fixed = [x.dtype for x in state], widened(constants)
+    given = [*dtypes, *(x.dtype for x in constants)]
+    carried = tf.while_loop(
+        lambda *carried: condition(*narrowed((*carried, *fixed), given)),
+        lambda *carried: tuple(widened(body(*narrowed((*carried, *fixed), given)))),
+        tuple(widened(state)),
     )
+    return narrowed(carried, dtypes)
 
 
 def switch(index: Any, branches: Sequence[Function], operands: Sequence[Any]) -> list[Any]:
     """Return what one of several functions of the operands returns."""
-    return list(tf.switch_case(index, [lambda run=each: run(*operands) for each in branches]))
+    given, dtypes = [x.dtype for x in operands], list[Any]()
+    operands = widened(operands)
+
+    def branch(run: Function) -> list[Any]:
+        results = run(*narrowed(operands, given))
+        dtypes[:] = [x.dtype for x in results]
+        return widened(results)
+
+    return narrowed(tf.switch_case(index, [lambda run=each: branch(run) for each in branches]), dtypes)

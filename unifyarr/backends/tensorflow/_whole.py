@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._engine import EagerTensor, may_record, tf
+from ._engine import NARROW, EagerTensor, may_record, tf
 from ._private import called_at_once, shape_of_eager
+
+
+def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function for XLA, which raises while it's traced if a tensor that XLA would misread comes in or out."""
+
+    def checked(*natives: Any) -> Any:
+        results = function(*natives)
+        captured = (each for each, _ in tf.compat.v1.get_default_graph().captures)
+        if any(each.dtype in NARROW for each in (*natives, *results, *captured)):
+            raise tf.errors.UnimplementedError(None, None, "XLA keeps integers of four bits in another layout")
+        return results
+
+    return checked
 
 
 class Whole:
@@ -17,7 +30,7 @@ class Whole:
 
     def __init__(self, function: Callable[..., Any], exact: bool) -> None:
         self._plain = tf.function(function, autograph=False)
-        self._run = self._plain if exact else tf.function(function, autograph=False, jit_compile=True)
+        self._run = self._plain if exact else tf.function(_wide(function), autograph=False, jit_compile=True)
         self.refusal = "it would drop errors about values, and draw other random numbers" if exact else None
         # Calls it for tensors of these shapes, past the Python code of TensorFlow that looks which function to call.
         self._at_once: Callable[[Sequence[Any]], list[Any]] | None = None

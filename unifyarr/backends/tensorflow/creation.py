@@ -6,28 +6,37 @@ from typing import Any
 
 import numpy as np
 
+from ..base.abilities import is_numpys
 from ..kernels import answered_by
 from ._engine import TENSORFLOW_DTYPES, constant, integer, integers, is_alone, raw, reshape, select, tf
+from ._stored import moves
 
 
-def _fill(shape: tuple[int, ...], value: Any, device: Any) -> Any:
+def _fill(value: Any, /, *, shape: tuple[int, ...], device: Any) -> Any:
     if device is None or is_alone():
         return raw.Fill(dims=integers(*shape), value=value)
     with tf.device(device):
         return raw.Fill(dims=integers(*shape), value=value)
 
 
+# Of what NumPy's own dtypes name, none is only stored.
+_fill_stored = moves()(_fill)
+
+
 def full(*, shape: tuple[int, ...], fill_value: complex, dtype: np.dtype[Any], device: Any) -> Any:
     # NumPy makes the element, with its rules for values out of range; a constant from a Python scalar can lose -0.0.
-    return _fill(shape, tf.constant(np.full((), fill_value, dtype)), device)
+    fill = _fill if is_numpys(dtype) else _fill_stored
+    return fill(tf.constant(np.full((), fill_value, dtype)), shape=shape, device=device)
 
 
 def zeros(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
-    return _fill(shape, constant(0, TENSORFLOW_DTYPES[dtype]), device)
+    fill = _fill if is_numpys(dtype) else _fill_stored
+    return fill(constant(0, TENSORFLOW_DTYPES[dtype]), shape=shape, device=device)
 
 
 def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
-    return _fill(shape, constant(1, TENSORFLOW_DTYPES[dtype]), device)
+    fill = _fill if is_numpys(dtype) else _fill_stored
+    return fill(constant(1, TENSORFLOW_DTYPES[dtype]), shape=shape, device=device)
 
 
 # An immutable tensor has to be filled with something.

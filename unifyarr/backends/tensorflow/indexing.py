@@ -16,7 +16,7 @@ from ..kernels import bound_by, writes_apart
 from ._engine import (
     MAX_SLICE,
     EagerTensor,
-    broadcast_to,
+    broadcast,
     integer,
     integers,
     is_variable,
@@ -28,6 +28,7 @@ from ._engine import (
     tf,
 )
 from ._indices import joint_indices, lasting, normalised
+from ._stored import moves
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
 Window = tuple[tuple[int, int, int], ...]
@@ -71,6 +72,7 @@ def _reading(*, window: Window) -> Callable[[Any], Any]:
     return lambda x: read(input=x, **bounds)
 
 
+@moves()
 @bound_by(_reading)
 def get_window(x: Any, /, *, window: Window) -> Any:
     if len(window) <= MAX_SLICE:
@@ -90,6 +92,7 @@ def _writing(*, window: Window, apart: bool = False) -> Callable[[Any, Any], Any
     return writing
 
 
+@moves()
 @writes_apart
 @bound_by(_writing)
 def set_window(x: Any, value: Any, /, *, window: Window, apart: bool = False) -> Any:
@@ -124,6 +127,7 @@ def _write_flat(x: Any, value: Any, positions: Any) -> Any:
     return new
 
 
+@moves()
 def gather(x: Any, /, *indices: Any) -> Any:
     """Return ``x[indices]``: index arrays of one shape for the first axes of ``x``."""
     shape, depth = tuple(x.shape), len(indices)
@@ -133,6 +137,7 @@ def gather(x: Any, /, *indices: Any) -> Any:
     return raw.GatherV2(params=x, indices=joint, axis=integer(0))
 
 
+@moves()
 def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
     """Write ``value``, of the shape of ``gather(x, *indices)`` and of ``x``'s dtype; of equal indices the last wins."""
     shape, depth = tuple(x.shape), len(indices)
@@ -161,6 +166,7 @@ def scatter(x: Any, value: Any, /, *indices: Any) -> Any:
     return reshape(new, shape=shape) if depth > 1 else new
 
 
+@moves()
 def put_mask(x: Any, value: Any, mask: Any, /) -> Any:
     """Write ``value``, broadcastable to ``x`` and of ``x``'s dtype, where ``mask``, of the shape of ``x``, is true."""
     if is_variable(x):
@@ -169,22 +175,24 @@ def put_mask(x: Any, value: Any, mask: Any, /) -> Any:
     return select(mask, value, x)
 
 
+@moves()
 def take(x: Any, indices: Any, /, *, axis: int | None) -> Any:
     if axis is None:
         x, axis = reshape(x, shape=(-1,)), 0
     return raw.GatherV2(params=x, indices=normalised(indices, x.shape[axis]), axis=integer(axis))
 
 
+@moves()
 def take_along_axis(x: Any, indices: Any, /, *, axis: int) -> Any:
     length = x.shape[axis]
     if x.ndim == 1:
         return raw.GatherV2(params=x, indices=normalised(indices, length), axis=integer(0))
     before = np.broadcast_shapes(tuple(x.shape[:axis]), tuple(indices.shape[:axis]))
     after = np.broadcast_shapes(tuple(x.shape[axis + 1 :]), tuple(indices.shape[axis + 1 :]))
-    x = broadcast_to(x, shape=(*before, length, *after))
+    x = broadcast(x, shape=(*before, length, *after))
     indices = normalised(indices, length)
     shape = (*before, indices.shape[axis], *after)
-    indices = broadcast_to(indices, shape=shape)
+    indices = broadcast(indices, shape=shape)
     outer, inner = math.prod(before), math.prod(after)
     # In the flat array an element lies at (place in outer * length + index) * inner + place in inner.
     base = np.arange(outer)[:, None, None] * (length * inner) + np.arange(inner)

@@ -17,7 +17,7 @@ from ._engine import (
     FULL,
     NUMPY_DTYPES,
     EagerTensor,
-    broadcast_to,
+    broadcast,
     cast,
     integer,
     integers,
@@ -35,6 +35,7 @@ from ._private import values_of_eager as _values_of
 from ._products import cross as cross
 from ._products import matmul as matmul
 from ._products import vecdot as vecdot
+from ._stored import moves
 
 Kernel = Callable[..., Any]
 
@@ -42,6 +43,7 @@ Kernel = Callable[..., Any]
 # -- diagonals --------------------------------------------------------------------------------------------------------
 
 
+@moves()
 @worked_around("the engine's raises for an offset beyond the matrix")
 def diagonal(x: Any, /, *, offset: int) -> Any:
     *batch, rows, columns = x.shape
@@ -197,7 +199,7 @@ def solve(x1: Any, x2: Any, /) -> Any:
     left = x1
     if not left.ndim == right.ndim == 2:
         batch = np.broadcast_shapes(tuple(x1.shape[:-2]), tuple(right.shape[:-2]))
-        left, right = (broadcast_to(x, shape=(*batch, *x.shape[-2:])) for x in (x1, right))
+        left, right = (broadcast(x, shape=(*batch, *x.shape[-2:])) for x in (x1, right))
     result = raw.MatrixSolve(matrix=left, rhs=right)
     return reshape(result, shape=tuple(result.shape[:-1])) if x2.ndim == 1 else result
 
@@ -315,7 +317,7 @@ def matrix_power(x: Any, /, *, n: int) -> Any:
         x, n = inv(x), -n
     if n == 0:
         unit = tf.constant(np.eye(x.shape[-1], dtype=NUMPY_DTYPES[x.dtype]))
-        return broadcast_to(unit, shape=tuple(x.shape))
+        return broadcast(unit, shape=tuple(x.shape))
     result = None
     while True:
         if n & 1:

@@ -9,7 +9,9 @@ import numpy as np
 from ..kernels import bits, worked_around
 from ._engine import (
     NUMPY_DTYPES,
+    STORED,
     TENSORFLOW_DTYPES,
+    broadcast,
     cast,
     integer,
     integers,
@@ -21,13 +23,14 @@ from ._engine import (
     tf,
 )
 from ._engine import (
-    broadcast_to as broadcast_to,
-)
-from ._engine import (
     reshape as reshape,
 )
+from ._stored import from_bits, moves, to_bits
+
+broadcast_to = moves()(broadcast)
 
 
+@moves()
 def permute_dims(x: Any, /, *, axes: tuple[int, ...]) -> Any:
     return raw.Transpose(x=x, perm=integers(*axes))
 
@@ -42,6 +45,10 @@ def imag(x: Any, /) -> Any:
 
 def bitcast(x: Any, /, *, dtype: np.dtype[Any]) -> Any:
     before = NUMPY_DTYPES[x.dtype]
+    if x.dtype in STORED:
+        x, before = to_bits(x), np.dtype(np.uint8)
+    if TENSORFLOW_DTYPES[dtype] in STORED:
+        return from_bits(bitcast(x, dtype=np.dtype(np.uint8)), TENSORFLOW_DTYPES[dtype])
     taken, unit, found = bits(tuple(x.shape), before, dtype)
     if before.kind == "b":
         x = cast(x, tf.uint8)
@@ -67,17 +74,20 @@ def set_imag(x: Any, value: Any, /) -> Any:
     return join(parts(x)[0], value)
 
 
+@moves()
 def concat(*arrays: Any, axis: int) -> Any:
     if len(arrays) == 1:
         return raw.Identity(input=arrays[0])
     return raw.ConcatV2(values=arrays, axis=integer(axis))
 
 
+@moves()
 def stack(*arrays: Any, axis: int) -> Any:
     """Join arrays of one shape along a new axis, the ``axis``-th of the result."""
     return raw.Pack(values=arrays, axis=axis)
 
 
+@moves()
 @worked_around("tf.repeat has no kernel for uint16")
 def repeat(x: Any, /, *repeats: Any, count: int | None, axis: int | None) -> Any:
     """Repeat each element ``count`` times, or as often as the int64 array that follows ``x`` says."""
@@ -92,6 +102,7 @@ def repeat(x: Any, /, *repeats: Any, count: int | None, axis: int | None) -> Any
     return raw.GatherV2(params=x, indices=indices, axis=integer(axis))
 
 
+@moves()
 def roll(x: Any, /, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
     """Shift cyclically along each axis: the two tuples have one length, an axis may stand there twice."""
     if not axis:

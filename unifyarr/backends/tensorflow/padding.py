@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from ._engine import MAX_SLICE, NUMPY_DTYPES, integer, raw, tf
+from ._stored import moves
 
 Pairs = tuple[tuple[Any, Any], ...]
 
 
+@moves()
 def pad(x: Any, /, *, widths: Pairs, mode: str, values: Pairs) -> Any:
     if mode != "constant":
         for axis, (before, after) in enumerate(widths):

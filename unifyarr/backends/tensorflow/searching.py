@@ -31,6 +31,7 @@ from ._engine import (
     truth,
 )
 from ._order import key, ranks
+from ._stored import moves
 
 _MAX_RANK = 7
 
@@ -116,5 +117,6 @@ def searchsorted(x1: Any, x2: Any, /, *sorter: Any, side: str) -> Any:
     return reshape(found, shape=tuple(x2.shape))
 
 
+@moves(1)
 def where(condition: Any, x1: Any, x2: Any, /) -> Any:
     return select(truth(condition), x1, x2)
