@@ -76,3 +76,15 @@ def test_importing_a_namespace_loads_no_engine(backend: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(ua.__file__).parents[1]
     )
     assert result.stdout == "[]\n"
+
+
+def test_a_namespace_has_numpys_names_that_xarray_asks_it_for(backend: str) -> None:
+    xp = ua.zeros(1).__array_namespace__()
+    x = ua.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    assert xp.cumsum(x, axis=1).tolist() == [[1, 3, 6], [4, 9, 15]]
+    assert xp.cumprod(x, axis=0).tolist() == [[1, 2, 3], [4, 10, 18]]
+    windows = xp.lib.stride_tricks.sliding_window_view(x, 2, axis=1)
+    assert windows.backend == backend
+    assert windows.tolist() == [[[1, 2], [2, 3]], [[4, 5], [5, 6]]]
+    # The standard has none of them, so that they aren't listed.
+    assert not {"cumsum", "cumprod", "lib"} & set(dir(xp))

@@ -145,7 +145,7 @@ STANDARD: dict[str, str] = {
     "fft.rfftn": "x, /, *, s=None, axes=None, norm='backward'",
 }
 # Parameters of our own, which the documentation names: never positional, never required.
-EXTRAS = {"chunks", "out", "backend", "modulus"}
+EXTRAS = {"chunks", "ddof", "out", "backend", "modulus"}
 # Parameters that the standard requires and NumPy lets be left out.
 OPTIONAL = {("squeeze", "axis"): None}
 # Functions whose result is no array.

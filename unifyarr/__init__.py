@@ -207,6 +207,8 @@ _LATER = {
     "set_num_threads": "graph.fusion.threads",
     "show_versions": "_versions",
     **dict.fromkeys(("associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"), "control"),
+    # NumPy's names that xarray asks an array's own namespace for.
+    **dict.fromkeys(("cumprod", "cumsum", "lib"), "numpy"),
     **dict.fromkeys(("checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp"), "transformations"),
     **dict.fromkeys(("jacobian", "jvp", "linearize", "value_and_grad", "vjp", "vmap"), "transformations"),
 }

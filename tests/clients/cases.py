@@ -15,99 +15,9 @@ import numpy as np
 
 import unifyarr as ua
 
+from .labelled import xarray
 from .rows import VALUES, Case, Outcome, Program, like
 from .surveyed import matplotlib, python, scikit_learn, scipy
-
-
-def _labelled(program: Program) -> Program:
-    def run(x: Any) -> Any:
-        import xarray
-
-        places = {"x": np.arange(3), "y": np.arange(4)}
-        return program(xarray.DataArray(x, dims=("x", "y"), coords=places)).data
-
-    return run
-
-
-def _xarray() -> Iterator[Case]:
-    import pandas as pd
-    import xarray as xr
-
-    ones = np.ones(3)
-    keeps: dict[str, Program] = {
-        "d + d[0]": lambda d: d + d.isel(x=0),
-        "d += 1": lambda d: d.__iadd__(1.0),
-        "d[...] = 9": lambda d: (d.__setitem__({"x": 0}, 9.0), d)[1],
-        "d.loc[1] = 9": lambda d: (d.loc.__setitem__({"x": 1}, 9.0), d)[1],
-        **{name: lambda d, name=name: getattr(d, name)("x") for name in ("mean", "std", "var", "sum", "prod", "max")},
-        **{name: lambda d, name=name: getattr(d, name)("x") for name in ("min", "median", "count", "cumsum", "argmax")},
-        "mean without NaN": lambda d: xr.where(d > 3, d, np.nan).mean("x"),
-        "std with ddof": lambda d: d.std("x", ddof=1),
-        "quantile": lambda d: d.quantile(0.3, "x"),
-        "any": lambda d: (d > 3).any("x"),
-        "where with another": lambda d: d.where(d > 3, 0.0),
-        "xr.where": lambda d: xr.where(d > 3, d, -d),
-        "clip": lambda d: d.clip(2, 5),
-        "isnull": lambda d: d.isnull(),
-        "fillna": lambda d: xr.where(d > 3, d, np.nan).fillna(7.0),
-        "isel of a list": lambda d: d.isel(x=[0, 2]),
-        "sel": lambda d: d.sel(x=slice(0, 1)),
-        "transpose": lambda d: d.transpose("y", "x"),
-        "stack, unstack": lambda d: d.stack(z=("x", "y")).unstack("z"),
-        "concat": lambda d: xr.concat([d, d], "x"),
-        "roll": lambda d: d.roll(x=1),
-        "pad with a value": lambda d: d.pad(x=1, constant_values=0.0),
-        "diff": lambda d: d.diff("x"),
-        "coarsen": lambda d: d.coarsen(y=2).mean(),
-        "groupby": lambda d: d.groupby("x").mean(),
-        "groupby_bins": lambda d: d.groupby_bins("x", 2).sum(),
-        "resample": lambda d: d.assign_coords(x=pd.date_range("2020-01-01", periods=3)).resample(x="2D").mean(),
-        "dot": lambda d: xr.dot(d, d, dim="x"),
-        "@": lambda d: d @ d.T.rename(x="z"),
-        "np.sqrt": np.sqrt,
-        "apply_ufunc": lambda d: xr.apply_ufunc(np.exp, d, dask="allowed"),
-        "round, astype": lambda d: d.round(1).astype("float32"),
-        "broadcast_like": lambda d: d.isel(x=0).broadcast_like(d),
-        "sortby": lambda d: d.sortby("x", ascending=False),
-        "differentiate": lambda d: d.differentiate("x"),
-        "integrate": lambda d: d.integrate("x"),
-        "isin": lambda d: d.isin([1.0, 2.0]),
-        "copy": lambda d: d.copy(deep=True),
-        "Dataset.mean": lambda d: xr.Dataset({"a": d}).mean("x")["a"],
-        "to_dataset, to_dataarray": lambda d: d.to_dataset("x").to_dataarray("x"),
-        "map_blocks": lambda d: d.map_blocks(lambda each: each + 1),
-        "polyfit": lambda d: d.polyfit("x", 1).polyfit_coefficients.sel(degree=1),
-        "repr, HTML": lambda d: (repr(d), d._repr_html_(), d)[2],
-    }
-    for what, program in keeps.items():
-        yield Case("xarray", what, _labelled(program), Outcome.KEEPS)
-    yield Case("xarray", "interp", _labelled(lambda d: d.interp(x=[0.5, 1.5])))
-    yield Case("xarray", "to_numpy", lambda x: xr.DataArray(x).to_numpy())
-    yield Case("xarray", "to_pandas", lambda x: xr.DataArray(x).to_pandas())
-    no_numpy = "must be one of an extension array dtype or numpy dtype"
-    refused: dict[str, Program] = {
-        "where without another": lambda d: d.where(d > 3),
-        "shift": lambda d: d.shift(x=1),
-        "pad": lambda d: d.pad(x=1),
-        "reindex": lambda d: d.reindex(x=[0, 1, 5]),
-        "dropna": lambda d: d.where(d > 3).dropna("x"),
-        "weighted": lambda d: d.weighted(xr.DataArray(ones, dims="x")).mean("x"),
-        "cov": lambda d: xr.cov(d, d, "x"),
-        "rolling.construct": lambda d: d.rolling(x=2).construct("w"),
-        "idxmax": lambda d: d.idxmax("x"),
-    }
-    for what, program in refused.items():
-        yield Case("xarray", what, _labelled(program), Outcome.REFUSES, no_numpy)
-    # It asks the standard's namespace for NumPy's names and keywords where values aren't looked through for NaN.
-    numpys: dict[str, tuple[Program, str]] = {
-        "std(skipna=False)": (lambda d: d.std("x", skipna=False), "unexpected keyword argument 'ddof'"),
-        "var(skipna=False)": (lambda d: d.var("x", skipna=False), "unexpected keyword argument 'ddof'"),
-        "cumsum(skipna=False)": (lambda d: d.cumsum("x", skipna=False), "no attribute 'cumsum'"),
-        "cumprod(skipna=False)": (lambda d: d.cumprod("x", skipna=False), "no attribute 'cumprod'"),
-    }
-    for what, (program, words) in numpys.items():
-        yield Case("xarray", what, _labelled(program), Outcome.REFUSES, words)
-    yield Case("xarray", "rolling.mean", _labelled(lambda d: d.rolling(x=2).mean()), Outcome.REFUSES, "attribute 'lib'")
 
 
 def _pandas() -> Iterator[Case]:
@@ -128,6 +38,8 @@ def _pandas() -> Iterator[Case]:
         "merge": lambda x: pd.DataFrame({"k": x[0]}).merge(pd.DataFrame({"k": x[0], "v": x[1]})),
         "rolling": lambda x: pd.Series(x[0]).rolling(2).mean(),
         "isna": lambda x: pd.isna(x[0]),
+        "series[0] = x[0, 0]": lambda x: _put(pd.Series(np.arange(4.0)), 0, x[0, 0]),
+        "series[:] = x": lambda x: _put(pd.Series(np.arange(4.0)), slice(None), x[0]),
     }
     for what, program in converts.items():
         yield Case("pandas", what, program)
@@ -136,8 +48,6 @@ def _pandas() -> Iterator[Case]:
     rows = Case("pandas", "series[mask]", lambda x: pd.Series(np.arange(4.0))[x[0] > 1], Outcome.REFUSES, "are in the")
     yield rows
     refused: dict[str, tuple[Program, str]] = {
-        "series[0] = x[0, 0]": (lambda x: _put(pd.Series(np.arange(4.0)), 0, x[0, 0]), "_hasna"),
-        "series[:] = x": (lambda x: _put(pd.Series(np.arange(4.0)), slice(None), x[0]), "_hasna"),
         "frame.loc[mask]": (lambda x: pd.DataFrame(VALUES).loc[x[:, 0] > 1], "are in the"),
         "frame + x": (lambda x: pd.DataFrame(VALUES) + x, "Unable to coerce"),
         "Categorical": (lambda x: pd.Categorical(x[0]).codes, "unhashable"),
@@ -222,8 +132,14 @@ def _files() -> Iterator[Case]:
     yield Case("h5py", "read_direct into x", read_into, Outcome.REFUSES, words)
     yield Case("h5py", "read_direct into np.asarray(x)", lambda x: read_into(np.asarray(x)))
     yield Case("zarr", "write, oindex", zarr_written)
+    chunk: Program = lambda x: _put(zarr.create_array(store={}, shape=(3, 4), dtype="f8"), ..., x)[...]  # noqa: E731
+    yield Case("zarr", "array[...] = x", chunk)
     whole: Program = lambda x: zarr.create_array(store={}, data=x)[...]  # noqa: E731
-    yield Case("zarr", "create_array(data=x)", whole, Outcome.REFUSES, "V8")
+    yield Case("zarr", "create_array(data=x)", whole, Outcome.REFUSES, "No Zarr data type")
+    typed: Program = lambda x: zarr.create_array(store={}, shape=x.shape, dtype=x.dtype)[...]  # noqa: E731
+    yield Case("zarr", "create_array(dtype=x.dtype)", typed, Outcome.REFUSES, "No Zarr data type")
+    named: Program = lambda x: zarr.create_array(store={}, shape=x.shape, dtype=np.dtype(x.dtype))[...]  # noqa: E731
+    yield Case("zarr", "create_array(dtype=np.dtype(x.dtype))", named)
     yield Case("joblib", "dump, load", dumped, Outcome.KEEPS)
     yield Case("joblib", "hash", lambda x: joblib.hash(x) == joblib.hash(x.copy()) != joblib.hash(x + 1))
     threads: Program = lambda x: joblib.Parallel(2, backend="threading")(  # noqa: E731
@@ -259,6 +175,8 @@ def _numpy() -> Iterator[Case]:
         "np.apply_along_axis": lambda x: np.apply_along_axis(np.sum, 1, x),
         "np.vectorize": lambda x: np.vectorize(lambda each: 1 if each > 4 else 0)(x),
         "np.histogramdd": lambda x: np.histogramdd(x[:, :2], bins=3)[0],
+        "isdtype(x.dtype, 'real floating')": lambda x: np.isdtype(x.dtype, "real floating"),
+        "result_type(x, x.dtype)": lambda x: np.zeros(1, np.result_type(x, x.dtype)).nbytes,
         "float in a format": lambda x: float(f"{x[0, 1]:.2f}"),
     }
     for what, program in converts.items():
@@ -365,7 +283,7 @@ GROUPS: dict[str, tuple[Callable[[], Iterator[Case]], tuple[str, ...]]] = {
     "scikit-learn": (scikit_learn, ("sklearn",)),
     "Matplotlib": (matplotlib, ("matplotlib",)),
     "Python": (python, ()),
-    "xarray": (_xarray, ("xarray", "pandas")),
+    "xarray": (xarray, ("xarray", "pandas")),
     "pandas": (_pandas, ("pandas",)),
     "files": (_files, ("h5py", "zarr", "joblib", "safetensors", "PIL")),
     "torch": (_torch, ("torch",)),

@@ -284,3 +284,13 @@ def test_dtypes_are_singletons_that_numpy_takes() -> None:
         assert hash(dtype) == hash(dtype.dtype)
         assert np.zeros(2, dtype).dtype == dtype
         assert ua.zeros(2, dtype=dtype, backend="numpy").dtype is dtype
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", "float32", "complex128"])
+def test_numpy_and_others_take_a_dtype_for_one_of_numpys(dtype: str) -> None:
+    own = getattr(ua, dtype)
+    assert isinstance(own, np.dtype)
+    assert type(own) is type(ua.bfloat16)
+    for kind in ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating"):
+        assert np.isdtype(own, kind) is np.isdtype(np.dtype(dtype), kind)
+    assert copy.deepcopy(own) is pickle.loads(pickle.dumps(own)) is own

@@ -226,3 +226,15 @@ def test_errors(backend: str, case: str) -> None:
 def test_extrema_of_nothing_are_errors(backend: str, name: str, axis: Any) -> None:
     assert_raises(ua.errors.ShapeError, getattr(ua, name), ua.zeros((0, 3)), axis=axis)
     assert getattr(ua, name)(ua.zeros((0, 3)), axis=1).shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_ddof_is_numpys_name_of_the_correction(backend: str, name: str) -> None:
+    values = np.array([[1.0, 2.0, 4.0], [0.5, -3.0, 8.0]])
+    x, function = ua.asarray(values), getattr(ua, name)
+    # The second call may take a shorter way, and compiled ones know the parameter too.
+    for _ in range(2):
+        for ddof in (0, 1):
+            assert_same(function(x, axis=1, ddof=ddof), getattr(np, name)(values, axis=1, ddof=ddof), rtol=1e-12)
+    compiled = ua.compile(lambda x: function(x, axis=0, ddof=1))
+    assert_same(compiled(x), getattr(np, name)(values, axis=0, ddof=1), rtol=1e-12)

@@ -99,3 +99,15 @@ def test_it_is_compiled(backend: str) -> None:
     for found, wanted in zip(ua.compile(sign_bits)(x), sign_bits(x), strict=True):
         assert_same(found, wanted.to_numpy())
     assert sign_bits(x)[1].tolist() == [1.0, -2.0, -3.0]
+
+
+def test_plain_bytes_are_numpys(backend: str) -> None:
+    values = numpy.array([[0.0, -0.0, 1.5], [numpy.nan, numpy.inf, -2.0]])
+    x = ua.asarray(values)
+    for dtype in ("V8", "|V4", numpy.dtype("V8")):
+        found: Any = x.view(dtype)
+        assert type(found) is numpy.ndarray
+        assert found.tobytes() == values.tobytes()
+        assert not found.flags.writeable
+    with pytest.raises(ValueError, match="divisor"):
+        x.view("V3")

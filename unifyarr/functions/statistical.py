@@ -325,7 +325,14 @@ def prod(
 
 @primary(fast=True)
 def std(
-    x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False, out: Array | None = None
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    correction: float = 0.0,
+    ddof: float | None = None,
+    keepdims: bool = False,
+    out: Array | None = None,
 ) -> Array:
     """Return the standard deviation.
 
@@ -337,6 +344,8 @@ def std(
         One or several axes; ``None`` means all.
     correction
         What is taken off the number of elements in the divisor: 1 for an unbiased variance.
+    ddof
+        NumPy's name of ``correction``, which it replaces where it's passed.
     keepdims
         Whether the axes stay, with length one.
     out
@@ -355,7 +364,7 @@ def std(
 
     Source: Array API standard 2025.12, ``std``.
     """
-    return _spread("std", x, axis, correction, keepdims, out)
+    return _spread("std", x, axis, correction if ddof is None else ddof, keepdims, out)
 
 
 @primary(fast=True)
@@ -401,7 +410,14 @@ def sum(
 
 @primary(fast=True)
 def var(
-    x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False, out: Array | None = None
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    correction: float = 0.0,
+    ddof: float | None = None,
+    keepdims: bool = False,
+    out: Array | None = None,
 ) -> Array:
     """Return the variance.
 
@@ -413,6 +429,8 @@ def var(
         One or several axes; ``None`` means all.
     correction
         What is taken off the number of elements in the divisor: 1 for an unbiased variance.
+    ddof
+        NumPy's name of ``correction``, which it replaces where it's passed.
     keepdims
         Whether the axes stay, with length one.
     out
@@ -431,4 +449,4 @@ def var(
 
     Source: Array API standard 2025.12, ``var``.
     """
-    return _spread("var", x, axis, correction, keepdims, out)
+    return _spread("var", x, axis, correction if ddof is None else ddof, keepdims, out)

@@ -71,6 +71,7 @@ class Layout(Protocols):
 
         With numbers of another size the last axis gets longer or shorter; its elements have to lie side by side then.
         Where an engine's arrays can't be written, the bits are computed, and what is written to them is written back.
+        As NumPy's plain bytes, ``"V8"``, the values are a read-only array of NumPy's.
 
         >>> import unifyarr as ua
         >>> x = ua.asarray([1.0, -1.0])
@@ -78,6 +79,11 @@ class Layout(Protocols):
         >>> x
         array([1., 1.])
         """
+        if _is_void(dtype):
+            # Of plain bytes no engine has arrays. zarr compares them so, to tell the two zeros apart.
+            values: Any = self.to_numpy().view(dtype)
+            values.flags.writeable = False
+            return values  # type: ignore[no-any-return]
         x = capture(self)
         is_class = isinstance(dtype, builtin_type) and issubclass(dtype, (np.ndarray, Layout))
         wanted = x.dtype if dtype is None or is_class else dtypes.as_dtype(dtype)
@@ -143,6 +149,12 @@ def _ordered(x: Any, order: object) -> Any:
 
 def _of_memory(name: str) -> Callable[[Any], bool]:
     return lambda flags: bool(getattr(current(flags._array)._geometry().flags, name))
+
+
+def _is_void(dtype: Any) -> bool:
+    if isinstance(dtype, str):
+        return dtype.lstrip("|")[:1] == "V" and dtype.lstrip("|V").isdigit()
+    return isinstance(dtype, np.dtypes.VoidDType) and dtype.names is None
 
 
 class Flags:

@@ -70,6 +70,12 @@ class DType:
 
     if not TYPE_CHECKING:
 
+        @property
+        def __class__(self):
+            # For ``isinstance(x.dtype, numpy.dtype)``: xarray asks so wherever it needs a missing value, and
+            # ``numpy.isdtype`` is silently false without it. The type itself stays ours.
+            return np.dtype
+
         def __getattr__(self, name):
             # Of a dtype of ``ml_dtypes``, whose ``dtype`` is asked for the first time.
             if name == "dtype":
@@ -81,10 +87,10 @@ class DType:
     def __eq__(self, other: object) -> builtins.bool:
         if self is other:
             return True
-        if isinstance(other, np.dtype):
-            return builtins.bool(self.dtype == other)
         if other is None or isinstance(other, DType):
             return False
+        if isinstance(other, np.dtype):
+            return builtins.bool(self.dtype == other)
         try:
             return as_dtype(other) is self
         except DtypeError:

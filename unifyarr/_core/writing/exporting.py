@@ -15,7 +15,7 @@ from ..arrays.recipes import has_native_views, is_recipe
 from ..engines.refusals import explains
 from ..engines.registry import load
 from ..engines.tracing import capture, current, inside, mode
-from ..values.arguments import as_integers, shown
+from ..values.arguments import as_integer, as_integers, shown
 from ..values.supplying import supply
 from .inplace import is_read_only
 
@@ -70,6 +70,36 @@ def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.n
 supply(Array.__array__, as_ndarray)
 
 
+# DLPack's numbers of device types whose memory is the host's: no stream of a consumer has to be waited for there.
+_HOST = frozenset({1, 3, 11})
+_CUDA, _ROCM = 2, 10
+# What the standard rules out for a type of device, and why.
+_RULED_OUT = {
+    (_CUDA, 0): "0 is ambiguous on CUDA: pass 1 for the legacy default stream, 2 for the default stream of the thread",
+    (_ROCM, 1): "1 is no stream on ROCm: pass 0 for the default stream",
+    (_ROCM, 2): "2 is no stream on ROCm: pass 0 for the default stream",
+}
+
+
+def consumers_stream(stream: object, device: int) -> int | None:
+    """Return the stream that a consumer of DLPack named, for a type of device: ``None`` where there's none to wait for.
+
+    -1 asks for no waiting at all, which memory of the host needs none of.
+    """
+    if type(stream) is bool:
+        raise TypeError(f"stream is None or an integer, not {stream}")
+    number = as_integer(stream, "stream")
+    if device in _HOST:
+        if number == -1:
+            return None
+        raise ValueError("memory of the CPU has no streams: leave stream out, or pass None or -1")
+    if number < -1:
+        raise ValueError(f"stream is -1, which means no waiting, or the address of a stream, not {number}")
+    if (device, number) in _RULED_OUT:
+        raise ValueError(f"stream {_RULED_OUT[device, number]}")
+    return number
+
+
 @explains("__dlpack__()")
 def as_capsule(
     x: Array,
@@ -84,10 +114,10 @@ def as_capsule(
     for name, pair in (("max_version", max_version), ("dl_device", dl_device)):
         if pair is not None and len(as_integers(pair, name)) != 2:
             raise ValueError(f"{name} is a pair of integers, not {pair}")
-    if stream is not None and x.device == "cpu":
-        raise ValueError("memory of the CPU has no streams: leave stream out")
     x = current(x)
     check_leaving(x, "__dlpack__()")
+    if stream is not None:
+        stream = consumers_stream(stream, x._backend.dlpack_device(read(x))[0])
     hand_out(x)
     read_only = is_read_only(x)
     if copy is False and is_recipe(x) and not read_only and x._backend.mutable:

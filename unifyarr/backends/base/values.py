@@ -92,6 +92,9 @@ class Values(Abilities, Generic[Native]):
     ) -> object:
         """Return a DLPack capsule of the array: of its memory, unless nobody may write to that.
 
+        ``stream`` is ``None`` for memory of the host. For a device it's what the standard allows there: ``None`` for
+        the default stream, -1 where nothing has to be waited for, or the address of a stream that waits for the array.
+
         ``read_only`` says that the array is a view that must not be written, whatever its memory. Memory that must not
         be written is only exported to consumers who insist on it (``copy=False``), and marked if they read marks;
         ``unifyarr.backends.memory.export`` does that for memory that NumPy can describe.

@@ -93,6 +93,8 @@ _DERIVED = (JVPTracer, LinearizeTracer)
 
 # DLPack's number of the kind of device.
 CPU = 1
+# What a consumer of DLPack passes for a stream where nothing has to be waited for.
+_NO_WAITING = -1
 
 _ONE = np.ones((), np.int32)
 # The class of compiled functions.
@@ -333,6 +335,8 @@ class Backend(base.Backend[Any]):
     ) -> object:
         """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, marked if marks are read."""
         native = self.read(native)
+        # JAX takes every number for a stream's address. Without one it waits for the values itself.
+        stream = None if stream == _NO_WAITING else stream
         if copy is False and not reads_marks(max_version):
             # Who insists on the memory and reads no marks gets it as JAX itself hands it out.
             return native.__dlpack__(stream=stream, dl_device=dl_device, copy=False)

@@ -181,8 +181,6 @@ class Backend(base.Backend[np.ndarray]):
 
         ``read_only`` says that it is a view that must not be written, whatever its memory.
         """
-        if stream is not None:
-            raise ValueError("NumPy's memory has no streams: leave stream out")
         return export(
             native,
             writable=True,

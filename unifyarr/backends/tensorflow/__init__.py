@@ -325,7 +325,10 @@ class Backend(base.Backend[Any]):
         copy: bool | None = None,
         read_only: bool = False,
     ) -> object:
-        """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, marked if marks are read."""
+        """Return a DLPack capsule of a copy; with ``copy=False`` of the memory itself, marked if marks are read.
+
+        TensorFlow waits for the device before it exports anything, so that every stream may read it.
+        """
         native = self.read(native)
         if dl_device is not None and tuple(dl_device) != tuple(self.dlpack_device(native)):
             raise BufferError(f"a TensorFlow tensor on {self.device(native)} can't be exported to DLPack's {dl_device}")
