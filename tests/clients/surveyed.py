@@ -100,10 +100,36 @@ def matplotlib() -> Iterator[Case]:
     from matplotlib.figure import Figure
 
     def drawn(x: Any, draw: Any) -> Any:
-        axes = Figure().subplots()
-        return draw(axes)
+        figure = Figure()
+        found = draw(figure.subplots())
+        figure.canvas.draw()
+        return found
 
+    def of_columns(draw: Any) -> Program:
+        return lambda x: drawn(x, lambda axes: draw(axes, like(x, SPREAD)))
+
+    columns: dict[str, Any] = {
+        "boxplot of columns": lambda axes, x: [each.get_xydata() for each in axes.boxplot(x)["medians"]],
+        "violinplot of columns": lambda axes, x: [path.vertices for path in axes.violinplot(x)["cbars"].get_paths()],
+        "hist of columns": lambda axes, x: axes.hist(x)[0],
+        "hist of a view": lambda axes, x: axes.hist(x.T[::-1].T)[0],
+        "hist2d": lambda axes, x: axes.hist2d(x[:, 0], x[:, 1])[0],
+        "plot of columns": lambda axes, x: [line.get_xydata() for line in axes.plot(x)],
+        "plot(x, columns)": lambda axes, x: [line.get_xydata() for line in axes.plot(x[:, 0], x[:, 1:])],
+        "scatter": lambda axes, x: np.asarray(axes.scatter(x[:, 0], x[:, 1], c=x[:, 2]).get_offsets()),
+        "imshow": lambda axes, x: axes.imshow(x).get_array(),
+        "pcolormesh": lambda axes, x: axes.pcolormesh(x).get_array(),
+        "contour": lambda axes, x: axes.contour(x).levels,
+        "quiver": lambda axes, x: axes.quiver(x[:, 0], x[:, 1]).U,
+        "bar": lambda axes, x: [each.get_height() for each in axes.bar(range(12), x[:, 0])],
+        "errorbar": lambda axes, x: axes.errorbar(range(12), x[:, 0], yerr=abs(x[:, 1]))[0].get_xydata(),
+        "fill_between": lambda axes, x: axes.fill_between(range(12), x[:, 0], x[:, 1]).get_paths()[0].vertices,
+        "hexbin": lambda axes, x: axes.hexbin(x[:, 0], x[:, 1], gridsize=5).get_array(),
+        "stackplot": lambda axes, x: [each.get_paths()[0].vertices for each in axes.stackplot(range(12), abs(x).T)],
+        "axhline(x[0, 0]), set_xlim": lambda axes, x: (axes.axhline(x[0, 0]), axes.set_xlim(x[0, 1], x[0, 1] + 1))[1],
+    }
     works: dict[str, Program] = {
+        **{what: of_columns(draw) for what, draw in columns.items()},
         "bar(x, heights)": lambda x: drawn(x, lambda axes: [each.get_height() for each in axes.bar(x[0], x[1])]),
         "scatter(c=x)": lambda x: drawn(x, lambda axes: axes.scatter(x[0], x[1], c=x[2]).get_array()),
     }
