@@ -40,6 +40,7 @@ FLOORS = [
     # Namespaces, made of functions, and what returns them.
     ("linalg", "fft", "nn", "signal", "special", "on", "functions.backends"),
     ("container",),
+    ("selections",),
     ("derivatives", "batching"),
     ("transformations",),
     ("graph.core",),

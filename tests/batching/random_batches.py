@@ -42,11 +42,6 @@ def total_of(function: Function) -> Function:
     return total
 
 
-def has(program: Sequence[Statement], kind: str) -> bool:
-    """Return whether a statement of a kind is in a program."""
-    return any(each.kind == kind or any(has(inner, kind) for inner in each.blocks) for each in program)
-
-
 def one_by_one(function: Function, values: np.ndarray, shared: np.ndarray) -> tuple[Arrays, np.ndarray, Arrays]:
     """Return the results, what is written, and the gradients, of one element after another on NumPy."""
     with ua.use_backend("numpy"):
@@ -73,10 +68,9 @@ def compare(backend: str, seed: int, depth: int = 2, compiled: bool = True) -> N
     pairs = ua.vmap(ua.grad(total_of(function), (0, 1)), (axis, None))
     whole = ua.vmap(total_of(function), (axis, None))
     of_sum = ua.grad(lambda x, shared: ua.sum(whole(x, shared)), (0, 1))
-    # A batch of selections needs the compiled function around it.
-    ways: list[Function] = [] if has(program, "selection") else [lambda f: f]
+    ways: list[Function] = [lambda f: f, *([ua.compile] if compiled else [])]
     with ua.use_backend(backend):
-        for way in [*ways, *([ua.compile] if compiled else [])]:
+        for way in ways:
             x, y = ua.asarray(moved.copy()), ua.asarray(shared)
             assert_close(way(batch)(x, y), results, f"{seed} results by {way}")
             assert_close([x], [np.moveaxis(written, 0, axis)], f"{seed} written by {way}")

@@ -103,7 +103,8 @@ def test_results_of_several_lengths_are_refused(name: str) -> None:
     with ua.use_backend("numpy"):
         for function, arrays in _calls(name, CASES[name][:1]):
             given = [ua.asarray(np.stack([x, np.roll(x, 1)])) for x in arrays]
-            with pytest.raises((TraceError, UnknownShapeError), match="length"):
+            # What trims zeros asks for the values of their places.
+            with pytest.raises((TraceError, UnknownShapeError), match=r"length|values"):
                 ua.vmap(function)(*given)
 
 

@@ -41,3 +41,22 @@ def test_a_kernel_that_declines_where_functions_are_transformed(backend: str, se
     skip_unless(backend, "numpy", "torch", why="batches by rules")
     # torch's clip() declines there, in a branch too.
     compare(backend, seed)
+
+
+def test_gradients_of_batches_that_write_selections(backend: str) -> None:
+    # By JAX's own derivative XLA overwrites a window that it still reads.
+    compare(backend, 3006, compiled=backend != "tensorflow")
+
+
+def test_a_kernel_that_declines_in_a_loop_of_a_batch_in_an_engines_derivative(backend: str) -> None:
+    skip_unless(backend, "torch", why="clip() declines there")
+
+    def total(x: ua.Array) -> ua.Array:
+        def step(i: ua.Array, y: ua.Array) -> ua.Array:
+            return ua.clip(y, -0.7, 0.9) * ua.sin(y)
+
+        return ua.sum(ua.vmap(lambda row: ua.fori_loop(0, 3, step, row))(x))
+
+    x = ua.asarray(np.arange(6.0).reshape(2, 3) - 2.5)
+    found = ua.compile(ua.grad(total, backend=backend))(x)
+    np.testing.assert_allclose(np.asarray(found), np.asarray(ua.grad(total)(x)), rtol=1e-12)

@@ -20,6 +20,7 @@ from unifyarr.batching.handle import batch_of
 from unifyarr.batching.natives import Batched
 from unifyarr.batching.rule import COMPOSED, MADE, REFUSED, RULES
 from unifyarr.errors import TraceError
+from unifyarr.selections.rules import CHOOSING
 
 from ..derivatives.cases import CASES, Case, cplx, real
 from ..natives import skip_unless
@@ -128,7 +129,8 @@ def _chosen(count: int) -> Iterator[tuple[bool, ...]]:
 
 
 def test_something_is_known_of_each_kernel() -> None:
-    tables = [set(RULES), COMPOSED, MADE, set(REFUSED)]
+    # What chooses elements gives selections.
+    tables = [set(RULES), COMPOSED, MADE, set(REFUSED), CHOOSING]
     assert known_kernels() - {"copy"} == set().union(*tables)
     assert sum(map(len, tables)) == len(set().union(*tables))
 

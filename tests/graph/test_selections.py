@@ -13,7 +13,7 @@ import unifyarr as ua
 from unifyarr import Array, compile
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr.errors import ShapeError, TraceError, UnknownShapeError
-from unifyarr.graph.tracing.dense_rules import HARMLESS
+from unifyarr.selections.rules import HARMLESS
 
 from ..natives import has, skip_without_derivatives
 from ..oracle import as_numpy, assert_same, assert_values
@@ -292,13 +292,80 @@ def test_batches(backend: str) -> None:
         return ua.sum(ua.sqrt(x[x > 0])) + x[x > 0].size
 
     expected = [np.sqrt(row[row > 0]).sum() + (row > 0).sum() for row in values]
-    assert_values(as_numpy(compile(ua.vmap(positive))(ua.asarray(values))), np.array(expected))
-    if backend in ("jax", "tensorflow"):
-        with pytest.raises(UnknownShapeError, match=r"test_selections.py, line \d+: .* ua\.compile\(ua\.vmap\("):
-            ua.vmap(positive)(ua.asarray(values))
-    slopes = compile(ua.vmap(ua.grad(loss)))(ua.asarray(values))
     chosen = np.where(values > 0, values, 1.0)
-    assert_values(as_numpy(slopes), np.where(values > 0, 2 * np.log(chosen) / chosen, 0))
+    for way in (compile, lambda function: function):
+        assert_values(as_numpy(way(ua.vmap(positive))(ua.asarray(values))), np.array(expected))
+        slopes = way(ua.vmap(ua.grad(loss)))(ua.asarray(values))
+        assert_values(as_numpy(slopes), np.where(values > 0, 2 * np.log(chosen) / chosen, 0))
+
+
+def test_batches_and_derivatives_are_part_of_the_graph(backend: str) -> None:
+    skip_without_derivatives(backend)
+
+    def spread(x: Array) -> Array:
+        return ua.std(x[x > 0]) + ua.var(x[x > 1]) * ua.mean(x[x > 2])
+
+    def total(x: Array) -> Array:
+        return ua.sum(ua.vmap(spread)(x))
+
+    values = np.arange(12.0).reshape(3, 4) * 1.1 - 1.2
+    expected = np.stack([as_numpy(ua.grad(spread)(ua.asarray(row, backend="numpy"))) for row in values[1:]])
+    for function in (ua.grad(total), ua.vmap(ua.grad(spread))):
+        compiled = compile(function)
+        assert not {"vmap", "grad"} & {node.op.name for node in compiled.graph(ua.asarray(values)).toposort()}
+        assert_values(as_numpy(compiled(ua.asarray(values)))[1:], expected)
+        assert_values(as_numpy(function(ua.asarray(values)))[1:], expected)
+
+
+def test_equal_selected_elements_have_no_spread_in_batches(backend: str) -> None:
+    skip_without_derivatives(backend)
+    x = ua.asarray([[1.0, 1.0, -1.0], [2.0, 2.0, 2.0]])
+    for way in (compile, lambda function: function):
+        found = way(ua.grad(lambda x: ua.sum(ua.vmap(lambda row: ua.std(row[row > 0]))(x))))(x)
+        assert_same(found, np.zeros((2, 3)))
+
+
+def test_what_a_batch_of_selections_is_written_by(backend: str) -> None:
+    skip_without_derivatives(backend)
+    values = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+
+    def function(x: Array) -> Array:
+        # By a mask of rows, by one of all, by places, and twice by masks that are computed anew.
+        x[ua.sum(x, axis=1) > 0] *= 2.0
+        x[x > 0.5] = x[x > 0.5] - 1.0
+        i, j = ua.nonzero(x < -0.5)
+        x[i, j] += x[i, j] ** 2
+        y = x[x > 0]
+        y[y < 0.3] = 0.25
+        return ua.sum(y) + ua.sum(x[:, x[0] > 0])
+
+    expected = values.copy()
+    with ua.use_backend("numpy"):
+        results = [as_numpy(function(ua.asarray(row, copy=False))) for row in expected]
+        slopes = [as_numpy(ua.grad(lambda x: function(x.copy()))(ua.asarray(row))) for row in values]
+    for way in (compile, lambda function: function):
+        x = ua.asarray(values.copy())
+        assert_values(as_numpy(way(ua.vmap(function))(x)), np.stack(results))
+        assert_values(as_numpy(x), expected)
+        found = way(ua.vmap(ua.grad(lambda x: function(x.copy()))))(ua.asarray(values))
+        assert_values(as_numpy(found), np.stack(slopes))
+
+
+def test_batches_refuse_what_needs_selected_elements_one_by_one(backend: str) -> None:
+    skip_without_derivatives(backend)
+    x = ua.asarray([[1.0, -1.0, 2.0], [2.0, 3.0, 4.0]])
+    refused: list[Callable[[Array], Any]] = [
+        lambda x: x[x > 0],
+        lambda x: ua.sort(x[x > 0]),
+        lambda x: ua.sum(x[x > 0] * x[x > 1]),
+        lambda x: x[x > 0].shape[0],
+        lambda x: x[x > 0].tolist(),
+        lambda x: ua.fori_loop(0, 2, lambda i, y: y * 2, x[x > 0]),
+    ]
+    for function in refused:
+        for way in (compile, lambda function: function):
+            with pytest.raises((TraceError, UnknownShapeError), match=r"test_selections.py, line \d+|aren't known"):
+                way(ua.vmap(function))(x)
 
 
 # Mode "debug" computes each operation from the beginning.

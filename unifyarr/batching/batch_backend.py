@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._core.engines.handle import Handle
+from .._core.values.lengths import shape_of
 from ..backends import Backend
 from ..errors import TraceError
 from .natives import Batched
+from .selections import BatchedSelection
 
 
 class BatchBackend(Backend[Batched]):
@@ -31,26 +33,32 @@ class BatchBackend(Backend[Batched]):
     # -- what an array is for one element of the batch ----------------------------------------------------------------
 
     def dtype(self, native: Batched) -> Any:
-        return self.base.dtype(native.value)
+        return self.base.dtype(_stored(native))
 
     def shape(self, native: Batched) -> Any:
+        if isinstance(native, BatchedSelection):
+            shape, axis = self.shape(native.dense), native.axis
+            return shape_of((*shape[:axis], None, *shape[axis + 1 :]))
         shape = self.base.shape(native.value)
         return shape if native.is_constant else shape[1:]
 
     def strides(self, native: Batched) -> Any:
         if native.layout is not None:
             return native.layout
+        if isinstance(native, BatchedSelection):
+            # What is selected has memory of its own, if any.
+            return None
         strides = self.base.strides(native.value)
         return strides if native.is_constant or strides is None else strides[1:]
 
     def as_stored(self, old: Batched, new: Batched) -> Batched:
-        if not self.has_strides:
+        if not self.has_strides or isinstance(new, BatchedSelection):
             return new
         strides = self.strides(old)
         return new if self.strides(new) == strides else Batched(new.value, new.is_constant, strides)
 
     def device(self, native: Batched) -> Any:
-        return self.base.device(native.value)
+        return self.base.device(_stored(native))
 
     def devices(self) -> Any:
         return self.base.devices()
@@ -59,16 +67,16 @@ class BatchBackend(Backend[Batched]):
         return self.base.as_device(device)
 
     def place_beside(self, native: Batched) -> Any:
-        return self.base.place_beside(native.value)
+        return self.base.place_beside(_stored(native))
 
     def may_meet(self, first: Batched, second: Batched) -> bool:
-        return self.base.may_meet(first.value, second.value)
+        return self.base.may_meet(_stored(first), _stored(second))
 
     def meeting(self, devices: Any) -> Any:
         return self.base.meeting(devices)
 
     def sharding(self, native: Batched) -> Any:
-        return self.base.sharding(native.value)
+        return self.base.sharding(_stored(native))
 
     def as_dtype(self, dtype: object) -> Any:
         return self.base.as_dtype(dtype)
@@ -82,7 +90,7 @@ class BatchBackend(Backend[Batched]):
         return native
 
     def as_native(self, value: Any) -> Batched:
-        return value if type(value) is Batched else Batched(self.base.as_native(value), True)
+        return value if isinstance(value, Batched) else Batched(self.base.as_native(value), True)
 
     def from_numpy(self, array: np.ndarray, *, device: Any = None, copy: bool = True) -> Batched:
         return Batched(self.base.from_numpy(array, device=device, copy=True), True)
@@ -92,6 +100,8 @@ class BatchBackend(Backend[Batched]):
 
     def copy(self, native: Batched) -> Batched:
         # Nothing writes a native of a batch.
+        if isinstance(native, BatchedSelection):
+            return native
         return Batched(native.value, native.is_constant)
 
     def to_device(self, native: Batched, device: Any) -> Batched:
@@ -133,7 +143,7 @@ class BatchBackend(Backend[Batched]):
         raise AssertionError("a write to an array of a batch rebinds it")
 
     def may_share_memory(self, first: Batched, second: Batched) -> bool:
-        return first.value is second.value
+        return _stored(first) is _stored(second)
 
     def supports_out(self, kernel: Any) -> bool:
         return False
@@ -165,16 +175,21 @@ class BatchBackend(Backend[Batched]):
         return base.holds_anywhere(base.as_native(any_of(base, native.value)))
 
     def records_gradient(self, native: Batched) -> bool:
-        return self.base.records_gradient(native.value)
+        return self.base.records_gradient(_stored(native))
 
     def carries_derivative(self, native: Batched) -> bool:
-        return self.base.carries_derivative(native.value)
+        return self.base.carries_derivative(_stored(native))
 
     def held_fixed(self, native: Batched) -> Batched:
         return Batched(self.base.held_fixed(native.value), native.is_constant, native.layout)
 
     def known_number(self, native: Batched) -> float | None:
         return self.base.known_number(native.value) if native.is_constant else None
+
+
+def _stored(native: Batched) -> Any:
+    """Return a value that has the dtype and the device of a native."""
+    return native.dense.value if isinstance(native, BatchedSelection) else native.value
 
 
 def any_of(base: Handle, value: Any) -> Any:

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from .._core.engines.handle import Handle
+from .._core.values.lengths import PartialShape
 from ..derivatives.kernels import Kernels, kernels_of, on_copy
 from ..derivatives.kinds import WRITERS
 from ..derivatives.record import NotInline
 from ..errors import TraceError
+from ..selections.rules import CHOOSING
 from ..typing import Shape
 from .natives import Batched
 from .rule import MADE, REFUSED, RULES
+from .selections import BatchedSelection
 
 
 class Declined(Exception):
@@ -105,19 +108,29 @@ def whole(k: Kernels, x: Batched, size: int) -> Any:
     return k.broadcast_to(x.value, (size, *k.shape(x.value))) if x.is_constant else x.value
 
 
-def batching(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what calls a kernel of a backend for a whole batch."""
+def _are_known(base: Handle, found: Any) -> bool:
+    """Return whether all lengths of what a kernel gave are known."""
+    return not any(type(base.shape(x)) is PartialShape for x in (found if type(found) is tuple else (found,)))
+
+
+def batching(base: Handle, name: str, kernel: Callable[..., Any], densely: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what calls a kernel of a backend for a whole batch; ``densely`` calls it on selections."""
     if name in MADE:
         return lambda *given, **static: Batched(kernel(*given, **static), True)
     rule, instead = RULES.get(name), REFUSED.get(name)
     if name in WRITERS and base.mutable:
         kernel = on_copy(base, kernel)
-    own, as_native = base.native_type, base.as_native
+    own, as_native, chooses = base.native_type, base.as_native, name in CHOOSING
 
     def batched(*natives: Any, out: Any = None, **static: Any) -> Any:
         is_constant = all(x.is_constant for x in natives)
         if is_constant:
             found = kernel(*[x.value for x in natives], **static)
+            if chooses and not _are_known(base, found):
+                return densely(name, natives, static)
+        elif chooses or any(isinstance(x, BatchedSelection) for x in natives):
+            told = static.pop("result", None), static.pop("offered", False)
+            return densely(name, natives, static, *told)
         elif rule is None:
             if base.records:
                 raise NotInline
@@ -134,6 +147,8 @@ def batching(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[..
             return tuple([Batched(x, is_constant) for x in found])
         return Batched(found if type(found) is own else as_native(found), is_constant)
 
-    if hasattr(kernel, "casts_itself"):
-        batched.casts_itself = kernel.casts_itself  # type: ignore[attr-defined]
+    # What a trace of a loop's body asks of a kernel.
+    for asked in ("casts_itself", "declines", "declines_transformed"):
+        if hasattr(kernel, asked):
+            setattr(batched, asked, getattr(kernel, asked))
     return batched

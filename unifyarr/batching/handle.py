@@ -16,28 +16,52 @@ from .._core.modes.transforming import InsideHandle, Scope, outlived_batch
 from ..derivatives.kernels import kernels_of
 from ..derivatives.operations import applied
 from ..derivatives.record import NotInline
+from ..selections.rules import densely
 from .batch_backend import BatchBackend
 from .calls import Declined, batching, size_of, whole
 from .gaps import squaring
 from .loops import scan, switch, while_loop
 from .natives import Batched
 from .rule import COMPOSED
+from .selections import BatchedSelection, dense_in
 
 
 class BatchHandle(InsideHandle):
     """The backend of a batch, whose values are those of another backend with an axis more."""
+
+    hides_lengths = True
 
     def __init__(self, base: Handle) -> None:
         # The tables of rules are filled when their modules are imported, at the first batch.
         import_module(f"{__package__}.rules")
         # What a kernel without a rule does, the body of its function does by others.
         names = base.kernels.keys() - COMPOSED
-        kernels = {name: batching(base, name, base.kernels[name]) for name in names}
+        kernels = {name: batching(base, name, base.kernels[name], self.densely) for name in names}
         # The body of expm() looks at values, which are known below the batch.
-        kernels.setdefault("square_repeatedly", batching(base, "square_repeatedly", squaring(base)))
+        others = {"square_repeatedly": squaring(base), **dict.fromkeys(("take_places", "put_places"), declines)}
+        for name, kernel in others.items():
+            kernels.setdefault(name, batching(base, name, kernel, self.densely))
         GeneralHandle.__init__(self, BatchBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
         self.tape = None if base.records else self
+        self._dense = dense_in(self)
+
+    def densely(
+        self, name: str, natives: Sequence[Batched], static: dict[str, Any], result: Any = None, offered: bool = False
+    ) -> Any:
+        """Return what a kernel gives for natives of which some are selections, or that makes one."""
+        return densely(self._dense, name, natives, static, result, offered)
+
+    def is_same(self, one: Batched, other: Batched) -> bool:
+        """Return whether two natives are known to be equal."""
+        return one is other or (one.is_constant is other.is_constant and self.base.is_same(one.value, other.value))
+
+    def count(self, native: Batched) -> Batched:
+        """Return the number of elements of a selection, as a 0-d array."""
+        if isinstance(native, BatchedSelection):
+            found: Batched = self._dense.size(native)
+            return found
+        return Batched(self.base.count(native.value), True)
 
     @property
     def around(self) -> Handle:
@@ -113,8 +137,11 @@ class BatchHandle(InsideHandle):
                 inside = x if x._backend is self else scope.known(x)
                 if inside is None or getattr(inside, "_born", scope) is not scope:
                     return NotImplemented
-                natives.append(inside._native)
-                values.append(inside._native.value)
+                native = inside._native
+                if isinstance(native, BatchedSelection):
+                    return NotImplemented
+                natives.append(native)
+                values.append(native.value)
             elif kind is float or kind is int:
                 values.append(x)
                 number = "scalar_" if place else "reflected_"

@@ -46,6 +46,7 @@ class TapeHandle(InsideHandle):
         kernels = {name: taping(base, name, base.kernels[name]) for name in names}
         GeneralHandle.__init__(self, TapeBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
+        self.hides_lengths = base.hides_lengths
         self.tape = None if base.records else self
         self.generation = generation
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
@@ -135,6 +136,14 @@ class TapeHandle(InsideHandle):
         if native.entry is not None:
             raise NotInline
         return native.value
+
+    def is_same(self, one: Taped, other: Taped) -> bool:
+        """Return whether two natives are known to be equal."""
+        return self.base.is_same(one.value, other.value)
+
+    def count(self, native: Taped) -> Taped:
+        """Return the number of elements of an array of unknown lengths, as a 0-d array."""
+        return Taped(self.base.count(native.value))
 
     def vjp(
         self, function: Callable[..., Any], arrays: Sequence[Taped], once: bool

@@ -51,7 +51,8 @@ def vmap(
     TracedMutationError
         If the function writes to an argument that isn't mapped, or to an array from outside.
     TraceError
-        If it asks for values, as ``if x > 0`` does, or has a result of a length that values decide.
+        If it asks for values, as ``if x > 0`` does, or has a result of a length that values decide. A selection such as
+        ``x[mask]`` can be reduced, and written back by its mask.
 
     Examples
     --------

@@ -123,7 +123,7 @@ class Slots:
     def size(self) -> int:
         """The number of elements; of an array whose shape isn't known in a compiled function, a 0-d array."""
         shape = self.shape
-        if type(shape) is PartialShape and self._backend.records:
+        if type(shape) is PartialShape and self._backend.hides_lengths:
             count: int = self._count()
             return count
         return math.prod(shape)

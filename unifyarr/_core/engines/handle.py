@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ...backends.base import MEMBERS, Backend
 from ...errors import BackendFeatureError
 from ..values.lengths import partly_known
+from ..values.supplying import NotSupplied
 
 if TYPE_CHECKING:
     # To a type checker a handle is a backend: it has the same members.
@@ -38,6 +39,8 @@ class Handle(Members):
     # Fast paths of indexing; those of functions are attributes too, ``fast_add``, which compiled dispatchers read.
     # Whether its kernels make nodes of a graph: they take ``result`` and ``offered``, as ``invoke`` was told.
     records = False
+    # Whether selections have lengths that aren't known, and places of their own kind.
+    hides_lengths = False
     # Itself, if it records calls for derivatives of arrays whose values are known: short ways may serve it.
     tape: Handle | None = None
 
@@ -111,6 +114,19 @@ class Handle(Members):
     def declared(self, application: Any, natives: Sequence[Any]) -> Any:
         """Return the results of a user's operation with a declared derivative, ``NotImplemented`` if none is taken."""
         return application.by_engine(self, natives)
+
+    def is_same(self, one: Any, other: Any) -> bool:
+        """Return whether two natives are known to be equal."""
+        if one is other:
+            return True
+        if self.dtype(one) != self.dtype(other) or not (self.knows_values(one) and self.knows_values(other)):
+            return False
+        values, others = self.to_numpy(one), self.to_numpy(other)
+        return values.shape == others.shape and values.tobytes() == others.tobytes()
+
+    def count(self, native: Any) -> Any:
+        """Return the number of elements of an array of unknown lengths, as a 0-d array."""
+        raise NotSupplied
 
     def __repr__(self) -> str:
         return f"<backend {self.name!r}>"

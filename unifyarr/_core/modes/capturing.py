@@ -17,6 +17,7 @@ from ..arrays.recipes import make_recipe, root_of, steps_with
 from ..engines.handle import Handle
 from ..engines.natives import backend_of_native
 from ..values.arguments import MOST_AXES
+from ..values.caller import where
 from ..values.lengths import PartialShape
 from ..values.records import Record
 
@@ -167,9 +168,15 @@ class Capturing:
 
     def refuse_length(self, shape: PartialShape) -> NoReturn:
         """Raise: inside, a length is needed that isn't known."""
+        instead = "compute them outside"
+        if self.handle.hides_lengths:
+            instead = (
+                "reduce the array (ua.sum(x[mask])), ask how many elements it has with x[mask].size, write it back by "
+                "the same mask (x[mask] = y), choose with ua.where(mask, value, x), or do it outside"
+            )
         raise UnknownShapeError(
-            f"an array of shape {shape!r} has lengths that aren't known before its values are computed, and this needs "
-            "them: compute them outside"
+            f"{where()}: an array of shape {shape!r} has lengths that aren't known before its values are computed, and "
+            f"this needs them: {instead}"
         )
 
     def check(self, declaration: Declaration, call: Call) -> None:

@@ -224,7 +224,7 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
 def _only_mask(x: Array, items: list[Any]) -> tuple[Array, Array] | None:
     """Return the mask that is the only array of a key in a trace, and its places, if these are values of each call."""
     arrays = [item for item in items if isinstance(item, Array)]
-    if not x._backend.records or len(arrays) != 1 or arrays[0].dtype != dtypes.bool or arrays[0].ndim == 0:
+    if not x._backend.hides_lengths or len(arrays) != 1 or arrays[0].dtype != dtypes.bool or arrays[0].ndim == 0:
         return None
     (mask,) = arrays
     (places,) = _nonzero(mask if mask.ndim == 1 else mask.reshape((-1,)))
@@ -233,10 +233,10 @@ def _only_mask(x: Array, items: list[Any]) -> tuple[Array, Array] | None:
 
 def _nonzero(mask: Array) -> tuple[Array, ...]:
     backend, native = mask._backend, read(mask)
-    if running() is not None and not (backend.records or backend.engine.mutable) and backend.hides_values(native):
+    if running() is not None and not (backend.hides_lengths or backend.engine.mutable) and backend.hides_values(native):
         raise UnknownShapeError(
-            f"{where()}: x[mask] has another length for each element of a batch: compile the whole, "
-            "ua.compile(ua.vmap(function)), choose with ua.where(mask, value, x), or sum x * mask"
+            f"{where()}: x[mask] has another length for each element of an engine's own batch: leave out backend= of "
+            "ua.vmap(), choose with ua.where(mask, value, x), or sum x * mask"
         )
     return tuple(wrap(each, backend) for each in backend.kernel("nonzero")(native))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..calls import Call
 from ..natives import Batched
-from ..rule import refused, rule
+from ..rule import rule
 
 
 def _gather(call: Call, x: Batched, *indices: Batched) -> Any:
@@ -109,4 +109,3 @@ def _isin(call: Call, x1: Batched, x2: Batched, *, invert: bool) -> Any:
 
 
 rule("isin", _isin)
-refused("nonzero select put_selected", "choose between values with ua.where(), or sum x * mask")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.values.lengths import PartialShape
 from ..rule import Into, composed, constant, joint_rule, rule
 
 # All operands after the array, or after the value too: there are as many as the array has axes.
@@ -31,7 +32,11 @@ def _beside(k: Any, mask: Any, x: Any) -> Any:
 def _of_last(k: Any, g: Any, x: Any, value: Any, indices: Sequence[Any]) -> Any:
     """Return the cotangents of values that were written: of several for one place the last one was kept."""
     points, leading = k.shape(indices[0]), k.shape(x)[: len(indices)]
-    order = k.array(np.arange(math.prod(points)).reshape(points), g)
+    if type(points) is PartialShape and len(points) == 1:
+        ones = k.spread(k.array(np.asarray(1), g), indices[0])
+        order = k.cumulative_sum(ones, axis=0, dtype=k.dtype(ones), include_initial=False)
+    else:
+        order = k.array(np.arange(math.prod(points)).reshape(points), g)
     nothing = k.broadcast_to(k.array(np.asarray(-1), g), leading)
     last = k.gather(k.scatter_reduce(nothing, order, *indices, reduction="max"), *indices)
     return k.where(_beside(k, k.equal(last, order), value), k.gather(g, *indices), 0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..rule import composed, rule
 from .structure import flipped, part
 
@@ -18,7 +20,19 @@ def count(k: Any, x: Any, axis: Axis) -> int:
     return math.prod([k.shape(x)[place] for place in axis])
 
 
+def _counted(k: Any, x: Any, axis: Axis) -> Any:
+    """Return how many elements are reduced to one, as an array with axes of length one, if values decide; else None."""
+    shape = k.shape(x)
+    if all(tuple.__getitem__(shape, place) is not None for place in axis):
+        return None
+    ones = k.spread(k.array(np.asarray(1), x), x)
+    return k.astype(k.sum(ones, axis=axis, keepdims=True), k.dtype(x).type(0).real.dtype)
+
+
 def _mean(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, keepdims: bool) -> Any:
+    counted = _counted(k, x, axis)
+    if counted is not None:
+        return k.divide(k.expanded(g, axis, keepdims, x), k.maximum(counted, 1))
     return k.expanded(k.divide(g, count(k, x, axis) or 1), axis, keepdims, x)
 
 
@@ -42,9 +56,13 @@ rule("min", of_extremum)
 
 def _deviation(k: Any, x: Any, axis: Axis, correction: float) -> Any:
     """Return twice the deviations from the mean over the divisor: the derivative of the variance."""
-    deviation = k.subtract(x, k.mean(x, axis=axis, keepdims=True))
-    divisor = max(count(k, x, axis) - correction, 0)
-    return k.multiply(k.conjugate(deviation), 2 / divisor if divisor else math.inf)
+    deviation = k.conjugate(k.subtract(x, k.mean(x, axis=axis, keepdims=True)))
+    counted = _counted(k, x, axis)
+    if counted is not None:
+        divisor = k.maximum(k.subtract(counted, correction), 0)
+        return k.multiply(deviation, k.where(k.equal(divisor, 0), math.inf, k.divide(2, k.safe(divisor))))
+    number = max(count(k, x, axis) - correction, 0)
+    return k.multiply(deviation, 2 / number if number else math.inf)
 
 
 def _var(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, correction: float, keepdims: bool) -> Any:

@@ -40,7 +40,7 @@ def _into_window(k: Any, g: Any, out: Any, x: Any, *, window: Window) -> Into:
 
 def added(k: Any, total: Any, g: Any, window: Window) -> Any:
     """Return an array with another one added in a window."""
-    if not k.size(g):
+    if 0 in tuple.__iter__(k.shape(g)):
         return total
     return k.set_window(total, k.add(k.get_window(total, window), g), window=tuple(window))
 
@@ -51,8 +51,10 @@ rule("get_window", _into_window, uses=())
 @joint_rule("set_window", uses=())
 def _set_window(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any, value: Any, *, window: Window) -> list[Any]:
     def fill(k: Any, value: Any = None) -> Any:
-        zeros = k.full(0, g, tuple(length for _, _, length in window)) if value is None else value
-        return k.set_window(g, zeros, window=window)
+        if value is None:
+            lengths = tuple([length for _, _, length in window])
+            value = k.full(0, k.get_window(g, window)) if None in lengths else k.full(0, g, lengths)
+        return k.set_window(g, value, window=window)
 
     inside = k.get_window(g, window) if needs[1] else None
     return [Outside(fill, g, inside, tuple(window)) if needs[0] else None, inside]

@@ -17,13 +17,13 @@ from ..._core.engines.tracing import Running, running
 from ..._core.modes.transforming import Scope
 from ..._core.values.lengths import PartialShape
 from ...errors import TraceError
+from ...selections.rules import densely
 from ..core.basic import Apply, Op
 from ..kernels.kernelop import COPY, KernelOp, kernel_op
 from ..kernels.lengths import CountOp
 from ..kernels.operations import UserOp
 from .constants import DATA_DEPENDENT, check_indices, of_constants
-from .dense_rules import densely
-from .selections import Densely, Selection
+from .selections import Selection, dense_in
 from .traced import Recorder, Traced, device_of, plain, type_of
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def record(
     """
     trace = check_running(backend)
     if any(isinstance(native, Selection) for native in natives):
-        return densely(trace, backend, name, natives, static, result, offered, record)
+        return densely(dense_in(trace), name, natives, static, result, offered)
     if name in DATA_DEPENDENT:
         given = of_constants(trace, name, natives)
         if given is None and is_dense(trace):
-            given = densely(trace, backend, name, natives, static, result, offered, record)
+            given = densely(dense_in(trace), name, natives, static, result, offered)
         if given is not None:
             return given
     if name == "broadcast_to" and None in static["shape"]:
@@ -87,7 +87,8 @@ def count_of(backend: Handle, native: Traced) -> Traced:
     """Return the number of elements of an array of which lengths aren't known, as a 0-d array."""
     trace = check_running(backend)
     if isinstance(native, Selection):
-        return Densely(trace, backend, record).size(native)
+        found: Traced = dense_in(trace).size(native)
+        return found
     return node_of(CountOp(backend), [native], [ArrayType((), np.dtype(np.int64))], native.device)[0]
 
 

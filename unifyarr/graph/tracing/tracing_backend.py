@@ -25,7 +25,7 @@ from ..kernels.later import LaterOp
 from .advice import advice
 from .layouts import laid_out, strides_of
 from .recording import count_of, node_of, record, record_operation, trace_of
-from .selections import Selection
+from .selections import Selection, is_same
 from .traced import Traced, type_of
 
 if TYPE_CHECKING:
@@ -162,12 +162,16 @@ class TracingBackend(Backend[Traced]):
 class TracingHandle(GeneralHandle):
     """The backend of a trace: kernels record, and no call takes a fast path."""
 
-    records = True
+    records = hides_lengths = True
 
     def __init__(self, backend: Handle, engine: type[TracingBackend] = TracingBackend) -> None:
         names = {*backend.kernels, *(() if backend.engine.mutable else ("take_places", "put_places"))}
         super().__init__(engine(backend), {name: _recording(backend, name) for name in names})
         self.traced, self.destroys = backend, False
+
+    def is_same(self, one: Traced, other: Traced) -> bool:
+        """Return whether two natives are computed in the same way from the same."""
+        return is_same(trace_of(self.traced), one, other)
 
     def count(self, native: Traced) -> Traced:
         """Return the number of elements of an array of unknown lengths, as a 0-d array."""
