@@ -75,3 +75,11 @@ def lu(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
 def lu_permutation(pivots: np.ndarray, /) -> np.ndarray:
     """Return the order of as many rows as there are pivots."""
     return permutation(pivots, pivots.shape[-1])
+
+
+def square_repeatedly(x: np.ndarray, counts: np.ndarray, /) -> np.ndarray:
+    """Square each matrix as often as its count says, which has axes of length 1 in the places of the matrix's."""
+    for count in range(int(counts.max(initial=0))):
+        square = np.matmul(x, x)
+        x = square if x.ndim == 2 else np.where(counts > count, square, x)
+    return x
