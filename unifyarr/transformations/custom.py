@@ -9,13 +9,16 @@ from typing import Any
 
 from .._core.arrays.array import Array
 from .._core.engines.handle import Handle
+from .._core.engines.tracing import running
 from .._core.values.arguments import as_integers, check_callable
 from ..container.container import flatten
-from ..derivatives.held import Nest, natives_of, recording_of, where_natives_are, wrapped
+from ..derivatives.held import Nest, natives_of, where_natives_are, wrapped
 from ..derivatives.kernels import kernels_of
 from ..derivatives.record import Taped, at_places, is_floating
 from ..derivatives.reverse import pull
-from .custom_calls import CustomCall, batch_around, deriving_engine, has_tape, is_in_body
+from ..derivatives.tape import TapeHandle
+from .custom_batches import OfBatch
+from .custom_calls import CustomCall, deriving_engine, has_derivative, is_in_body, level_of
 
 Function = Callable[..., Any]
 Natives = Sequence[Any]
@@ -43,20 +46,23 @@ class Custom:
                 "let its derivative be None, or zero"
             )
         arguments = [x for place, x in enumerate(given) if place not in self._beside]
-        tape = recording_of()
-        if tape is not None:
-            return CustomCall(self, arguments, beside).recorded(tape)
-        batch = batch_around()
-        if batch is not None and has_tape(batch):
-            return CustomCall(self, arguments, beside).by_rows(batch)
-        if batch is not None and not is_in_body():
-            # No derivative is taken around the batch.
+        level = level_of()
+        if level is not None:
+            call = CustomCall(self, arguments, beside)
+            natives = call.natives()
+            if isinstance(level, TapeHandle) and any(x.entry is not None for x in natives):
+                return call.recorded(level)
+            if any(has_derivative(level, x) for x in natives) or is_in_body(running()):
+                return call.around(level)
+            # No derivative is taken by the arguments.
             return self._function(*given)
         engine = deriving_engine(Nest(arguments).arrays)
         if engine is not None:
             return CustomCall(self, arguments, beside).by_engine(engine)
+        if not is_in_body(running()):
+            return self._function(*given)
         # A graph whose derivative is taken later has an operation for it.
-        return CustomCall(self, arguments, beside).as_operation() if is_in_body() else self._function(*given)
+        return CustomCall(self, arguments, beside).as_operation()
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Be a method where the function was one."""
@@ -114,6 +120,10 @@ class Custom:
     def _pushed_of(self, call: CustomCall) -> Function | None:
         """Return what gives the tangents of the result, ``None`` if that is the transpose of the other."""
         return None
+
+    def _of_batch(self, parts: OfBatch) -> Custom:
+        """Return the function of a whole batch, of arrays alone."""
+        raise NotImplementedError
 
 
 class custom_vjp(Custom):
@@ -211,6 +221,11 @@ class custom_vjp(Custom):
         found = self._backward(call, kept, call.result_like(wrapped(cotangents, engine)))
         return call.read_cotangents(found, kernels_of(engine), operands)
 
+    def _of_batch(self, parts: OfBatch) -> Custom:
+        made = custom_vjp(parts.named(self._name))
+        made.defvjp(parts.forward, parts.backward)
+        return made
+
     def _backward(self, call: CustomCall, kept: Any, cotangents: Any) -> Any:
         assert self._bwd is not None
         return self._bwd(*call.beside, kept, cotangents)
@@ -301,6 +316,11 @@ class custom_jvp(Custom):
         pairs = list(zip(found, cotangents, strict=True))
         pulled = pull(k, scope.handle.writers, pairs, leaves, [zeros[place] for place in places], True)
         return at_places(len(operands), places, pulled)
+
+    def _of_batch(self, parts: OfBatch) -> Custom:
+        made = custom_jvp(parts.named(self._name))
+        made.defjvp(lambda arrays, tangents: (None, parts.tangents(arrays, tangents)))
+        return made
 
     def _pushed_of(self, call: CustomCall) -> Function | None:
         return functools.partial(self._pushed, call)

@@ -17,12 +17,14 @@ from .._core.engines.registry import load
 from .._core.engines.tracing import capture, running, tracing
 from .._core.modes.transforming import Scope
 from ..batching.handle import BatchHandle
+from ..batching.natives import Batched
 from ..container.container import flatten
 from ..derivatives.held import Apart, Nest, constant, natives_of, where_natives_are, wrapped
 from ..derivatives.kernels import Kernels
 from ..derivatives.record import Taped, is_floating
 from ..derivatives.tape import TapeHandle
 from ..errors import LostDerivativeError, ShapeError, StructureError, TracedMutationError
+from .custom_batches import OfBatch
 
 
 def deriving_engine(arrays: Sequence[Array]) -> Handle | None:
@@ -37,22 +39,25 @@ def deriving_engine(arrays: Sequence[Array]) -> Handle | None:
     return None
 
 
-def batch_around() -> BatchHandle | None:
-    """Return the handle of the batch that is running, ``None`` if what runs innermost is none."""
+def level_of() -> TapeHandle | BatchHandle | None:
+    """Return the handle of the record or the batch that is running, ``None`` if what runs innermost is neither."""
     scope = running()
-    return scope.handle if isinstance(scope, Scope) and isinstance(scope.handle, BatchHandle) else None
+    found = scope.handle if isinstance(scope, Scope) else None
+    return found if isinstance(found, (TapeHandle, BatchHandle)) else None
 
 
-def has_tape(batch: BatchHandle) -> bool:
-    """Return whether a derivative is taken by a record around a batch."""
-    around: Any = batch.around
-    return isinstance(around, TapeHandle) or (isinstance(around, BatchHandle) and has_tape(around))
+def has_derivative(handle: Handle, native: Any) -> bool:
+    """Return whether a derivative is taken by a native, on its level or on one around, or by the engine."""
+    if isinstance(handle, TapeHandle):
+        return native.entry is not None or has_derivative(handle.base, native.value)
+    if isinstance(handle, BatchHandle):
+        return has_derivative(handle.base, native.value)
+    return bool(handle.can_transform and (handle.carries_derivative(native) or handle.hides_values(native)))
 
 
-def is_in_body() -> bool:
+def is_in_body(trace: Any) -> bool:
     """Return whether a graph is traced of which a derivative may be taken later: that is one of its operations."""
-    trace: Any = running()
-    while isinstance(trace, Scope) and isinstance(trace.handle, BatchHandle):
+    while isinstance(trace, Scope) and isinstance(trace.handle, (BatchHandle, TapeHandle)):
         trace = trace.around
     while trace is not None:
         around = trace.around
@@ -84,19 +89,26 @@ class CustomCall:
         made = tape.recorded(self._rule, natives, values, beside, uses, self.custom._pushed_of(self))
         return self._result.like([wrap(native, tape) for native in made])
 
-    def by_rows(self, batch: BatchHandle) -> Any:
-        """Call the function for each element of a batch, on the record around it, and stack the results."""
+    def natives(self) -> list[Any]:
+        """Return the natives of the arrays that the function has derivatives by."""
+        return natives_of(self._given.arrays)
+
+    def around(self, level: TapeHandle | BatchHandle) -> Any:
+        """Call the function on the level around, where a derivative is taken by its arguments."""
         trace: Any = running()
-        natives = [read(capture(x)) for x in self._given.arrays]
-        made: list[Nest] = []
-
-        def of_row(*row: Any) -> list[Any]:
-            made[:] = [Nest(self.custom(*self.arguments(wrapped(row, batch.around)))).captured()]
-            return natives_of(made[0].arrays)
-
+        natives = self.natives()
+        axes = [None if isinstance(x, Taped) or x.is_constant else 0 for x in natives]
+        is_batch = any(axis is not None for axis in axes)
         with tracing(trace.around):
-            found = batch.by_rows(of_row, natives)
-        return made[0].like(wrapped(found, batch))
+            arrays = wrapped([x.value for x in natives], level.around)
+            if is_batch:
+                found = Nest(self.custom._of_batch(OfBatch(self, axes))(*arrays)).captured()
+            else:
+                found = self._result = Nest(self.custom(*self.arguments(arrays))).captured()
+            values = natives_of(found.arrays)
+        if isinstance(level, TapeHandle):
+            return self._result.like(wrapped(list(map(Taped, values)), level))
+        return self._result.like(wrapped([Batched(x, not is_batch) for x in values], level))
 
     def by_engine(self, backend: Handle) -> Any:
         """Run the function as one that the engine differentiates by what was declared."""
@@ -118,9 +130,7 @@ class CustomCall:
         """Return the result as an operation of the running graph, with the declared derivative."""
 
         def body(*arrays: Any) -> Any:
-            found = self._as_result(self.custom._function(*self.arguments(arrays)))
-            self._result = found
-            return tuple(found.arrays)
+            return tuple(self.results(arrays))
 
         def vjp(g: Any, results: Any, *arrays: Array) -> list[Any]:
             # What is kept isn't part of the operation, and is computed once more.
@@ -145,13 +155,23 @@ class CustomCall:
 
     # -- forwards -----------------------------------------------------------------------------------------------------
 
+    def results(self, arrays: Sequence[Array]) -> list[Array]:
+        """Return the arrays of the result, and note what they're part of."""
+        self._result = self._as_result(self.custom._function(*self.arguments(arrays)))
+        return self._result.arrays
+
+    def results_and_kept(self, arrays: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+        """Return the arrays of the result and of what is kept, and note what they're part of."""
+        found, kept = self.custom._forward(self.arguments(arrays))
+        self._result, self._kept = self._as_result(found), Nest(kept).captured()
+        return self._result.arrays, self._kept.arrays
+
     def _forward(self, scope: Apart | None, arrays: Sequence[Array]) -> tuple[list[Any], list[Any]]:
         """Run the function; return the natives of the result and of what is kept, and note what they're part of."""
         before = [x._native for x in arrays]
-        found, kept = self.custom._forward(self.arguments(arrays))
-        self._result, self._kept = self._as_result(found), Nest(kept).captured()
+        results, kept = self.results_and_kept(arrays)
         self.check_apart(scope, wrote=any(x._native is not each for x, each in zip(arrays, before, strict=True)))
-        natives = natives_of(self._result.arrays), natives_of(self._kept.arrays)
+        natives = natives_of(results), natives_of(kept)
         self._result.forget(), self._kept.forget(), self._given.forget()
         return natives
 
@@ -213,6 +233,11 @@ class CustomCall:
         """Return what is like the arguments, with zeros for numbers, and ``None`` for what is neither."""
         leaves = [0.0 if type(x) in (int, float, complex) else None for x in self._given.leaves]
         return self._given.like(arrays, leaves)  # type: ignore[no-any-return]
+
+    def pulled_back(self, kept: Sequence[Array], cotangents: Sequence[Array], k: Kernels, like: Sequence[Any]) -> Any:
+        """Return natives of what a declared pullback gives for arrays that were kept, and for cotangents."""
+        found = self.custom._backward(self, self.kept_like(kept), self.result_like(cotangents))
+        return self.read_cotangents(found, k, like)
 
     def read_cotangents(self, found: Any, k: Kernels, like: Sequence[Any]) -> list[Any]:
         """Return natives of the cotangents that a function gave for each argument; ``like`` has these arguments."""

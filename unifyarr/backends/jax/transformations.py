@@ -45,8 +45,22 @@ def _refusal_of_loops() -> Iterator[None]:
 
 def jvp(function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
     """Return results, their tangents, and what goes along."""
-    results, tangents, others = jax.jvp(function, tuple(arrays), tuple(tangents), has_aux=True)
-    return results, list(tangents), others
+    try:
+        results, along, others = jax.jvp(function, tuple(arrays), tuple(tangents), has_aux=True)
+    except TypeError as error:
+        if "custom_vjp" not in str(error):
+            raise
+        return _by_transposing(function, arrays, tangents)
+    return results, list(along), others
+
+
+def _by_transposing(
+    function: Function, arrays: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return what ``jvp`` does where there's a declared pullback, which JAX takes in reverse mode alone."""
+    results, pullback, others = jax.vjp(function, *arrays, has_aux=True)
+    _, transposed = jax.vjp(lambda cotangents: pullback(cotangents), list(map(jnp.zeros_like, results)))
+    return results, transposed(tuple(tangents))[0], others
 
 
 def vmap(function: Function, arrays: Sequence[Any]) -> list[Any]:

@@ -58,8 +58,22 @@ def jvp(
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
     """Return results, their tangents, and what goes along."""
     _load_rules()
-    results, tangents, others = torch.func.jvp(function, tuple(arrays), tuple(tangents), has_aux=True)
-    return results, _filled(tangents), others
+    try:
+        results, along, others = torch.func.jvp(function, tuple(arrays), tuple(tangents), has_aux=True)
+    except NotImplementedError as error:
+        if "jvp" not in str(error):
+            raise
+        return _by_transposing(function, arrays, tangents)
+    return results, _filled(along), others
+
+
+def _by_transposing(
+    function: Function, arrays: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    """Return what ``jvp`` does where there's a declared pullback, which torch takes in reverse mode alone."""
+    results, pullback, others = torch.func.vjp(function, *arrays, has_aux=True)
+    _, transposed = torch.func.vjp(lambda *cotangents: pullback(list(cotangents)), *map(torch.zeros_like, results))
+    return results, _filled(transposed(tuple(tangents))), others
 
 
 def vmap(function: Function, arrays: Sequence[Tensor]) -> list[Tensor]:
