@@ -712,3 +712,8 @@ def test_a_draw_that_is_repeated(backend: str) -> None:
     assert ua.random.Generator(0, engine="native").laplace(size=3).shape == (3,)
     with pytest.raises(TraceError):
         ua.compile(lambda x: x + ours.laplace(size=3))(whole)
+
+
+def test_a_bound_that_is_an_array_of_the_engine(backend: str) -> None:
+    for bounds in ((ua.asarray(0.5), 1.0), (0.5, ua.asarray(1.0)), (ua.asarray(0.5),)):
+        assert 0.5 <= float(ua.random.Generator(0, engine="native").uniform(*bounds)) <= 1.0

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from .. import functions
 from .._core.arrays.array import Array
 from .._core.arrays.nest import Nest
+from .._core.arrays.numbers import as_real
 from .._core.arrays.operators import Operators
 from .._core.engines.registry import Node, register_node
-from .._core.values.arguments import as_real, check_callable
+from .._core.values.arguments import check_callable
 from ..errors import StructureError
 from .comparing import agree, difference, differences
 from .selecting import matching

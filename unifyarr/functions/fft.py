@@ -12,10 +12,11 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_single, from_host
+from .._core.arrays.numbers import as_real
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, creation, primary
 from .._core.engines import dtypes
-from .._core.values.arguments import as_integer, as_real
+from .._core.values.arguments import as_integer
 from .._core.values.shapes import as_axes, as_axis, check_memory
 from ..errors import DtypeError, ShapeError
 from ._boxes import Frequencies, is_made_later, made_later

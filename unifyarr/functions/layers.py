@@ -8,11 +8,12 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array, as_floating, from_host
+from .._core.arrays.numbers import as_real
 from .._core.arrays.scratch import reuse, room
 from .._core.calling.invoke import attempt, check_result
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
-from .._core.values.arguments import as_integer, as_real
+from .._core.values.arguments import as_integer
 from .._core.values.shapes import check_memory
 from ..errors import ShapeError
 from .creation import arange

@@ -9,11 +9,11 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, as_single, from_host
-from .._core.arrays.numbers import as_known_number
+from .._core.arrays.numbers import as_real
 from .._core.calling.invoke import check_result
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
-from .._core.values.arguments import as_real, for_axes, shown
+from .._core.values.arguments import for_axes, shown
 from .._core.values.shapes import check_memory
 from ..errors import ShapeError
 from ..typing import Shape
@@ -118,8 +118,7 @@ def _lengths(x: Array, size: Lengths | None, scale_factor: float | Sequence[floa
     if size is not None:
         lengths = as_lengths("size", size, len(spatial))
         return lengths, list(zip(spatial, lengths, strict=True))
-    given = (as_known_number(each, "scale_factor of interpolate()") for each in for_axes(scale_factor, len(spatial)))
-    scales = [as_real(each, "scale_factor") for each in given]
+    scales = [as_real(each, "scale_factor of interpolate()") for each in for_axes(scale_factor, len(spatial))]
     if len(scales) != len(spatial) or not all(0 < each < MOST for each in scales):
         raise ShapeError(f"scale_factor is a positive number, or {len(spatial)} of them, not {shown(scale_factor)}")
     lengths = tuple(math.floor(old * scale) for old, scale in zip(spatial, scales, strict=True))

@@ -6,9 +6,9 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array, as_real_floating, as_single, check_real, from_host, has_dtype
+from .._core.arrays.numbers import as_real
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
-from .._core.values.arguments import as_real
 from .._core.values.shapes import broadcast
 from ..errors import ShapeError
 from .creation import arange

@@ -9,9 +9,10 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import from_host, has_dtype
+from .._core.arrays.numbers import as_real
 from .._core.declaring.declare import creation, in_docstring
 from .._core.engines import dtypes
-from .._core.values.arguments import as_integer, as_real
+from .._core.values.arguments import as_integer
 from .._core.values.shapes import check_memory
 
 if TYPE_CHECKING:

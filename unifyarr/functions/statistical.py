@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, check_dtype, has_dtype
+from .._core.arrays.numbers import as_real
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import primary
 from .._core.engines import dtypes
-from .._core.values.arguments import as_real
 from .._core.values.shapes import as_axes, as_axis, reduced, spliced
 from ..errors import ShapeError
 

@@ -8,6 +8,7 @@ import numpy
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.numbers import as_real
 from .._core.engines import dtypes
 from ._following import as_array, deliver, follows, together
 
@@ -125,7 +126,7 @@ def isscalar(element: Any) -> bool:
 
 def _window(name: str, count: Any, *shape: float) -> Array:
     # How many points there are is a shape, and these are constants.
-    return ua.asarray(getattr(numpy, name)(float(count) if isinstance(count, Array) else count, *shape))
+    return ua.asarray(getattr(numpy, name)(as_real(count, "M") if isinstance(count, Array) else count, *shape))
 
 
 @follows(numpy.bartlett)
@@ -155,4 +156,4 @@ def hanning(M: Any) -> Array:  # noqa: N803
 @follows(numpy.kaiser)
 def kaiser(M: Any, beta: Any) -> Array:  # noqa: N803
     """Return the Kaiser window, whose shape is ``beta``."""
-    return _window("kaiser", M, float(beta))
+    return _window("kaiser", M, as_real(beta, "beta of kaiser()"))

@@ -6,10 +6,11 @@ from typing import Any
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.numbers import as_real
 from .._core.arrays.weak import WeakFloat
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
-from .._core.values.arguments import as_real, shown
+from .._core.values.arguments import shown
 from ..container.container import Container
 from ..errors import DtypeError, ShapeError, StructureError
 

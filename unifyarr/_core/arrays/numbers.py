@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ShapeError
+from ...errors import ShapeError, TraceError
 from ..engines import dtypes
 from ..engines.dtypes import DType
 from ..engines.tracing import capture
+from ..values.arguments import shown
 from ..values.records import Record
 from . import convert
 from .array import Array
@@ -60,6 +61,18 @@ def as_known_number(value: Any, what: str) -> Any:
     """Return what was passed for a number as a Python number, for what isn't differentiated by it."""
     number = as_number(value, what)
     return to_host(number.value, what).item() if number.stays else number.value
+
+
+def as_real(given: Any, what: str) -> float:
+    """Return a real number, or a 0-d array of one, as a ``float``, for what isn't differentiated by it."""
+    if convert.backend_of(given) is not None:
+        given = as_known_number(given, what)
+    try:
+        return float(given)
+    except (TraceError, OverflowError):
+        raise
+    except Exception as error:
+        raise TypeError(f"{what} is a real number, not {shown(given)}") from error
 
 
 def _check_0d(name: str, shape: tuple[int, ...]) -> None:

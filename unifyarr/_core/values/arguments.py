@@ -62,16 +62,6 @@ def for_axes(given: Any, axes: int) -> tuple[Any, ...]:
     return tuple(islice(given, MOST_AXES + 1)) if several else (given,) * axes
 
 
-def as_real(given: Any, what: str) -> float:
-    """Return a real number, or a 0-d array of one, as a ``float``."""
-    try:
-        return float(given)
-    except (TraceError, OverflowError):
-        raise
-    except Exception as error:
-        raise TypeError(f"{what} is a real number, not {shown(given)}") from error
-
-
 def check_callable(function: object, what: str) -> None:
     """Raise ``TypeError`` unless it can be called."""
     if not callable(function):

@@ -10,6 +10,7 @@ from numpy.linalg import LinAlgError
 from ... import functions as ua
 from ... import linalg as own
 from ..._core.arrays.array import Array
+from ..._core.arrays.numbers import as_real
 from .._following import NO_VALUE, as_array, follows, together
 from ._checking import matrices
 from ._factoring import svd
@@ -64,5 +65,5 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Array, Array, Array, Array
     a, b = together(a, b)
     if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise LinAlgError(f"lstsq() takes shapes (M, N) and (M,) or (M, K), not {a.shape} and {b.shape}")
-    solution, residuals, rank, values = own.lstsq(a, b, rcond=None if rcond is None else float(rcond))
+    solution, residuals, rank, values = own.lstsq(a, b, rcond=None if rcond is None else as_real(rcond, "rcond"))
     return solution, residuals, ua.astype(rank, "int32"), values

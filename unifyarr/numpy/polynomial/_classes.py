@@ -31,7 +31,7 @@ class _OnArrays:
 
     def linspace(self, n: int = 100, domain: Any = None) -> tuple[Array, Array]:
         first, last = self.domain if domain is None else domain  # type: ignore[attr-defined]
-        x = ua.linspace(float(first), float(last), n)
+        x = ua.linspace(first, last, n)
         return x, self(x)
 
 
