@@ -11,7 +11,7 @@ from .._core.modes.transforming import Scope
 from ..errors import LostDerivativeError
 from .kernels import kernels_of, on_copy
 from .kinds import WRITERS
-from .record import Entry, Taped, entry_of, is_floating, parents_of
+from .record import NOTHING, Entry, Taped, entry_of, is_floating, parents_of
 from .rule import CONSTANT, MISSING, RULES
 
 # What a kernel of a trace is told of its result, beside its own arguments.
@@ -28,13 +28,14 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
     k = kernels_of(base)
 
     def taped(*natives: Any, out: Any = None, **static: Any) -> Any:
-        values = [native.value for native in natives]
+        values = (natives[0].value,) if len(natives) == 1 else [native.value for native in natives]
         found = kernel(*values, **static)
-        if found is NotImplemented:
-            return found
+        if type(found) is not own:
+            if found is NotImplemented:
+                return found
+            if type(found) is not tuple:
+                found = as_native(found)
         several = type(found) is tuple
-        if not several and type(found) is not own:
-            found = as_native(found)
         entry = None
         if has_derivative:
             for native in natives:
@@ -71,64 +72,114 @@ class ShortWays:
     """Elementwise functions of arrays of a record and of numbers, by the fast paths of the backend of the values."""
 
     def __init__(self, tape: Any) -> None:
-        self._tape = tape
-        self._k, self._own, self._as_native = tape.k, tape.base.native_type, tape.base.as_native
-        self._trace = tape.base.trace
-        self._known: dict[str, tuple[Any, ...]] = {}
+        self._tape, self._known = tape, dict[str, Callable[..., Any]]()
+        # Arrays of an engine that writes in place are marked with no trace.
+        self._trace = None if tape.base.mutable else tape.base.trace
 
     def call(self, scope: Scope, name: str, *operands: Any) -> Any:
         """Return the array that a function gives, ``NotImplemented`` to leave the call to the general path."""
-        tape = self._tape
-        values: list[Any] = []
-        parents: list[tuple[Entry, int] | None] = []
-        number, is_active = 0, False
-        for x in operands:
-            if type(x) is Array:
-                inside = x if x._backend is tape else scope.known(x)
-                if inside is None:
-                    return NotImplemented
-                native = inside._native
-                values.append(native.value)
-                if native.entry is None:
-                    parents.append(None)
-                else:
-                    parents.append((native.entry, native.output))
-                    is_active = True
-            elif type(x) is float or type(x) is int:
-                parents.append(None)
-                values.append(x)
-                number = len(values)
-            else:
+        way = self._known.get(name)
+        if way is None:
+            way = self._known[name] = (self._unary if len(operands) == 1 else self._binary)(name)
+        return way(scope, *operands)
+
+    def _unary(self, name: str) -> Callable[..., Any]:
+        tape, k = self._tape, self._tape.k
+        rule, made, like = RULES.get(name), self._made, k.like
+        compute = self._path("", name)
+        keeps, keeps_out = rule is None or rule.keeps(0), rule is None or rule.keeps("out")
+
+        def unary(scope: Scope, x: Any) -> Any:
+            if type(x) is not Array:
                 return NotImplemented
-        ways = self._known.get(name) or self._look(name)
-        try:
-            found = ways[number](*values)
-        except Exception:
-            # The general path says what is wrong.
-            return NotImplemented
-        if type(found) is not self._own:
+            if x._backend is not tape and (x := scope.known(x)) is None:
+                return NotImplemented
+            native = x._native
+            value, parent = native.value, native.entry
+            found = compute(value)
             if found is NotImplemented:
                 return found
-            found = self._as_native(found)
-        rule, entry = ways[3], None
-        if is_active and rule is not None:
-            if number:
-                values[number - 1] = self._k.number(values[number - 1], values[2 - number])
-            entry = entry_of(self._k, rule, values, (found,), {}, parents)
+            entry = None
+            if parent is not None and rule is not None:
+                kept, out = value if keeps else like(value), found if keeps_out else like(found)
+                entry = Entry(rule, (kept,), (out,), NOTHING, ((parent, native.output),))
+            return made(found, entry)
+
+        return unary
+
+    def _binary(self, name: str) -> Callable[..., Any]:
+        tape, k = self._tape, self._tape.k
+        rule, made, like, number = RULES.get(name), self._made, k.like, k.number
+        plain, scalar, reflected = (self._path(form, name) for form in ("", "scalar_", "reflected_"))
+        keeps, keeps_other, keeps_out = (rule is None or rule.keeps(what) for what in (0, 1, "out"))
+
+        def binary(scope: Scope, x: Any, y: Any) -> Any:
+            first = second = None
+            if type(x) is Array:
+                if x._backend is not tape and (x := scope.known(x)) is None:
+                    return NotImplemented
+                native = x._native
+                a = native.value
+                if native.entry is not None:
+                    first = native.entry, native.output
+                if type(y) is Array:
+                    if y._backend is not tape and (y := scope.known(y)) is None:
+                        return NotImplemented
+                    native = y._native
+                    b = native.value
+                    if native.entry is not None:
+                        second = native.entry, native.output
+                    found = plain(a, b)
+                elif type(y) is float or type(y) is int:
+                    b, found = y, scalar(a, y)
+                else:
+                    return NotImplemented
+            elif type(y) is Array and (type(x) is float or type(x) is int):
+                if y._backend is not tape and (y := scope.known(y)) is None:
+                    return NotImplemented
+                native = y._native
+                a, b = x, native.value
+                if native.entry is not None:
+                    second = native.entry, native.output
+                found = reflected(b, x)
+            else:
+                return NotImplemented
+            if found is NotImplemented:
+                return found
+            entry = None
+            if rule is not None and (first is not None or second is not None):
+                if type(y) is not Array:
+                    b = number(y, a)
+                elif type(x) is not Array:
+                    a = number(x, b)
+                kept = a if keeps else like(a), b if keeps_other else like(b)
+                out = found if keeps_out else like(found)
+                entry = Entry(rule, kept, (out,), NOTHING, (first, second))
+            return made(found, entry)
+
+        return binary
+
+    def _path(self, form: str, name: str) -> Callable[..., Any]:
+        # What computes with values, ``NotImplemented`` where the general path has to say what is wrong.
+        base = self._tape.base
+        path = getattr(base, f"fast_{form}{name}", declines)
+        if path is declines or (name not in RULES and name not in CONSTANT):
+            return declines
+        own, as_native = base.native_type, base.as_native
+
+        def computed(*values: Any) -> Any:
+            try:
+                found = path(*values)
+            except Exception:
+                return NotImplemented
+            return found if type(found) is own or found is NotImplemented else as_native(found)
+
+        return computed
+
+    def _made(self, value: Any, entry: Entry | None) -> Array:
         # As ``wrap`` does, which would ask whether a derivative is being taken.
         array = blank_array()
-        array._native, array._backend, array._base = Taped(found, entry), tape, None
-        born = self._trace()
-        if born is not None:
+        array._native, array._backend, array._base = Taped(value, entry), self._tape, None
+        if self._trace is not None and (born := self._trace()) is not None:
             array._born = born
         return array
-
-    def _look(self, name: str) -> tuple[Any, ...]:
-        # Of arrays alone, of a number before an array, of a number behind it, and the rule.
-        rule, forms = RULES.get(name), ("", "reflected_", "scalar_")
-        if rule is None and name not in CONSTANT:
-            ways = [declines] * 3
-        else:
-            ways = [getattr(self._tape.base, f"fast_{form}{name}", declines) for form in forms]
-        found = self._known[name] = (*ways, rule)
-        return found

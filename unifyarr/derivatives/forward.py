@@ -63,7 +63,12 @@ def _pushed(
         return list(entry.rule.pushed(kernels_of(batch), tangents, *map(batch.enter, arguments)))
     zeros = [k.full(0, each) for each in outputs]
     leaves, cotangents = tape.leaves(zeros)
-    given = entry.cotangents(recorded, cotangents, tape.entered(arguments), tape.entered(outputs))
+    given = entry.cotangents(
+        recorded,
+        cotangents if entry.several else cotangents[0],
+        tape.entered(arguments),
+        tape.entered(outputs),
+    )
     pairs = []
     for operand, cotangent, tangent in zip(arguments, given, tangents, strict=True):
         if cotangent is not None and tangent is not None:

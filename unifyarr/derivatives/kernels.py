@@ -37,9 +37,10 @@ class Kernels:
         # Python numbers as natives. They are made anew where natives end with a trace.
         self._numbers: dict[Any, Any] = {}
         self._keeps = not handle.records and handle.around is handle
-        # The class of an engine's arrays, which have a shape and a dtype that are compared at once.
-        self._own = handle.native_type if self._keeps else None
+        # The class of an engine's arrays, which have a shape, a dtype and a device that are compared at once.
+        self.own = handle.native_type if self._keeps and handle.has_shapes else None
         self._likes: dict[Any, Like] = {}
+        self._broadcasting = handle.kernels.get("broadcast_to") or self._lacking("broadcast_to")
         # All at once: attributes of a class with ``__getattr__`` take Python several times as long.
         for name in known_kernels() | handle.kernels.keys():
             if not hasattr(Kernels, name):
@@ -80,20 +81,29 @@ class Kernels:
         own, as_native = handle.native_type, handle.as_native
         plain, scalar, reflected = forms
 
-        def call(*operands: Any) -> Any:
+        def unary(x: Any) -> Any:
             try:
-                if type(operands[-1]) is own:
-                    found = plain(*operands) if type(operands[0]) is own else reflected(operands[1], operands[0])
-                else:
-                    found = scalar(*operands)
+                found = plain(x)
             except Exception:
                 # The general path says what is wrong.
-                return general(*operands)
+                return general(x)
             if type(found) is own:
                 return found
-            return general(*operands) if found is NotImplemented else as_native(found)
+            return general(x) if found is NotImplemented else as_native(found)
 
-        return call
+        def binary(x: Any, y: Any) -> Any:
+            try:
+                if type(y) is own:
+                    found = plain(x, y) if type(x) is own else reflected(y, x)
+                else:
+                    found = scalar(x, y)
+            except Exception:
+                return general(x, y)
+            if type(found) is own:
+                return found
+            return general(x, y) if found is NotImplemented else as_native(found)
+
+        return unary if ufunc.nin == 1 else binary
 
     def _casting(self, name: str, ufunc: np.ufunc) -> Callable[..., Any]:
         kernel, handle = self.handle.kernel(name), self.handle
@@ -141,22 +151,22 @@ class Kernels:
 
     def like(self, x: Any) -> Any:
         """Return what stands for a native of which only the shape and the dtype are needed."""
+        if type(x) is self.own:
+            # Nothing writes it, so that all of one type share one.
+            key = x.shape, x.dtype, x.device
+            found = self._likes.get(key)
+            if found is None:
+                if len(self._likes) >= MOST_NUMBERS:
+                    self._likes.clear()
+                found = self._likes[key] = Like(self._shape(x), self._dtype(x), self.handle.device(x))
+            return found
         if type(x) is Like:
             return x
         shape = self._shape(x)
         if type(shape) is PartialShape:
             # Lengths that only values decide are known by an array alone.
             return x
-        key = shape, self._dtype(x), self.handle.device(x)
-        if type(x) is not self._own:
-            return Like(*key)
-        # Nothing writes it, so that all of one type share one.
-        found = self._likes.get(key)
-        if found is None:
-            if len(self._likes) >= MOST_NUMBERS:
-                self._likes.clear()
-            found = self._likes[key] = Like(*key)
-        return found
+        return Like(shape, self._dtype(x), self.handle.device(x))
 
     # -- choices ------------------------------------------------------------------------------------------------------
 
@@ -180,11 +190,15 @@ class Kernels:
 
     def number(self, value: complex, like: Any) -> Any:
         """Return a 0-d native of a number, of an array's dtype where that holds it, and on its device."""
-        dtype, device = _computing(self.dtype(like)), self._device(like)
+        if type(like) is self.own or type(like) is Like:
+            dtype, device = like.dtype, like.device
+        else:
+            dtype, device = self._dtype(like), self.handle.device(like)
         # The two zeros are equal.
         key = value if value and type(value) is not complex else repr(value), type(value), dtype, device
         found = self._numbers.get(key)
         if found is None:
+            dtype = _computing(self.dtype(like))
             wider = type(value) is complex and dtype.kind != "c"
             values = np.asarray(value, np.result_type(dtype, np.complex64) if wider else dtype)
             found = self.array(values, like)
@@ -272,14 +286,17 @@ class Kernels:
 
     def expanded(self, g: Any, axis: Sequence[int], keepdims: bool, like: Any) -> Any:
         """Return the cotangent of a reduction, or its result, broadcast to the shape of what was reduced."""
-        if not keepdims and self.shape(g):
+        shape = self._shape(g)
+        if not keepdims and shape:
             lengths = enumerate(tuple.__iter__(self.shape(like)))
             g = self.reshape(g, shape_of([1 if place in axis else length for place, length in lengths]))
+        elif type(like) is Like and shape != like.shape:
+            return self._broadcasting(g, shape=like.shape)
         return self.spread(g, like)
 
     def fitted(self, g: Any, like: Any) -> Any:
         """Return a cotangent in the shape and dtype of an operand, which was broadcast and cast."""
-        if type(g) is self._own and g.dtype is like.dtype and g.shape == like.shape:
+        if type(g) is self.own and g.dtype is like.dtype and g.shape == like.shape:
             return g
         wanted, dtype = (like.shape, like.dtype) if type(like) is Like else (self._shape(like), self._dtype(like))
         shape = self._shape(g)

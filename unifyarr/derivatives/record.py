@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from .rule import Rule
 _numbers = itertools.count()
 # The kinds of floating-point and complex numbers; NumPy knows bfloat16 as one of its own.
 _FLOATING = frozenset("fcV")
+# The static arguments of calls that have none.
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class NotInline(Exception):
@@ -50,22 +53,24 @@ class Entry:
         rule: Rule | None = None,
         arguments: Sequence[Any] = (),
         outputs: Sequence[Any] = (),
-        static: dict[str, Any] | None = None,
+        static: Mapping[str, Any] = NOTHING,
         parents: Sequence[tuple[Entry, int] | None] = (),
         several: bool = False,
     ) -> None:
         self.rule, self.arguments, self.outputs, self.static, self.parents = rule, arguments, outputs, static, parents
         self.several, self.number = several, next(_numbers)
 
-    def cotangents(self, k: Kernels, found: Sequence[Any], arguments: Sequence[Any], outputs: Sequence[Any]) -> Any:
-        """Return the cotangents of the operands that have an entry, by the rule; ``found`` are those of the outputs."""
-        needs = [parent is not None for parent in self.parents]
+    def cotangents(self, k: Kernels, g: Any, arguments: Sequence[Any], outputs: Sequence[Any]) -> Any:
+        """Return the cotangents of the operands that have an entry, by the rule.
+
+        ``g`` is that of the output, or there are those of ``several`` outputs.
+        """
         of_all = self.rule.of_all  # type: ignore[union-attr]
         if of_all is None:
             raise NotInline
         if self.several:
-            return of_all(k, needs, tuple(found), tuple(outputs), *arguments, **self.static)  # type: ignore[arg-type]
-        return of_all(k, needs, found[0], outputs[0], *arguments, **self.static)  # type: ignore[arg-type]
+            return of_all(k, self.parents, tuple(g), tuple(outputs), *arguments, **self.static)
+        return of_all(k, self.parents, g, outputs[0], *arguments, **self.static)
 
 
 class Taped:
@@ -116,7 +121,7 @@ def entry_of(
     rule: Rule,
     values: Sequence[Any],
     outputs: Sequence[Any],
-    static: dict[str, Any],
+    static: Mapping[str, Any],
     parents: Sequence[tuple[Entry, int] | None],
     several: bool = False,
 ) -> Entry:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .kernels import Kernels
 from .kinds import Like
-from .record import outlived
+from .record import outlived, parents_of
 from .rule import Into, Outside, settled
 
 if TYPE_CHECKING:
@@ -42,69 +42,60 @@ def pull(
 
     totals: Totals = {}
     waiting: list[tuple[int, Entry]] = []
-    for result, cotangent in cotangents:
-        if result.entry is not None:
-            _meet(k, writers, totals, waiting, [(result.entry, result.output)], [cotangent], [cotangent])
-    while waiting:
+    own = k.own
+    parents: Sequence[tuple[Entry, int] | None] = parents_of([result for result, _ in cotangents])
+    given: Sequence[Any] = [cotangent for _, cotangent in cotangents]
+    arguments = given
+    while True:
+        # The cotangents of operands are added to those of the outputs that they are.
+        for parent, cotangent, like in zip(parents, given, arguments, strict=True):
+            if parent is None or cotangent is None:
+                continue
+            entry, output = parent
+            kind = type(cotangent)
+            found = totals.get(entry)
+            if found is None:
+                found = totals[entry] = {}
+                if entry.rule is not None:
+                    heappush(waiting, (-entry.number, entry))
+            elif output in found:
+                found[output] = _added(k, writers, *found.pop(output), cotangent, like)
+                continue
+            if kind is Into:
+                found[output] = _added(k, writers, None, True, cotangent, like)
+            elif kind is own and cotangent.dtype is like.dtype and cotangent.shape == like.shape:
+                found[output] = cotangent, False
+            else:
+                found[output] = cotangent if kind is Outside else k.fitted(cotangent, like), False
+        # What a call kept ends before the next one is walked.
+        cotangent = like = found = given = arguments = outputs = g = None
+        if not waiting:
+            break
         _, entry = heappop(waiting)
-        arguments, outputs = entry.arguments, entry.outputs
+        arguments, outputs, parents = entry.arguments, entry.outputs, entry.parents
         if not outputs:
             # Another derivative has walked this record, and has let go of it.
             raise outlived()
-        if lift is not None:
-            arguments, outputs = lifted(arguments), lifted(outputs)
-        _walk(k, writers, totals, waiting, entry, arguments, outputs)
-        del arguments, outputs
         if once:
             entry.arguments = entry.outputs = ()
-    if not totals.keys() <= set(leaves):
+        if lift is not None:
+            arguments, outputs = lifted(arguments), lifted(outputs)
+        found = totals.pop(entry)
+        if entry.several:
+            g = [settled(k, found[place][0]) if place in found else None for place in range(len(outputs))]
+        else:
+            g = found[0][0]
+            if type(g) is Outside:
+                g = g.fill(k)
+        given = entry.cotangents(k, g, arguments, outputs)
+    gradients = [totals.pop(leaf, None) for leaf in leaves]
+    if totals:
         # There's a leaf of another record.
         raise outlived()
     return [
-        _own(k, *totals[leaf][0]) if leaf in totals else k.zeros(value)
-        for leaf, value in zip(leaves, lifted(values), strict=True)
+        k.zeros(value) if found is None else _own(k, *found[0])
+        for found, value in zip(gradients, lifted(values), strict=True)
     ]
-
-
-def _walk(
-    k: Kernels,
-    writers: Kernels,
-    totals: Totals,
-    waiting: list[tuple[int, Entry]],
-    entry: Entry,
-    arguments: Sequence[Any],
-    outputs: Sequence[Any],
-) -> None:
-    # What is here ends with the call, before the next entry is walked.
-    found = totals.pop(entry)
-    cotangents = [settled(k, found[place][0]) if place in found else None for place in range(len(outputs))]
-    given = entry.cotangents(k, cotangents, arguments, outputs)
-    _meet(k, writers, totals, waiting, entry.parents, given, arguments)
-
-
-def _meet(
-    k: Kernels,
-    writers: Kernels,
-    totals: Totals,
-    waiting: list[tuple[int, Entry]],
-    parents: Sequence[tuple[Entry, int] | None],
-    cotangents: Sequence[Any],
-    likes: Sequence[Any],
-) -> None:
-    # Add the cotangents of operands to those of the outputs that they are.
-    for parent, cotangent, like in zip(parents, cotangents, likes, strict=True):
-        if parent is None or cotangent is None:
-            continue
-        entry, output = parent
-        found = totals.get(entry)
-        if found is None:
-            found = totals[entry] = {}
-            if entry.rule is not None:
-                heappush(waiting, (-entry.number, entry))
-        if output in found or type(cotangent) is Into:
-            found[output] = _added(k, writers, *found.pop(output, (None, True)), cotangent, like)
-        else:
-            found[output] = cotangent if type(cotangent) is Outside else k.fitted(cotangent, like), False
 
 
 def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: Any, like: Any) -> tuple[Any, bool]:

@@ -14,7 +14,7 @@ from .._core.values.records import Record
 
 # (k, g, out, *operands, **static) → the cotangent of one operand, natives all.
 OfOne = Callable[..., Any]
-# (k, needs, g, out, *operands, **static) → a cotangent, or None, for each operand.
+# (k, needs, g, out, *operands, **static) → a cotangent, or None, for each operand. What is wanted is true in ``needs``.
 OfAll = Callable[..., Sequence[Any]]
 
 
@@ -30,6 +30,10 @@ class Rule(Record):
     of_all: OfAll | None
     uses: frozenset[int | str] | None
     pushed: Callable[..., Sequence[Any]] | None = None
+
+    def keeps(self, what: int | str) -> bool:
+        """Return whether an operand, or the result, is kept with its values."""
+        return self.uses is None or what in self.uses
 
 
 # What has a derivative, by the kernel's name.
@@ -49,11 +53,18 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
     ``function(k, g, out, *operands, **static)`` with natives and the kernel's static arguments, and returns a native or
     an ``Into``. What it returns may be broader than the operand, or of a wider dtype: then it's summed and cast.
     """
-    first, further = of_each[0], repeat(of_each[-1])
+    first, second, further = of_each[0], of_each[min(1, len(of_each) - 1)], repeat(of_each[-1])
 
-    def of_all(k: Any, needs: Sequence[bool], g: Any, out: Any, /, *operands: Any, **static: Any) -> list[Any]:
+    def of_all(k: Any, needs: Sequence[object], g: Any, out: Any, /, *operands: Any, **static: Any) -> Sequence[Any]:
+        # What most calls are of, at once.
         if len(needs) == 1:
-            return [None if first is None else first(k, g, out, *operands, **static)]
+            return (None if first is None else first(k, g, out, *operands, **static),)
+        if len(needs) == 2:
+            one, other = needs
+            return (
+                None if first is None or not one else first(k, g, out, *operands, **static),
+                None if second is None or not other else second(k, g, out, *operands, **static),
+            )
         return [
             function(k, g, out, *operands, **static) if needed and function is not None else None
             for needed, function in zip(needs, chain(of_each, further), strict=False)
@@ -65,7 +76,7 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
 def joint_rule(name: str, uses: Iterable[int | str] | None = None) -> Callable[[OfAll], OfAll]:
     """Give a kernel's rule as one function: ``function(k, needs, g, out, *operands, **static)``.
 
-    ``needs`` says for each operand whether its cotangent is wanted. For a kernel of several results ``g`` and ``out``
+    ``needs`` says for each operand whether its cotangent is wanted: something true or something false. For a kernel of several results ``g`` and ``out``
     are tuples, with ``None`` in ``g`` for a result that nothing depends on.
     """
 

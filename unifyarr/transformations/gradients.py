@@ -143,7 +143,7 @@ def _value_and_gradient(
 
     def found(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
         numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
-        results, others, pullback = run.handle.vjp(run, [run.native(x) for x in run.arrays()], True)
+        results, others, pullback = run.handle.vjp(run, run.natives(), True)
         gradients = pullback([run.one(results[0])])
         arrays = run.outside([*results, *gradients] if with_value else gradients)
         value = arrays.pop(0) if with_value else None
@@ -197,7 +197,7 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str |
 def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, backend: str | None) -> tuple[Any, ...]:
     numbers = range(len(primals))
     run = prepared_for(function, primals, {}, numbers, has_aux=has_aux, backend=backend, keeps=True)
-    results, others, gradients = run.handle.vjp(run, [run.native(x) for x in run.arrays()], False)
+    results, others, gradients = run.handle.vjp(run, run.natives(), False)
     arrays = run.outside(results)
     aux = run.finish(others)
 

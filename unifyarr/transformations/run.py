@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import functions
-from .._core.arrays.array import Array, wrap
+from .._core.arrays.array import Array, marked, wrap
 from .._core.arrays.convert import backend_of
 from .._core.arrays.overlap import overlapping
 from .._core.arrays.ownership import read
@@ -19,7 +19,7 @@ from .._core.engines.dtypes import SCALARS
 from .._core.engines.handle import Handle
 from .._core.engines.natives import mismatch
 from .._core.engines.registry import load
-from .._core.engines.tracing import capture, goes_on, inside, run_of, running
+from .._core.engines.tracing import Running, capture, goes_on, inside, mode, run_of, running
 from .._core.modes.transforming import InsideHandle, Scope, inside_of, value_around
 from .._core.values.arguments import check_callable, shown
 from .._core.writing.inplace import as_target, assign, check_target
@@ -44,6 +44,8 @@ ENGINES = ("torch", "jax")
 
 
 Transformation = TypeVar("Transformation", bound=Callable[..., Any])
+
+_ARRAYS = frozenset({Array})
 
 
 def recorded(transformation: Transformation, name: str | None = None, inline: bool = True) -> Transformation:
@@ -86,8 +88,8 @@ def engine_for(backend: Handle, name: str | None) -> str | None:
 
 def graph_trace() -> Any:
     """Return the running trace if it's that of a graph, else ``None``."""
-    trace = running()
-    return None if isinstance(trace, Scope) else trace
+    found = mode.get()
+    return None if found is None or isinstance(found.trace, Scope) else found.trace
 
 
 def from_values(values: np.ndarray, like: Array) -> Any:
@@ -127,10 +129,13 @@ class TransformedCall:
         check_callable(function, "a transformation")
         self._function, self._has_aux, self._check = function, has_aux, check
         self._keeps, self._batch = keeps, batch
-        leaves, self._spec = flatten((tuple(args), kwargs))
-        if running() is not None:
+        # Arrays alone need no tree.
+        self._is_flat = not kwargs and _ARRAYS.issuperset(map(type, args))
+        leaves, self._spec = (list(args), _flat(len(args))) if self._is_flat else flatten((tuple(args), kwargs))
+        scope = running()
+        if scope is not None:
             leaves = [capture(x) if isinstance(x, Array) else x for x in leaves]
-        self.given, self._backend, self.handle = _backends(leaves, backend, batch)
+        self.given, self._backend, self.handle = _backends(leaves, scope, backend, batch)
         # What the values are natives of, if not of an engine.
         self._home = run_of(self.handle.around) if keeps else None
         # The places of the leaves of each argument, and the structure of each.
@@ -153,6 +158,11 @@ class TransformedCall:
         """Return the arrays for which the transformation passes natives."""
         return [self.leaves[place] for place in self.places]
 
+    def natives(self) -> list[Any]:
+        """Return the natives that the transformation takes."""
+        leaves, handle, keeps = self.leaves, self.handle, self._keeps
+        return [value_around(leaves[place], handle, keeps=keeps) for place in self.places]
+
     def native(self, x: Array) -> Any:
         """Return the value of an array as a native that the transformation takes."""
         return value_around(x, self.handle, keeps=self._keeps)
@@ -166,21 +176,23 @@ class TransformedCall:
     def __call__(self, *natives: Any) -> tuple[list[Any], list[Any]]:
         """Call the function; return its results and its other outputs: auxiliary ones, and the written values."""
         scope = Scope(self._backend, self.handle, keeps=self._keeps)
-        with scope.running():
-            given, handle = dict(zip(self.places, natives, strict=True)), self.handle
+        with scope:
+            given, handle, mark = dict(zip(self.places, natives, strict=True)), self.handle, scope.mark
             values = list(self.leaves)
             inside: list[tuple[int, Array, Any]] = []
             for place, x in enumerate(values):
                 if isinstance(x, Array):
                     native = given[place] if place in given else self._entered(x)
-                    values[place] = array = wrap(native, handle)
+                    values[place] = array = marked(native, handle, mark)
                     inside.append((place, array, native))
-            args, kwargs = unflatten(self._spec, values)
+            args, kwargs = (values, {}) if self._is_flat else unflatten(self._spec, values)
             result, aux = self._parts(self._function(*args, **kwargs))
             results, others = self._read_result(result, scope), self._read_aux(aux, scope)
             written = {place: array._native for place, array, before in inside if array._native is not before}
-            captured = scope.written()
-            self._met = [each.array for each in scope.captured]
+            captured: list[tuple[Array, Any]] = []
+            if scope.captured:
+                captured = scope.written()
+                self._met = [each.array for each in scope.captured]
         if self._batch and (captured or not written.keys() <= given.keys()):
             raise TracedMutationError(
                 f"{'an array from outside' if captured else 'an argument that has no mapped axis'} is written inside "
@@ -294,6 +306,12 @@ class TransformedCall:
         return found.get(places.start) if argument is None else unflatten(argument, [found.get(x) for x in places])
 
 
+@functools.cache
+def _flat(count: int) -> Any:
+    """Return the structure of a number of arguments that are arrays."""
+    return flatten(((0,) * count, {}))[1]
+
+
 # Structures of arguments come from functions that are called again and again.
 @functools.lru_cache(maxsize=256)
 def _arguments(spec: Any) -> tuple[list[range], list[Any]]:
@@ -332,16 +350,18 @@ def _native_outside(native: Any, given: Handle, handle: Handle) -> Any:
     return given.copy(native) if given.mutable and given.is_read_only(native) else native
 
 
-def _backends(leaves: Sequence[Any], name: str | None, batch: bool) -> tuple[Handle, Handle, InsideHandle]:
+def _backends(
+    leaves: Sequence[Any], scope: Running | None, name: str | None, batch: bool
+) -> tuple[Handle, Handle, InsideHandle]:
     """Return the backend of the results, the backend of the arrays outside, and its stand-in inside."""
     if name is not None and not isinstance(name, str):
         raise TypeError(f"backend is the name of a backend, not {shown(name)}")
-    scope = running()
     found: dict[str, Handle] = {}
+    last = None
     for x in leaves:
         backend = x._backend if type(x) is Array else backend_of(x)
-        if backend is not None:
-            found[backend.name] = backend
+        if backend is not None and backend is not last:
+            found[backend.name] = last = backend
     if isinstance(scope, Scope) and scope.handle.around is not scope.handle:
         if name is not None:
             raise BackendMismatchError(

@@ -246,6 +246,15 @@ def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
     return array
 
 
+def marked(native: Any, backend: Handle, trace: object) -> Array:
+    """Return an array that holds ``native``, of a trace that is known: ``None`` if none runs."""
+    array = blank_array()
+    array._native, array._backend, array._base = native, backend, None
+    if trace is not None:
+        array._born = trace
+    return array
+
+
 def owner(array: Array) -> Array:
     """Return the array whose memory ``array`` is a view of: itself if it's none."""
     return array if array._base is None else array._base

@@ -94,18 +94,22 @@ class Scope(Capturing):
     def __init__(self, backend: Handle, handle: InsideHandle, *, keeps: bool) -> None:
         super().__init__(backend, handle)
         self._keeps = keeps
-        self._token: object = None
+        # What arrays made inside are marked with.
+        self.mark: object = None
+        # A record or a batch, whose natives aren't the engine's.
+        self._is_within = handle.around is not handle
         self._end: Callable[[], None]
 
     def is_inside(self, x: Array) -> bool:
         """Return whether an array was made inside, or in a transformation of the user's own that runs inside it."""
         if x._backend is not self.handle:
             return False
-        if self.handle.around is not self.handle:
+        root = x if type(x) is Array else root_of(x)
+        if self._is_within:
             # A record in this one has another backend. Shortcuts of calls leave their results unmarked.
-            return getattr(root_of(x), "_born", self._token) is self._token
-        born = getattr(root_of(x), "_born", None)
-        return born is self._token or born is self.handle.trace()
+            return getattr(root, "_born", self.mark) is self.mark
+        born = getattr(root, "_born", None)
+        return born is self.mark or born is self.handle.trace()
 
     def known(self, x: Array) -> Array | None:
         """Return the stand-in of an array that was captured, ``None`` of any other, and of a view that's a recipe."""
@@ -120,15 +124,15 @@ class Scope(Capturing):
         """Return a new array with the value of an array from outside."""
         native = self.value(x)
         # A transformation of the user's own inside this one keeps what it makes, and may not write what is outside.
-        if self.handle.trace() is not self._token:
+        if self.handle.trace() is not self.mark:
             return self.standing_for(x, native, getattr(x, "_born", None))
-        stand_in = self.standing_for(x, native, self._token)
+        stand_in = self.standing_for(x, native, self.mark)
         self.captured.append(Captured(x, stand_in, native))
         return stand_in
 
     def value(self, x: Array) -> Any:
         """Return the value of an array from outside as a native inside."""
-        if x._backend is self.handle and self.handle.around is not self.handle:
+        if x._backend is self.handle and self._is_within:
             raise outlived_batch()
         native = value_around(x, self.handle, keeps=self._keeps)
         return native if x._backend is self.handle else self.handle.enter(native)
@@ -139,7 +143,7 @@ class Scope(Capturing):
 
     def __enter__(self) -> None:
         self._outer, self._end = begin(self)
-        self._token = self.handle.trace()
+        self.mark = self.handle.trace()
 
     def __exit__(self, *_: object) -> None:
         self.forget()
@@ -165,9 +169,10 @@ def value_around(x: Array, handle: InsideHandle, *, keeps: bool) -> Any:
     if given.mutable:
         # Nothing uses up its memory.
         unrepeatable()
+        native = given.read(x._native)
     else:
         hand_out(x)
-    native = read(x)
+        native = read(x)
     if given.name != handle.name:
         return handle.from_numpy(given.to_numpy(native), copy=keeps)
     return given.copy(native) if keeps and given.mutable else native
