@@ -24,14 +24,12 @@ class Leaves:
     def __init__(self, nest: Any, what: str) -> None:
         self.what = what
         self.tree = nest if isinstance(nest, (Array, Container)) else _as_container(nest, what)
-        if isinstance(self.tree, Array):
-            self.arrays, self.paths = [self.tree], [""]
-        else:
-            self.arrays, self.paths = self.tree.leaves(), self.tree.paths()
+        self.arrays: list[Array] = [self.tree] if isinstance(self.tree, Array) else self.tree.leaves()
 
     def name(self, place: int) -> str:
         """Return what an error calls a leaf."""
-        return f"{self.paths[place]!r} of {self.what}" if self.paths[place] else self.what
+        path = "" if isinstance(self.tree, Array) else self.tree.paths()[place]
+        return f"{path!r} of {self.what}" if path else self.what
 
     def check_floating(self) -> None:
         """Raise unless all leaves are of floating-point or complex numbers."""

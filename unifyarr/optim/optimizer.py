@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.calling.mapping import updated_at_once
 from .._core.engines import dtypes
 from .._core.engines.dtypes import DType
 from ..container.container import Container
@@ -135,12 +136,12 @@ class Optimizer:
             dtype = working_dtype(x.dtype)
             if dtype not in cast:
                 cast[dtype] = tuple(_as_dtype(each, dtypes.real_of(dtype)) for each in numbers)
-            slope = ua.astype(slope, dtype, copy=False)
+            slope = _as_dtype(slope, dtype)
             if dtypes.rank(dtype) == 3:
                 # The gradient of a real function is the conjugate of the direction in which it rises.
                 slope = ua.conj(slope)
-            columns.append(self.formula(ua.astype(x, dtype, copy=False), slope, *parts, *cast[dtype]))
-        self._write(leaves, state, steps, columns)
+            columns.append(self.formula(_as_dtype(x, dtype), slope, *parts, *cast[dtype]))
+        self._write(leaves, state, kept, steps, columns)
 
     def _kept(self, leaves: Leaves, state: Any) -> list[Leaves]:
         """Return the leaves of what the state keeps, checked."""
@@ -161,10 +162,20 @@ class Optimizer:
                     )
         return kept
 
-    def _write(self, leaves: Leaves, state: Container, steps: Array, columns: Sequence[tuple[Array, ...]]) -> None:
+    def _write(
+        self,
+        leaves: Leaves,
+        state: Container,
+        parts: Sequence[Leaves],
+        steps: Array,
+        columns: Sequence[tuple[Array, ...]],
+    ) -> None:
         """Write the new parameters and what is kept of them, all or none."""
         new = [list(each) for each in zip(*columns, strict=True)] or [[] for _ in range(1 + len(self.slots))]
-        moved = [ua.astype(x, old.dtype, copy=False) for x, old in zip(new[0], leaves.arrays, strict=True)]
+        moved = [_as_dtype(x, old.dtype) for x, old in zip(new[0], leaves.arrays, strict=True)]
+        targets = [*leaves.arrays, state.steps, *(x for each in parts for x in each.arrays)]
+        if updated_at_once(targets, [*moved, steps, *(x for column in new[1:] for x in column)]):
+            return
         kept = {name: leaves.like(arrays) for name, arrays in zip(self.slots, new[1:], strict=True)}
         values: Any = Container(params=leaves.like(moved), state=Container(steps=steps, **kept))
         inplace_update(Container(params=leaves.tree, state=state), values)
@@ -176,8 +187,8 @@ def _dtype_of(x: Array, real: bool) -> DType:
 
 
 def _as_dtype(number: Any, dtype: DType) -> Any:
-    # Python's numbers take the dtype of the array beside them.
-    return ua.astype(number, dtype, copy=False) if isinstance(number, Array) else number
+    # Python's numbers take the dtype of the array beside them. A call that does nothing costs as much as one that casts.
+    return number if not isinstance(number, Array) or number.dtype is dtype else ua.astype(number, dtype, copy=False)
 
 
 def _check_dtypes(slopes: Leaves, leaves: Leaves) -> None:

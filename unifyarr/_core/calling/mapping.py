@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from ...errors import InplaceUpdateError
 from ..arrays.array import Array
 from ..arrays.nest import Nest
 from ..engines.handle import declines_write
-from ..engines.tracing import take
+from ..engines.tracing import mode, take
 from ..writing.inplace import as_target, assign_all, at, check_target, fit
 from ..writing.storing import assign_at_once
 from .invoke import store_several
@@ -190,10 +191,32 @@ def _check_targets(nest: Nest, leaves: Sequence[Array], ensure_in_backend: bool 
     return targets
 
 
+def updated_at_once(leaves: Sequence[Any], values: Sequence[Any]) -> bool:
+    """Overwrite plain arrays of an engine that writes in place by arrays of the same types, where nothing can fail.
+
+    Returns whether all are written; what isn't, the general path writes, or says why not.
+    """
+    if not leaves or mode.get() is not None or not leaves[0]._backend.mutable:
+        return False
+    backend = leaves[0]._backend
+    for x, value in zip(leaves, values, strict=True):
+        if type(x) is not Array or type(value) is not Array or not x._backend is value._backend is backend:
+            return False
+    try:
+        return assign_at_once(leaves, [value._native for value in values])
+    except InplaceUpdateError:
+        # The general path says which leaf it is.
+        return False
+
+
 def update_nest(nest: Nest, value: Any, ensure_in_backend: bool) -> None:
     """Overwrite all leaves by a value, or each by its part of a container: all of them, or none."""
-    targets = list(map(as_target, nest.leaves()))
-    values = list(map(take, _spread(value, nest, targets, "val")))
+    leaves = nest.leaves()
+    values = _spread(value, nest, leaves, "val")
+    if not ensure_in_backend and updated_at_once(leaves, values):
+        return
+    targets = list(map(as_target, leaves))
+    values = list(map(take, values))
     check_leaves(nest, ensure_in_backend)
 
     def as_native(target: Array, value: Any) -> Any:
