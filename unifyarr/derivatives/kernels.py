@@ -134,7 +134,7 @@ class Kernels:
 
     def ndim(self, x: Any) -> int:
         """Return the number of axes."""
-        return len(self.shape(x))
+        return len(x.shape if type(x) is Like else self._shape(x))
 
     def size(self, x: Any) -> int:
         """Return the number of elements."""
@@ -239,8 +239,9 @@ class Kernels:
 
     def transpose(self, x: Any) -> Any:
         """Return matrices with their rows as columns."""
-        ndim = self.ndim(x)
-        return self.permute_dims(x, (*range(ndim - 2), ndim - 1, ndim - 2))
+        ndim = len(self._shape(x))
+        axes = (1, 0) if ndim == 2 else (*range(ndim - 2), ndim - 1, ndim - 2)
+        return self.handle.kernel("permute_dims")(x, axes=axes)
 
     def broadcast_to(self, x: Any, shape: Shape) -> Any:
         """Return an array of a shape that another one broadcasts to."""

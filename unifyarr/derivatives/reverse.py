@@ -117,4 +117,4 @@ def _added(k: Kernels, writers: Kernels, total: Any, is_owned: bool, cotangent: 
 def _own(k: Kernels, value: Any, is_owned: bool) -> Any:
     value = settled(k, value)
     # The kernels' numbers are kept, and what has one element may be a view of one.
-    return k.handle.copy(value) if k.handle.mutable and not is_owned and k.size(value) == 1 else value
+    return value if is_owned or not k.handle.mutable or k.size(value) != 1 else k.handle.copy(value)

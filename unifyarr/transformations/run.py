@@ -312,6 +312,12 @@ def _flat(count: int) -> Any:
     return flatten(((0,) * count, {}))[1]
 
 
+@functools.cache
+def _is_engine(backend: Handle) -> bool:
+    # An array of another backend has outlived a derivative, a batch or a trace.
+    return backend.around is backend
+
+
 # Structures of arguments come from functions that are called again and again.
 @functools.lru_cache(maxsize=256)
 def _arguments(spec: Any) -> tuple[list[range], list[Any]]:
@@ -362,6 +368,8 @@ def _backends(
         backend = x._backend if type(x) is Array else backend_of(x)
         if backend is not None and backend is not last:
             found[backend.name] = last = backend
+    if scope is None and name is None and len(found) == 1 and last is not None and _is_engine(last):
+        return last, last, (batch_of if batch else tape_of)(last)
     if isinstance(scope, Scope) and scope.handle.around is not scope.handle:
         if name is not None:
             raise BackendMismatchError(

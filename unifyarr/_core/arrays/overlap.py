@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Question = Callable[[np.ndarray, np.ndarray], bool]
 
+_ID_OF_NONE = id(None)
+
 
 def overlap(first: Array, second: Array, ask: Question | None = None) -> bool:
     """Return whether two arrays have elements in common, so that a write to one shows in the other; ``True`` in doubt.
@@ -87,14 +89,13 @@ def _may_meet(one: Array, other: Array) -> bool:
 
 def _in_memories_of_their_own(arrays: Sequence[Array]) -> bool:
     # Most are, and addresses cost several times as much to ask for.
-    memories: set[int] = set()
-    for x in arrays:
-        backend = x._backend
-        memory = backend.block(x._native) if backend.mutable and type(x) is Array else _memory(root_of(x))
-        if memory is None or id(memory) in memories:
-            return False
-        memories.add(id(memory))
-    return True
+    if arrays and _memory(root_of(arrays[0])) is None:
+        return False
+    memories = {
+        id(x._backend.block(x._native) if type(x) is Array and x._backend.mutable else _memory(root_of(x)))
+        for x in arrays
+    }
+    return len(memories) == len(arrays) and _ID_OF_NONE not in memories
 
 
 def _extent(array: Array) -> tuple[int, int]:
