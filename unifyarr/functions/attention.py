@@ -9,7 +9,7 @@ from typing import Any
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array, as_floating, as_single
 from .._core.arrays.scratch import room
-from .._core.calling.invoke import attempt, check_result
+from .._core.calling.invoke import attempt, attempt_several, check_result
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, check_callable
@@ -23,7 +23,7 @@ from .manipulation import broadcast_to, reshape, swapaxes
 Projection = Callable[["Array"], "Array"]
 
 
-@mixed(namespace="nn", kernels=("attention", "detach"), scratch=True)
+@mixed(namespace="nn", kernels=("attention", "attention_with_sums", "detach"), scratch=True)
 def scaled_dot_product_attention(
     query: Array,
     key: Array,
@@ -115,6 +115,10 @@ def scaled_dot_product_attention(
         )
         if found is not None:
             return found
+        # What a derivative needs beside the result, where that has a kernel of its own.
+        several = attempt_several("attention_with_sums", query, key, value, is_causal=is_causal, scale=factor)
+        if several is not None:
+            return several[0]
     last = last_keys(shape[-2], count, is_causal, query)
     if dtype not in dtypes.HALVES:
         return _attend(query, key, value, mask, last, factor, out)

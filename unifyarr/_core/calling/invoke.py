@@ -209,9 +209,12 @@ def invoke_several(name: str, *operands: Array, **static: Any) -> tuple[Array, .
 
 def attempt_several(name: str, *operands: Array, **static: Any) -> tuple[Array, ...] | None:
     """Call a kernel as ``invoke_several`` does, or return ``None`` as ``attempt`` does."""
-    if name not in operands[0]._backend.kernels or name in declined.get():
+    backend = operands[0]._backend
+    if name not in backend.kernels or name in declined.get():
         tell_composed(name, operands)
         return None
+    if backend.records:
+        static["offered"] = True
     try:
         return invoke_several(name, *operands, **static)
     except _Declined:

@@ -220,6 +220,15 @@ def _eigen(values: Callable[[Any], Any], vectors: Callable[[Any], Any] | None) -
     return rule
 
 
+def _attended(query: Typed, key: Typed, value: Typed, *, is_causal: bool, scale: float) -> Types:
+    lines = query.shape[:-1]
+    return ArrayType((*lines, value.shape[-1]), query.dtype), ArrayType(lines, query.dtype)
+
+
+def _attended_backward(g: Typed, query: Typed, key: Typed, value: Typed, *others: Typed, **static: Any) -> Types:
+    return tuple([ArrayType(x.shape, x.dtype) for x in (query, key, value)])
+
+
 def _qr(x: Typed, *, mode: str) -> Types:
     *batch, rows, columns = x.shape
     rank = rows if mode == "complete" else min(rows, columns)
@@ -317,6 +326,8 @@ RULES: dict[str, Rule] = {
     "eigvals": _eigen(_complex, None),
     "eigh": _eigen(_real, lambda dtype: dtype),
     "eigvalsh": _eigen(_real, None),
+    **_named(_attended, "attention_with_sums"),
+    **_named(_attended_backward, "attention_backward"),
     **_named(_qr, "qr"),
     **_named(_slogdet, "slogdet"),
     **_named(_solve, "solve"),

@@ -25,7 +25,10 @@ RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
 # What an engine has whose arrays lie on several devices.
 PLACES = frozenset({"shard"})
 # What functions declare in the namespaces that are imported at their first use.
-_NN = "attention convolution detach linear log_softmax relu root_mean_square sigmoid softmax"
+_NN = (
+    "attention attention_backward attention_with_sums convolution detach linear log_softmax relu root_mean_square "
+    "sigmoid softmax"
+)
 _LINALG = (
     "cholesky cross det eig eigh eigvals eigvalsh expm inv lu lu_factor lu_permutation matrix_norm matrix_power "
     "matrix_rank pinv qr slogdet solve solve_triangular square_repeatedly svd svdvals vector_norm"

@@ -57,6 +57,10 @@ foreach_in_place = {
     for name, short in {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}.items()
 }
 
+# Attention on the CPU with the logarithms of its sums, and its derivative; without them both are composed.
+flash_attention = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+flash_attention_backward = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
+
 
 def _refuse_inference(x: Tensor) -> None:
     if x.is_inference():
@@ -93,6 +97,8 @@ __all__ = [
     "MappingKey",
     "base_of",
     "disabled_torch_function",
+    "flash_attention",
+    "flash_attention_backward",
     "foreach_copy_",
     "foreach_in_place",
     "get_unwrapped",
