@@ -157,6 +157,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "unique_counts": (ua.unique_counts, (X[0],)),
     "unique_inverse": (ua.unique_inverse, (X[0],)),
     "nn.relu": (ua.nn.relu, (X,)),
+    "nn.gelu": (ua.nn.gelu, (X,)),
     "nn.sigmoid": (ua.nn.sigmoid, (X,)),
     "nn.softmax": (ua.nn.softmax, (X,)),
     "nn.log_softmax": (ua.nn.log_softmax, (X,)),

@@ -67,6 +67,7 @@ def elementwise() -> Iterator[Case]:
     yield "clip", (A,), {"min": -1.0, "max": 0.5}
     yield "set_real", (C, A), {}
     yield "set_imag", (C, A), {}
+    yield "gelu_with_slope", (A,), {}
     yield "softmax", (A,), {"axis": 1}
     yield "log_softmax", (A,), {"axis": 0}
 
@@ -177,6 +178,14 @@ def products() -> Iterator[Case]:
         yield "cross", (make(2, 3), make(3, seed=1)), {"axis": -1}
     yield "linear", (real(2, 2, 3), real(4, 3, seed=1), real(4, seed=2)), {}
     yield "linear", (real(3), real(4, 3, seed=1), real(4, seed=2)), {}
+    for leading, is_causal in (((), False), ((2,), True), ((2, 2), True)):
+        lines, keys = (*leading, 3, 2), (*leading, 4, 2)
+        operands = real(*lines), real(*keys, seed=1), real(*keys, seed=2)
+        static = {"is_causal": is_causal, "scale": 0.7}
+        yield "attention_with_sums", operands, static
+        # Of sums that are no sums of these scores, too.
+        others = real(*lines, seed=3), real(*lines[:-1], low=1.0, high=2.0, seed=4)
+        yield "attention_backward", (real(*lines, seed=5), *operands, *others), static
 
 
 def fft() -> Iterator[Case]:

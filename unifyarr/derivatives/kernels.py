@@ -158,7 +158,7 @@ class Kernels:
             if found is None:
                 if len(self._likes) >= MOST_NUMBERS:
                     self._likes.clear()
-                found = self._likes[key] = Like(self._shape(x), self._dtype(x), self.handle.device(x))
+                found = self._likes[key] = Like(self._shape(x), self._dtype(x), self.handle.device(x), x.dtype)
             return found
         if type(x) is Like:
             return x
@@ -297,9 +297,10 @@ class Kernels:
 
     def fitted(self, g: Any, like: Any) -> Any:
         """Return a cotangent in the shape and dtype of an operand, which was broadcast and cast."""
-        if type(g) is self.own and g.dtype is like.dtype and g.shape == like.shape:
+        is_type = type(like) is Like
+        if type(g) is self.own and g.dtype is (like.native_dtype if is_type else like.dtype) and g.shape == like.shape:
             return g
-        wanted, dtype = (like.shape, like.dtype) if type(like) is Like else (self._shape(like), self._dtype(like))
+        wanted, dtype = (like.shape, like.dtype) if is_type else (self._shape(like), self._dtype(like))
         shape = self._shape(g)
         if not equal_as_known(shape, wanted):
             extra = len(shape) - len(wanted)

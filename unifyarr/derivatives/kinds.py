@@ -17,7 +17,9 @@ WRITERS = frozenset(
 class Like:
     """What stands for an array of a call of which only the shape and the dtype are kept."""
 
-    __slots__ = ("device", "dtype", "shape")
+    __slots__ = ("device", "dtype", "native_dtype", "shape")
 
-    def __init__(self, shape: Shape, dtype: np.dtype[Any], device: Any) -> None:
+    def __init__(self, shape: Shape, dtype: np.dtype[Any], device: Any, native_dtype: Any = None) -> None:
         self.shape, self.dtype, self.device = shape, dtype, device
+        # The engine's own, which is compared by identity.
+        self.native_dtype = native_dtype

@@ -45,7 +45,7 @@ def pull(
     own = k.own
     parents: Sequence[tuple[Entry, int] | None] = parents_of([result for result, _ in cotangents])
     given: Sequence[Any] = [cotangent for _, cotangent in cotangents]
-    arguments = given
+    arguments, outputs = given, given
     while True:
         # The cotangents of operands are added to those of the outputs that they are.
         for parent, cotangent, like in zip(parents, given, arguments, strict=True):
@@ -68,7 +68,8 @@ def pull(
             else:
                 found[output] = cotangent if kind is Outside else k.fitted(cotangent, like), False
         # What a call kept ends before the next one is walked.
-        cotangent = like = found = given = arguments = outputs = g = None
+        given = arguments = outputs = ()
+        cotangent = like = found = g = None
         if not waiting:
             break
         _, entry = heappop(waiting)

@@ -14,7 +14,7 @@ from .._core.values.records import Record
 
 # (k, g, out, *operands, **static) → the cotangent of one operand, natives all.
 OfOne = Callable[..., Any]
-# (k, needs, g, out, *operands, **static) → a cotangent, or None, for each operand. What is wanted is true in ``needs``.
+# (k, needs, g, out, *operands, **static) → a cotangent, or None, for each operand; ``needs`` is true of those wanted.
 OfAll = Callable[..., Sequence[Any]]
 
 
@@ -76,8 +76,8 @@ def rule(name: str, *of_each: OfOne | None, uses: Iterable[int | str] | None = N
 def joint_rule(name: str, uses: Iterable[int | str] | None = None) -> Callable[[OfAll], OfAll]:
     """Give a kernel's rule as one function: ``function(k, needs, g, out, *operands, **static)``.
 
-    ``needs`` says for each operand whether its cotangent is wanted: something true or something false. For a kernel of several results ``g`` and ``out``
-    are tuples, with ``None`` in ``g`` for a result that nothing depends on.
+    ``needs`` has for each operand something true if its cotangent is wanted. For a kernel of several results ``g`` and
+    ``out`` are tuples, with ``None`` in ``g`` for a result that nothing depends on.
     """
 
     def decorate(function: OfAll) -> OfAll:

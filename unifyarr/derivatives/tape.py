@@ -41,7 +41,6 @@ class TapeHandle(InsideHandle):
         import_module(f"{__package__}.rules")
         # And what stands above this module.
         import_module(f"{__package__}.declared")
-        import_module(f"{__package__}.attention")
         # What a kernel without a rule does, the body of its function does by others.
         names = base.kernels.keys() - COMPOSED
         kernels = {name: taping(base, name, base.kernels[name]) for name in names}

@@ -187,7 +187,7 @@ def _dtype_of(x: Array, real: bool) -> DType:
 
 
 def _as_dtype(number: Any, dtype: DType) -> Any:
-    # Python's numbers take the dtype of the array beside them. A call that does nothing costs as much as one that casts.
+    # Python's numbers take the dtype of the array beside them. A cast that changes nothing costs a call, too.
     return number if not isinstance(number, Array) or number.dtype is dtype else ua.astype(number, dtype, copy=False)
 
 

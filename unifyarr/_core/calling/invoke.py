@@ -222,6 +222,16 @@ def attempt_several(name: str, *operands: Array, **static: Any) -> tuple[Array, 
         return None
 
 
+def attempt_either(name: str, several: str, *operands: Array, **arguments: Any) -> Array | None:
+    """Call a kernel as ``attempt`` does, or, where a derivative needs more, the first result of one of several."""
+    kernels = operands[0]._backend.kernels
+    if name in kernels or several not in kernels:
+        return attempt(name, *operands, **arguments)
+    static = {key: value for key, value in arguments.items() if key not in ("out", "result")}
+    found = attempt_several(several, *operands, **static)
+    return None if found is None else found[0]
+
+
 def check_result(name: str, out: Array, shape: Shape, dtype: DType) -> None:
     """Raise unless a result of that shape and dtype can be written to ``out``."""
     if not equal_as_known(out.shape, shape):

@@ -220,6 +220,10 @@ def _eigen(values: Callable[[Any], Any], vectors: Callable[[Any], Any] | None) -
     return rule
 
 
+def _with_slope(x: Typed) -> Types:
+    return ArrayType(x.shape, x.dtype), ArrayType(x.shape, x.dtype)
+
+
 def _attended(query: Typed, key: Typed, value: Typed, *, is_causal: bool, scale: float) -> Types:
     lines = query.shape[:-1]
     return ArrayType((*lines, value.shape[-1]), query.dtype), ArrayType(lines, query.dtype)
@@ -290,7 +294,7 @@ def _named(rule: Rule, names: str) -> dict[str, Rule]:
 RULES: dict[str, Rule] = {
     **_named(_same, "copy set_window set_real set_imag scatter put_mask put_places scatter_reduce"),
     **_named(_same, "detach stop_gradient partition expm square_repeatedly cholesky inv matrix_power"),
-    **_named(_same, "tril triu sort roll softmax log_softmax relu sigmoid"),
+    **_named(_same, "tril triu sort roll softmax log_softmax relu sigmoid gelu"),
     **_named(_elementwise, "where remainder fmod erf erfc erfinv ndtri gammaln digamma zeta i0 i0e i1 i1e"),
     **_named(_total, "sum prod"),
     **_named(_extremum, "mean max min"),
@@ -326,6 +330,7 @@ RULES: dict[str, Rule] = {
     "eigvals": _eigen(_complex, None),
     "eigh": _eigen(_real, lambda dtype: dtype),
     "eigvalsh": _eigen(_real, None),
+    **_named(_with_slope, "gelu_with_slope"),
     **_named(_attended, "attention_with_sums"),
     **_named(_attended_backward, "attention_backward"),
     **_named(_qr, "qr"),

@@ -26,8 +26,8 @@ RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
 PLACES = frozenset({"shard"})
 # What functions declare in the namespaces that are imported at their first use.
 _NN = (
-    "attention attention_backward attention_with_sums convolution detach linear log_softmax relu root_mean_square "
-    "sigmoid softmax"
+    "attention attention_backward attention_with_sums convolution detach gelu gelu_with_slope linear log_softmax relu "
+    "root_mean_square sigmoid softmax"
 )
 _LINALG = (
     "cholesky cross det eig eigh eigvals eigvalsh expm inv lu lu_factor lu_permutation matrix_norm matrix_power "

@@ -58,8 +58,8 @@ foreach_in_place = {
 }
 
 # Attention on the CPU with the logarithms of its sums, and its derivative; without them both are composed.
-flash_attention = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
-flash_attention_backward = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
+flash_attention: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+flash_attention_backward: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
 
 
 def _refuse_inference(x: Tensor) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import torch
@@ -9,7 +12,7 @@ from torch import Tensor
 from torch import sigmoid as sigmoid
 
 from ..kernels import declines, known_by, support_native_out
-from ._shared import BOOL, DTYPES, UNSIGNED
+from ._shared import BOOL, DTYPES, UNSIGNED, is_plain
 
 _WITHOUT = BOOL | UNSIGNED
 
@@ -22,3 +25,53 @@ def relu(x: Tensor, /, *, out: Any = None) -> Any:
         return NotImplemented
     # With ``out`` there's no gradient, whose value at zero is all that tells the two functions apart.
     return torch.relu(x) if out is None else torch.clamp_min(x, 0, out=out)
+
+
+# Others are computed in float32.
+_WIDE = torch.float32, torch.float64
+# There and below the probability is 0, and its negative so far above 1: infinity times 0 would be NaN.
+_FAR = -40.0
+# How many elements of a few arrays a processor keeps in its cache. New memory costs as much as to compute in it.
+_PART = 1 << 14
+
+
+@declines(lambda x: DTYPES[x.dtype] not in _WIDE)
+def gelu(x: Tensor, /) -> Any:
+    # The engine's own takes the probability from erf(), which has no digits left of small ones.
+    return _in_parts(_gelu, x)[0] if x.dtype in _WIDE else NotImplemented
+
+
+@declines(lambda x: DTYPES[x.dtype] not in _WIDE)
+def gelu_with_slope(x: Tensor, /) -> Any:
+    return _in_parts(_gelu_with_slope, x) if x.dtype in _WIDE else NotImplemented
+
+
+def _gelu(x: Tensor) -> tuple[Tensor]:
+    x = x.clamp_min(_FAR)
+    return (x * _probability(x),)
+
+
+def _gelu_with_slope(x: Tensor) -> tuple[Tensor, Tensor]:
+    x = x.clamp_min(_FAR)
+    probability = _probability(x)
+    near = x.clamp_max(-_FAR)
+    return x * probability, probability + torch.exp(near * near * -0.5) * near * (1 / math.sqrt(2 * math.pi))
+
+
+def _probability(x: Tensor) -> Tensor:
+    return torch.erfc(x * -math.sqrt(0.5)) * 0.5
+
+
+def _in_parts(function: Callable[[Tensor], tuple[Tensor, ...]], x: Tensor) -> tuple[Tensor, ...]:
+    """Return what a function gives of each element, from parts that stay in the cache of each thread."""
+    count = _PART * torch.get_num_threads()
+    if x.numel() <= count or x.device.type != "cpu" or not is_plain(x) or not x.is_contiguous():
+        return function(x)
+    first, *others = x.view(-1).split(count)
+    results = function(first)
+    whole = tuple([torch.empty_like(x) for _ in results])
+    targets = zip(*(each.view(-1).split(count) for each in whole), strict=True)
+    for target, found in zip(targets, chain([results], map(function, others)), strict=True):
+        for each, value in zip(target, found, strict=True):
+            each.copy_(value)
+    return whole

@@ -1,5 +1,6 @@
 """The rules of all kernels, in modules named as those that define the functions; importing one fills the tables."""
 
+from . import attention as attention
 from . import decompositions as decompositions
 from . import elementwise as elementwise
 from . import fft as fft

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ...errors import LostDerivativeError
-from ..rule import rule
+from ..rule import composed, joint_rule, rule
 
 _ROOT = math.sqrt(math.pi)
 
@@ -28,6 +29,23 @@ def _ndtri(k: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 rule("ndtri", _ndtri, uses=("out",))
+
+# -- gelu, where an engine has a kernel of it -------------------------------------------------------------------------
+
+composed("gelu")
+
+
+@joint_rule("gelu_with_slope")
+def _gelu(k: Any, needs: Sequence[bool], g: Any, out: Any, x: Any) -> list[Any]:
+    first, second = g
+    found = None if first is None else k.multiply(first, out[1])
+    if second is not None:
+        # Beyond, the slope is 0 or 1, and infinity times 0 would be NaN.
+        near = k.minimum(k.maximum(x, -40.0), 40.0)
+        density = k.multiply(k.exp(k.multiply(k.square(near), -0.5)), 1 / math.sqrt(2 * math.pi))
+        bend = k.multiply(second, k.multiply(density, k.subtract(2, k.square(near))))
+        found = bend if found is None else k.add(found, bend)
+    return [found]
 
 
 def _refused(what: str) -> Any:

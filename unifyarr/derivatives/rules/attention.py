@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .kernels import kernels_of
-from .reverse import pull
-from .rule import joint_rule
-from .tape import tape_of
+from ..kernels import kernels_of
+from ..reverse import pull
+from ..rule import joint_rule
+from ..tape import tape_of
 
 
 @joint_rule("attention_with_sums")
@@ -26,12 +26,13 @@ def _attention(
     is_causal: bool,
     scale: float,
 ) -> Sequence[Any]:
-    static = {"is_causal": is_causal, "scale": scale}
+    static: dict[str, Any] = {"is_causal": is_causal, "scale": scale}
     # Nothing depends on the sums but derivatives.
     if g[1] is None and k.has("attention_backward"):
         found: Sequence[Any] = k.attention_backward(g[0], query, key, value, *out, **static)
         return found
-    return _slopes(k, *k.whole(g, out), query, key, value, *out, **static)
+    cotangent, of_sums = k.whole(g, out)
+    return _slopes(k, cotangent, of_sums, query, key, value, *out, **static)
 
 
 @joint_rule("attention_backward")
@@ -63,7 +64,7 @@ def _slopes(
     lines = (*k.shape(sums), 1)
     weights = k.exp(k.subtract(scores, k.reshape(sums, lines)))
     if is_causal:
-        taken = np.tri(*k.shape(scores)[-2:], dtype=bool)
+        taken = np.tri(*k.shape(scores)[-2:], dtype=np.bool_)
         weights = k.where(k.broadcast_to(k.array(taken, query), k.shape(scores)), weights, 0)
     part = k.sum(k.multiply(g, result), axis=(k.ndim(result) - 1,), keepdims=True)
     if g_sums is not None:
