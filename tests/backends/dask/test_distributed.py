@@ -63,6 +63,7 @@ def test_persisted_chunks_stay_with_the_workers(client: Any) -> None:
     assert total == 6
 
 
+@pytest.mark.chunks(300)
 def test_a_killed_worker_loses_nothing() -> None:
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
@@ -83,6 +84,7 @@ def test_a_killed_worker_loses_nothing() -> None:
         np.testing.assert_array_equal(found, (y * 2).to_numpy())
 
 
+@pytest.mark.chunks(200)
 def test_the_example_sends_no_values_to_the_workers(client: Any) -> None:
     # What a first pass leaves is read where it is: nothing comes from the workers and goes back to them.
     example = load("climate")

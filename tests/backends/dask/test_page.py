@@ -6,11 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import unifyarr as ua
 
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "scale.md"
 
 
+@pytest.mark.chunks("128MiB")
 def test_the_page() -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     programs = [each for each in blocks if ">>>" not in each]
