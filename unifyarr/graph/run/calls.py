@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..._core.arrays.array import Array, blank_array
@@ -19,7 +19,7 @@ from ..._core.engines.current import current
 from ...container.container import unflatten
 from ..kernels.executors import Schedule
 from ..tracing.crossing import loses_gradients
-from .guards import can_guard, guard, knows_memory
+from .guards import can_guard, guard, knows_memory, reads_of, value_of
 from .keys import leaf_key
 from .nests import Leaf, Nests, Unknown
 from .program import Program
@@ -67,7 +67,7 @@ class StraightCall(Nests):
     def __init__(self, program: Program, function: Callable[..., Any], leaves: Sequence[Any], spec: Any) -> None:
         self._program, self._function = program, function
         self._kinds = [type(leaf) for leaf in leaves]
-        self._reads = [_reads_of(leaf) for leaf in leaves]
+        self._reads = [reads_of(leaf) for leaf in leaves]
         self._backend = program.crossing.array_backend
         self._names: dict[str, Any] = {
             "MISS": MISS,
@@ -104,7 +104,7 @@ class StraightCall(Nests):
         if not backend.mutable:
             return True
         arrays = [*(leaves[place] for place in self._arrays), *program.made.captured]
-        return all(_reads_of(x) and backend.read(x._native) is x._native for x in arrays)
+        return all(reads_of(x) and backend.read(x._native) is x._native for x in arrays)
 
     @property
     def _loses_gradients(self) -> bool:
@@ -127,10 +127,13 @@ class StraightCall(Nests):
 
     def learn(self, leaves: Sequence[Any]) -> None:
         """Take what is compared by identity from other arguments of the program's key."""
+        if self._together:
+            # The one function does so by itself.
+            return
         for place, reads in enumerate(self._reads):
             for name, (expression, operator) in enumerate(reads.items()):
                 if operator == "is":
-                    self._names[f"n{place}_{name}"] = _value(leaves[place]._native, expression)
+                    self._names[f"n{place}_{name}"] = value_of(leaves[place]._native, expression)
 
     # What was passed
 
@@ -155,7 +158,7 @@ class StraightCall(Nests):
                 yield f"n{place} = {x}._native"
                 tests, by_identity = [f"type(n{place}) is not native_type"], []
                 for number, (expression, operator) in enumerate(self._reads[place].items()):
-                    name = self._named(f"n{place}_{number}", _value(leaf._native, expression))
+                    name = self._named(f"n{place}_{number}", value_of(leaf._native, expression))
                     if operator == "is":
                         by_identity.append((f"n{place}.{expression}", name))
                     else:
@@ -295,15 +298,3 @@ class StraightCall(Nests):
         except Unknown:
             self._names |= {"unflatten": unflatten, "spec_of_result": how.spec}
             return f"unflatten(spec_of_result, [{', '.join(leaves)}])"
-
-
-def _reads_of(leaf: Any) -> Mapping[str, str]:
-    """Return what is read of an array's native in place of its cache key; nothing where that itself is needed."""
-    if type(leaf) is not Array or type(leaf._native) is not leaf._backend.native_type:
-        return {}
-    return leaf._backend.cache_reads
-
-
-def _value(native: Any, expression: str) -> Any:
-    found = getattr(native, expression.removesuffix("()"))
-    return found() if expression.endswith("()") else found
