@@ -38,6 +38,16 @@ def _pandas() -> Iterator[Case]:
         "merge": lambda x: pd.DataFrame({"k": x[0]}).merge(pd.DataFrame({"k": x[0], "v": x[1]})),
         "rolling": lambda x: pd.Series(x[0]).rolling(2).mean(),
         "isna": lambda x: pd.isna(x[0]),
+        "frame + x[0, 0]": lambda x: pd.DataFrame(VALUES) + x[0, 1],
+        "x[0, 0] * frame": lambda x: x[0, 2] * pd.DataFrame(VALUES),
+        "frame > x.mean()": lambda x: pd.DataFrame(VALUES) > x.mean(),
+        "frame.clip": lambda x: pd.DataFrame(VALUES).clip(x[0, 2], x.max() - 3),
+        "series.where(mask, x[0, 0])": lambda x: pd.Series(np.arange(4.0)).where([True, False] * 2, x[0, 3]),
+        "series.replace": lambda x: pd.Series(np.arange(4.0)).replace(x[0, 1], x[1, 1]),
+        "resample, groupby of columns": lambda x: (
+            pd.DataFrame({"a": x[0], "b": x[1]}, index=pd.date_range("2020", periods=4)).resample("2D").mean()
+        ),
+        "rolling.apply of our function": lambda x: pd.Series(x[0]).rolling(2).apply(lambda each: like(x, each).sum()),
         "series[0] = x[0, 0]": lambda x: _put(pd.Series(np.arange(4.0)), 0, x[0, 0]),
         "series[:] = x": lambda x: _put(pd.Series(np.arange(4.0)), slice(None), x[0]),
     }

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr.testing import needs
 
 from .cases import GROUPS
 from .rows import VALUES, Outcome
@@ -100,3 +101,23 @@ def test_numpy_broadcasts_what_it_keeps_as_objects(backend: str) -> None:
     one, other = broadcast(ua.asarray([1.0, 2.0]), 3.0)
     assert isinstance(one, ua.Array)
     assert isinstance(other, ua.Array)
+
+
+def test_pandas_gets_numpys_arrays_and_everybody_else_ours(backend: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    x, frame = ua.asarray([1.0, 2.0]), pandas.DataFrame({"a": [1.0, 2.0]})
+    for found in (frame + x[0], x[1] * frame, frame.clip(x[0], x[1]), frame.where(frame > 1, x[1])):
+        assert type(found.to_numpy()) is np.ndarray
+    applied = frame.apply(lambda column: [type(np.add(column.to_numpy(), x))] * 2)
+    assert set(applied["a"]) == {ua.Array}
+
+
+@needs("gradients", why="a derivative may be lost")
+def test_pandas_loses_no_derivative(backend: str) -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def lost(x: ua.Array) -> Any:
+        return ua.sum(ua.asarray((pandas.DataFrame({"a": [1.0, 2.0]}) + x[0]).to_numpy()))
+
+    with pytest.raises(ua.errors.LostDerivativeError):
+        ua.grad(lost)(ua.asarray([1.0, 2.0]))

@@ -49,7 +49,9 @@ def _left(x: Any, other: object, name: str, compute: Callable[[Any], Any]) -> An
         # Python would repeat it.
         raise TypeError(f"operators take arrays, numbers and nests of lists of them, not {type(other).__name__}")
     method = getattr(type(other), name, None)
-    result = NotImplemented if method is None else method(other, x)
+    # pandas computes with the arrays that it holds, and keeps what comes of it: its frames can't hold ours.
+    given = np.asarray(x) if hasattr(type(other), "__pandas_priority__") else x
+    result = NotImplemented if method is None else method(other, given)
     if result is NotImplemented:
         check_data(other)
         if hasattr(type(other), "__array__"):

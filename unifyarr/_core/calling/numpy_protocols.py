@@ -7,6 +7,7 @@ compiled. The rest is NumPy's on the host, which refuses to lose a derivative an
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -42,7 +43,14 @@ _WRITES: dict[Callable[..., Any], str] = {
 _CALLERS = frozenset((np.apply_along_axis, np.apply_over_axes))
 
 
+# Packages that keep what NumPy's functions return where only NumPy's arrays can be, by name, once they're loaded. They
+# get NumPy's: a frame of pandas' over an array of ours breaks where it's shown.
+KEEPERS: set[str] = set()
+
+
 def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    if KEEPERS and method != "at" and _is_kept(kwargs) and not any(map(is_data_of_its_own, inputs)):
+        return _for_keeper(getattr(ufunc, method), inputs, kwargs)
     return serve_ufunc(ufunc, method, inputs, kwargs)
 
 
@@ -50,10 +58,25 @@ supply(Array.__array_ufunc__, _serve_ufunc)
 
 
 def _serve_function(x: Array, /, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    if KEEPERS and _is_kept(kwargs):
+        return _for_keeper(function, args, kwargs)
     return serve_function(function, args, kwargs)
 
 
 supply(Array.__array_function__, _serve_function)
+
+
+def _is_kept(kwargs: dict[str, Any]) -> bool:
+    """Return whether it's a keeper that called the function of NumPy's which asks us, for an array of its own."""
+    caller = sys._getframe(2).f_globals.get("__name__", "")
+    return caller.partition(".")[0] in KEEPERS and kwargs.get("out") is None
+
+
+def _for_keeper(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    host = _Host(getattr(function, "__name__", "a function"))
+    result = function(*map(host.lend, args), **{name: host.lend(value) for name, value in kwargs.items()})
+    host.check(result)
+    return result
 
 
 def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -201,11 +224,15 @@ class _Host:
         self.backend = x._backend
         self._arrays.append(x)
 
-    def close(self, result: Any) -> Any:
-        """Store what NumPy wrote, and return its result with our arrays in the place of its own."""
-        if is_floating([result, *(values for _, values in self.opened)]):
+    def check(self, *results: Any) -> None:
+        """Raise where a derivative would be lost: the results are NumPy's."""
+        if is_floating(list(results)):
             for x in self._arrays:
                 check_leaving(x, f"{self.name}() of NumPy's")
+
+    def close(self, result: Any) -> Any:
+        """Store what NumPy wrote, and return its result with our arrays in the place of its own."""
+        self.check(result, *(values for _, values in self.opened))
         written = [(as_target(x), values) for x, values in self.opened if x is not values]
         if len(written) == 1:
             update(*written[0], exact=True, what="out")
