@@ -168,7 +168,7 @@ class TapeHandle(InsideHandle):
             k = kernels_of(now)
             return pull(k, k, pairs, leaves, arrays, lift=self._lifted)
 
-        return [x.value for x in results], [x.value for x in others], pullback
+        return [x.value for x in results], [x.value for x in others] if others else others, pullback
 
     def jvp(
         self, function: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
@@ -233,8 +233,7 @@ class TapeHandle(InsideHandle):
     def leaves(self, values: Sequence[Any], places: Sequence[int] | None = None) -> tuple[list[Entry], list[Taped]]:
         """Return natives, and before them the entries of those that derivatives are taken by: of all, or of some."""
         leaves = [Entry() for _ in (values if places is None else places)]
-        entries = leaves if places is None else at_places(len(values), places, leaves)
-        return leaves, list(map(Taped, values, entries))
+        return leaves, list(map(Taped, values, leaves if places is None else at_places(len(values), places, leaves)))
 
     def entered(self, values: Sequence[Any]) -> list[Any]:
         """Return what an entry keeps as constant natives."""

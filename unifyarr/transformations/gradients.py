@@ -33,7 +33,7 @@ def check_floating(arrays: list[Array]) -> None:
 
 
 def _check_value(arrays: list[Array]) -> None:
-    if len(arrays) != 1 or (shape := arrays[0].shape) != ():
+    if len(arrays) != 1 or (shape := arrays[0].shape):
         found = f"{len(arrays)} arrays" if len(arrays) != 1 else f"one of shape {shape}"
         raise ShapeError(
             f"a gradient needs a function that returns one 0-d array, not {found}: sum it, or use jacobian()"

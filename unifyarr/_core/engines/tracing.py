@@ -128,9 +128,11 @@ def begin(trace: Running | None) -> tuple[Running | None, Callable[[], None]]:
     """Begin a trace, or, with ``None``, what is in no trace; return what ran before, and what ends the new one."""
     found = mode.get()
     outer, checks = (None, False) if found is None else (found.trace, found.checks)
-    tape = None if trace is None or checks else trace.handle.tape
-    token = mode.set(None if trace is None and not checks else Mode(trace, checks, None, tape))
-    return outer, partial(mode.reset, token)
+    if trace is None:
+        inner = Mode(None, True) if checks else None
+    else:
+        inner = Mode(trace, checks, None, None if checks else trace.handle.tape)
+    return outer, partial(mode.reset, mode.set(inner))
 
 
 @contextlib.contextmanager
