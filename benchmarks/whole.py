@@ -28,6 +28,16 @@ from benchmarks.calls.timing import PASSES, Timed
 from benchmarks.programs import done
 
 
+def three_operations(xp: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return an expression whose values can stand in the memory of its first one."""
+    return (x + y) * z - x
+
+
+def ten_operations(xp: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return a longer one."""
+    return ((((x * y + 0.5) * z - x) * y + 1.5) * z - y) * 0.25 + x
+
+
 def black_scholes(xp: Any, spot: Any, strike: Any, years: Any) -> Any:
     """Return the prices of options."""
     rate, volatility = 0.02, 0.3
@@ -164,6 +174,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], list[np.ndarray]]]] =
     ),
 }
 
+
+for length in (100_000, 1_000_000, 10_000_000):
+    for title, each in {"(x + y) * z - x": three_operations, "ten operations": ten_operations}.items():
+        PROGRAMS[f"{title}, {length:,}"] = (each, lambda length=length: [HOST.random(length) for _ in range(3)])
 
 # Programs that write into arrays.
 WRITING = (wave, heat, regression)

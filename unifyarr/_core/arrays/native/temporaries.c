@@ -14,6 +14,7 @@ holds for CPython 3.11 to 3.13. Later ones don't count the references of their s
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -32,6 +33,9 @@ holds for CPython 3.11 to 3.13. Later ones don't count the references of their s
 called for its left operand, and for its right one. */
 #define DEPTH 12
 #define CHAINS 64
+/* The same from `dying` on, which several instructions of an operator's loop may call. */
+#define REACH 20
+#define TRAILS 128
 
 typedef struct {
     int length;
@@ -40,6 +44,19 @@ typedef struct {
 
 static Chain known[CHAINS];
 static int n_known = 0;
+
+/* Return addresses above a frame of `dying`, and how far from it they lie. A walk up the stack reads tables that large
+arrays have displaced from the cache; to compare a dozen words of the stack takes none. The frame of a function is of
+one size at each of its calls, so that the next address is where it was if this one is the same. */
+typedef struct {
+    int length;
+    ptrdiff_t offsets[REACH];
+    void *addresses[REACH];
+} Trail;
+
+static Trail trails[TRAILS];
+static int n_trails = 0;
+
 /* What the count of a temporary is while its operator calls `dying`. */
 static Py_ssize_t count = 0;
 /* The loop of the interpreter: its first byte, and the one after its last. */
@@ -53,34 +70,89 @@ static int in_loop(const void *address)
     return (uintptr_t)address > low && (uintptr_t)address <= high;
 }
 
-/* Where a walk up the stack of C is: `loops` were met, and what follows the first of them is collected. */
+/* Where a walk up the stack is: `loops` were met. It collects what follows the first of them, and all above `base`. */
 typedef struct {
-    Chain *chain;
     int loops;
+    char *base;
+    Chain chain;
+    Trail trail;
 } Walk;
 
 static _Unwind_Reason_Code step(struct _Unwind_Context *frame, void *argument)
 {
     Walk *walk = argument;
+    Trail *trail = &walk->trail;
     void *address = (void *)_Unwind_GetIP(frame);
-    int is_loop = in_loop(address);
+    char *at = (char *)_Unwind_GetCFA(frame) - sizeof(void *);
     if (walk->loops) {
-        if (walk->chain->length == DEPTH) {
+        if (walk->chain.length == DEPTH) {
             return _URC_END_OF_STACK;
         }
-        walk->chain->addresses[walk->chain->length++] = address;
+        walk->chain.addresses[walk->chain.length++] = address;
     }
-    walk->loops += is_loop;
+    if (at > walk->base && trail->length >= 0) {
+        /* Elsewhere a processor keeps it in another place. */
+        if (trail->length == REACH || *(void **)at != address) {
+            trail->length = -1;
+        } else {
+            trail->offsets[trail->length] = at - walk->base;
+            trail->addresses[trail->length++] = address;
+        }
+    }
+    walk->loops += in_loop(address);
     return walk->loops == 2 ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 /* Find what leads from the caller's loop to the operator's; return whether that is to be seen. */
-static int chain_of_call(Chain *chain)
+static int walk_up(Walk *walk, void *base)
 {
-    Walk walk = {chain, 0};
-    chain->length = 0;
-    _Unwind_Backtrace(step, &walk);
-    return walk.loops == 2;
+    walk->base = base;
+    walk->loops = walk->chain.length = walk->trail.length = 0;
+    _Unwind_Backtrace(step, walk);
+    return walk->loops == 2;
+}
+
+static int is_known(const Chain *chain)
+{
+    for (int i = 0; i < n_known; i++) {
+        if (known[i].length == chain->length &&
+            !memcmp(known[i].addresses, chain->addresses, chain->length * sizeof(void *))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Return whether the words above a frame are those of a call that was found to be an operator's. */
+static int on_trail(const char *base)
+{
+    for (int i = 0; i < n_trails; i++) {
+        const Trail *trail = &trails[i];
+        int same = 0;
+        while (same < trail->length && *(void **)(base + trail->offsets[same]) == trail->addresses[same]) {
+            same++;
+        }
+        if (same == trail->length) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Return whether the interpreter called the operator that calls `dying`, whose frame is at `base`. */
+static int is_from_interpreter(char *base)
+{
+    Walk walk;
+    if (on_trail(base)) {
+        return 1;
+    }
+    if (!walk_up(&walk, base) || !is_known(&walk.chain)) {
+        return 0;
+    }
+    if (walk.trail.length > 0 && n_trails < TRAILS) {
+        trails[n_trails++] = walk.trail;
+    }
+    return 1;
 }
 
 /* Return whether the caller of the function that runs is at the instruction of an operator; -1 with an error set. */
@@ -119,23 +191,22 @@ static int has_weak_references(PyObject *object)
 
 static PyObject *learn(PyObject *module, PyObject *operand)
 {
-    Chain *chain = &known[n_known];
+    Walk walk;
     int called = called_by_operator(PyThreadState_Get());
     if (called < 0) {
         return NULL;
     }
-    if (!called || n_known == CHAINS || !low || !chain_of_call(chain) || (count && Py_REFCNT(operand) != count)) {
+    if (!called || n_known == CHAINS || !low || !walk_up(&walk, &walk) || (count && Py_REFCNT(operand) != count)) {
         Py_RETURN_FALSE;
     }
     count = Py_REFCNT(operand);
-    n_known++;
+    known[n_known++] = walk.chain;
     Py_RETURN_TRUE;
 }
 
 static PyObject *dying(PyObject *module, PyObject *const *operands, Py_ssize_t n)
 {
     PyThreadState *thread = PyThreadState_Get();
-    Chain chain;
     long found = 0;
     int called;
     for (Py_ssize_t i = 0; i < n && i < 2; i++) {
@@ -144,20 +215,11 @@ static PyObject *dying(PyObject *module, PyObject *const *operands, Py_ssize_t n
         }
     }
     /* What traces the interpreter may look at the frame of the operator. */
-    if (!found || thread->c_tracefunc || thread->c_profilefunc || !chain_of_call(&chain)) {
+    if (!found || thread->c_tracefunc || thread->c_profilefunc || !is_from_interpreter(__builtin_frame_address(0))) {
         return PyLong_FromLong(0);
     }
     called = called_by_operator(thread);
-    if (called < 0) {
-        return NULL;
-    }
-    for (int i = 0; called && i < n_known; i++) {
-        if (known[i].length == chain.length &&
-            !memcmp(known[i].addresses, chain.addresses, chain.length * sizeof(void *))) {
-            return PyLong_FromLong(found);
-        }
-    }
-    return PyLong_FromLong(0);
+    return called < 0 ? NULL : PyLong_FromLong(called ? found : 0);
 }
 
 static PyObject *prepare(PyObject *module, PyObject *numbers)
