@@ -189,6 +189,8 @@ def test_a_guard_is_of_arrays() -> None:
     assert test(x, x) == (x.native, x.native)
     assert test(x, np.zeros(3)) is None  # type: ignore[arg-type]
     assert test(x, on_numpy(np.zeros(4))) is None
+    assert test(x, on_numpy(np.zeros(6)[::2])) is None
+    assert test(x, on_numpy(np.zeros(3, "i8"))) is None
     with pytest.raises(TypeError, match="a guard of 2 arrays got 1"):
         test(x)
     with pytest.raises(IndexError, match="there's no array 2 to write"):
