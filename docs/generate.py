@@ -166,6 +166,8 @@ REMARKS = """\
   reads sooner, `np.asarray(x)` would take 0.65 µs in place of 0.29 on NumPy and 2.2 in place of 1.5 on JAX, for one
   call of PIL's.
 - `memoryview(x)`, `hashlib`, `zlib` and `struct.unpack` need a buffer: write `memoryview(np.asarray(x))`.
+- torch's functions and modules take tensors: write `model(torch.as_tensor(x))`, or `x.native` on torch, which shares
+  the memory. `TensorDataset` calls `size(0)`: `StackDataset` takes any arrays.
 - zarr looks for the class of NumPy's dtype: write `create_array(data=np.asarray(x))` and
   `create_array(dtype=np.dtype(x.dtype))`. What is written into an array of zarr's may be ours.
 - Elements aren't hashable and don't say their fraction, so that sets, `statistics.mean` and `Fraction` refuse them:

@@ -1,7 +1,8 @@
 """What other libraries are told of our arrays, when both are loaded, in whichever order.
 
 einops and torch's data loaders find out by the type of an array what to do with it, and ask it nothing. A library that
-isn't loaded is waited for, and never imported. pandas asks nobody: it keeps what NumPy's functions return.
+isn't loaded is waited for, and never imported. pandas and SciPy's optimizers ask nobody: they keep what NumPy's
+functions return.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from . import functions
 from ._core.arrays.array import Array
-from ._core.calling.numpy_protocols import KEEPERS
+from ._core.calling.numpy_protocols import know_keeper
 from ._core.engines import dtypes
 
 # einops looks for the subclasses of a class, which that refers to weakly.
@@ -74,13 +75,15 @@ def _tell_collate(collate: ModuleType) -> None:
 
 
 def _tell_of_keeper(package: ModuleType) -> None:
-    KEEPERS.add(package.__name__)
+    know_keeper(package.__name__)
 
 
 # Module -> what is done with it when it has been loaded.
 CLIENTS: dict[str, Callable[[ModuleType], None]] = {
     "einops._backends": _tell_einops,
     "pandas": _tell_of_keeper,
+    # Its routines in C take gradients and Jacobians that NumPy's functions have been over.
+    "scipy.optimize": _tell_of_keeper,
     "torch.utils.data._utils.collate": _tell_collate,
 }
 

@@ -222,12 +222,26 @@ def _loaded(x: Any) -> Any:
 
 def _torch() -> Iterator[Case]:
     import torch
-    from torch.utils.data import DataLoader, default_collate
+    from torch.utils.data import DataLoader, StackDataset, Subset, TensorDataset, WeightedRandomSampler, default_collate
 
     yield Case("torch", "default_collate", lambda x: default_collate([x, x])[1], Outcome.KEEPS)
     loaded: Program = lambda x: next(iter(DataLoader([(x[i], i) for i in range(3)], batch_size=2)))[0]  # noqa: E731
     yield Case("torch", "DataLoader of tuples", loaded, Outcome.KEEPS)
     yield Case("torch", "DataLoader(x)", lambda x: next(iter(DataLoader(x, batch_size=2))), Outcome.KEEPS)
+
+    def batch(x: Any) -> Any:
+        """Return an array of a batch of nests, in an order that a sampler of ours draws."""
+        rows = [{"x": row, "pair": (row[:2], 1)} for row in x]
+        sampler = WeightedRandomSampler(x[:, 0] + 1, 4, generator=torch.Generator().manual_seed(0))
+        return next(iter(DataLoader(Subset(rows, like(x, [2, 0])), 2)))["pair"][0] + 0 * len(list(sampler))
+
+    yield Case("torch", "DataLoader of nests, Subset, WeightedRandomSampler", batch, Outcome.KEEPS)
+    yield Case("torch", "StackDataset", lambda x: StackDataset(x, x + 1)[1][1], Outcome.KEEPS)
+    sized = "'int' object is not callable"
+    yield Case("torch", "TensorDataset", lambda x: TensorDataset(x)[1], Outcome.REFUSES, sized)
+    layer = torch.nn.Linear(4, 2, dtype=torch.float64)
+    yield Case("torch", "nn.Linear of x", layer, Outcome.REFUSES, "must be Tensor, not Array")
+    yield Case("torch", "nn.Linear of as_tensor(x)", lambda x: layer(torch.as_tensor(x)).detach())
     yield Case("torch", "as_tensor", torch.as_tensor)
     yield Case("torch", "tensor", torch.tensor)
     yield Case("torch", "from_dlpack", torch.from_dlpack)

@@ -43,6 +43,21 @@ def scipy() -> Iterator[Case]:
         ),
         "optimize.curve_fit": lambda x: sp.optimize.curve_fit(lambda t, a, b: a * t + b, x[0], x[1] * 2)[0],
         "optimize.minimize": lambda x: sp.optimize.minimize(lambda t: ((t - 1) ** 2).sum(), x[0]).x,
+        "optimize.minimize(jac=True), L-BFGS-B": lambda x: (
+            sp.optimize.minimize(lambda t: _square(like(x, t)), x[0], jac=True, method="L-BFGS-B").x
+        ),
+        "optimize.minimize(hess), Newton": lambda x: (
+            sp.optimize.minimize(
+                lambda t: _square(like(x, t))[0],
+                x[0],
+                jac=lambda t: _square(like(x, t))[1],
+                hess=lambda t: like(x, 2 * np.eye(4)),
+                method="Newton-CG",
+            ).x
+        ),
+        "optimize.least_squares(jac)": lambda x: (
+            sp.optimize.least_squares(lambda t: like(x, t) - x[1], x[0], jac=lambda t: like(x, np.eye(4))).x
+        ),
         "optimize.linear_sum_assignment": lambda x: sp.optimize.linear_sum_assignment(x % 5),
         "sparse.csr_array": lambda x: sp.sparse.csr_array(x).toarray(),
         "sparse @ x": lambda x: sparse @ x,
@@ -62,9 +77,15 @@ def scipy() -> Iterator[Case]:
     }
     refused: Refusals = {
         "sparse + x": (lambda x: sparse + like(x, square), "unsupported operand"),
+        "sparse.linalg.eigsh(x)": (lambda x: sp.sparse.linalg.eigsh(like(x, square), k=1)[0], "type not understood"),
         "sparse.linalg.cg(x, b)": (lambda x: sp.sparse.linalg.cg(like(x, square), x[:, 0])[0], "type not understood"),
     }
     return _rows("SciPy", works, refused, ("sparse == x", "x == sparse"))
+
+
+def _square(t: Any) -> tuple[Any, Any]:
+    """Return a function that is least at ones, and its gradient."""
+    return ((t - 1) ** 2).sum(), 2 * (t - 1)
 
 
 def scikit_learn() -> Iterator[Case]:

@@ -315,3 +315,17 @@ def test_errors(backend: str, case: str) -> None:
     name, values, options, error = ERRORS[case]
     given = [ua.asarray(each) if isinstance(each, np.ndarray) else each for each in values]
     assert_raises(error, getattr(ua, name), *given, **options)
+
+
+def test_gradient_at_even_places_passes_over_the_value_itself(backend: str) -> None:
+    values = np.array([[0.0, 1.0, np.nan, 9.0, np.inf, 25.0, 36.0], np.arange(7.0)])
+    even, odd = np.arange(7.0) * 0.5, np.array([0, 1, 2, 3, 4, 5, 7.0])
+    for places in (even, even[::-1].copy(), odd):
+        for edge_order in (1, 2):
+            with np.errstate(invalid="ignore"):
+                expected = np.gradient(values, places, axis=1, edge_order=edge_order)
+                found = ua.gradient(ua.asarray(values), ua.asarray(places), axis=1, edge_order=edge_order)
+                compiled = ua.compile(lambda x, p, e=edge_order: ua.gradient(x, p, axis=1, edge_order=e))
+                again = compiled(ua.asarray(values), ua.asarray(places))
+            for each in (found, again):
+                np.testing.assert_allclose(as_numpy(each), expected, rtol=1e-12, atol=1e-12)

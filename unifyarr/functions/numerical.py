@@ -16,13 +16,15 @@ from .creation import empty_like
 from .elementwise import (
     add,
     divide,
+    equal,
     multiply,
     subtract,
 )
 from .linalg import narrowed, widened
 from .manipulation import reshape
+from .searching import where
 from .statistical import sum
-from .utility import diff
+from .utility import all, diff
 
 # -- integrals --------------------------------------------------------------------------------------------------------
 
@@ -194,7 +196,10 @@ def _slope(f: Array, step: Array | None, axis: int, edge_order: int, result: Arr
         both = before + after
         difference = multiply(part(2, None), before / (after * both), out=reuse(inner))
         difference = subtract(difference, part(None, -2) * (after / (before * both)), out=reuse(difference))
-        add(difference, part(1, -1) * ((after - before) / (before * after)), out=inner)
+        # At even places the value itself counts for nothing, NaN included, as in NumPy.
+        even = all(equal(step, ends[0]))
+        middle = where(even, -0.0, part(1, -1) * ((after - before) / (before * after)))
+        add(difference, middle, out=inner)
     first, last = result[_part(axis, 0, 1)], result[_part(axis, -1, None)]
     if edge_order == 1:
         divide(part(1, 2) - part(0, 1), ends[0], out=first)

@@ -43,9 +43,15 @@ _WRITES: dict[Callable[..., Any], str] = {
 _CALLERS = frozenset((np.apply_along_axis, np.apply_over_axes))
 
 
-# Packages that keep what NumPy's functions return where only NumPy's arrays can be, by name, once they're loaded. They
-# get NumPy's: a frame of pandas' over an array of ours breaks where it's shown.
-KEEPERS: set[str] = set()
+# Packages that keep what NumPy's functions return where only NumPy's arrays can be, once they're loaded, by name with a
+# dot behind. They get NumPy's: a frame of pandas' over an array of ours breaks where it's shown.
+KEEPERS: tuple[str, ...] = ()
+
+
+def know_keeper(name: str) -> None:
+    """Have NumPy's functions give NumPy's arrays where a package calls them."""
+    global KEEPERS
+    KEEPERS = (*KEEPERS, f"{name}.")
 
 
 def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -69,7 +75,7 @@ supply(Array.__array_function__, _serve_function)
 def _is_kept(kwargs: dict[str, Any]) -> bool:
     """Return whether it's a keeper that called the function of NumPy's which asks us, for an array of its own."""
     caller = sys._getframe(2).f_globals.get("__name__", "")
-    return caller.partition(".")[0] in KEEPERS and kwargs.get("out") is None
+    return f"{caller}.".startswith(KEEPERS) and kwargs.get("out") is None
 
 
 def _for_keeper(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
