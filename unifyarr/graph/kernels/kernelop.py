@@ -21,6 +21,8 @@ VIEWS = frozenset(
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 # Kernels that write to their first array if the engine can. The pure operations work on a copy.
 WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask", "put_places"})
+# Kernels that combine their first array with others, in its memory where that is ``out`` too.
+COMBINES = frozenset({"scatter_reduce"})
 # Kernels that may raise because of values, such as an index out of bounds or a singular matrix.
 FALLIBLE = frozenset(
     {
@@ -65,7 +67,7 @@ class KernelOp(Op):
     def _targets(self, name: str) -> Sequence[int]:
         if not self.backend.mutable:
             return ()
-        if name in WRITES:
+        if name in WRITES or (name in COMBINES and _takes_out(self.backend, name)):
             return (0,)
         if not _is_elementwise(name) or not _takes_out(self.backend, name):
             return ()
@@ -104,6 +106,8 @@ class KernelOp(Op):
             kernel = bind(**self.static)
         if self.name in WRITES:
             return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
+        if self.name in COMBINES and target is not None:
+            return partial(_combined, backend.assign, kernel)
         # Some engines return scalars for 0-d results, and some of our kernels may decline a buffer.
         declines = hasattr(function, "declines") or (
             isinstance(function, FunctionType) and _takes_out(backend, self.name)
@@ -144,6 +148,14 @@ def kernel_op(backend: Handle, name: str, static: Mapping[str, Any], nout: int =
 def _store(assign: Callable[..., Any], target: Any, value: Any) -> Any:
     assign(target, value)
     return target
+
+
+def _combined(assign: Callable[..., Any], kernel: Callable[..., Any], *natives: Any, out: Any) -> Any:
+    # Some calls are in memory of their own.
+    found = kernel(*natives, out=out)
+    if found is not out:
+        assign(out, found)
+    return out
 
 
 def _on_a_copy(copy: Callable[..., Any], kernel: Callable[..., Any], x: Any, *others: Any) -> Any:
