@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 # Tests that use other engines where they are installed: oracles, moves between backends, derivatives, examples.
 FILES = (
@@ -39,6 +41,7 @@ def test_one_backend_runs_nothing_of_other_engines() -> None:
 
 
 def test_quick_takes_one_dtype_of_each_kind_on_two_backends() -> None:
+    pytest.importorskip("torch", reason="it chooses tests of torch too")
     chosen = run("--quick", "--collect-only", "tests/functions/test_elementwise.py")
     for wanted in ("[numpy-sin-float64]", "[torch-sin-bool]", "[torch-add-complex128]", "[numpy-add-int64]"):
         assert wanted in chosen

@@ -130,12 +130,8 @@ def can_be_trusted() -> bool:
 
 def has_no_lock() -> bool:
     """Return whether this interpreter runs threads without the global lock."""
-    # Interpreters before 3.13 have it, and ``sysconfig`` takes long to import.
-    if sys.version_info < (3, 13):
-        return False
-    import sysconfig
-
-    return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    # In its version text, since to import ``sysconfig`` takes long.
+    return "free-threading" in sys.version
 
 
 COUNTED = can_be_trusted()
