@@ -168,6 +168,8 @@ REMARKS = """\
 - `memoryview(x)`, `hashlib`, `zlib` and `struct.unpack` need a buffer: write `memoryview(np.asarray(x))`.
 - torch's functions and modules take tensors: write `model(torch.as_tensor(x))`, or `x.native` on torch, which shares
   the memory. `TensorDataset` calls `size(0)`: `StackDataset` takes any arrays.
+- JAX's functions take JAX's arrays and NumPy's: write `jnp.sin(jnp.asarray(x))`, or `ua.sin(x)`. `jax.jit` and
+  `jax.grad` take arrays of ours on JAX as they are, and those of no other backend.
 - zarr looks for the class of NumPy's dtype: write `create_array(data=np.asarray(x))` and
   `create_array(dtype=np.dtype(x.dtype))`. What is written into an array of zarr's may be ours.
 - Elements aren't hashable and don't say their fraction, so that sets, `statistics.mean` and `Fraction` refuse them:

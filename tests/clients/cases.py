@@ -247,12 +247,32 @@ def _torch() -> Iterator[Case]:
     yield Case("torch", "from_dlpack", torch.from_dlpack)
 
 
+def _flat(tree: Any, x: Any) -> tuple[Any, Any]:
+    leaves, kind = tree.flatten([x, {"a": x}])
+    return kind, leaves
+
+
 def _jax() -> Iterator[Case]:
     import jax
 
     yield Case("JAX", "tree.map", lambda x: jax.tree.map(lambda each: each + 1, {"a": x})["a"], Outcome.KEEPS)
+    yield Case("JAX", "tree.leaves, unflatten", lambda x: jax.tree.unflatten(*_flat(jax.tree, x))[0], Outcome.KEEPS)
     yield Case("JAX", "numpy.asarray", jax.numpy.asarray)
     yield Case("JAX", "from_dlpack", jax.dlpack.from_dlpack)
+
+
+def _tensorflow() -> Iterator[Case]:
+    import tensorflow as tf
+
+    converts: dict[str, Program] = {
+        "convert_to_tensor": tf.convert_to_tensor,
+        "math.reduce_sum": lambda x: tf.math.reduce_sum(x, axis=0),
+        "concat": lambda x: tf.concat([x, x], axis=0),
+        "data.Dataset.from_tensor_slices": lambda x: list(tf.data.Dataset.from_tensor_slices(x)),
+        "nest.map_structure": lambda x: np.asarray(tf.nest.map_structure(lambda each: each + 1, {"a": x})["a"]),
+    }
+    for what, program in converts.items():
+        yield Case("TensorFlow", what, program)
 
 
 def _annotations() -> Iterator[Case]:
@@ -312,6 +332,7 @@ GROUPS: dict[str, tuple[Callable[[], Iterator[Case]], tuple[str, ...]]] = {
     "files": (_files, ("h5py", "zarr", "joblib", "safetensors", "PIL")),
     "torch": (_torch, ("torch",)),
     "JAX": (_jax, ("jax",)),
+    "TensorFlow": (_tensorflow, ("tensorflow",)),
     "Numba": (_numba, ("numba",)),
     "annotations": (_annotations, ("pydantic", "jaxtyping")),
 }

@@ -123,6 +123,10 @@ def xarray() -> Iterator[Case]:
     refused: dict[str, tuple[Program, str]] = {
         "isel of points": (lambda d: d.isel(x=places, y=places), "Vectorized indexing is not supported"),
         "cross": (lambda d: xr.cross(d.isel(y=0), d.isel(y=1), dim="x"), "to a NumPy dtype (via `.dtype` value"),
+        "idxmax over dates": (
+            lambda d: d.assign_coords(x=np.array(["2020", "2021", "2022"], "M8[ns]")).idxmax("x"),
+            "can't make an array of dtype datetime64",
+        ),
         "astype of text": (lambda d: d.astype(str), "is not a dtype"),
     }
     for what, (program, words) in refused.items():

@@ -48,7 +48,7 @@ class DType:
         dtype.
 
     Others that NumPy's dtypes have are NumPy's: ``type``, ``char``, ``num``, ``str``, ``byteorder``, ``isnative``,
-    ``alignment``, ``newbyteorder()`` and so on.
+    ``alignment``, ``newbyteorder()`` and so on. ``isinstance(dtype, numpy.dtype)`` is true, as libraries ask.
 
     Examples
     --------
