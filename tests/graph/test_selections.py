@@ -325,6 +325,20 @@ def test_equal_selected_elements_have_no_spread_in_batches(backend: str) -> None
         assert_same(found, np.zeros((2, 3)))
 
 
+def test_batches_of_derivatives_that_are_batches(backend: str) -> None:
+    skip_without_derivatives(backend)
+    values = np.arange(8.0).reshape(2, 4) - 2.5
+    slope = np.where(values > 0, 3.0 * values**2, 0.0)
+    curvature = np.where(values > 0, 6.0 * values, 0.0)[:, :, None] * np.eye(4)
+
+    def cubes(x: Array) -> Array:
+        return ua.sum(x[x > 0] ** 3)
+
+    for way in (compile, lambda function: function):
+        assert_values(as_numpy(way(ua.vmap(ua.hessian(cubes)))(ua.asarray(values))), curvature)
+        assert_values(as_numpy(way(ua.vmap(ua.jacobian(cubes, mode="forward")))(ua.asarray(values))), slope)
+
+
 def test_what_a_batch_of_selections_is_written_by(backend: str) -> None:
     skip_without_derivatives(backend)
     values = np.sin(np.arange(24.0)).reshape(2, 3, 4)

@@ -23,7 +23,7 @@ from .gaps import squaring
 from .loops import scan, switch, while_loop
 from .natives import Batched
 from .rule import COMPOSED
-from .selections import BatchedSelection, dense_in
+from .selections import BatchedSelection, dense_in, entered
 
 
 class BatchHandle(InsideHandle):
@@ -80,7 +80,7 @@ class BatchHandle(InsideHandle):
 
     def enter(self, native: Any) -> Batched:
         """Return a value as that of each element."""
-        return Batched(native, True)
+        return entered(native)
 
     def leave(self, native: Batched) -> Any:
         """Return the value of a constant."""

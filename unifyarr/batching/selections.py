@@ -52,6 +52,17 @@ class BatchedPlaces(BatchedSelection, dense.SelectedPlaces):
         return self._dense
 
 
+def entered(native: Any) -> Batched:
+    """Return a native of the backend of the values as that of each element: a selection as one of the batch."""
+    if not isinstance(native, dense.Selected):
+        return Batched(native, True)
+    mask = Batched(native.mask, True)
+    if not isinstance(native, dense.SelectedPlaces):
+        return BatchedSelection(Batched(native.dense, True), mask, native.axis)
+    inside = None if native.inside is None else Batched(native.inside, True)
+    return BatchedPlaces(mask, native.of, native.place, inside, lambda: Batched(native.dense, True))
+
+
 def dense_in(handle: Handle) -> dense.Densely:
     """Return what calls kernels on selections of a batch."""
     return dense.Densely(handle, BatchedSelection, BatchedPlaces, *_WORDS)

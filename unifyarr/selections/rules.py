@@ -134,7 +134,7 @@ def _by_mask(do: Densely, x: Any, *others: Any) -> Any:
     return do.reshaped(do.chosen(flat, value.dense, whole), tuple(do.shape(x)))
 
 
-def _places(indices: Sequence[Any], shape: tuple[Any, ...], inside: Any) -> Any:
+def _places(do: Densely, indices: Sequence[Any], shape: tuple[Any, ...], inside: Any) -> Any:
     """Return the places that index the first axes of an array, if they are all those of a mask of its shape."""
     first = indices[0]
     if not isinstance(first, SelectedPlaces) or (first.inside is None) != (inside is None):
@@ -142,7 +142,7 @@ def _places(indices: Sequence[Any], shape: tuple[Any, ...], inside: Any) -> Any:
     rank = 1 if len(indices) == 1 and len(first.of) == 1 else len(indices)
     of = tuple(shape[:rank]) if inside is None else (None,)
     if not all(
-        isinstance(each, SelectedPlaces) and each.of == of and each.place == axis and each.mask is first.mask
+        isinstance(each, SelectedPlaces) and each.of == of and each.place == axis and do.is_same(each.mask, first.mask)
         for axis, each in enumerate(indices)
     ):
         return None
@@ -153,14 +153,14 @@ def _taken(do: Densely, natives: Sequence[Any], axes: int, name: str) -> Any:
     x, *indices = natives
     flat: Any
     if isinstance(x, Selected):
-        found = _places(indices, (None,), x.mask)
+        found = _places(do, indices, (None,), x.mask)
         if found is None or axes != 1 or x.axis:
             do.refuse(f"{name}()")
         if found.inside is None or not do.is_same(found.inside, x.mask):
             do.refuse(f"{name}()")
         return do.selection(x.dense, found.mask, 0)
     flat = do.flat(x, axes) if len(indices) == 1 else x
-    found = _places(indices, do.shape(flat), None)
+    found = _places(do, indices, do.shape(flat), None)
     if found is not None:
         return do.selection(do.flat(flat, len(indices)), found.mask, 0)
     # Other places: those of nothing that is selected are the first ones.
@@ -181,7 +181,7 @@ def _put(do: Densely, natives: Sequence[Any], axes: int, how: str) -> Any:
     inside = x.mask if isinstance(x, Selected) else None
     whole = x.dense if isinstance(x, Selected) else do.flat(x, axes)
     shape = do.shape(whole) if len(indices) == 1 else do.shape(x)
-    found = _places(indices, shape, inside)
+    found = _places(do, indices, shape, inside)
     if found is None:
         return do.refuse("a write by places that aren't those of a mask of the array's shape")
     if isinstance(value, Selected):
