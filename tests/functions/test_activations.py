@@ -193,3 +193,17 @@ def test_sigmoid_takes_no_array_but_out() -> None:
         with np.errstate(all="raise", under="ignore"):
             ua.nn.sigmoid(x, out=out)
     np.testing.assert_allclose(as_numpy(out), special.expit(np.linspace(-800, 800, 33)), rtol=1e-13)
+
+
+def test_many_elements_have_the_gelu_and_the_slope_of_few(backend: str) -> None:
+    # Torch goes through them in parts.
+    x = np.linspace(-50, 50, 3 * 11 * 1501).reshape(11, 3 * 1501)
+    slope = ua.grad(lambda x: ua.sum(ua.nn.gelu(x)))
+    many = ua.asarray(x)
+    for function in (ua.nn.gelu, slope):
+        found = as_numpy(function(many))
+        for row in (0, 5, 10):
+            assert_same(ua.asarray(found[row]), as_numpy(function(ua.asarray(x[row]))), rtol=1e-14)
+    assert_same(ua.nn.gelu(many), gelu(x), rtol=1e-10, atol=1e-300)
+    wanted = special.erfc(-x / np.sqrt(2.0)) / 2 + x * np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
+    assert_same(slope(many), np.where(x < -38, 0, wanted), rtol=1e-10, atol=1e-300)

@@ -379,3 +379,47 @@ def test_multi_head_attention_with_fewer_heads_of_keys(backend: str) -> None:
     expected = as_numpy(ua.nn.multi_head_attention(*map(ua.asarray, (query, *repeated)), num_heads=4))
     found = ua.nn.multi_head_attention(*map(ua.asarray, (query, key, value)), num_heads=4, key_heads=2)
     assert_same(found, expected, atol=1e-12)
+
+
+# -- derivatives ----------------------------------------------------------------------------------------------
+
+
+def of_gelu(*arrays: ua.Array) -> ua.Array:
+    return ua.sum(ua.nn.gelu(attention(*arrays, is_causal=True)) ** 2)
+
+
+def test_torchs_derivatives_go_through_ours(backend: str) -> None:
+    skip_unless(backend, "torch", why="an engine with a kernel of the derivative, which has none itself")
+    import torch
+
+    given = [torch.from_numpy(x) for x in operands("float64", SHAPES[3], 0)]
+
+    def by_ours(*natives: Any, gradient: Callable[..., ua.Array] = ua.grad(of_gelu)) -> Any:
+        return ua.sum(ua.sin(gradient(*map(ua.asarray, natives)))).native
+
+    def by_torch(*natives: torch.Tensor) -> torch.Tensor:
+        query, key, value = natives
+        scores = (query @ key.mT / math.sqrt(2)).masked_fill(torch.ones(3, 3).triu(1) > 0, -math.inf)
+        result = (torch.nn.functional.gelu(scores.softmax(-1) @ value) ** 2).sum()
+        return torch.autograd.grad(result, query, create_graph=True)[0].sin().sum()
+
+    leaves = [x.clone().requires_grad_() for x in given]
+    wanted = torch.autograd.grad(by_torch(*leaves), leaves)
+    compiled = ua.compile(ua.grad(of_gelu))
+    for found in (
+        torch.autograd.grad(by_ours(*leaves), leaves),
+        torch.autograd.grad(by_ours(*leaves, gradient=compiled), leaves),
+        torch.func.grad(by_ours, (0, 1, 2))(*given),
+    ):
+        for one, other in zip(found, wanted, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
+
+
+@profiled
+def test_a_gradient_on_torch_keeps_no_scores(backend: str) -> None:
+    skip_unless(backend, "torch", why="a kernel that goes through the scores in blocks")
+    arrays = [ua.asarray(x) for x in operands("float64", ((4, 256, 16),) * 3, 0)]
+    gradient = ua.grad(lambda *arrays: ua.sum(attention(*arrays)), (0, 1, 2))
+    for call in (gradient, ua.compile(gradient)):
+        call(*arrays)
+        assert peak("torch", lambda call=call: call(*arrays)) < 4 * 256 * 256 * 8

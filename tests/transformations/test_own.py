@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.engines.tracing import running
 from unifyarr.derivatives import kernels
 from unifyarr.errors import BackendMismatchError, LostDerivativeError
 
+from ..natives import skip_unless
 from ..oracle import assert_same
 from .through import fresh
 
@@ -73,6 +75,24 @@ def test_a_pullback_is_differentiated_and_compiled_later(backend: str) -> None:
     assert_same(pullback(x)[0], expected * [1.0, 2.0], rtol=1e-12)
     assert_same(ua.grad(lambda u: ua.sum(pullback(u * u)[0]))(x), expected * [2.0, 4.0], rtol=1e-12)
     assert_same(ua.compile(lambda u: pullback(u)[0])(x), expected * [1.0, 2.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+def test_a_number_before_an_array_takes_the_short_way(backend: str, name: str) -> None:
+    (x,) = fresh([1, 2])
+    calls = []
+
+    def f(x: ua.Array) -> ua.Array:
+        scope = running()
+        calls.append(scope.handle.call(scope, name, 2.0, x))
+        return ua.sum(calls[-1])
+
+    skip_unless(backend, "numpy", "torch", "jax", why="an engine that takes a number there")
+    found = ua.grad(f)(x)
+    assert type(calls[0]) is ua.Array
+    assert_same(
+        found, {"add": [1.0, 1.0], "subtract": [-1.0, -1.0], "multiply": [2.0, 2.0], "divide": [-2.0, -0.5]}[name]
+    )
 
 
 def test_ever_new_numbers_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,6 +250,12 @@ def declines(when: Callable[..., bool], *, transformed: bool = False) -> Callabl
     return decorate
 
 
+def for_derivatives(kernel: Kernel) -> Kernel:
+    """Declare that a kernel gives more than its function does, which only a derivative needs."""
+    kernel.for_derivatives = True  # type: ignore[attr-defined]
+    return kernel
+
+
 def not_implemented(reason: str) -> Callable[..., Any]:
     """Return a kernel that says why the engine has none."""
 

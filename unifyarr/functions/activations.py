@@ -9,7 +9,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating, as_single, check_real
 from .._core.arrays.numbers import as_number
 from .._core.arrays.scratch import reuse, room
-from .._core.calling.invoke import attempt, attempt_either
+from .._core.calling.invoke import attempt, attempt_for_derivative
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .data_type import finfo
@@ -92,7 +92,7 @@ def elu(x: Array, /, *, alpha: float | Array = 1.0, out: Array | None = None) ->
     return _elu(x, as_number(alpha, "alpha").value, out).astype(dtype, copy=False)
 
 
-@mixed(namespace="nn", kernels=("gelu", "gelu_with_slope"), scratch=True)
+@mixed(namespace="nn", kernels=("gelu_with_slope",), scratch=True)
 def gelu(x: Array, /, *, approximate: str = "none", out: Array | None = None) -> Array:
     """Multiply each element by the probability that a standard normal variable is less.
 
@@ -131,7 +131,7 @@ def gelu(x: Array, /, *, approximate: str = "none", out: Array | None = None) ->
     if approximate not in ("none", "tanh"):
         raise ValueError(f"approximate of gelu() is 'none' or 'tanh', not {approximate!r}")
     if approximate == "none" and x.dtype == dtype:
-        found = attempt_either("gelu", "gelu_with_slope", x, out=out, result=(x.shape, dtype))
+        found = attempt_for_derivative("gelu_with_slope", x)
         if found is not None:
             return found
     bounded = maximum(x, _NO_ERFC, out=room(out, x.shape, x.dtype))

@@ -9,7 +9,7 @@ from typing import Any
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_array, as_floating, as_single
 from .._core.arrays.scratch import room
-from .._core.calling.invoke import attempt_either, check_result
+from .._core.calling.invoke import attempt, attempt_for_derivative, check_result
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, check_callable
@@ -110,14 +110,10 @@ def scaled_dot_product_attention(
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else float(scale)
     is_plain = count is None or (isinstance(count, int) and (not is_causal or count == shape[-2]))
     if mask is None and is_plain and query.size and key.size:
-        found = attempt_either(
-            *("attention", "attention_with_sums"),
-            *(query, key, value),
-            is_causal=is_causal,
-            scale=factor,
-            out=out,
-            result=(result, dtype),
-        )
+        static: dict[str, Any] = {"is_causal": is_causal, "scale": factor}
+        found = attempt_for_derivative("attention_with_sums", query, key, value, **static)
+        if found is None:
+            found = attempt("attention", query, key, value, **static, out=out, result=(result, dtype))
         if found is not None:
             return found
     last = last_keys(shape[-2], count, is_causal, query)

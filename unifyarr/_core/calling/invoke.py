@@ -222,13 +222,12 @@ def attempt_several(name: str, *operands: Array, **static: Any) -> tuple[Array, 
         return None
 
 
-def attempt_either(name: str, several: str, *operands: Array, **arguments: Any) -> Array | None:
-    """Call a kernel as ``attempt`` does, or, where a derivative needs more, the first result of one of several."""
-    kernels = operands[0]._backend.kernels
-    if name in kernels or several not in kernels:
-        return attempt(name, *operands, **arguments)
-    static = {key: value for key, value in arguments.items() if key not in ("out", "result")}
-    found = attempt_several(several, *operands, **static)
+def attempt_for_derivative(name: str, *operands: Array, **static: Any) -> Array | None:
+    """Return the first result of a kernel for derivatives, ``None`` where none is taken or it declines."""
+    kernel = operands[0]._backend.kernels.get(name)
+    if kernel is None or getattr(kernel, "for_derivatives", False):
+        return None
+    found = attempt_several(name, *operands, **static)
     return None if found is None else found[0]
 
 

@@ -294,7 +294,7 @@ def _named(rule: Rule, names: str) -> dict[str, Rule]:
 RULES: dict[str, Rule] = {
     **_named(_same, "copy set_window set_real set_imag scatter put_mask put_places scatter_reduce"),
     **_named(_same, "detach stop_gradient partition expm square_repeatedly cholesky inv matrix_power"),
-    **_named(_same, "tril triu sort roll softmax log_softmax relu sigmoid gelu"),
+    **_named(_same, "tril triu sort roll softmax log_softmax relu sigmoid"),
     **_named(_elementwise, "where remainder fmod erf erfc erfinv ndtri gammaln digamma zeta i0 i0e i1 i1e"),
     **_named(_total, "sum prod"),
     **_named(_extremum, "mean max min"),

@@ -26,7 +26,7 @@ RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
 PLACES = frozenset({"shard"})
 # What functions declare in the namespaces that are imported at their first use.
 _NN = (
-    "attention attention_backward attention_with_sums convolution detach gelu gelu_with_slope linear log_softmax relu "
+    "attention attention_backward attention_with_sums convolution detach gelu_with_slope linear log_softmax relu "
     "root_mean_square sigmoid softmax"
 )
 _LINALG = (

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch import sigmoid as sigmoid
 
-from ..kernels import declines, known_by, support_native_out
+from ..kernels import declines, for_derivatives, known_by, support_native_out
 from ._shared import BOOL, DTYPES, UNSIGNED, is_plain
 
 _WITHOUT = BOOL | UNSIGNED
@@ -36,37 +36,24 @@ _PART = 1 << 14
 
 
 @declines(lambda x: DTYPES[x.dtype] not in _WIDE)
-def gelu(x: Tensor, /) -> Any:
-    # The engine's own takes the probability from erf(), which has no digits left of small ones.
-    return _in_parts(_gelu, x)[0] if x.dtype in _WIDE else NotImplemented
-
-
-@declines(lambda x: DTYPES[x.dtype] not in _WIDE)
+@for_derivatives
 def gelu_with_slope(x: Tensor, /) -> Any:
+    # The engine's own takes the probability from erf(), which has no digits left of small ones.
     return _in_parts(_gelu_with_slope, x) if x.dtype in _WIDE else NotImplemented
-
-
-def _gelu(x: Tensor) -> tuple[Tensor]:
-    x = x.clamp_min(_FAR)
-    return (x * _probability(x),)
 
 
 def _gelu_with_slope(x: Tensor) -> tuple[Tensor, Tensor]:
     x = x.clamp_min(_FAR)
-    probability = _probability(x)
+    probability = torch.erfc(x * -math.sqrt(0.5)) * 0.5
     near = x.clamp_max(-_FAR)
     return x * probability, probability + torch.exp(near * near * -0.5) * near * (1 / math.sqrt(2 * math.pi))
 
 
-def _probability(x: Tensor) -> Tensor:
-    return torch.erfc(x * -math.sqrt(0.5)) * 0.5
-
-
 def _in_parts(function: Callable[[Tensor], tuple[Tensor, ...]], x: Tensor) -> tuple[Tensor, ...]:
     """Return what a function gives of each element, from parts that stay in the cache of each thread."""
-    count = _PART * torch.get_num_threads()
-    if x.numel() <= count or x.device.type != "cpu" or not is_plain(x) or not x.is_contiguous():
+    if x.numel() <= _PART or x.device.type != "cpu" or not is_plain(x) or not x.is_contiguous():
         return function(x)
+    count = _PART * torch.get_num_threads()
     first, *others = x.view(-1).split(count)
     results = function(first)
     whole = tuple([torch.empty_like(x) for _ in results])

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..kernels import declines
+from ..kernels import declines, for_derivatives
 from . import _private
 from ._shared import DTYPES, FLOAT, derivatives
 
@@ -34,6 +34,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, /, *, is_causal: bool, 
 
 
 @declines(lambda query, key, value, **_: DTYPES[query.dtype] not in _WIDE or not _fit(query, key, value))
+@for_derivatives
 def attention_with_sums(query: Tensor, key: Tensor, value: Tensor, /, *, is_causal: bool, scale: float) -> Any:
     if query.dtype not in _WIDE or not _fit(query, key, value):
         return NotImplemented

@@ -20,9 +20,6 @@ def _is_elementwise(name: str) -> bool:
 
 
 rule(" ".join(sorted(filter(_is_elementwise, known_kernels()))), _elementwise)
-rule(
-    "remainder round clip frexp ldexp modf spacing where relu sigmoid gelu gelu_with_slope erf erfc erfinv ndtri",
-    _elementwise,
-)
+rule("remainder round clip frexp ldexp modf spacing where relu sigmoid erf erfc erfinv ndtri", _elementwise)
 rule("digamma gammaln gammainc gammaincc betainc zeta i0 i0e i1 i1e", _elementwise)
 rule("astype real imag detach stop_gradient", _elementwise)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import LostDerivativeError
-from ..rule import composed, joint_rule, rule
+from ..rule import joint_rule, rule
 
 _ROOT = math.sqrt(math.pi)
 
@@ -31,8 +31,6 @@ def _ndtri(k: Any, g: Any, out: Any, x: Any) -> Any:
 rule("ndtri", _ndtri, uses=("out",))
 
 # -- gelu, where an engine has a kernel of it -------------------------------------------------------------------------
-
-composed("gelu")
 
 
 @joint_rule("gelu_with_slope")

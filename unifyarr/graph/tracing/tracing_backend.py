@@ -237,7 +237,7 @@ def _recording(backend: Handle, name: str) -> Any:
         return record(backend, name, natives, static, result, offered)
 
     # What a trace of a loop's body, inside a derivative, asks of a kernel.
-    for asked in ("declines", "declines_transformed"):
+    for asked in ("declines", "declines_transformed", "for_derivatives"):
         if hasattr(backend.kernels.get(name), asked):
             setattr(kernel, asked, getattr(backend.kernels[name], asked))
     return kernel
