@@ -90,8 +90,10 @@ def _updated(paths: tuple[str, str, str], positional: Sequence[Any]) -> bool:
         return False
     if others and (into := getattr(backend, paths[2])) is not declines_write:
         natives = [x._native for x in leaves if x._backend is backend]
-        if into(natives, [y._native for y in others if y._backend is backend]):
-            return True
+        made = into(natives, [y._native for y in others if y._backend is backend])
+        if made:
+            # An engine whose arrays are immutable gives new ones.
+            return made is True or assign_at_once(leaves, made, apart=True)
     fast, values = getattr(backend, paths[is_number]), []
     for place, x in enumerate(leaves):
         native = x._native

@@ -52,6 +52,7 @@ _enable_64_bit()
 
 from . import (  # noqa: E402
     _loops,
+    _several,
     activations,
     arithmetic,
     contraction,
@@ -162,7 +163,7 @@ class Backend(base.Backend[Any]):
         utility,
     )
 
-    fast: Mapping[str, Callable[..., Any]] = {"get_copy": get_copy}
+    fast: Mapping[str, Callable[..., Any]] = {"get_copy": get_copy, **_several.PATHS}
 
     can_compile = can_transform = True
     vjp = staticmethod(transformations.vjp)
