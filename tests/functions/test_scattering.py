@@ -98,7 +98,7 @@ def test_scatter_of_every_dtype(backend: str, mode: str, dtype: str, data: st.Da
     check(mode, dtype, data)
 
 
-@pytest.mark.parametrize("count", [5, 100_000])
+@pytest.mark.parametrize("count", [5, pytest.param(100_000, marks=pytest.mark.chunks(10_000))])
 def test_of_equal_points_the_last_update_stays(backend: str, count: int) -> None:
     random = np.random.default_rng(0)
     indices, updates = random.integers(0, 7, (count, 1)), np.arange(float(count))
