@@ -95,8 +95,10 @@ static int are_apart(PyObject *natives)
 {
     Py_ssize_t n = PyTuple_GET_SIZE(natives), size = 4;
     PyObject *few[128], **table = few;
+    int bits = 2;
     while (size < 2 * n) {
         size *= 2;
+        bits++;
     }
     if (size > 128 && !(table = PyMem_Malloc(size * sizeof(PyObject *)))) {
         PyErr_NoMemory();
@@ -106,7 +108,8 @@ static int are_apart(PyObject *natives)
     int apart = 1;
     for (Py_ssize_t i = 0; apart && i < n; i++) {
         PyObject *block = block_of((PyArrayObject *)PyTuple_GET_ITEM(natives, i));
-        Py_ssize_t at = ((uintptr_t)block >> 4) & (size - 1);
+        /* Addresses have much in common: all of their bits decide, by the fractional part of the golden ratio. */
+        Py_ssize_t at = (Py_ssize_t)((uint64_t)(uintptr_t)block * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits));
         while (block && table[at] && table[at] != block) {
             at = (at + 1) & (size - 1);
         }
