@@ -3,10 +3,10 @@
 They come in seven forms: on arrays, on an array and a Python number (``scalar``), on a Python number and an array
 (``reflected``), into an array (``out``), on large arrays or one of them and a number (``large``), on natives that the
 dispatcher has looked at (``at_once``), of an engine with a ``trace_cell``, and into each of several natives beside
-another (``several``): all of them, or none, which only a backend's own can do; where arrays are immutable it returns the
-new ones. Those made here serve operands of one
-dtype that the loop keeps, which is learnt once for each dtype. A backend may bring its own, in a mapping ``fast`` by
-name, and in a mapping ``fast_forms`` from a form to a function that makes the fast path of an elementwise kernel.
+another (``several``): all of them, or none, which only a backend's own can do. Where arrays are immutable it returns
+the new ones. Those made here serve operands of one dtype that the loop keeps, which is learnt once for each dtype. A
+backend may bring its own, in a mapping ``fast`` by name, and in a mapping ``fast_forms`` from a form to a function that
+makes the fast path of an elementwise kernel.
 """
 
 from __future__ import annotations

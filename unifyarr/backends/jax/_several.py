@@ -20,10 +20,7 @@ def _several(name: str) -> Callable[..., Any]:
     """Return what computes each of several natives beside another one of its type; ``False`` leaves that to others."""
     kernel = getattr(elementwise, name)
 
-    @jax.jit
-    def together(natives: Sequence[jax.Array], others: Sequence[jax.Array]) -> list[jax.Array]:
-        return [kernel(x, y) for x, y in zip(natives, others, strict=True)]
-
+    together = jax.jit(lambda natives, others: [kernel(x, y) for x, y in zip(natives, others, strict=True)])
     calls: dict[tuple[int, ...], int] = {}
 
     def fast(natives: Sequence[Any], others: Sequence[Any]) -> Any:
