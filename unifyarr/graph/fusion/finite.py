@@ -123,8 +123,9 @@ def quick(
         return f"values_{number}({', '.join([*passed, at, *(f'{room}{place}' for place, _ in outputs)])})"
 
     def store(at: str, room: str) -> str:
-        # Not by elements: several results would be stored one element after the other.
-        return " ".join(f"memcpy(p{place} + {at}, {room}{place}, sizeof({room}{place}));" for place, _ in outputs)
+        # A loop for each: several results in one would be stored one element after the other.
+        loop = f"for (int j = 0; j < {count}; j++)"
+        return " ".join(f"{loop} {{ p{place}[{at} + j] = {room}{place}[j]; }}" for place, _ in outputs)
 
     def rooms(*names: str) -> str:
         return " ".join(f"{types[value]} {name}{place}[{count}];" for name in names for place, value in outputs)
