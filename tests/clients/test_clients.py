@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.testing import needs
+from unifyarr.testing import has, needs
 
 from .cases import GROUPS
 from .rows import VALUES, Outcome
@@ -79,7 +79,7 @@ def test_what_writes_into_values_of_arrays_writes_into_a_copy(backend: str) -> N
     ndimage = pytest.importorskip("scipy.ndimage")
     output = ua.zeros((3, 3))
     ndimage.gaussian_filter(np.eye(3), 1.0, output=output)
-    expected = np.zeros((3, 3)) if backend in ("jax", "tensorflow") else ndimage.gaussian_filter(np.eye(3), 1.0)
+    expected = ndimage.gaussian_filter(np.eye(3), 1.0) if has(backend, "writes") else np.zeros((3, 3))
     np.testing.assert_allclose(np.asarray(output), expected)
 
 
