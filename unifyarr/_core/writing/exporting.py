@@ -39,9 +39,14 @@ def as_ndarray(x: Array, /, dtype: Any = None, copy: bool | None = None) -> np.n
                     return found
                 if not copy and not backend.is_watched(native) and not backend.is_read_only(native):
                     return backend.to_numpy(native)
-            elif copy is not False and not backend.carries_derivative(native):
-                # The copy keeps nothing of the array.
-                return np.array(backend.to_numpy(native))
+            elif copy is not False:
+                # A copy keeps nothing of the array.
+                values_of = backend.values_of
+                found = None if values_of is None else values_of(native)
+                if found is not None:
+                    return found
+                if not backend.carries_derivative(native):
+                    return np.array(backend.to_numpy(native))
     x = current(x)
     hand_out(x)
     values = to_host(x, "np.asarray()")

@@ -278,6 +278,9 @@ class Backend(base.Backend[Any]):
         known = known_value(native)
         return np.asarray(self.read(native if known is None else known))
 
+    # Of arrays that aren't traced, which carry no derivative.
+    values_of = staticmethod(np.array)
+
     def borrow_numpy(self, array: np.ndarray) -> jax.Array:
         """Return a native array of NumPy's values for as long as nobody writes to them: it may share their memory."""
         return jax.device_put(self.compiled_argument(array), may_alias=True)

@@ -288,6 +288,11 @@ class Backend(base.Backend[Any]):
         array.flags.writeable = False
         return array
 
+    @staticmethod
+    def values_of(native: Any) -> np.ndarray | None:
+        """Return the values of a tensor in memory of their own, ``None`` if a derivative is taken through it."""
+        return None if carries_derivative(native) else np.array(values_of_eager(native))
+
     def copy(self, native: Any) -> Any:
         """Return an independent native array of equal values: a tensor, which never changes, is its own copy."""
         return self.read(native)
