@@ -79,8 +79,8 @@ class Speed(Values[Native]):
     # there, an engine that writes its natives is asked what it knows of one.
     memory_of: Callable[[Any], np.ndarray | None] | None = None
 
-    # From a plain native to an array of NumPy's with its values, in memory of its own; ``None`` in doubt. Where it isn't
-    # there, an engine whose natives are immutable is asked about derivatives, and for values that are copied.
+    # From a plain native to an array of NumPy's with its values, in memory of its own; ``None`` in doubt. Where it
+    # isn't there, an engine whose natives are immutable is asked about derivatives, and for values to copy.
     values_of: Callable[[Any], np.ndarray | None] | None = None
 
     def layout_key(self, native: Native) -> Hashable:
