@@ -23,7 +23,7 @@ LONG = {
     **dict.fromkeys(
         ("nanargmax", "nanargmin", "nanquantile", "quantile", "unravel_index", "ravel_multi_index"), VALUES
     ),
-    **dict.fromkeys(("trim_zeros", "bincount", "histogram", "digitize", "linalg.lstsq", "linalg.expm"), VALUES),
+    **dict.fromkeys(("trim_zeros", "bincount", "histogram", "digitize", "linalg.lstsq"), VALUES),
     **dict.fromkeys((f"segment_{name}" for name in ("max", "mean", "min", "prod", "sum")), VALUES),
     **dict.fromkeys(("intersect1d", "setdiff1d", "setxor1d"), "the length of the result follows from values"),
     **dict.fromkeys(("nn.max_pool1d", "nn.avg_pool1d", "nn.fold", "nn.unfold", "signal.istft"), WRITES),

@@ -279,7 +279,7 @@ class Backend(base.Backend[Any]):
         return np.asarray(self.read(native if known is None else known))
 
     # Of arrays that aren't traced, which carry no derivative.
-    values_of = staticmethod(np.array)
+    values_of: Callable[[Any], np.ndarray | None] | None = staticmethod(np.array)  # type: ignore[assignment]
 
     def borrow_numpy(self, array: np.ndarray) -> jax.Array:
         """Return a native array of NumPy's values for as long as nobody writes to them: it may share their memory."""
