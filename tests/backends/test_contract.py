@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -235,3 +236,13 @@ def test_the_completeness_page_shows_a_missing_kernel(half: set[str]) -> None:
     assert page.cell(DECLARATIONS["nn.relu"], boxed) == "composed"
     reason = "it has no such kernel"
     assert page.origin(DECLARATIONS["cos"], boxed, "cos") == ("not implemented", reason)
+
+
+def test_fast_paths_take_what_functions_pass(backend: str) -> None:
+    # One that doesn't fails at each call, which takes a slower way then without a word.
+    found = registry.load(backend).fast
+    for declaration in DECLARATIONS.values():
+        path = found.get(declaration.name) if declaration.fast and not declaration.view_map else None
+        if path is not None:
+            passed = [name for name in declaration.signature.parameters if name not in ("out", "backend", "chunks")]
+            inspect.signature(path).bind(*passed)

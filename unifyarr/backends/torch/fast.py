@@ -96,8 +96,8 @@ def _truth(native: Callable[..., Tensor]) -> Callable[..., Any]:
 
 
 def _spread(native: Callable[..., Tensor]) -> Callable[..., Any]:
-    def fast(x: Tensor, axis: Any, correction: Any, keepdims: Any) -> Any:
-        if x.dtype not in _FLOATING or type(correction) not in (int, float):
+    def fast(x: Tensor, axis: Any, correction: Any, ddof: Any, keepdims: Any) -> Any:
+        if ddof is not None or x.dtype not in _FLOATING or type(correction) not in (int, float):
             return NotImplemented
         if axis is None:
             count = x.dim() and x.numel()
