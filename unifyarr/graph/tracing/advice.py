@@ -82,9 +82,16 @@ def advice(frame: FrameType) -> str:
     return _of_truth(path) if _asks_for_truth(frame) else _of(path, {**frame.f_globals, **frame.f_locals})
 
 
+# Jumps up to Python 3.12, and an instruction of its own since 3.13.
+_TRUTH = {
+    number
+    for name, number in opmap.items()
+    if name == "TO_BOOL" or name.removesuffix("_OR_POP").endswith(("IF_TRUE", "IF_FALSE"))
+}
+
+
 def _asks_for_truth(frame: FrameType) -> bool:
-    # Since Python 3.13 that is an instruction, in the place of the expression whose truth is asked for.
-    return frame.f_code.co_code[frame.f_lasti] == opmap.get("TO_BOOL")
+    return frame.f_code.co_code[frame.f_lasti] in _TRUTH
 
 
 def _place(frame: FrameType) -> Place | None:
@@ -118,16 +125,17 @@ def _contains(node: ast.AST, place: Place) -> bool:
 
 def _of(path: list[ast.AST], names: Mapping[str, Any]) -> str:
     """Return the advice for nodes, from the innermost to the outermost, given what names are there."""
-    # Where the test is no comparison, its value is asked for in the place of the whole statement. pytest writes an
-    # `assert` anew in such a way.
-    if hasattr(path[0], "test"):
-        return _of_test(path[0], path)
-    found = IF_ELSE if isinstance(path[0], _COMPREHENSIONS) else _of_expression(path[0], names)
-    return found or _of_truth(path)
+    return _of_expression(path[0], names) or _of_truth(path)
 
 
 def _of_truth(path: list[ast.AST]) -> str:
     """Return the advice for an expression whose truth is asked for, and what it's in."""
+    # Before Python 3.12, where the test is no comparison, that is in the place of the whole statement. pytest writes an
+    # `assert` anew in such a way.
+    if hasattr(path[0], "test"):
+        return _of_test(path[0], path)
+    if isinstance(path[0], _COMPREHENSIONS):
+        return IF_ELSE
     logic = ""
     for node, parent in itertools.pairwise(path):
         if getattr(parent, "test", None) is node:
