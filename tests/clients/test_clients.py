@@ -121,3 +121,13 @@ def test_pandas_loses_no_derivative(backend: str) -> None:
 
     with pytest.raises(ua.errors.LostDerivativeError):
         ua.grad(lost)(ua.asarray([1.0, 2.0]))
+
+
+@needs("shapes", why="an engine with chunks has them in xarray too")
+def test_xarray_takes_no_array_for_a_chunked_one(backend: str) -> None:
+    xarray = pytest.importorskip("xarray")
+    x = ua.ones((2, 3))
+    named = xarray.DataArray(x, dims=("a", "b"))
+    assert named.chunks is None
+    assert not hasattr(x, "chunks")
+    assert dict(named.chunksizes) == {}
