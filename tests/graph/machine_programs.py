@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 import unifyarr as ua
 from unifyarr.errors import ReadOnlyError, TraceError, UnknownShapeError
-from unifyarr.testing import has
 from unifyarr.testing.programs.catalogue import DTYPES, SHAPES
 from unifyarr.testing.programs.containers import ContainerPrograms
 from unifyarr.testing.programs.machine import Pair, equal, outcome, peek
@@ -90,7 +89,6 @@ class Player(ContainerPrograms):
     def __init__(self, pairs: list[Pair]) -> None:
         # No scope of its own, nothing to compare: the arrays have no values yet.
         self.backend, self.pairs, self.taken, self.watchful = pairs[0].x.backend, list(pairs), [], False
-        self.has_values = has(self.backend, "values")
 
     def both(self, numpys: Callable[[], Any], ours: Callable[[], Any]) -> tuple[Any, Any]:
         """Run one step on both sides, unless it depends on values that nobody knows in a trace."""

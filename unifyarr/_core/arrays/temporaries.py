@@ -10,9 +10,21 @@ import opcode
 from collections.abc import Callable
 from typing import Any
 
-BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")
-UNARY = {"neg": "-", "invert": "~"}
-_SYMBOLS = dict(zip(BINARY, ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"), strict=True))
+_UNARY = {"neg": "-", "invert": "~"}
+_BINARY = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+}
 _INSTRUCTIONS = ("BINARY_OP", "UNARY_NEGATIVE", "UNARY_INVERT")
 
 
@@ -23,9 +35,9 @@ def _none(*operands: Any) -> int:
 def _probe(learn: Callable[[Any], bool]) -> type:
     """Return a class, each of whose operators remembers how the interpreter calls it."""
     # Of each operand that may be a temporary, as in a compiled operator: the call is in the operator's own frame.
-    methods: dict[str, Any] = {f"__{name}__": lambda self: learn(self) for name in UNARY}
-    methods |= {f"__{name}__": lambda self, other: learn(self) for name in BINARY}
-    methods |= {f"__r{name}__": lambda self, other: learn(self) for name in BINARY}
+    methods: dict[str, Any] = {f"__{name}__": lambda self: learn(self) for name in _UNARY}
+    methods |= {f"__{name}__": lambda self, other: learn(self) for name in _BINARY}
+    methods |= {f"__r{name}__": lambda self, other: learn(self) for name in _BINARY}
     return type("Probe", (), methods)
 
 
@@ -37,8 +49,8 @@ def _find() -> Callable[..., int]:
     if not part.prepare([opcode.opmap[name] for name in _INSTRUCTIONS]):
         return _none
     names = {"probe": _probe(part.learn)}
-    texts = [f"{symbol}probe()" for symbol in UNARY.values()]
-    for symbol in _SYMBOLS.values():
+    texts = [f"{symbol}probe()" for symbol in _UNARY.values()]
+    for symbol in _BINARY.values():
         texts += [f"probe() {symbol} 2", f"2 {symbol} probe()"]
     # All or none: what is left is the same interpreter.
     return part.dying if all(eval(text, names) for text in texts) else _none

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..references import has_no_lock
+from ..references import Holder, has_no_lock
 
 # From how many bytes on a result comes from the pool; NumPy's own temporaries are reused from there on too.
 LARGE = 1 << 18
@@ -42,23 +42,15 @@ def _alone() -> int:
     return _references(buffer)
 
 
-class _Slot:
-    """Stands for an array, which refers to a buffer."""
-
-    __slots__ = ("native",)
-
-    native: np.ndarray
-
-
 def _in_an_array() -> int:
     """Return the count of a buffer to which the pool and an array refer, as an operand of what ``large`` returns."""
 
     def operation(x: np.ndarray) -> int:
         return _references(x)
 
-    array, pool = _Slot(), [np.empty(1)]
-    array.native = pool[0]
-    return operation(array.native)
+    array, pool = Holder(), [np.empty(1)]
+    array.held = pool[0]
+    return operation(array.held)
 
 
 class Pool:
