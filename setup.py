@@ -7,9 +7,9 @@ import numpy
 from setuptools import Extension, setup
 
 FOLDER = Path("unifyarr/graph/fusion/native")
-HEADERS = ("loops", "tensors", "program", "plan", "run", "build", "repeat", "guard")
+HEADERS = ("loops", "tensors", "program", "plan", "run", "pool", "parts", "build", "repeat", "guard")
 # Rounding as NumPy's: no product and sum become one operation. (MSVC does so by default.)
-FLAGS = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-strict-aliasing"]
+FLAGS = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-strict-aliasing", "-pthread"]
 
 setup(
     ext_modules=[
@@ -19,6 +19,7 @@ setup(
             depends=[str(FOLDER / f"{name}.h") for name in HEADERS],
             include_dirs=[numpy.get_include()],
             extra_compile_args=FLAGS,
+            extra_link_args=[] if sys.platform == "win32" else ["-pthread"],
             optional=True,
         ),
         Extension(

@@ -6,6 +6,7 @@ then all regions run step by step.
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -22,7 +23,7 @@ from .assembly import Assembly, assemble, cost, number_places, own_name
 from .emit import source
 from .loops import Loop, find_loop
 from .region import Axis, Operand, Region, Step, run_by_steps
-from .threads import LONG, Parallel, get_num_threads
+from .threads import GRAIN, get_num_threads, main_thread
 
 try:
     from . import _machine as _native  # type: ignore[attr-defined]
@@ -31,6 +32,9 @@ except ImportError:
 else:
     native = _native
     native.watch(warn.setting(), warn.flags_to_watch)
+    native.set_main_thread(main_thread())
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: native.set_main_thread(main_thread()))
 
 
 # The estimated nanoseconds of all calls after which a region is compiled: about what a compiler takes.
@@ -195,9 +199,9 @@ def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterato
         exchange=host and host.exchange,
         watches=host is None,
     )
-    if cost(assembly) > LONG:
-        threads = get_num_threads if host is None else host.num_threads
-        program.parallel = Parallel(program, by_steps, report, threads)
+    program.cost, program.grain = int(cost(assembly)), GRAIN
+    if program.cost >= GRAIN:
+        program.threads = get_num_threads if host is None else host.num_threads
     return program
 
 

@@ -19,6 +19,7 @@ from ..core.fgraph import FunctionGraph
 from ..core.memory import memory_plan
 from ..fusion import machine
 from ..fusion.fusedop import FusedOp
+from ..fusion.threads import LONG
 from ..fusion.views import DENSE, orders
 from ..kernels.executors import bound_and_compiled
 from ..kernels.hosting import run_of
@@ -253,7 +254,7 @@ class Steps:
     def _copy(self, source: int, target: int, type: ArrayType, shape: Sequence[int] | None = None) -> None:
         if source != target:
             program = machine.copying(type.shape if shape is None else shape, type, self._loops)
-            if program is None or program.parallel is not None:
+            if program is None or program.cost > LONG:
                 raise NotStaged
             self.stages.append((program, (source, target)))
 
@@ -264,7 +265,7 @@ def is_stage(node: Apply) -> bool:
     if isinstance(innermost(op), FusedOp):
         program = innermost(op).program()  # type: ignore[attr-defined]
         # What takes long runs in several threads.
-        return program is not None and program.parallel is None
+        return program is not None and program.cost <= LONG
     if not isinstance(op, KernelOp):
         return False
     if op.name in ("get_window", "set_window"):

@@ -20,6 +20,7 @@ arrays of a call are checked, and where they don't suit, the program's `fallback
 #include "program.h"
 #include "plan.h"
 #include "run.h"
+#include "pool.h"
 
 /* Elements times instructions from which on other threads may run Python meanwhile. */
 #define UNLOCKED 20000
@@ -59,6 +60,15 @@ static int flags_to_watch(void)
     seen = now;
     Py_XDECREF(before);
     return as_raised((int)flags);
+}
+
+/* The thread whose calls may use others. */
+static unsigned long main_thread = 0;
+
+static PyObject *set_main_thread(PyObject *module, PyObject *number)
+{
+    main_thread = PyLong_AsUnsignedLong(number);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *watch(PyObject *module, PyObject *args)
@@ -131,80 +141,12 @@ static int suits(const Program *p, PyObject *const *arrays)
     return 1;
 }
 
-/* What threads keep together of windows that are written late: all chunks of them. */
-typedef struct {
-    char *memory; /* or NULL */
-    npy_intp size;
-    int writes; /* whether they're written now, instead of computed */
-} Room;
-
-static void run_or_write(const Program *p, Plan *plan, npy_intp begin, npy_intp end, int watched, unsigned char *flags,
-                         const Room *room)
-{
-    if (!room->writes) {
-        run_chunks(p, plan, begin, end, watched, flags, !room->memory);
-        return;
-    }
-    for (npy_intp chunk = begin; chunk < end; chunk++) {
-        write_late(p, plan, chunk);
-    }
-}
-
-/* Run one part of `parts`; return 1, 0 if the arrays' layout needs the fallback, or -1 with an error set. */
-static int run_part(const Program *p, PyObject *const *arrays, npy_intp part, npy_intp parts, int watched,
-                    unsigned char *flags, const Room *room)
-{
-    Plan plan;
-    Scratch *scratch = take_scratch(scratch_bytes(p)), *ring = NULL;
-    int possible = scratch ? make_plan(p, arrays, &plan, (char *)(scratch + 1)) : -1;
-    if (possible > 0 && p->late) {
-        npy_intp chunks = room->memory ? plan.chunks : plan.kept;
-        ring = room->memory ? NULL : take_scratch((size_t)(chunks * late_bytes(p, &plan)));
-        if (room->memory ? chunks * late_bytes(p, &plan) > room->size : !ring) {
-            possible = -1;
-        } else {
-            keep_chunks(p, &plan, ring ? (char *)(ring + 1) : room->memory, chunks);
-        }
-    }
-    if (possible > 0) {
-        npy_intp begin = plan.chunks * part / parts, end = plan.chunks * (part + 1) / parts;
-        if (p->size * p->n_instructions > UNLOCKED) {
-            Py_BEGIN_ALLOW_THREADS;
-            run_or_write(p, &plan, begin, end, watched, flags, room);
-            Py_END_ALLOW_THREADS;
-        } else {
-            run_or_write(p, &plan, begin, end, watched, flags, room);
-        }
-    }
-    if (ring) {
-        give_scratch(ring);
-    }
-    if (scratch) {
-        give_scratch(scratch);
-    }
-    if (possible < 0) {
-        PyErr_NoMemory();
-    }
-    return possible;
-}
-
 static int is_set(const PyObject *callable)
 {
     return callable && callable != Py_None;
 }
 
-/* Return whether a run in threads was made, or -1 with an error set. */
-static int call_parallel(const Program *p, PyObject *const *arrays, int watched)
-{
-    PyObject *tuple = PyTuple_New(p->n_arguments);
-    for (int i = 0; tuple && i < p->n_arguments; i++) {
-        PyTuple_SET_ITEM(tuple, i, Py_NewRef(arrays[i]));
-    }
-    PyObject *ran = tuple ? PyObject_CallFunction(p->parallel, "Ni", tuple, watched) : NULL;
-    int done = ran ? PyObject_IsTrue(ran) : -1;
-    Py_XDECREF(ran);
-    return done;
-}
+#include "parts.h"
 
 static PyTypeObject ProgramType;
 
@@ -229,19 +171,13 @@ static PyObject *call_on_arrays(Program *p, PyObject *const *arrays)
     if (watched == -1 || !suits(p, arrays)) {
         return PyObject_Vectorcall(p->fallback, arrays, n, NULL);
     }
-    if (is_set(p->parallel)) {
-        int ran = call_parallel(p, arrays, noted(watched));
-        if (ran) {
-            return ran < 0 ? NULL : Py_NewRef(Py_None);
-        }
-    }
     unsigned char few[256], *flags = p->n_steps <= 256 ? few : PyMem_Malloc(p->n_steps);
     PyObject *result = NULL;
     if (!flags) {
         return PyErr_NoMemory();
     }
     memset(flags, 0, p->n_steps);
-    int done = run_part(p, arrays, 0, 1, watched, flags, &(Room){NULL, 0, 0});
+    int done = run_program(p, arrays, watched, flags);
     if (done == 0) {
         result = PyObject_Vectorcall(p->fallback, arrays, n, NULL);
     } else if (done > 0) {
@@ -320,65 +256,6 @@ static PyObject *call_program(PyObject *self, PyObject *const *arrays, size_t na
     return returned(p, arrays, p->exchange ? call_on_others(p, arrays) : call_on_arrays(p, arrays));
 }
 
-/* program.room(arrays): the bytes that threads need for all chunks of the windows that are written late. */
-static PyObject *program_room(PyObject *self, PyObject *arrays)
-{
-    Program *p = (Program *)self;
-    if (!PyTuple_Check(arrays) || PyTuple_GET_SIZE(arrays) != p->n_arguments || !suits(p, ((PyTupleObject *)arrays)->ob_item)) {
-        PyErr_SetString(PyExc_ValueError, "not the arrays of this program");
-        return NULL;
-    }
-    Plan plan;
-    Scratch *scratch = p->late ? take_scratch(scratch_bytes(p)) : NULL;
-    npy_intp bytes = 0;
-    if (p->late && !scratch) {
-        return PyErr_NoMemory();
-    }
-    if (scratch) {
-        bytes = make_plan(p, ((PyTupleObject *)arrays)->ob_item, &plan, (char *)(scratch + 1)) ? plan.chunks * late_bytes(p, &plan) : 0;
-        give_scratch(scratch);
-    }
-    return PyLong_FromSsize_t(bytes);
-}
-
-/* program.part(arrays, part, parts, watched, room, writes): for threads, whose settings aren't those of the call. */
-static PyObject *program_part(PyObject *self, PyObject *args)
-{
-    Program *p = (Program *)self;
-    PyObject *arrays, *given;
-    Py_ssize_t part, parts;
-    int watched;
-    Room room = {NULL, 0, 0};
-    if (!PyArg_ParseTuple(args, "O!nniOp", &PyTuple_Type, &arrays, &part, &parts, &watched, &given, &room.writes)) {
-        return NULL;
-    }
-    if (PyArray_Check(given)) {
-        room.memory = PyArray_BYTES((PyArrayObject *)given);
-        room.size = PyArray_NBYTES((PyArrayObject *)given);
-    }
-    if ((p->late && parts > 1 && !room.memory) || (room.writes && !(p->late && room.memory))) {
-        PyErr_SetString(PyExc_ValueError, "the parts of this program need room for all that is written late");
-        return NULL;
-    }
-    PyObject *const *items = ((PyTupleObject *)arrays)->ob_item;
-    if (PyTuple_GET_SIZE(arrays) != p->n_arguments || parts < 1 || part < 0 || part >= parts || !suits(p, items)) {
-        PyErr_SetString(PyExc_ValueError, "not the arrays, or not a part, of this program");
-        return NULL;
-    }
-    PyObject *flags = PyBytes_FromStringAndSize(NULL, p->n_steps);
-    if (!flags) {
-        return NULL;
-    }
-    memset(PyBytes_AS_STRING(flags), 0, p->n_steps);
-    int done = run_part(p, items, part, parts, as_raised(watched), (unsigned char *)PyBytes_AS_STRING(flags),
-                        &room);
-    if (done <= 0) {
-        Py_DECREF(flags);
-        return done ? NULL : Py_NewRef(Py_None);
-    }
-    return flags;
-}
-
 /* ---- The type. ---- */
 
 static PyObject *new_program(PyTypeObject *type, PyObject *args, PyObject *names);
@@ -388,7 +265,7 @@ static int traverse_program(PyObject *self, visitproc visit, void *arg)
     Program *p = (Program *)self;
     Py_VISIT(p->fallback);
     Py_VISIT(p->report);
-    Py_VISIT(p->parallel);
+    Py_VISIT(p->threads);
     Py_VISIT(p->hot);
     Py_VISIT(p->better);
     Py_VISIT(p->returns);
@@ -401,7 +278,7 @@ static int clear_program(PyObject *self)
     Program *p = (Program *)self;
     Py_CLEAR(p->fallback);
     Py_CLEAR(p->report);
-    Py_CLEAR(p->parallel);
+    Py_CLEAR(p->threads);
     Py_CLEAR(p->hot);
     Py_CLEAR(p->better);
     Py_CLEAR(p->returns);
@@ -431,15 +308,11 @@ static void free_program(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
-static PyMethodDef program_methods[] = {
-    {"part", program_part, METH_VARARGS,
-     "Run one part of the work: part(arrays, part, parts, watched, room, writes) -> flags."},
-    {"room", program_room, METH_O, "Return the bytes of room that parts need: room(arrays)."},
-    {NULL, NULL, 0, NULL},
-};
-
 static PyMemberDef program_members[] = {
-    {"parallel", T_OBJECT, offsetof(Program, parallel), 0, "Runs the same in threads."},
+    {"threads", T_OBJECT, offsetof(Program, threads), 0, "Returns how many threads may run it."},
+    {"cost", T_PYSSIZET, offsetof(Program, cost), 0, "The estimated nanoseconds of a run."},
+    {"grain", T_PYSSIZET, offsetof(Program, grain), 0, "The nanoseconds that are worth a thread; 0 takes all threads."},
+    {"used", T_INT, offsetof(Program, used), READONLY, "In how many threads the last run went, if all came in time."},
     {"hot", T_OBJECT, offsetof(Program, hot), 0, "Called after `calls` calls."},
     {"better", T_OBJECT, offsetof(Program, better), 0, "Takes all calls."},
     {"returns", T_OBJECT, offsetof(Program, returns), 0, "The argument that a call returns, or a tuple of such."},
@@ -459,7 +332,6 @@ static PyTypeObject ProgramType = {
     .tp_clear = clear_program,
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(Program, vectorcall),
-    .tp_methods = program_methods,
     .tp_members = program_members,
 };
 
@@ -501,6 +373,7 @@ static PyObject *own_loop(PyObject *module, PyObject *name)
 
 static PyMethodDef functions[] = {
     {"watch", watch, METH_VARARGS, "Set the context variable of np.errstate, and the function that reads it."},
+    {"set_main_thread", set_main_thread, METH_O, "Set the number of the thread whose calls may use others."},
     {"find_loop", find_loop, METH_VARARGS, "Return the addresses of a ufunc's loop and of its data."},
     {"own_loop", own_loop, METH_O, "Return the address of a loop of this module."},
     {"guard", guard, METH_VARARGS,

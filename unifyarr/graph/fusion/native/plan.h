@@ -22,8 +22,9 @@ typedef struct {
     npy_intp pieces, blocks, chunks;
     npy_intp *strides;     /* NPY_MAXDIMS for each window */
     npy_intp *ahead;       /* likewise, of windows that read what is written late */
-    npy_intp lag;          /* so many chunks after its own a window is written late */
-    npy_intp kept;         /* how many chunks of it are kept */
+    npy_intp lag, lead;    /* its elements are read so many chunks after their own at last, and before it at first: */
+    npy_intp kept;         /* so many chunks of it are kept in turn, */
+    npy_intp first, apart; /* and so many by themselves, from the first one of the run or part on */
     char **rings;          /* where they are */
     npy_intp *pitch;       /* the bytes from one row of such a chunk to the next */
     char **base;           /* of windows */
@@ -154,26 +155,33 @@ static npy_intp upwards(npy_intp number, npy_intp by)
     return number >= 0 ? (number + by - 1) / by : -(-number / by);
 }
 
-/* Find how many chunks after an element's own there is one that reads it at last. */
-static void choose_lag(const Program *p, Plan *plan)
+/* Find how many chunks after an element's own there is one that reads it at last; before it, if the sign is -1. */
+static npy_intp find_distance(const Program *p, const Plan *plan, int sign)
 {
-    plan->lag = 0;
+    npy_intp most = 0;
     for (int w = 0; w < p->n_windows; w++) {
         const npy_intp *ahead = plan->ahead + w * NPY_MAXDIMS;
-        npy_intp lag = 0, elements = 0, rows = plan->ndim > 1 ? ahead[plan->ndim - 2] : 0;
+        npy_intp distance = 0, elements = 0, rows = plan->ndim > 1 ? sign * ahead[plan->ndim - 2] : 0;
         for (int i = 0; i < (plan->flat ? plan->ndim : plan->ndim - 2); i++) {
-            elements = elements * plan->dims[i] + ahead[i];
+            elements = elements * plan->dims[i] + sign * ahead[i];
         }
         if (plan->flat) {
-            lag = upwards(elements, plan->piece);
+            distance = upwards(elements, plan->piece);
         } else {
-            lag = (elements * plan->blocks + upwards(rows, plan->block)) * plan->pieces;
-            lag += plan->pieces > 1 ? upwards(ahead[plan->ndim - 1], plan->piece) : 0;
+            distance = (elements * plan->blocks + upwards(rows, plan->block)) * plan->pieces;
+            distance += plan->pieces > 1 ? upwards(sign * ahead[plan->ndim - 1], plan->piece) : 0;
         }
-        plan->lag = p->windows[w].crosses && lag > plan->lag ? lag : plan->lag;
+        most = p->windows[w].crosses && distance > most ? distance : most;
     }
-    plan->lag = plan->lag < plan->chunks ? plan->lag : plan->chunks;
+    return most < plan->chunks ? most : plan->chunks;
+}
+
+static void choose_lag(const Program *p, Plan *plan)
+{
+    plan->lag = find_distance(p, plan, 1);
+    plan->lead = find_distance(p, plan, -1);
     plan->kept = plan->lag + 1;
+    plan->first = plan->apart = 0;
 }
 
 static int n_places(const Program *p)
@@ -289,10 +297,9 @@ static int is_packed(const Program *p, int w, npy_intp inner)
     return p->generated && window->role == READ && !window->forward && inner && inner != window->itemsize;
 }
 
-/* Fill in a plan for the arrays of a call, with its memory in `memory`; return whether there is one. */
-static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char *memory)
+/* Give a plan its memory; return where its buffers begin. */
+static char *lay_out(const Program *p, Plan *plan, char *memory)
 {
-    char *buffers = (char *)(((uintptr_t)memory + plan_bytes(p) + 63) / 64 * 64);
     plan->strides = (npy_intp *)memory;
     plan->ahead = plan->strides + p->n_windows * NPY_MAXDIMS;
     plan->places = (Place *)(plan->ahead + (p->late ? p->n_windows * NPY_MAXDIMS : 0));
@@ -303,7 +310,13 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
     plan->gathered = plan->base + p->n_windows;
     plan->rings = plan->gathered + p->n_windows;
     plan->pitch = (npy_intp *)(plan->rings + p->n_windows);
+    return (char *)(((uintptr_t)memory + plan_bytes(p) + 63) / 64 * 64);
+}
 
+/* Fill in a plan for the arrays of a call, with its memory in `memory`; return whether there is one. */
+static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char *memory)
+{
+    char *buffers = lay_out(p, plan, memory);
     plan->ndim = 0;
     for (int i = 0; i < p->ndim; i++) {
         if (p->shape[i] != 1 || (p->reduces && i == p->ndim - 1)) {
@@ -366,4 +379,29 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
         buffers += buffer_bytes(p, itemsize);
     }
     return 1;
+}
+
+/* Copy a plan, with memory of its own for what becomes of chunks. */
+static void copy_plan(const Program *p, const Plan *plan, Plan *copy, char *memory)
+{
+    Plan original = *plan;
+    char *theirs = lay_out(p, &original, (char *)plan->strides);
+    *copy = *plan;
+    char *mine = lay_out(p, copy, memory);
+    size_t bytes = scratch_bytes(p);
+    memcpy(copy->strides, plan->strides, plan_bytes(p));
+#define MOVE(pointer) \
+    if ((uintptr_t)(pointer) - (uintptr_t)theirs < bytes) { \
+        (pointer) = mine + ((pointer) - theirs); \
+    }
+    for (int i = 0; i < n_places(p); i++) {
+        MOVE(copy->places[i].data)
+    }
+    for (int w = 0; w < p->n_windows; w++) {
+        MOVE(copy->gathered[w])
+    }
+    for (int s = 0; s < p->n_slots; s++) {
+        MOVE(copy->asides[s].buffer)
+    }
+#undef MOVE
 }

@@ -53,13 +53,21 @@ typedef struct {
     npy_intp watched;
 } Progress;
 
+/* How long runs took, in nanoseconds: alone, and in threads. */
+typedef struct {
+    int n;        /* how many threads there were */
+    int is_short; /* whether threads can't pay */
+    int tries[2], left;
+    npy_intp least[2];
+} Choice;
+
 /* Operands are numbered: windows, constants, slots. */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *fallback;  /* runs the same, on arrays of any layout */
     PyObject *report;    /* called with the flags of each step, if there are any */
-    PyObject *parallel;  /* runs the same in threads; or NULL */
+    PyObject *threads;   /* returns how many threads may run it; or NULL */
     PyObject *hot;       /* called once, after `calls` calls; or NULL */
     PyObject *better;    /* called instead; or NULL */
     PyObject *returns;   /* the number of the argument that a call returns, or a tuple of such numbers; or NULL */
@@ -67,6 +75,9 @@ typedef struct {
     const Exchange *exchange; /* of the engine whose arrays it's called with; or NULL */
     PyObject *references; /* weak ones to this */
     Py_ssize_t calls;
+    Py_ssize_t cost, grain; /* the estimated nanoseconds of a run; and those that are worth a thread */
+    int used;               /* in how many threads the last run went */
+    Choice choice;
     int ndim, reduces, ordered;
     int watches;         /* whether flags become warnings */
     int generated;       /* whether loops are generated: fast ones for dense memory, and slow ones for any */

@@ -62,7 +62,7 @@ static int plan_stage(Stage *stage, Program *program)
             PyErr_NoMemory();
             return -1;
         }
-        keep_chunks(program, &plan, (char *)(ring + 1), plan.kept);
+        keep_chunks(program, &plan, (char *)(ring + 1), 0);
     }
     if (stage->scratch) {
         give_scratch(stage->scratch);
@@ -128,7 +128,7 @@ static void place_stages(Repeat *r, npy_intp step)
 static void run_stage(Repeat *r, Stage *stage)
 {
     const Program *p = stage->program;
-    run_chunks(p, &stage->plan, 0, stage->plan.chunks, p->watches ? r->watched : 0, stage->flags, 1);
+    run_chunks(p, &stage->plan, 0, stage->plan.chunks, p->watches ? r->watched : 0, stage->flags, 0, 0);
 }
 
 /* Run a stage among others that call Python; return -1 with an error set. */

@@ -236,17 +236,18 @@ static char *late_at(const Plan *plan, int w, const Chunk *at)
 /* Where a chunk is kept of such a window: at the same place of a line of the cache. */
 static char *kept_at(const Plan *plan, int w, npy_intp chunk, const Chunk *at)
 {
-    char *begin = plan->rings[w] + chunk % plan->kept * kept_bytes(plan, w);
+    npy_intp from = chunk - plan->first, place = from < plan->apart ? from : plan->apart + from % plan->kept;
+    char *begin = plan->rings[w] + place * kept_bytes(plan, w);
     return begin + (((uintptr_t)late_at(plan, w, at) - (uintptr_t)begin) & (LINE - 1));
 }
 
-/* Give the windows that are written late so much memory, for as many chunks. */
-static void keep_chunks(const Program *p, Plan *plan, char *memory, npy_intp chunks)
+/* Give the windows that are written late memory for the chunks that are kept, of a run or part from this one on. */
+static void keep_chunks(const Program *p, Plan *plan, char *memory, npy_intp first)
 {
-    plan->kept = chunks;
+    plan->first = first;
     for (int w = 0; w < p->n_windows; w++) {
         plan->rings[w] = memory;
-        memory += p->windows[w].late ? chunks * kept_bytes(plan, w) : 0;
+        memory += p->windows[w].late ? (plan->apart + plan->kept) * kept_bytes(plan, w) : 0;
     }
 }
 
@@ -271,9 +272,9 @@ static void write_late(const Program *p, const Plan *plan, npy_intp chunk)
     }
 }
 
-/* Run chunks; if it `writes`, what is written late is written, too. */
+/* Run chunks. Of what is written late, so many at the begin and at the end are left to somebody else. */
 static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp end, int watched, unsigned char *flags,
-                       int writes)
+                       npy_intp head, npy_intp tail)
 {
     Place *places = plan->places;
     if (watched && fetestexcept(watched)) {
@@ -322,12 +323,12 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
                 copy_staged(p->windows[w].itemsize, &places[w], &plan->staged[w], at.rows, at.length);
             }
         }
-        if (p->late && writes && chunk - plan->lag >= begin) {
+        if (p->late && chunk - plan->lag >= begin + head) {
             write_late(p, plan, chunk - plan->lag);
         }
     }
-    for (npy_intp chunk = end - plan->lag < begin ? begin : end - plan->lag; p->late && writes && chunk < end;
-         chunk++) {
+    npy_intp rest = end - plan->lag < begin + head ? begin + head : end - plan->lag;
+    for (npy_intp chunk = rest; p->late && chunk < end - tail; chunk++) {
         write_late(p, plan, chunk);
     }
 }
