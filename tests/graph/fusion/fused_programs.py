@@ -10,8 +10,8 @@ import argparse
 import random
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ import unifyarr as ua
 from unifyarr.graph.fusion import cache, machine
 from unifyarr.graph.fusion.fusedop import FusedOp
 from unifyarr.graph.run import rewriting
+
+from .small_chunks import in_threads
 
 SHAPES = [(7,), (5, 7), (5, 7), (1, 7), (5, 1), (3, 5, 7), (40, 50), (3000,)]
 DTYPES = ["float64"] * 6 + ["float32"] * 3 + ["int64", "int32", "uint8", "bool", "complex128", "float16"] * 2
@@ -227,17 +229,6 @@ def compare(seed: int, mode: str = "fast", *, generated: bool = False) -> int:
     return sum(isinstance(node.op, FusedOp) for node in compiled.graph(*mine).apply_nodes)
 
 
-@contextmanager
-def threads(n: int) -> Iterator[None]:
-    """Run all loops in so many threads, the short ones too."""
-    before = ua.get_num_threads()
-    ua.set_num_threads(n)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine, "LONG", machine.LONG if n == 1 else 0)
-        yield
-    ua.set_num_threads(before)
-
-
 def shown(found: Any) -> str:
     """Return values as text."""
     if isinstance(found, str):
@@ -257,7 +248,8 @@ def main() -> None:
     given = parser.parse_args()
     assert not given.generated or cache.find_compiler(), "there is no C compiler"
     start, regions, failed = time.perf_counter(), 0, 0
-    with ua.use_backend(given.backend), threads(given.threads):
+    threads = in_threads(given.threads) if given.threads > 1 else nullcontext()
+    with ua.use_backend(given.backend), threads:
         for seed in range(given.seed, given.seed + given.count):
             try:
                 regions += compare(seed, given.mode, generated=given.generated)

@@ -210,6 +210,34 @@ def make(seed: int) -> tuple[Region, list[np.ndarray]]:
     return region, [laid_out(rng, values(rng, shape, dtype)) for shape, dtype in region.arguments]
 
 
+def make_late(seed: int) -> tuple[Region, list[np.ndarray]]:
+    """Return a region that reads several windows of the argument that it writes one of, and arrays for it."""
+    rng = np.random.default_rng(seed)
+    space = [(300,), (2000,), (40, 30), (9, 130), (64, 65), (300, 3), (6, 7, 40), (3, 40, 5)][rng.integers(8)]
+    order = rng.permutation(len(space)) if rng.random() < 0.3 else np.arange(len(space))
+    far = int(rng.choice([1, 2, 3, 70]))
+    shape, axes = [0] * len(space), [Axis(None)] * len(space)
+    starts = np.zeros((int(rng.integers(2, 6)), len(space)), int)
+    for axis, place in enumerate(map(int, order)):
+        step = int(rng.choice([1, 1, 1, 2, -1, -2]))
+        reach = (space[axis] - 1) * abs(step)
+        ahead = rng.integers(0, far if rng.random() < 0.7 else 1, size=len(starts), endpoint=True)
+        shape[place], axes[axis] = reach + 1 + far, Axis(place, step)
+        starts[:, place] = ahead + (reach if step < 0 else 0)
+    dtype = np.dtype(rng.choice(["f8", "f4", "i2"]))
+    reads = [Operand(0, tuple(map(int, start)), tuple(axes)) for start in starts]
+    names = ["add", "subtract", "maximum", "multiply"]
+    steps = [Step(str(rng.choice(names)), (0, 1), (dtype,) * 3)]
+    for slot in range(2, len(reads)):
+        steps.append(Step(str(rng.choice(names)), (len(reads) + slot - 2, slot), (dtype,) * 3))
+    written = reads[rng.integers(len(reads))]
+    last = len(reads) + len(steps) - 1
+    other = Operand(1, (0,) * len(space), tuple(map(Axis, range(len(space)))))
+    arguments = ((tuple(shape), dtype), (space, dtype))
+    region = Region(space, arguments, tuple(reads), (), tuple(steps), ((last, written), (last, other)))
+    return region, [laid_out(rng, values(rng, each, dtype)) for each, _ in arguments]
+
+
 def run(function: Callable[..., None], arrays: list[np.ndarray]) -> tuple[list[np.ndarray], list[str]]:
     """Run on copies of the same layout; return them, and the warnings."""
     copies = []

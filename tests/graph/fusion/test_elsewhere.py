@@ -252,19 +252,17 @@ def test_a_default_device_is_not_that_of_results(torch: Any) -> None:
 
 
 def test_as_many_threads_run_as_torch_has(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "LONG", 0)
-    monkeypatch.setattr("unifyarr.graph.fusion.threads.get_num_threads", lambda: pytest.fail("not NumPy's"))
-    submitted = []
-    real = machine.Parallel.__call__.__globals__["_submit"]
-    monkeypatch.setattr("unifyarr.graph.fusion.threads._submit", lambda work: (submitted.append(1), real(work))[1])
+    monkeypatch.setattr(machine, "GRAIN", 0)
+    monkeypatch.setattr(machine, "get_num_threads", lambda: pytest.fail("not NumPy's"))
+    programs, real = [], machine.program_of
+    monkeypatch.setattr(machine, "program_of", lambda *given: programs.append(real(*given)) or programs[-1])
     x, y = vector(5000), vector(5000)
     compiled, before = ua.compile(chain), torch.get_num_threads()
     try:
         for n in (1, 3):
             torch.set_num_threads(n)
-            submitted.clear()
             assert compiled(x, y).tolist() == chain(x, y).tolist()
-            assert len(submitted) == n - 1
+            assert [program.used for program in programs] == [n]
     finally:
         torch.set_num_threads(before)
 

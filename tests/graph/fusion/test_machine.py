@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 from tests.graph.fusion.random_regions import compare, make, run, values
 from tests.oracle import few
-from unifyarr.graph.fusion import machine, threads
+from unifyarr.graph.fusion import machine
 from unifyarr.graph.fusion.region import Axis, Operand, Region, Step, run_by_steps
 
 F8 = np.dtype("f8")
@@ -180,90 +180,6 @@ def test_wrong_calls_and_programs_are_refused():
     outside = chain(3)._replace(reads=(Operand(0, (1,), (Axis(0),)), whole(1)))
     with pytest.raises(ValueError, match="inside"):
         machine.bind(outside)
-
-
-@pytest.fixture
-def four_threads():
-    before = ua.get_num_threads()
-    ua.set_num_threads(4)
-    yield
-    ua.set_num_threads(before)
-
-
-@compiled
-@pytest.mark.usefixtures("four_threads")
-def test_threads_compute_the_same_bits(monkeypatch):
-    monkeypatch.setattr(machine, "LONG", 0)
-    for seed in range(60):
-        region, arrays = make(seed)
-        function = machine.bind(region)
-        assert hasattr(function, "__code__") or function.parallel
-        compare(region, arrays, function)
-
-
-@compiled
-@pytest.mark.usefixtures("four_threads")
-def test_long_runs_are_in_threads_but_not_from_threads(monkeypatch):
-    region, rng = chain(1_000_000), np.random.default_rng(4)
-    function, parts = machine.bind(region), []
-    submit = threads._submit
-    monkeypatch.setattr(threads, "_submit", lambda run: parts.append(run) or submit(run))
-    arrays = [rng.random(1_000_000), rng.random(1_000_000), np.zeros(1_000_000)]
-    compare(region, arrays, function)
-    assert len(parts) == 3
-    thread = threading.Thread(target=function, args=arrays)
-    thread.start()
-    thread.join()
-    assert len(parts) == 3
-    assert machine.bind(chain(1000)).parallel is None
-
-
-@pytest.mark.parametrize("n", [0, -1, True, 1.5, "2"])
-def test_wrong_numbers_of_threads(n):
-    before = ua.get_num_threads()
-    with pytest.raises(ValueError, match="from 1 on"):
-        ua.set_num_threads(n)
-    assert ua.get_num_threads() == before
-
-
-@pytest.mark.parametrize(
-    ("ours", "openmp", "expected"),
-    [("3", "2", 3), ("", "2,1", 2), ("", "", None), ("", "many", None), ("0", "", ValueError)],
-)
-def test_numbers_of_threads_in_the_environment(monkeypatch, ours, openmp, expected):
-    monkeypatch.setenv("UNIFYARR_NUM_THREADS", ours)
-    monkeypatch.setenv("OMP_NUM_THREADS", openmp)
-    monkeypatch.setattr(threads, "_threads", None)
-    if expected is ValueError:
-        with pytest.raises(ValueError, match="UNIFYARR_NUM_THREADS"):
-            ua.get_num_threads()
-    else:
-        assert ua.get_num_threads() == (expected or len(os.sched_getaffinity(0)))
-
-
-@compiled
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-@pytest.mark.usefixtures("four_threads")
-def test_threads_after_a_fork():
-    code = """
-import os, numpy as np, unifyarr as ua
-from tests.graph.fusion.test_machine import chain
-import unifyarr as ua
-from unifyarr.graph.fusion import machine, threads
-ua.set_num_threads(4)
-n = 1_000_000
-function, arrays = machine.bind(chain(n)), [np.ones(n), np.ones(n), np.zeros(n)]
-function(*arrays)
-child = os.fork()
-if not child:
-    arrays[2][:] = 0
-    function(*arrays)
-    os._exit(0 if arrays[2].all() else 1)
-assert os.waitpid(child, 0)[1] == 0
-import atexit
-atexit.register(function, *arrays)
-"""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
 
 
 def test_integers_are_not_raised_to_powers():

@@ -137,7 +137,7 @@ static void run_parts(void *context, int number, Memory *memory)
     }
 }
 
-/* Run in at most n threads; return 0, before anything is run, if that isn't possible. */
+/* Run in at most n threads; return in how many, or 0, before anything is run, if that isn't possible. */
 static int run_together(const Program *p, const Plan *plan, int n, int watched, unsigned char *flags)
 {
     npy_intp shared = p->late ? plan->lag + plan->lead : 0, most = plan->chunks / (shared ? shared : 1);
@@ -173,7 +173,7 @@ static int run_together(const Program *p, const Plan *plan, int n, int watched, 
     run_in_pool(n, run_parts, &all);
     Py_END_ALLOW_THREADS;
     give_scratch(scratch);
-    return 1;
+    return n;
 }
 
 /* ---- In how many threads a run goes. ---- */
@@ -248,33 +248,40 @@ static int most_threads(const Program *p)
     return PyErr_Occurred() ? -1 : n < 1 ? 1 : n < MOST_WORKERS ? (int)n : MOST_WORKERS;
 }
 
+#else
+
+static int run_together(const Program *p, const Plan *plan, int n, int watched, unsigned char *flags)
+{
+    return 0;
+}
+
 #endif
 
 /* Run on arrays that suit the program; return 1, 0 if their layout needs the fallback, or -1 with an error set. */
 static int run_program(Program *p, PyObject *const *arrays, int watched, unsigned char *flags)
 {
+    int n = 1;
 #if HAS_POOL
-    int most = most_threads(p);
     Turn turn = {NOTHING, 0};
+    int most = most_threads(p);
     if (most < 0) {
         return -1;
     }
-    p->used = most > 1 ? choose_threads(p, most, &turn) : 1;
+    n = most > 1 ? choose_threads(p, most, &turn) : 1;
 #endif
     Plan plan;
     Scratch *scratch = take_scratch(scratch_bytes(p));
     int possible = scratch ? make_plan(p, arrays, &plan, (char *)(scratch + 1)) : -1;
-#if HAS_POOL
-    if (possible > 0 && p->used > 1 && run_together(p, &plan, p->used, watched, flags)) {
-        note_turn(p, &turn);
-    } else
-#endif
-    if (possible > 0) {
+    p->used = possible > 0 && n > 1 ? run_together(p, &plan, n, watched, flags) : 0;
+    if (possible > 0 && !p->used) {
+        p->used = 1;
         possible = run_alone(p, &plan, watched, flags);
-#if HAS_POOL
-        note_turn(p, &turn);
-#endif
     }
+#if HAS_POOL
+    if (possible > 0) {
+        note_turn(p, &turn);
+    }
+#endif
     if (scratch) {
         give_scratch(scratch);
     }
