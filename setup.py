@@ -7,7 +7,6 @@ import numpy
 from setuptools import Extension, setup
 
 FOLDER = Path("unifyarr/graph/fusion/native")
-HEADERS = ("loops", "tensors", "program", "plan", "run", "pool", "parts", "build", "repeat", "guard")
 # Rounding as NumPy's: no product and sum become one operation. (MSVC does so by default.)
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-strict-aliasing", "-pthread"]
 
@@ -16,7 +15,7 @@ setup(
         Extension(
             "unifyarr.graph.fusion._machine",
             [str(FOLDER / "machine.c")],
-            depends=[str(FOLDER / f"{name}.h") for name in HEADERS],
+            depends=sorted(map(str, FOLDER.glob("*.h"))),
             include_dirs=[numpy.get_include()],
             extra_compile_args=FLAGS,
             extra_link_args=[] if sys.platform == "win32" else ["-pthread"],

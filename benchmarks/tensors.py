@@ -32,16 +32,31 @@ EAGER, OURS, THEIRS = "eager", "unifyarr", "torch.compile"
 
 def chain(n: int) -> dict[str, Run]:
     """Return what runs a chain of ten operations."""
-    x, y = exact.arrays(n)
-    ours = [ua.asarray(each, backend="torch", copy=True) for each in (x, y)]
+    return {**beside(exact.chain, exact.chain, n), "by hand": exact.torch_by_hand(*exact.arrays(n))}
+
+
+def beside(
+    function: Callable[..., Any], on_tensors: Callable[..., Any], n: int, dtype: str = "float64"
+) -> dict[str, Run]:
+    """Return what runs a function of two arrays, and the same of tensors."""
+    ours = [ua.asarray(each.astype(dtype), backend="torch", copy=True) for each in exact.arrays(n)]
     natives = [each.native for each in ours]
-    compiled, theirs = ua.compile(exact.chain), torch_compiled(exact.chain)
+    compiled, theirs = ua.compile(function), torch_compiled(on_tensors)
     return {
-        EAGER: lambda: exact.chain(*natives),
-        "by hand": exact.torch_by_hand(x, y),
+        EAGER: lambda: on_tensors(*natives),
         OURS: lambda: compiled(*ours).native,
         THEIRS: lambda: theirs(*natives),
     }
+
+
+def with_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a chain of ten operations, one of which is this function."""
+
+    def chain(x: Any, y: Any) -> Any:
+        t = (x * y + 2.0 - x) * y + x
+        return (function(t / 4.0) * y - x) / y
+
+    return chain
 
 
 def wave_step(n: int) -> dict[str, Run]:
@@ -88,6 +103,10 @@ def rows() -> Iterator[tuple[str, int, dict[str, Run]]]:
         yield f"{name}, 10", 10, call(name)
     for n in (100_000, 1_000_000, 10_000_000):
         yield f"chain of ten, {n:,}", n, chain(n)
+    for name, ours, theirs in (("sqrt", ua.sqrt, torch.sqrt), ("exp", ua.exp, torch.exp)):
+        for dtype in ("float64", "float32"):
+            for n in (100_000, 1_000_000, 10_000_000):
+                yield f"{name}, {dtype}, {n:,}", n, beside(with_function(ours), with_function(theirs), n, dtype)
     for n in (128, 512):
         yield f"wave, {n} x {n}", n * n, wave_step(n)
 

@@ -38,6 +38,9 @@ def cases(backend: str) -> Iterator[Case]:
     """Yield what a backend says of its kernels."""
     loops = load(backend).host_loops()
     assert loops is not None
+    for name, find in loops.dense.items():
+        dtypes = (np.dtype(each) for each in ("float32", "float64"))
+        yield from (Case(name, {}, (dtype,), dtype) for dtype in dtypes if find(dtype) is not None)
     for name, dtypes in loops.same_bits.items():
         for dtype in map(np.dtype, sorted(dtypes)):
             if name == "where":

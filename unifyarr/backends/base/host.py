@@ -8,6 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
+class DenseFunction(NamedTuple):
+    """A function in C on dense memory: ``void (int64_t count, const T *from, T *to, int64_t mode)``.
+
+    Its results may replace what it reads, and none of them depends on where in the memory it is.
+
+    Attributes
+    ----------
+    address
+        Where the function is, for as long as the process runs.
+    mode
+        What it's called with.
+    """
+
+    address: int
+    mode: int
+
+
 class HostLoops(NamedTuple):
     """How operations on an engine's arrays in the host's memory are computed together, with the engine's own bits.
 
@@ -20,6 +37,9 @@ class HostLoops(NamedTuple):
     products
         The exponents, as numbers, of which the kernel ``pow`` computes the power as a product of 64-bit and 32-bit
         floats: 2.0 as ``x * x``, 3.0 as ``(x * x) * x``.
+    dense
+        For each kernel that the engine computes by a function in C, with bits of its own, what finds that function: a
+        callable of the dtype of array and result. It returns ``None`` if there's none, or if the bits aren't the same.
     exchange
         The class attribute ``__dlpack_c_exchange_api__`` of the engine's arrays, ``None`` where they lack it.
     to_numpy
@@ -36,6 +56,7 @@ class HostLoops(NamedTuple):
 
     same_bits: Mapping[str, Set[str]]
     products: Collection[float]
+    dense: Mapping[str, Callable[[np.dtype[Any]], DenseFunction | None]]
     exchange: Any
     to_numpy: Callable[[Any], np.ndarray]
     room: Callable[[Sequence[int], np.dtype[Any]], Callable[[], Any]]

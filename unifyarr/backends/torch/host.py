@@ -1,4 +1,4 @@
-"""Which kernels on the CPU give NumPy's bits, so that compiled functions may compute them by NumPy's loops."""
+"""Which kernels on the CPU compiled functions may compute: by NumPy's loops, and by functions that torch calls."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..base.host import HostLoops
+from . import _mkl
 from ._shared import DTYPES, is_transforming
 
 _BOOL = frozenset({"bool"})
@@ -19,8 +20,9 @@ _FLOAT = frozenset({"float32", "float64"})
 _ALL = _BOOL | _INTEGER | _FLOAT
 
 # What IEEE 754, or arithmetic modulo 2**n, defines to the last bit. Not here: exp and others, even sqrt, for which MKL
-# has loops with other last bits; maximum and minimum of floats, where the sign of zero depends on the layout; complex
-# numbers, whose products differ, and which may be conjugated lazily; division of integers, where torch is faster.
+# has functions with other last bits (they are in ``_mkl``); maximum and minimum of floats, where the sign of zero
+# depends on the layout; complex numbers, whose products differ, and which may be conjugated lazily; division of
+# integers, where torch is faster.
 SAME_BITS = {
     **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _ALL),
     **dict.fromkeys(("abs", "add", "multiply", "where", "astype"), _ALL),
@@ -56,6 +58,7 @@ def _to_numpy(native: Tensor) -> np.ndarray:
 LOOPS = HostLoops(
     same_bits=SAME_BITS,
     products=frozenset({2.0, 3.0}),
+    dense=_mkl.FUNCTIONS,
     exchange=getattr(Tensor, "__dlpack_c_exchange_api__", None),
     to_numpy=_to_numpy,
     room=_room,

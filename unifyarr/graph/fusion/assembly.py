@@ -10,7 +10,7 @@ import numpy as np
 
 from .buffers import Buffers, Place, is_in_place
 from .loops import REDUCTIONS, WHOLE_EXPONENT, Operation, Task, find_loop, first_value, is_exact
-from .region import CAST, WHERE, Operand, Region, Step
+from .region import CAST, MADE, WHERE, Operand, Region, Step
 from .tasks import COPY, MOST_OPERANDS, alone, grouped
 
 # The bytes that a chunk touches, as measured (larger than the first cache is no fault), and how many elements it has.
@@ -302,5 +302,5 @@ def number_places(assembly: Assembly, places: Sequence[Place]) -> tuple[int, ...
 def cost(assembly: Assembly) -> float:
     """Return about how many nanoseconds a run takes."""
     operations = (each for instruction in assembly.instructions for each in instruction.task.operations)
-    a_step = sum(0.4 if is_exact(each.step) else 4.0 for each in operations)
+    a_step = sum(0.4 if is_exact(each.step) and each.step.name not in MADE else 4.0 for each in operations)
     return a_step * math.prod(assembly.region.shape)

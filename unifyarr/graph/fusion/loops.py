@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .region import CAST, WHERE, Step, ufunc_of
+from .region import CAST, MADE, WHERE, Step, ufunc_of
 
 # The dtypes that NumPy's C loops compute without the interpreter.
 DTYPES = tuple(map(np.dtype, ("?", *"bBhHiIqQ", *"efd", *"FD")))
@@ -70,7 +70,7 @@ def find_loop(step: Step) -> Loop | None:
 def is_exact(step: Step) -> bool:
     """Return whether the bits of a step's result don't depend on the layout of memory."""
     plain = all(dtype.kind != "c" for dtype in step.dtypes) or step.name in (WHERE, CAST, "copy")
-    return step.dtypes[0].kind in "biu" or (step.name in EXACT and plain)
+    return step.dtypes[0].kind in "biu" or (step.name in EXACT and plain) or step.name in MADE
 
 
 def runs_in_place(step: Step) -> bool:

@@ -1,6 +1,6 @@
 """What a kernel computes, in steps of a region: the loops that run when NumPy's is called by itself.
 
-Kernels of other backends compute the same, where these say that they give the same bits.
+Kernels of other backends compute the same, where these say that they give the same bits, or are functions in C.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
+from .dense import name_of
 from .loops import is_exact
 from .machine import can_run
 from .region import CAST, WHERE, Step
@@ -73,7 +74,7 @@ def are_loops(backend: Handle) -> bool:
 
 
 def _recipe_elsewhere(node: Apply, dtypes: tuple[DType, ...]) -> Recipe | None:
-    """Return the steps of a kernel that gives the same bits as NumPy's."""
+    """Return the steps of a kernel that gives the same bits as NumPy's, or is one function of the engine's."""
     op, result = node.op, node.outputs[0].type.dtype  # type: ignore[union-attr]
     assert isinstance(op, KernelOp)
     loops = op.backend.host_loops()
@@ -84,6 +85,9 @@ def _recipe_elsewhere(node: Apply, dtypes: tuple[DType, ...]) -> Recipe | None:
             return None
         number = float(op.backend.to_numpy(exponent.data))
         return _product(dtypes, int(number)) if number in loops.products else None
+    if op.name in loops.dense:
+        name = name_of(op.backend, op.name, dtypes[0])
+        return None if name is None or result != dtypes[0] else _step(name, dtypes[0])
     values = dtypes[1:] if op.name == "where" else (*dtypes, result) if op.name == "astype" else dtypes
     if not {each.name for each in values} <= loops.same_bits.get(op.name, frozenset()):
         return None
@@ -105,13 +109,19 @@ def _product(dtypes: tuple[DType, ...], exponent: int) -> Recipe:
     return steps.made()
 
 
+def _step(name: str, dtype: DType) -> Recipe:
+    steps = _Steps([dtype])
+    steps.add(name, steps.inputs, [dtype, dtype])
+    return steps.made()
+
+
 @cache
 def _kernels(backend: str) -> dict[str, Any]:
     """Return the kernels of a backend that are described here."""
     modules = [vars(module) for module in load(backend).engine.modules]
     if backend != "numpy":
         loops = load(backend).host_loops()
-        described = () if loops is None else (*loops.same_bits, *(["pow"] if loops.products else []))
+        described = () if loops is None else (*loops.same_bits, *loops.dense, *(["pow"] if loops.products else []))
         return {name: module[name] for name in described for module in modules if name in module}
     names = (*_REDUCTIONS, *_SPECIAL, *_PLAIN)
     plain = {name: each for module in modules for name, each in module.items() if hasattr(each, "with_axes")}

@@ -16,6 +16,9 @@ import numpy as np
 # The steps that aren't calls of a ufunc: choosing by a mask, and a change of dtype as in ``x.astype(dtype)``.
 WHERE, CAST = "where", "cast"
 
+# The ufuncs that are made of other engines' functions, by the names of their steps: see ``dense.py``.
+MADE: dict[str, np.ufunc] = {}
+
 
 class Axis(NamedTuple):
     """How an argument is passed along one axis of the iteration space: ``axis`` of it by steps, or not at all."""
@@ -49,7 +52,8 @@ class Step(NamedTuple):
     Attributes
     ----------
     name
-        The name of a ufunc of NumPy's, of another module's as ``"scipy.special.erf"``, ``"where"`` or ``"cast"``.
+        The name of a ufunc of NumPy's, of another module's as ``"scipy.special.erf"``, or of ``MADE``; ``"where"`` or
+        ``"cast"``.
     inputs
         The slots that it reads.
     dtypes
@@ -143,8 +147,10 @@ def _is_row(value: np.ndarray, region: Region) -> bool:
 
 
 def ufunc_of(name: str) -> Any:
-    """Return the ufunc of this name: NumPy's, or with the name of its module before it; ``None`` if there's none."""
+    """Return the ufunc of this name: NumPy's, one of ``MADE``, or of the module before it; ``None`` if there's none."""
     module, _, short = name.rpartition(".")
+    if name in MADE:
+        return MADE[name]
     if module:
         found = [getattr(importlib.import_module(module), short, None)]
     else:

@@ -16,6 +16,7 @@ arrays of a call are checked, and where they don't suit, the program's `fallback
 #include <string.h>
 
 #include "loops.h"
+#include "dense.h"
 #include "tensors.h"
 #include "program.h"
 #include "plan.h"
@@ -376,6 +377,8 @@ static PyMethodDef functions[] = {
     {"set_main_thread", set_main_thread, METH_O, "Set the number of the thread whose calls may use others."},
     {"find_loop", find_loop, METH_VARARGS, "Return the addresses of a ufunc's loop and of its data."},
     {"own_loop", own_loop, METH_O, "Return the address of a loop of this module."},
+    {"dense_ufunc", dense_ufunc, METH_VARARGS,
+     "Return a ufunc of a function in C on dense memory: dense_ufunc(name, dtype, address, mode)."},
     {"guard", guard, METH_VARARGS,
      "Return a function that tests arrays: guard(array_type, backend, native_type, clash, natives, written, reads)."},
     {"repeat", repeat, METH_VARARGS,
