@@ -41,6 +41,8 @@ def beside(
     """Return what runs a function of two arrays, and the same of tensors."""
     ours = [ua.asarray(each.astype(dtype), backend="torch", copy=True) for each in exact.arrays(n)]
     natives = [each.native for each in ours]
+    # It compiles a function for so many shapes at most.
+    torch.compiler.reset()
     compiled, theirs = ua.compile(function), torch_compiled(on_tensors)
     return {
         EAGER: lambda: on_tensors(*natives),
@@ -115,7 +117,7 @@ def check(title: str, runs: dict[str, Run]) -> None:
     """Raise if a first result is another one than eager torch's."""
     found = {name: run().clone() for name, run in runs.items()}
     for name, result in found.items():
-        same = torch.allclose(result, found[EAGER]) if name == THEIRS else torch.equal(result, found[EAGER])
+        same = torch.allclose(result, found[EAGER], atol=1e-5) if name == THEIRS else torch.equal(result, found[EAGER])
         if not same:
             raise AssertionError(f"{title}: {name} computes something else than eager torch")
 
