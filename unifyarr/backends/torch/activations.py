@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from itertools import chain
 from typing import Any
 
 import torch
@@ -33,32 +31,36 @@ _WIDE = torch.float32, torch.float64
 _FAR = -40.0
 # How many elements of a few arrays a processor keeps in its cache. New memory costs as much as to compute in it.
 _PART = 1 << 14
+_HALF_ROOT = math.sqrt(0.5)
+# Of the standard normal distribution at zero.
+_DENSITY = 1 / math.sqrt(2 * math.pi)
 
 
 @declines(lambda x: DTYPES[x.dtype] not in _WIDE)
 @for_derivatives
 def gelu_with_slope(x: Tensor, /) -> Any:
     # The engine's own takes the probability from erf(), which has no digits left of small ones.
-    return _in_parts(_gelu_with_slope, x) if x.dtype in _WIDE else NotImplemented
-
-
-def _gelu_with_slope(x: Tensor) -> tuple[Tensor, Tensor]:
+    if x.dtype not in _WIDE:
+        return NotImplemented
+    if x.device.type == "cpu" and is_plain(x) and x.is_contiguous():
+        return _gelu_in_parts(x)
     x = x.clamp_min(_FAR)
-    probability = torch.erfc(x * -math.sqrt(0.5)) * 0.5
+    probability = torch.erfc(x * -_HALF_ROOT) * 0.5
     near = x.clamp_max(-_FAR)
-    return x * probability, probability + torch.exp(near * near * -0.5) * near * (1 / math.sqrt(2 * math.pi))
+    return x * probability, probability + torch.exp(near * near * -0.5) * near * _DENSITY
 
 
-def _in_parts(function: Callable[[Tensor], tuple[Tensor, ...]], x: Tensor) -> tuple[Tensor, ...]:
-    """Return what a function gives of each element, from parts that stay in the cache of each thread."""
-    if x.numel() <= _PART or x.device.type != "cpu" or not is_plain(x) or not x.is_contiguous():
-        return function(x)
+def _gelu_in_parts(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute the same in the memory of the results, in parts that stay in the cache of each thread."""
+    results = torch.empty_like(x), torch.empty_like(x)
     count = _PART * torch.get_num_threads()
-    first, *others = x.view(-1).split(count)
-    results = function(first)
-    whole = tuple([torch.empty_like(x) for _ in results])
-    targets = zip(*(each.view(-1).split(count) for each in whole), strict=True)
-    for target, found in zip(targets, chain([results], map(function, others)), strict=True):
-        for each, value in zip(target, found, strict=True):
-            each.copy_(value)
-    return whole
+    whole = x.new_empty(min(count, x.numel())), x.new_empty(min(count, x.numel()))
+    for part, value, slope in zip(*(each.view(-1).split(count) for each in (x, *results)), strict=True):
+        near, density = whole if part.numel() == count else (each[: part.numel()] for each in whole)
+        torch.clamp(part, _FAR, -_FAR, out=near)
+        # The slope's memory holds the probability first.
+        torch.erfc(torch.mul(near, -_HALF_ROOT, out=slope), out=slope).mul_(0.5)
+        torch.clamp_min(part, _FAR, out=value).mul_(slope)
+        torch.mul(near, near, out=density).mul_(-0.5).exp_().mul_(near).mul_(_DENSITY)
+        slope.add_(density)
+    return results
