@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, as_real_floating, as_single
 from .._core.arrays.scratch import reuse, room
-from .._core.calling.invoke import attempt
+from .._core.calling.invoke import attempt, attempt_for_derivative
 from .._core.declaring.declare import compositional, mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axes
@@ -131,7 +131,9 @@ def _sum_of_squares(x: Array, axes: tuple[int, ...]) -> Array:
     return sum(squares, axis=axes, keepdims=True)
 
 
-@mixed(kernels=("root_mean_square",), namespace="nn", scratch=True)
+@mixed(
+    kernels=("root_mean_square", "layer_norm_with_moments", "layer_norm_backward"), namespace="nn", scratch=True
+)
 def layer_norm(
     x: Array,
     /,
@@ -183,6 +185,10 @@ def layer_norm(
     """
     axes = tuple(sorted(as_axes(axis, x.ndim)))
     x, weight, bias, dtype = operands("layer_norm", x, weight, bias, axes)
+    if weight is not None and bias is not None:
+        found = attempt_for_derivative("layer_norm_with_moments", x, weight, bias, axis=axes, eps=float(eps))
+        if found is not None:
+            return found.astype(dtype, copy=False)
     center = mean(x, axis=axes, keepdims=True)
     centred = subtract(x, center, out=room(out, x.shape, x.dtype, *given(weight, bias)))
     return rescale(centred, root_mean_square(centred, axes, eps), weight, bias).astype(dtype, copy=False)

@@ -233,6 +233,16 @@ def _attended_backward(g: Typed, query: Typed, key: Typed, value: Typed, *others
     return tuple([ArrayType(x.shape, x.dtype) for x in (query, key, value)])
 
 
+def _normed(x: Typed, weight: Typed, bias: Typed, *, axis: tuple[int, ...], eps: float) -> Types:
+    moment = ArrayType(reduced(x.shape, axis, True), x.dtype)
+    return ArrayType(x.shape, x.dtype), moment, moment
+
+
+def _normed_backward(g: Typed, x: Typed, weight: Typed, *others: Typed, **static: Any) -> Types:
+    of_weight = ArrayType(weight.shape, weight.dtype)
+    return ArrayType(x.shape, x.dtype), of_weight, of_weight
+
+
 def _qr(x: Typed, *, mode: str) -> Types:
     *batch, rows, columns = x.shape
     rank = rows if mode == "complete" else min(rows, columns)
@@ -294,7 +304,7 @@ def _named(rule: Rule, names: str) -> dict[str, Rule]:
 RULES: dict[str, Rule] = {
     **_named(_same, "copy set_window set_real set_imag scatter put_mask put_places scatter_reduce"),
     **_named(_same, "detach stop_gradient partition expm square_repeatedly cholesky inv matrix_power"),
-    **_named(_same, "tril triu sort roll softmax log_softmax relu sigmoid"),
+    **_named(_same, "tril triu sort roll softmax softmax_backward log_softmax log_softmax_backward relu sigmoid"),
     **_named(_elementwise, "where remainder fmod erf erfc erfinv ndtri gammaln digamma zeta i0 i0e i1 i1e"),
     **_named(_total, "sum prod"),
     **_named(_extremum, "mean max min"),
@@ -333,6 +343,8 @@ RULES: dict[str, Rule] = {
     **_named(_with_slope, "gelu_with_slope"),
     **_named(_attended, "attention_with_sums"),
     **_named(_attended_backward, "attention_backward"),
+    **_named(_normed, "layer_norm_with_moments"),
+    **_named(_normed_backward, "layer_norm_backward"),
     **_named(_qr, "qr"),
     **_named(_slogdet, "slogdet"),
     **_named(_solve, "solve"),

@@ -26,8 +26,9 @@ RANDOM = frozenset({"random_state", *(f"draw_{name}" for name in _DRAWS)})
 PLACES = frozenset({"shard"})
 # What functions declare in the namespaces that are imported at their first use.
 _NN = (
-    "attention attention_backward attention_with_sums convolution detach gelu_with_slope linear log_softmax relu "
-    "root_mean_square sigmoid softmax"
+    "attention attention_backward attention_with_sums convolution detach gelu_with_slope layer_norm_backward "
+    "layer_norm_with_moments linear log_softmax log_softmax_backward relu root_mean_square sigmoid softmax "
+    "softmax_backward"
 )
 _LINALG = (
     "cholesky cross det eig eigh eigvals eigvalsh expm inv lu lu_factor lu_permutation matrix_norm matrix_power "

@@ -62,6 +62,23 @@ flash_attention: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attent
 flash_attention_backward: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
 
 
+def _log_softmax_backward(g: Tensor, result: Tensor, axis: int, dtype: torch.dtype) -> Tensor:
+    return g - result.exp() * g.sum(axis, keepdim=True)
+
+
+def _softmax_backward(g: Tensor, result: Tensor, axis: int, dtype: torch.dtype) -> Tensor:
+    weighed = g * result
+    return weighed - result * weighed.sum(axis, keepdim=True)
+
+
+# Derivatives that are one pass over memory; without them several give the same.
+log_softmax_backward: Any = getattr(torch.ops.aten, "_log_softmax_backward_data", _log_softmax_backward)
+softmax_backward: Any = getattr(torch.ops.aten, "_softmax_backward_data", _softmax_backward)
+# Normalisation with its means and scales, and its derivative; without them both are composed.
+layer_norm: Any = getattr(torch.ops.aten, "native_layer_norm", None)
+layer_norm_backward: Any = getattr(torch.ops.aten, "native_layer_norm_backward", None)
+
+
 def _refuse_inference(x: Tensor) -> None:
     if x.is_inference():
         raise RuntimeError("an inference tensor is written in inference mode alone")
@@ -106,10 +123,14 @@ __all__ = [
     "is_functorch_wrapped_tensor",
     "is_gradtrackingtensor",
     "is_zero",
+    "layer_norm",
+    "layer_norm_backward",
+    "log_softmax_backward",
     "maybe_get_level",
     "peek_interpreter_stack",
     "refuse_inference",
     "register_pytree_node",
+    "softmax_backward",
     "standard_gamma",
     "temporarily_pop_interpreter_stack",
 ]

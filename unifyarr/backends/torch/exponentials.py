@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import Applied, bound_by, declines, known_by, support_native_out
+from . import _private
 from ._shared import DTYPES
 
 _HALF = (torch.float16, torch.bfloat16)
@@ -39,6 +40,16 @@ def log_softmax(x: Tensor, /, *, axis: int, out: Any = None) -> Any:
         # A sum beyond the greatest float16 is infinite.
         return NotImplemented
     return torch.log_softmax(x, axis) if out is None else torch.log_softmax(x, axis, out=out)
+
+
+def log_softmax_backward(g: Tensor, result: Tensor, /, *, axis: int) -> Tensor:
+    found: Tensor = _private.log_softmax_backward(g, result, axis, result.dtype)
+    return found
+
+
+def softmax_backward(g: Tensor, result: Tensor, /, *, axis: int) -> Tensor:
+    found: Tensor = _private.softmax_backward(g, result, axis, result.dtype)
+    return found
 
 
 @known_by(_known_along(torch.softmax))

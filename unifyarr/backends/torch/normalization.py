@@ -8,8 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import declines, scaled_root_mean_square, worked_around
-from ._shared import has_address
+from ..kernels import declines, for_derivatives, scaled_root_mean_square, worked_around
+from . import _private
+from ._shared import DTYPES, has_address, is_plain
+
+# Those whose moments have the dtype of the result.
+_WIDE = torch.float32, torch.float64
+# The engine's formulas have third powers of scales, and squares of what they scale.
+_LEAST = {dtype: torch.finfo(dtype).tiny ** 0.25 for dtype in _WIDE}
 
 
 @declines(lambda x, *, axis, eps: not axis, transformed=True)
@@ -28,3 +34,56 @@ def root_mean_square(x: Tensor, /, *, axis: tuple[int, ...], eps: float) -> Any:
 
 def detach(x: Tensor, /) -> Tensor:
     return x.detach()
+
+
+def _is_declined(x: Any, axis: tuple[int, ...]) -> bool:
+    # Of no elements there are no moments.
+    return 0 in x.shape or axis != tuple(range(len(x.shape) - len(axis), len(x.shape)))
+
+
+@declines(lambda x, *_, axis, eps: DTYPES[x.dtype] not in _WIDE or _is_declined(x, axis))
+@for_derivatives
+def layer_norm_with_moments(
+    x: Tensor, weight: Tensor, bias: Tensor, /, *, axis: tuple[int, ...], eps: float
+) -> tuple[Tensor, Tensor, Tensor] | Any:
+    if x.dtype not in _WIDE or _is_declined(x, axis):
+        return NotImplemented
+    lengths = x.shape[axis[0] :]
+    if _is_served(x, weight, bias):
+        found = _private.layer_norm(x, lengths, weight.reshape(lengths), bias.reshape(lengths), eps)
+        if _are_moderate(found[2]):
+            return tuple(found)
+    mean = x.mean(axis, keepdim=True)
+    centred = x - mean
+    spread = root_mean_square(centred, axis=axis, eps=eps)
+    if spread is NotImplemented:
+        spread = scaled_root_mean_square(torch, centred, axis, eps)
+    return centred / spread * weight + bias, mean, 1 / spread
+
+
+def layer_norm_backward(
+    g: Tensor, x: Tensor, weight: Tensor, mean: Tensor, scale: Tensor, /, *, axis: tuple[int, ...]
+) -> tuple[Tensor, Tensor, Tensor]:
+    lengths = x.shape[axis[0] :]
+    if _is_served(x, g, weight, mean, scale) and _are_moderate(scale):
+        # Of the bias, which is like the weight, only the type is asked.
+        factors = weight.reshape(lengths)
+        given = g, x, lengths, mean, scale, factors, factors, (True, True, True)
+        slope, of_weight, of_bias = _private.layer_norm_backward(*given)
+        return slope, of_weight.reshape(weight.shape), of_bias.reshape(weight.shape)
+    normal, weighed = (x - mean) * scale, g * weight
+    slope = weighed - weighed.mean(axis, keepdim=True) - normal * (weighed * normal).mean(axis, keepdim=True)
+    of_weight, of_bias = ((g * normal).reshape(-1, *lengths).sum(0), g.reshape(-1, *lengths).sum(0))
+    return slope * scale, of_weight.reshape(weight.shape), of_bias.reshape(weight.shape)
+
+
+def _is_served(x: Tensor, *others: Tensor) -> bool:
+    # The result of the engine's kernel is in C order, and nothing else depends on its moments.
+    served = _private.layer_norm is not None and x.device.type == "cpu" and x.is_contiguous()
+    return served and is_plain(x) and not any(each.requires_grad for each in others)
+
+
+def _are_moderate(scale: Tensor) -> bool:
+    # Beyond, squares overflow, where the composition's don't.
+    least, greatest = scale.aminmax()
+    return bool(least >= _LEAST[scale.dtype] and greatest <= 1 / _LEAST[scale.dtype])

@@ -60,3 +60,4 @@ def _solve(call: Call, x1: Batched, x2: Batched, **static: Any) -> Any:
 
 rule("solve solve_triangular", _solve)
 composed("einsum linear attention attention_with_sums attention_backward gelu_with_slope")
+composed("layer_norm_with_moments layer_norm_backward softmax_backward log_softmax_backward")

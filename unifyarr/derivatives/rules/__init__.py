@@ -6,6 +6,7 @@ from . import elementwise as elementwise
 from . import fft as fft
 from . import indexing as indexing
 from . import linalg as linalg
+from . import normalization as normalization
 from . import norms as norms
 from . import products as products
 from . import random as random

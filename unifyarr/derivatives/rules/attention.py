@@ -2,62 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..kernels import kernels_of
-from ..reverse import pull
 from ..rule import joint_rule
-from ..tape import tape_of
+from .backward import backward
 
 
 @joint_rule("attention_with_sums")
 def _attention(
-    k: Any,
-    needs: Sequence[bool],
-    g: Any,
-    out: Any,
-    query: Any,
-    key: Any,
-    value: Any,
-    *,
-    is_causal: bool,
-    scale: float,
+    k: Any, needs: Sequence[bool], g: Any, out: Any, query: Any, key: Any, value: Any, **static: Any
 ) -> Sequence[Any]:
-    static: dict[str, Any] = {"is_causal": is_causal, "scale": scale}
     # Nothing depends on the sums but derivatives.
-    if g[1] is None and k.has("attention_backward"):
-        found: Sequence[Any] = k.attention_backward(g[0], query, key, value, *out, **static)
+    if g[1] is None:
+        found: Sequence[Any] = _backward(k, g[0], query, key, value, *out, **static)
         return found
     cotangent, of_sums = k.whole(g, out)
-    return _slopes(k, cotangent, of_sums, query, key, value, *out, **static)
-
-
-@joint_rule("attention_backward")
-def _attention_backward(
-    k: Any, needs: Sequence[bool], g: Any, out: Any, *operands: Any, is_causal: bool, scale: float
-) -> Sequence[Any]:
-    def slopes(inner: Any, g: Any, *others: Any) -> Sequence[Any]:
-        return _slopes(inner, g, None, *others, is_causal=is_causal, scale=scale)
-
-    return _pulled(k, slopes, operands, k.whole(g, out))
+    return _slopes(k, cotangent, query, key, value, *out, of_sums, **static)
 
 
 def _slopes(
     k: Any,
     g: Any,
-    g_sums: Any,
     query: Any,
     key: Any,
     value: Any,
     result: Any,
     sums: Any,
+    g_sums: Any = None,
     *,
     is_causal: bool,
     scale: float,
-) -> Sequence[Any]:
+) -> tuple[Any, ...]:
     """Return the cotangents of query, key and value, given those of the result and of the sums."""
     query = k.multiply(query, scale)
     scores = k.matmul(query, k.transpose(key))
@@ -77,9 +55,4 @@ def _slopes(
     )
 
 
-def _pulled(k: Any, function: Callable[..., Sequence[Any]], operands: Sequence[Any], g: Sequence[Any]) -> list[Any]:
-    """Return the cotangents of a function of natives, which is recorded for that."""
-    tape = tape_of(k.handle)
-    leaves, natives = tape.leaves(operands)
-    results = function(kernels_of(tape), *natives)
-    return pull(k, k, list(zip(results, g, strict=True)), leaves, operands, True)
+_backward = backward("attention_backward", _slopes)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..rule import composed, constant, rule
+from .backward import backward
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -185,17 +186,19 @@ rule("relu", lambda k, g, out, x: k.where(k.greater(out, 0), g, 0), uses=("out",
 rule("sigmoid", lambda k, g, out, x: k.multiply(g, k.multiply(out, k.subtract(1, out))), uses=("out",))
 
 
-def _softmax(k: Any, g: Any, out: Any, x: Any, *, axis: int) -> Any:
+def _softmax(k: Any, g: Any, out: Any, *, axis: int) -> Any:
     weighed = k.multiply(g, out)
     return k.subtract(weighed, k.multiply(out, k.sum(weighed, axis=(axis,), keepdims=True)))
 
 
-def _log_softmax(k: Any, g: Any, out: Any, x: Any, *, axis: int) -> Any:
+def _log_softmax(k: Any, g: Any, out: Any, *, axis: int) -> Any:
     return k.subtract(g, k.multiply(k.exp(out), k.sum(g, axis=(axis,), keepdims=True)))
 
 
-rule("softmax", _softmax, uses=("out",))
-rule("log_softmax", _log_softmax, uses=("out",))
+_of_softmax = backward("softmax_backward", _softmax)
+_of_log_softmax = backward("log_softmax_backward", _log_softmax)
+rule("softmax", lambda k, g, out, x, *, axis: _of_softmax(k, g, out, axis=axis), uses=("out",))
+rule("log_softmax", lambda k, g, out, x, *, axis: _of_log_softmax(k, g, out, axis=axis), uses=("out",))
 
 # -- what jumps or doesn't change -------------------------------------------------------------------------------------
 

@@ -1,0 +1,55 @@
+"""The derivative of normalisation, of which means and scales are kept, by a kernel of its own where an engine has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..rule import joint_rule
+from .backward import backward
+from .reductions import count
+
+Axis = tuple[int, ...]
+
+
+@joint_rule("layer_norm_with_moments", uses=(0, 1, "out"))
+def _layer_norm(
+    k: Any,
+    needs: Sequence[bool],
+    g: Any,
+    out: Any,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    *,
+    axis: Axis,
+    eps: float,
+) -> Sequence[Any]:
+    cotangent, of_mean, of_scale = g
+    _, mean, scale = out
+    found = [None, None, None]
+    if cotangent is not None:
+        found = list(_backward(k, cotangent, x, weight, mean, scale, axis=axis))
+    # Nothing depends on the moments but derivatives.
+    if of_scale is not None:
+        normal = k.multiply(k.subtract(x, mean), scale)
+        slope = k.multiply(k.multiply(k.negative(of_scale), k.square(scale)), normal)
+        of_mean = slope if of_mean is None else k.add(slope, of_mean)
+    if of_mean is not None:
+        more = k.spread(k.divide(of_mean, count(k, x, axis)), x)
+        found[0] = more if found[0] is None else k.add(found[0], more)
+    return found
+
+
+def _slopes(k: Any, g: Any, x: Any, weight: Any, mean: Any, scale: Any, *, axis: Axis) -> tuple[Any, ...]:
+    """Return the cotangents of x, weight and bias, given that of the result."""
+    normal, weighed = k.multiply(k.subtract(x, mean), scale), k.multiply(g, weight)
+    # Neither the mean nor the length of what was normalised can change.
+    along = k.multiply(normal, k.mean(k.multiply(weighed, normal), axis=axis, keepdims=True))
+    kept = k.subtract(k.subtract(weighed, k.mean(weighed, axis=axis, keepdims=True)), along)
+    leading = tuple(place for place in range(k.ndim(x)) if place not in axis)
+    of_weight, of_bias = (k.sum(each, axis=leading, keepdims=True) for each in (k.multiply(g, normal), g))
+    return k.multiply(kept, scale), of_weight, of_bias
+
+
+_backward = backward("layer_norm_backward", _slopes)
