@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..arrays.array import Array, blank_array
+from ..arrays.array import Array, blank_array, wrap
 from ..arrays.convert import shared_backend
 from ..arrays.elements import Element, settle
 from ..arrays.nest import Nest
@@ -81,6 +81,7 @@ if {mark}mode is None or {mark}mode.tape is not None:
 _OF_ALL = {
     "Array": Array,
     "blank_array": blank_array,
+    "wrap": wrap,
     "running_mode": mode.get,
     "__builtins__": builtins,
     # A number of NumPy's beside an array of its dtype is what one of Python's is.
@@ -99,7 +100,8 @@ def _refuse_places(parameters: Parameters, name: str, beyond: list[Any], default
     # What else was passed by place has gone to the parameters that follow.
     while len(beyond) > 1 and beyond[-1] is defaults[len(beyond) - 2]:
         del beyond[-1]
-    given = zip([each for each in parameters.keywords if each not in ("out", "backend")], beyond, strict=False)
+    named = [each for each in parameters.keywords if each not in ("out", "backend")] or parameters.keywords
+    given = zip(named, beyond, strict=False)
     shown = [f"{each}={value!r}" if isinstance(value, (int, str, tuple)) else f"{each}=..." for each, value in given]
     raise TypeError(
         f"{name}() takes {', '.join(parameters.positional)} by place, and {len(beyond)} more given: pass "
@@ -115,7 +117,7 @@ def _by_name(signature: inspect.Signature) -> list[inspect.Parameter]:
 def _catches(signature: inspect.Signature) -> bool:
     """Return whether what is passed by place and has to be passed by name is caught, to say so."""
     kinds = {each.kind for each in signature.parameters.values()}
-    return {each.name for each in _by_name(signature)} > {"out"} and inspect.Parameter.VAR_POSITIONAL not in kinds
+    return bool(_by_name(signature)) and inspect.Parameter.VAR_POSITIONAL not in kinds
 
 
 def _takes_anywhere(signature: inspect.Signature) -> bool:

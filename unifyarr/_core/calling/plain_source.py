@@ -28,6 +28,11 @@ elif {x} is not None and type({x}) is not int and type({x}) is not float:
     raise TypeError
 """
 
+_SEVERAL = """
+if native is not NotImplemented:
+    return native
+"""
+
 
 def called_at_once(declaration: Declaration, names: list[str], mark: str) -> str:
     """Return the source of the fast path of a function on plain arrays, which gets their natives and the rest."""
@@ -61,6 +66,6 @@ def called_at_once(declaration: Declaration, names: list[str], mark: str) -> str
         look="\n".join(look),
         taken=", ".join(taken),
         # Of several arrays it gives the result.
-        made=fill(MADE, base=base) if declaration.returns_one_array else "return native",
+        made=fill(MADE, base=base) if declaration.returns_one_array else _SEVERAL,
         mark=mark,
     )

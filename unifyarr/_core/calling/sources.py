@@ -19,12 +19,7 @@ try:
     native = fast({operands})
 except Exception:
     native = NotImplemented
-if native is not NotImplemented:
-    array = blank_array()
-    array._native = native if type(native) is backend.native_type else backend.as_native(native)
-    array._backend = backend
-    array._base = None
-    return array
+{made}
 """
 _UNARY = """
 if {condition}type({x}) is Array:
@@ -73,15 +68,18 @@ if {condition}:
             native = fast({taken})
         except Exception:
             native = NotImplemented
-        if native is not NotImplemented:
-            {made}
+        {made}
 """
+# The result of a fast path. Nearly all are of the engine's usual class, of which nothing else is asked.
 MADE = """
-array = blank_array()
-array._native = native if type(native) is backend.native_type else backend.as_native(native)
-array._backend = backend
-array._base = {base}
-return array
+if type(native) is backend.native_type:
+    array = blank_array()
+    array._native = native
+    array._backend = backend
+    array._base = {base}
+    return array
+if native is not NotImplemented:
+    return wrap(backend.as_native(native), backend, {base})
 """
 # Natives of an engine's usual class outside of its traces need no fast path that looks at them: their kernel is called.
 _CHOSEN = """
@@ -112,8 +110,7 @@ if large and {x}._native.nbytes >= large:
         raise
     except Exception:
         native = NotImplemented
-    if native is not NotImplemented:
-        {made}
+    {made}
 """
 _LARGE = "large = backend.large" + _LARGE_TOO
 _OUT = """
@@ -203,6 +200,10 @@ def mark_for(names: list[str]) -> str:
     return mark
 
 
+def _make(operands: str) -> str:
+    return fill(_MAKE, operands=operands, made=fill(MADE, base="None"))
+
+
 def _large(template: str, name: str, x: str, operands: str, dying: str) -> str:
     return fill(template, name=name, x=x, operands=operands + dying, made=fill(MADE, base="None"))
 
@@ -220,7 +221,7 @@ def _chosen(name: str, *operands: str, elementwise: bool = True, is_operator: bo
         plain=" is ".join(f"type({x}._native)" for x in operands),
         operands=natives,
         large=_large(_LARGE_TOO, name, operands[0], natives, dying) if elementwise else "",
-        make=fill(_MAKE, operands=natives),
+        make=_make(natives),
     )
 
 
@@ -241,10 +242,10 @@ def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is_op
         chosen=_chosen(name, x, y, elementwise=elementwise, is_operator=is_operator),
         large=_large(_LARGE, name, x, f"{x}._native, {y}", dying) if elementwise else "",
         large_double=_large(_LARGE, name, x, f"{x}._native, float({y})", dying) if elementwise else "",
-        make_beside=fill(_MAKE, operands=f"{x}._native, {y}"),
-        make_borrowed=fill(_MAKE, operands=f"{x}._native, backend.borrow({x}._native, {y})"),
-        make_scalar=fill(_MAKE, operands=f"{x}._native, {y}"),
-        make_double=fill(_MAKE, operands=f"{x}._native, float({y})"),
+        make_beside=_make(f"{x}._native, {y}"),
+        make_borrowed=_make(f"{x}._native, backend.borrow({x}._native, {y})"),
+        make_scalar=_make(f"{x}._native, {y}"),
+        make_double=_make(f"{x}._native, float({y})"),
     )
 
 
@@ -258,7 +259,7 @@ def reflected(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is
         y=y,
         prefix=prefix,
         large=_large(_LARGE, name, y, f"{x}, {y}._native", dying) if elementwise else "",
-        make_reflected=fill(_MAKE, operands=f"{y}._native, {x}"),
+        make_reflected=_make(f"{y}._native, {x}"),
     )
 
 
