@@ -18,7 +18,7 @@ from .._core.values.arguments import check_callable
 from ..errors import StructureError
 from .comparing import agree, difference, differences
 from .selecting import matching
-from .tree import Tree, as_item, made, order_of, set_items
+from .tree import Tree, as_item, made, order_of, twin_of
 
 if TYPE_CHECKING:
     import os
@@ -441,8 +441,10 @@ class Container(Operators, Tree):
     def _each(
         self, function: Callable[..., Any], way: str, others: Sequence[Any], *, with_path: bool = False
     ) -> dict[str, Any]:
-        # What a function returns for each leaf, in the order of the leaves. Containers of one structure have one way.
-        items, found = self._items, {}
+        # What a function returns for each leaf, called in the order of the leaves. Containers of one structure have one
+        # way. The names keep their order.
+        items = self._items
+        found = items.copy()
         alone = not others and not with_path
         for name in order_of(self):
             item = items[name]
@@ -461,38 +463,35 @@ class Container(Operators, Tree):
         return found
 
     def _like(self, found: dict[str, Any]) -> Self:
-        # A container of what ``_each`` found. The names keep their order.
-        items = self._items
+        # A container of what ``_each`` found.
         for name, x in found.items():
             if type(x) is not Array:
-                item = items[name]
+                item = self._items[name]
                 found[name] = item._like(x) if isinstance(item, Container) else as_item(x, name, Container)
-        twin: Self = object.__new__(type(self))
-        in_order = tuple(found) == tuple(items)
-        set_items(twin, found if in_order else {name: found[name] for name in items}, self._container_type)
+        twin: Self = twin_of(self, found)
         return twin
 
     def _call_each(self, function: Callable[..., Any], positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
         # The containers have one structure. Items that are containers come back here.
         if keywords:
             function = partial(function, **keywords)
-        nodes = [isinstance(x, Container) for x in positional]
-        if nodes == [True]:
-            found = {name: function(x) for name, x in self._items.items()}
-        elif nodes == [True, False]:
+        items, found = self._items, {}
+        if len(positional) == 1:
+            for name, x in items.items():
+                found[name] = function(x)
+        elif len(positional) == 2 and positional[0] is self:
             other = positional[1]
-            found = {name: function(x, other) for name, x in self._items.items()}
-        elif nodes == [True, True]:
-            others = positional[1]._items
-            found = {name: function(x, others[name]) for name, x in self._items.items()}
+            beside = other._items if isinstance(other, Container) else None
+            for name, x in items.items():
+                found[name] = function(x, other if beside is None else beside[name])
         else:
-            columns = [x._items if isinstance(x, Container) else dict.fromkeys(self._items, x) for x in positional]
-            found = {name: function(*[column[name] for column in columns]) for name in self._items}
-        if not found or not _ITEMS.issuperset(map(type, found.values())):
-            return NotImplemented
-        twin = object.__new__(type(self))
-        set_items(twin, found, self._container_type)
-        return twin
+            columns = [x._items if isinstance(x, Container) else dict.fromkeys(items, x) for x in positional]
+            for name in items:
+                found[name] = function(*[column[name] for column in columns])
+        for x in found.values():
+            if type(x) is not Array and type(x) is not Container:
+                return NotImplemented
+        return twin_of(self, found) if found else NotImplemented
 
     def _gather(self, other: Any, mine: list[Any], others: list[Any]) -> None:
         items = self._items
@@ -532,10 +531,6 @@ if TYPE_CHECKING:
         """An item of a container, which is an array or a container: to type checkers both."""
 
 
-# What a node holds.
-_ITEMS = frozenset({Array, Container})
-
-
 def _check_container(x: object, what: str) -> None:
     if not isinstance(x, Container):
         raise TypeError(f"{what} of a container takes containers, not {type(x).__name__}")
@@ -543,17 +538,14 @@ def _check_container(x: object, what: str) -> None:
 
 def _rebuilt(container: Container, leaves: Iterator[Any]) -> Any:
     # A container with other leaves, which are in the order of the paths. The names keep their order.
-    items, found = container._items, {}
-    order = order_of(container)
-    for name in order:
-        if isinstance(item := items[name], Container):
+    found = container._items.copy()
+    for name in order_of(container):
+        if isinstance(item := found[name], Container):
             found[name] = _rebuilt(item, leaves)
         else:
             leaf = next(leaves)
             found[name] = leaf if type(leaf) is Array else as_item(leaf, name, Container)
-    twin = object.__new__(type(container))
-    set_items(twin, found if order == (*items,) else {name: found[name] for name in items}, container._container_type)
-    return twin
+    return twin_of(container, found)
 
 
 def _flattened(container: Container) -> tuple[list[Any], tuple[type, tuple[str, ...]]]:

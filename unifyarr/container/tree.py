@@ -205,6 +205,8 @@ class Tree(Nest):
 # The slots themselves: by ``object.__setattr__`` it would take twice as long.
 _set_items: Any = vars(Tree)["_items"].__set__
 _set_container_type: Any = vars(Tree)["_container_type"].__set__
+# Containers have a ``__new__`` of their own, which is for the first one.
+_blank = object.__new__
 
 
 def set_items(tree: Tree, items: dict[str, Any], container_type: type) -> None:
@@ -212,6 +214,14 @@ def set_items(tree: Tree, items: dict[str, Any], container_type: type) -> None:
     # A plain assignment, ``c.name = x``, would set an item.
     _set_items(tree, items)
     _set_container_type(tree, container_type)
+
+
+def twin_of(node: Any, items: dict[str, Any]) -> Any:
+    """Return a node of the same class and type with other items, unchecked."""
+    twin = _blank(type(node))
+    _set_items(twin, items)
+    _set_container_type(twin, node._container_type)
+    return twin
 
 
 def made(cls: Any, items: dict[str, Any], container_type: type) -> Any:

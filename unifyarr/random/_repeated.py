@@ -10,10 +10,10 @@ import functools
 import inspect
 from typing import Any
 
-from .._core.arrays.array import blank_array
+from .._core.arrays.array import blank_array, wrap
 from .._core.calling.recording import integers
 from .._core.calling.sources import MADE, fill
-from .._core.engines.current import current_name
+from .._core.engines.current import default, scoped_name
 from .._core.engines.tracing import mode
 from ._arguments import STAGING
 from ._host import KNOWN
@@ -22,11 +22,17 @@ _SOURCE = """
 def {name}({parameters}):
     host = self._host
     if host is not None and out is None and not staging and running_mode() is None:
-        try:
-            lengths = size if type(size) is int else integers(*size) if type(size) is tuple else None
-            found = known.get(({name!r}, lengths, dtype, device, backend or current_name(), {told}))
-        except TypeError:
-            found = None
+        where = backend or scoped_name() or default.name
+        # The draw that was found last is told by identities, sooner than a key is made: what has a key can't change.
+        {before}, found = repeated.last
+        if {differs}:
+            try:
+                lengths = size if type(size) is int else integers(*size) if type(size) is tuple else None
+                found = known.get(({name!r}, lengths, dtype, device, where, {told}))
+            except TypeError:
+                found = None
+            if found is not None:
+                repeated.last = {now}, found
         if found is not None:
             arguments, backend_of_it, _, make, is_certain = found
             if is_certain:
@@ -37,6 +43,17 @@ def {name}({parameters}):
                 {made}
     return method({passed})
 """
+
+
+class _Repeated:
+    """The draw of one method that was found last: what tells it from others, and what is remembered of it."""
+
+    __slots__ = ("last",)
+
+    def __init__(self, told: int) -> None:
+        self.last: tuple[Any, ...] = (None,) * (told + 1)
+
+
 # The parameters that each such method has.
 _WHERE = ("size", "dtype", "device", "backend", "out")
 
@@ -53,11 +70,16 @@ def compile_method(cls: type, name: str) -> None:
         return
     shown = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
     named = [each.name for each in shown if each.kind is each.KEYWORD_ONLY]
+    telling = ["where", "size", "dtype", "device", *own]
+    before = [f"last_{each}" for each in telling]
     source = fill(
         _SOURCE,
         name=name,
         parameters=str(signature.replace(parameters=shown, return_annotation=signature.empty))[1:-1],
         told=", ".join([*own, *(f"type({each})" for each in own)]),
+        before=", ".join(before),
+        now=", ".join(telling),
+        differs=" or ".join(f"{one} is not {other}" for one, other in zip(telling, before, strict=True)),
         made=fill(MADE, base="None"),
         passed=", ".join([*(each for each in signature.parameters if each not in named), *(f"{x}={x}" for x in named)]),
     )
@@ -66,8 +88,11 @@ def compile_method(cls: type, name: str) -> None:
         "running_mode": mode.get,
         "integers": integers,
         "known": KNOWN,
-        "current_name": current_name,
+        "repeated": _Repeated(len(telling)),
+        "default": default,
+        "scoped_name": scoped_name,
         "blank_array": blank_array,
+        "wrap": wrap,
         "method": method,
     }
     exec(compile(source, f"<unifyarr {name}() of generators>", "exec"), names)

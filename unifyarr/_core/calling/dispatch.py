@@ -27,7 +27,7 @@ from ..declaring.declare import Declaration
 from ..declaring.fast import install
 from ..declaring.operands import PLAIN, Call
 from ..declaring.signature import Parameters
-from ..engines.current import current, current_name
+from ..engines.current import current, default, scoped_name
 from ..engines.dtypes import SCALARS, DType
 from ..engines.handle import LOADED, declines, loaded_backends
 from ..engines.refusals import explained
@@ -273,7 +273,8 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "settled": frozenset({Array, View}),
         "ndarray": np.ndarray,
         "current": current,
-        "current_name": current_name,
+        "default": default,
+        "scoped_name": scoped_name,
         "loaded": LOADED,
         "Nest": Nest,
         "mapped": map_plainly,

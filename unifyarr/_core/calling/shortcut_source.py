@@ -28,8 +28,7 @@ elif {mark}native is not NotImplemented and {mark}put(out, {mark}native):
     return out
 """
 _FOUND = """
-{mark}key = ({mark}backend, {key})
-{mark}found = {mark}shortcuts.get({mark}key)
+{found}
 {mark}native = NotImplemented if {mark}found is None else {mark}found({inputs})
 """
 # By dtypes and shapes, or by what an engine has sooner for both.
@@ -156,11 +155,17 @@ def shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -
 
 def count_told(declaration: Declaration, names: list[str]) -> int:
     """Return how many values tell the last call from others: two of each operand, and each other argument."""
-    return 2 * len(declaration.parameters.operands) + len(_told_names(declaration, names))
+    return 2 * len(_looked_at(declaration)) + len(_told_names(declaration, names))
+
+
+def _looked_at(declaration: Declaration) -> tuple[str, ...]:
+    """Return the parameters whose arrays are looked at; what makes arrays of numbers is told all of its arguments."""
+    return () if declaration.category == "creation" else declaration.parameters.operands
 
 
 def _told_names(declaration: Declaration, names: list[str]) -> list[str]:
-    aside = (*declaration.parameters.operands, *absent_in(declaration, names))
+    aside = [*_looked_at(declaration), *absent_in(declaration, names)]
+    aside += ["backend"] if declaration.category == "creation" else []
     return [each for each in names if each not in aside]
 
 
@@ -172,7 +177,7 @@ def _found(declaration: Declaration, names: list[str], key: list[str], mark: str
     # Arguments are compared by identity: a key has none that can change.
     others = _told_names(declaration, names)
     told, now, last, differs = [], [], [], []
-    for place, x in enumerate(declaration.parameters.operands):
+    for place, x in enumerate(_looked_at(declaration)):
         native, kind, shape = f"{mark}n{place}", f"{mark}d{place}", f"{mark}s{place}"
         by_type = typed and x in _firm(declaration)
         if x in _firm(declaration):
@@ -274,8 +279,8 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
 
 
 def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, call: str) -> str:
-    key = ", ".join(_told(declaration, name, mark) for name in names if name not in ("out", "backend", "chunks"))
-    usual = f"({mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current())"
+    key = [_told(declaration, name, mark) for name in _told_names(declaration, names)]
+    usual = f"({mark}bound or {mark}loaded.get({mark}scoped_name() or {mark}default.name) or {mark}current())"
     into = f"{mark}bound is None and {mark}takes(out, getattr(out, '_backend', None))"
     conditions = [f"{name} is None" for name in ("backend", "chunks") if name in names]
     conditions.append(f"(out is None or ({into}))")
@@ -285,7 +290,7 @@ def _creating_shortcut(declaration: Declaration, names: list[str], mark: str, ca
         condition=" and ".join(conditions),
         backend=f"{usual} if out is None else out._backend",
         look="",
-        keyed=fill(_FOUND, key=key, inputs="", mark=mark),
+        keyed=fill(_FOUND, found=_found(declaration, names, key, mark, typed=False), inputs="", mark=mark),
         call=call,
         mark=mark,
         **_finish(names, mark, FINISH),

@@ -151,8 +151,9 @@ if out is not None and type(out) is Array is type({x}) and {x}._backend is out._
 _CREATION = """
 if out is None and backend is None and chunks is None:
     try:
-        {mark}backend = {mark}bound or {mark}loaded.get({mark}current_name()) or {mark}current()
-        {mark}native = {mark}backend.fast_{name}({operands})
+        {mark}backend = {mark}bound or {mark}loaded.get({mark}scoped_name() or {mark}default.name) or {mark}current()
+        {mark}fast = {mark}backend.fast_{name}
+        {mark}native = {mark}fast({operands})
     except Exception:
         {mark}native = NotImplemented
     if {mark}native is not NotImplemented:

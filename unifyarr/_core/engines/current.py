@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -16,19 +15,32 @@ from .tracing import inside, mode
 if TYPE_CHECKING:
     from ...typing import BackendName
 
-_default: str | None = None
 _scoped: ContextVar[str | None] = ContextVar("unifyarr_backend", default=None)
+# Returns the name of the backend of the scope, ``None`` outside of one.
+scoped_name = _scoped.get
 
 
-@functools.cache
-def _usual() -> str:
-    # Asked for at each creation, of an environment that is slow to read.
-    return os.environ.get("UNIFYARR_BACKEND") or "numpy"
+class Default:
+    """The name of the process's default backend, ``None`` until it's first needed.
+
+    It stands in a slot, which compiled dispatchers read without a call: ``scoped_name() or default.name``.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+
+
+default = Default()
 
 
 def current_name() -> str:
     """Return the name of the current backend: of the scope, else the process's default."""
-    return _scoped.get() or _default or _usual()
+    name = scoped_name() or default.name
+    if name is None:
+        name = default.name = os.environ.get("UNIFYARR_BACKEND") or "numpy"
+    return name
 
 
 def current() -> Handle:
@@ -63,8 +75,7 @@ def set_backend(backend: BackendName) -> None:
     'numpy'
     >>> ua.set_backend(before)
     """
-    global _default
-    _default = load(backend).name
+    default.name = load(backend).name
 
 
 @contextlib.contextmanager

@@ -41,8 +41,9 @@ def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     def fast(x1: np.ndarray, x2: Any, target: Any) -> bool:
         out = target._native
-        # The ufunc itself refuses read-only arrays and casts, and copies what overlaps; only it would broadcast to out.
-        if x1.shape != out.shape or (x1.dtype is BFLOAT16 and type(x2) is not np.ndarray):
+        # The ufunc itself refuses read-only arrays and casts, and copies what overlaps; only it would broadcast to out,
+        # though not to an operand of its own.
+        if (x1 is not out and x1.shape != out.shape) or (x1.dtype is BFLOAT16 and type(x2) is not np.ndarray):
             return False
         return (ufunc(x1, out=out) if x2 is None else ufunc(x1, x2, out=out)) is out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..kernels import known_by, support_native_out
+from ..kernels import Applied, known_by, support_native_out
 from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
@@ -104,7 +104,7 @@ def pinv(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndarray:
     return np.linalg.pinv(x, rtol=rtol)  # type: ignore[arg-type]
 
 
-@known_by(lambda x, *, mode: lambda x, /: np.linalg.qr(x, mode))
+@known_by(lambda x, *, mode: Applied(np.linalg.qr, mode))
 def qr(x: np.ndarray, /, *, mode: str) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.linalg.qr(x, mode=mode))  # type: ignore[call-overload]
 
@@ -120,7 +120,7 @@ def solve(x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
     return np.linalg.solve(x1, x2)
 
 
-@known_by(lambda x, *, full_matrices: lambda x, /: np.linalg.svd(x, full_matrices))
+@known_by(lambda x, *, full_matrices: Applied(np.linalg.svd, full_matrices))
 def svd(x: np.ndarray, /, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return tuple(np.linalg.svd(x, full_matrices=full_matrices))  # type: ignore[return-value]
 
