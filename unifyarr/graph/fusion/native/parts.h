@@ -30,6 +30,8 @@ static int run_alone(const Program *p, Plan *plan, int watched, unsigned char *f
 /* So many runs are measured in threads, and as many alone; and again after so many that went in the better way. */
 #define TRIES 4
 #define SETTLED 2000
+/* Tries for which no other thread came in time don't count, but for those after so many. */
+#define MOST_LATE 20
 /* Nanoseconds: runs as short as this stay in one thread; those that take longer than a thread needs to wake are worth
    waking it; those that take as long as this are in threads without a try. */
 #define SHORTEST 4000
@@ -106,10 +108,9 @@ static void run_parts(void *context, int number, Memory *memory)
     const Program *p = all->p;
     Plan plan;
     char *data = memory_of(memory, bytes_of_thread(p));
-    if (!p->grain) {
-        for (atomic_fetch_add(&all->arrived, 1); atomic_load(&all->arrived) < all->n;) {
-            relax();
-        }
+    atomic_fetch_add(&all->arrived, 1);
+    while (!p->grain && atomic_load(&all->arrived) < all->n) {
+        relax();
     }
     if (!data) {
         return;
@@ -137,9 +138,13 @@ static void run_parts(void *context, int number, Memory *memory)
     }
 }
 
-/* Run in at most n threads; return in how many, or 0, before anything is run, if that isn't possible. */
-static int run_together(const Program *p, const Plan *plan, int n, int watched, unsigned char *flags)
+/* Run in at most n threads; return in how many, or 0, before anything is run, if that isn't possible. Fewer have come,
+   if the others were asleep. */
+static int run_together(const Program *p, Plan *plan, int n, int watched, unsigned char *flags, int *came)
 {
+    if (plan->chunks < PARTS * n) {
+        split_chunks(p, plan, PARTS * n);
+    }
     npy_intp shared = p->late ? plan->lag + plan->lead : 0, most = plan->chunks / (shared ? shared : 1);
     most = most < PARTS * n ? most : PARTS * n;
     n = n < most ? n : (int)most;
@@ -173,6 +178,7 @@ static int run_together(const Program *p, const Plan *plan, int n, int watched, 
     run_in_pool(n, run_parts, &all);
     Py_END_ALLOW_THREADS;
     give_scratch(scratch);
+    *came = atomic_load(&all.arrived);
     return n;
 }
 
@@ -220,13 +226,17 @@ static int choose_threads(Program *p, int n, Turn *turn)
     return worth < 2 ? 2 : worth < n ? (int)worth : n;
 }
 
-static void note_turn(Program *p, const Turn *turn)
+static void note_turn(Program *p, const Turn *turn, int came)
 {
     Choice *c = &p->choice;
     if (turn->what == NOTHING) {
         return;
     }
     pool.ended = nanoseconds();
+    if (turn->what == IN_THREADS && came == 1 && c->late++ < MOST_LATE) {
+        /* They're awake for the next runs. */
+        return;
+    }
     if (turn->what != END) {
         int which = turn->what == IN_THREADS;
         npy_intp took = (npy_intp)(pool.ended - turn->begin), *least = &c->least[which];
@@ -250,7 +260,7 @@ static int most_threads(const Program *p)
 
 #else
 
-static int run_together(const Program *p, const Plan *plan, int n, int watched, unsigned char *flags)
+static int run_together(const Program *p, Plan *plan, int n, int watched, unsigned char *flags, int *came)
 {
     return 0;
 }
@@ -260,7 +270,7 @@ static int run_together(const Program *p, const Plan *plan, int n, int watched, 
 /* Run on arrays that suit the program; return 1, 0 if their layout needs the fallback, or -1 with an error set. */
 static int run_program(Program *p, PyObject *const *arrays, int watched, unsigned char *flags)
 {
-    int n = 1;
+    int n = 1, came = 1;
 #if HAS_POOL
     Turn turn = {NOTHING, 0};
     int most = most_threads(p);
@@ -272,14 +282,14 @@ static int run_program(Program *p, PyObject *const *arrays, int watched, unsigne
     Plan plan;
     Scratch *scratch = take_scratch(scratch_bytes(p));
     int possible = scratch ? make_plan(p, arrays, &plan, (char *)(scratch + 1)) : -1;
-    p->used = possible > 0 && n > 1 ? run_together(p, &plan, n, watched, flags) : 0;
+    p->used = possible > 0 && n > 1 ? run_together(p, &plan, n, watched, flags, &came) : 0;
     if (possible > 0 && !p->used) {
         p->used = 1;
         possible = run_alone(p, &plan, watched, flags);
     }
 #if HAS_POOL
     if (possible > 0) {
-        note_turn(p, &turn);
+        note_turn(p, &turn, came);
     }
 #endif
     if (scratch) {

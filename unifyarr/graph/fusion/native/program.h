@@ -57,7 +57,7 @@ typedef struct {
 typedef struct {
     int n;        /* how many threads there were */
     int is_short; /* whether threads can't pay */
-    int tries[2], left;
+    int tries[2], late, left;
     npy_intp least[2];
 } Choice;
 
