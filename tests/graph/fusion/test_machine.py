@@ -44,6 +44,28 @@ def test_random_regions(seed):
     compare(region, arrays, machine.bind(region))
 
 
+# The vectors that NumPy's loops have, and wider ones, where the processor has them.
+@pytest.mark.parametrize("bytes", [0, 32, 64])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "sqrt"])
+def test_vectors_of_any_width(name, dtype, bytes, monkeypatch):
+    monkeypatch.setattr(machine, "WIDEST", bytes)
+    rng, dtype, nin = np.random.default_rng(0), np.dtype(dtype), 1 if name == "sqrt" else 2
+    if dtype.kind == "i" and name in ("divide", "sqrt"):
+        dtype = np.dtype("f8")
+    for n in (*range(1, 36), 1000):
+        still = Operand(1, (0,), (Axis(None),))
+        for second in (whole(1), still):
+            for inputs in ((0, 1), (1, 0), (1, 1), (0, 2), (2, 0)):
+                step = Step(name, inputs[:nin], (dtype,) * (nin + 1))
+                reads, number = (whole(0), second), values(rng, (), dtype)
+                region = Region((n,), (((n,), dtype),) * 3, reads, (number,), (step,), ((3, whole(2)),))
+                arrays = [values(rng, (n,), dtype) for _ in range(2)]
+                compare(region, [*arrays, np.zeros(n, dtype)], machine.bind(region))
+    gaps = [values(rng, (2 * n,), dtype)[::2] for _ in range(2)]
+    compare(region, [*gaps, np.zeros(n, dtype)], machine.bind(region))
+
+
 @given(st.integers(0, 2**32))
 @few
 def test_without_the_compiled_part(seed):

@@ -39,6 +39,8 @@ else:
 
 # The estimated nanoseconds of all calls after which a region is compiled: about what a compiler takes.
 HOT = 1e8
+# The bytes of the widest vectors that loops of ours have, where the processor has them.
+WIDEST = 64
 
 
 def is_compiled() -> bool:
@@ -221,6 +223,8 @@ def _instructions(assembly: Assembly, kernels: Iterator[int]) -> Iterator[tuple[
 def _address(step: Step) -> tuple[int, int]:
     loop = find_loop(step) or Loop()
     if loop.ufunc is not None:
-        address: tuple[int, int] = native.find_loop(loop.ufunc, loop.number)
+        # A reduction adds up in the order of NumPy's loop; other packages' ufuncs may have the names of NumPy's.
+        widest = 0 if step.reduces or "." in step.name else WIDEST
+        address: tuple[int, int] = native.find_loop(loop.ufunc, loop.number, widest)
         return address
     return native.own_loop(own_name(step)), step.dtypes[-1].itemsize

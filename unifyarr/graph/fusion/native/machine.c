@@ -17,6 +17,7 @@ arrays of a call are checked, and where they don't suit, the program's `fallback
 
 #include "loops.h"
 #include "dense.h"
+#include "wide.h"
 #include "tensors.h"
 #include "program.h"
 #include "plan.h"
@@ -345,8 +346,8 @@ static PyTypeObject ProgramType = {
 static PyObject *find_loop(PyObject *module, PyObject *args)
 {
     PyObject *ufunc;
-    int index;
-    if (!PyArg_ParseTuple(args, "O!i", &PyUFunc_Type, &ufunc, &index)) {
+    int index, bytes;
+    if (!PyArg_ParseTuple(args, "O!ii", &PyUFunc_Type, &ufunc, &index, &bytes)) {
         return NULL;
     }
     PyUFuncObject *it = (PyUFuncObject *)ufunc;
@@ -354,8 +355,10 @@ static PyObject *find_loop(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_IndexError, "the ufunc has no loop of this index");
         return NULL;
     }
-    return Py_BuildValue("NN", PyLong_FromVoidPtr((void *)it->functions[index]),
-                         PyLong_FromVoidPtr(it->data ? (void *)it->data[index] : NULL));
+    PyUFuncGenericFunction run = it->functions[index];
+    void *data = it->data ? (void *)it->data[index] : NULL;
+    PyUFuncGenericFunction wide = data ? NULL : find_wide(it->name, it->types + index * it->nargs, it->nargs, bytes);
+    return Py_BuildValue("NN", PyLong_FromVoidPtr((void *)(wide ? wide : run)), PyLong_FromVoidPtr(wide ? (void *)run : data));
 }
 
 static PyObject *own_loop(PyObject *module, PyObject *name)
@@ -375,7 +378,8 @@ static PyObject *own_loop(PyObject *module, PyObject *name)
 static PyMethodDef functions[] = {
     {"watch", watch, METH_VARARGS, "Set the context variable of np.errstate, and the function that reads it."},
     {"set_main_thread", set_main_thread, METH_O, "Set the number of the thread whose calls may use others."},
-    {"find_loop", find_loop, METH_VARARGS, "Return the addresses of a ufunc's loop and of its data."},
+    {"find_loop", find_loop, METH_VARARGS,
+     "Return the addresses of a ufunc's loop and of its data; or of one by vectors of at most so many bytes, if bytes > 0."},
     {"own_loop", own_loop, METH_O, "Return the address of a loop of this module."},
     {"dense_ufunc", dense_ufunc, METH_VARARGS,
      "Return a ufunc of a function in C on dense memory: dense_ufunc(name, dtype, address, mode)."},
