@@ -1,7 +1,7 @@
 """Regions run on NumPy's arrays: by NumPy's own loops on chunks that fit the cache, or one step after the other.
 
-The loops are called by a small C extension, ``_machine``, which has faster ones for some arithmetic. A package that was installed without a C compiler lacks it;
-then all regions run step by step.
+The loops are called by a small C extension, ``_machine``, which has faster ones for some arithmetic. A package that was
+installed without a C compiler lacks it; then all regions run step by step.
 """
 
 from __future__ import annotations

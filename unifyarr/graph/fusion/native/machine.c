@@ -1,4 +1,5 @@
-/* A machine that runs the steps of a region: NumPy's own inner loops, on chunks of arrays that fit the cache.
+/* A machine that runs the steps of a region: NumPy's own inner loops, and a few of ours, on chunks of arrays that fit
+   the cache.
 
 machine.py makes the programs. What it passes is trusted, except where a fault would write outside of an array; the
 arrays of a call are checked, and where they don't suit, the program's `fallback` takes the call. */
