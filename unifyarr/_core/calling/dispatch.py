@@ -36,6 +36,7 @@ from ..values.supplying import supply
 from ..writing.storing import put_small, takes_small
 from .concerns import general
 from .invoke import elementwise
+from .line_tables import without_columns
 from .mapping import map_plainly
 from .plain_source import called_at_once
 from .recording import beside, beside_elementwise, frozen, integers, told
@@ -193,7 +194,7 @@ def _source(declaration: Declaration, bound: bool) -> str:
 def _compiled(source: str) -> types.CodeType:
     """Return the code of the one function that a source text defines."""
     consts = compile(source, "<unifyarr>", "exec").co_consts
-    return next(each for each in consts if isinstance(each, types.CodeType))
+    return without_columns(next(each for each in consts if isinstance(each, types.CodeType)))
 
 
 def _named(source: str, name: str, called: str, what: str) -> types.CodeType:
