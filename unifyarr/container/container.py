@@ -13,6 +13,8 @@ from .._core.arrays.array import Array
 from .._core.arrays.nest import Nest
 from .._core.arrays.numbers import as_real
 from .._core.arrays.operators import Operators
+from .._core.declaring.declare import is_joined
+from .._core.engines.handle import JOINED
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import check_callable
 from ..errors import StructureError
@@ -188,6 +190,9 @@ class Container(Operators, Tree):
         └── a: array([-1., -1.])
         """
         check_callable(function, "map() of a container")
+        if JOINED and not others and is_joined(function):
+            # It takes containers itself.
+            return function(self)  # type: ignore[no-any-return]
         for other in others:
             _check_container(other, "map()")
             self._check_same(other)
@@ -437,6 +442,10 @@ class Container(Operators, Tree):
     def _with_leaves(self, leaves: Sequence[Any]) -> Self:
         twin: Self = _rebuilt(self, iter(leaves))
         return twin
+
+    def _some_backend(self) -> Any:
+        x = next(iter(self._items.values()), None)
+        return x._backend if type(x) is Array else None
 
     def _each(
         self, function: Callable[..., Any], way: str, others: Sequence[Any], *, with_path: bool = False

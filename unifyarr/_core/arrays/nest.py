@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from ..engines.handle import Handle
 from .array import Array
 
 
@@ -21,6 +22,8 @@ class Nest:
         def leaves(self) -> list[Array]: ...
         def _with_leaves(self, leaves: Sequence[Any]) -> Self: ...
         def _check_same(self, other: Nest) -> None: ...
+        # The backend of its first item, if that is a plain array.
+        def _some_backend(self) -> Handle | None: ...
         # Add the leaves to one list, and to another what a container of the same structure has there.
         def _gather(self, other: Any, mine: list[Any], others: list[Any]) -> None: ...
         # A container of what a function returns for each item, ``NotImplemented`` where that is no array.

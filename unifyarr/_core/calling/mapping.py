@@ -7,9 +7,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InplaceUpdateError
-from ..arrays.array import Array
+from ..arrays.array import Array, marked
 from ..arrays.nest import Nest
-from ..engines.handle import declines_write
+from ..engines.handle import JOINED, declines_write, has_one_device
 from ..engines.tracing import mode, take
 from ..writing.inplace import as_target, assign_all, at, check_target, fit
 from ..writing.storing import assign_at_once
@@ -56,6 +56,10 @@ def map_plainly(
     """
     if out is not None and out is positional[0] and paths is not None and _updated(paths, positional):
         return out
+    if paths is not None and paths[2] in JOINED and out is None:
+        made = _computed(paths[2], positional)
+        if made is not NotImplemented:
+            return made
     first: Any = None
     for each in positional:
         if isinstance(each, Nest):
@@ -74,6 +78,29 @@ def map_plainly(
     return out if assign_at_once(targets, [x._native for x in results]) else NotImplemented
 
 
+def _computed(path: str, nests: Sequence[Any]) -> Any:
+    """Return a nest of what an engine computes of all leaves in one call, ``NotImplemented`` where it doesn't."""
+    first = nests[0]
+    backend = first._some_backend() if isinstance(first, Nest) else None
+    if backend is None or (compute := getattr(backend, path)) is declines_write or not has_one_device(backend):
+        return NotImplemented
+    columns = []
+    for nest in nests:
+        if not isinstance(nest, Nest):
+            return NotImplemented
+        if nest is not first:
+            first._check_same(nest)
+        leaves = nest.leaves()
+        natives = [x._native for x in leaves if type(x) is Array and x._backend is backend]
+        if len(natives) < len(leaves):
+            return NotImplemented
+        columns.append(natives)
+    made = compute(*columns)
+    if not made:
+        return NotImplemented
+    return first._with_leaves([marked(native, backend, None) for native in made])
+
+
 def _updated(paths: tuple[str, str, str], positional: Sequence[Any]) -> bool:
     """Write what a fast path gives of each leaf of a nest to that leaf; return whether it did, in all or in none."""
     nest, *beside = positional
@@ -88,9 +115,9 @@ def _updated(paths: tuple[str, str, str], positional: Sequence[Any]) -> bool:
     is_number = bool(beside) and not others
     if is_number and type(beside[0]) is not int and type(beside[0]) is not float:
         return False
-    if others and (into := getattr(backend, paths[2])) is not declines_write:
-        natives = [x._native for x in leaves if x._backend is backend]
-        made = into(natives, [y._native for y in others if y._backend is backend])
+    if (others or not beside) and (into := getattr(backend, paths[2])) is not declines_write:
+        columns = [leaves, others] if beside else [leaves]
+        made = into(*[[x._native for x in column if x._backend is backend] for column in columns])
         if made:
             # An engine whose arrays are immutable gives new ones.
             return made is True or assign_at_once(leaves, made, apart=True)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..engines.handle import Handle
+from ..engines.handle import JOINED, Handle
 from ..values.declared import functions, kernel_names
 from ..values.supplying import NotSupplied
 from .operations import Operation
@@ -142,6 +142,13 @@ def _declare(body: Function, category: str, **options: Any) -> Function:
     if not declaration.namespace:
         setattr(functions, declaration.name, declaration.public)
     return cast(Function, declaration.public)
+
+
+def is_joined(function: Any) -> bool:
+    """Return whether it's an elementwise function of one array, which a loaded backend computes of several at once."""
+    declaration = getattr(function, "declaration", None)
+    is_unary = type(declaration) is Declaration and declaration.ufunc is not None and declaration.ufunc.nin == 1
+    return is_unary and f"fast_several_{declaration.name}" in JOINED
 
 
 # What the docstrings of all elementwise functions share.

@@ -1,4 +1,4 @@
-"""Updates of several arrays in one call of a compiled function: each call of one costs more than small arrays do."""
+"""Functions of several arrays in one call of a compiled function: each call of one costs more than small arrays do."""
 
 from __future__ import annotations
 
@@ -16,32 +16,48 @@ _COMPILED_AT = 4
 _COUNTED = 256
 
 
-def _several(name: str) -> Callable[..., Any]:
-    """Return what computes each of several natives beside another one of its type; ``False`` leaves that to others."""
-    kernel = getattr(elementwise, name)
+def _several(name: str, kinds: str, count: int) -> Callable[..., Any]:
+    """Return what computes each of several natives, or each beside another one of its type.
 
-    together = jax.jit(lambda natives, others: [kernel(x, y) for x, y in zip(natives, others, strict=True)])
+    ``kinds`` are those of the dtypes that the function keeps, or that it answers; ``False`` leaves a call to others.
+    """
+    kernel = getattr(elementwise, name)
     calls: dict[tuple[int, ...], int] = {}
 
-    def fast(natives: Sequence[Any], others: Sequence[Any]) -> Any:
-        if len(natives) < 2 or find_top_trace(()) is not NO_TRACE:
+    @jax.jit
+    def together(*columns: Sequence[Any]) -> list[Any]:
+        return [kernel(*operands) for operands in zip(*columns, strict=True)]
+
+    def fast(natives: Sequence[Any], *others: Sequence[Any]) -> Any:
+        if len(natives) < 2 or len(others) != count - 1 or find_top_trace(()) is not NO_TRACE:
             return False
         types = []
-        for x, y in zip(natives, others, strict=True):
-            # The object is the same for all arrays of one dtype and shape, nearly always.
-            if not type(x) is type(y) is ARRAYS[0] or x.aval is not y.aval or x.dtype.kind not in "fc":
+        for x in natives:
+            if type(x) is not ARRAYS[0] or x.dtype.kind not in kinds:
                 return False
-            types.append(id(x.aval))
-        key = tuple(types)
-        count = calls.get(key, 0)
-        if count < _COMPILED_AT:
+            types.append(x.aval)
+        for column in others:
+            for y, wanted in zip(column, types, strict=True):
+                # The object is the same for all arrays of one dtype and shape, nearly always.
+                if type(y) is not ARRAYS[0] or y.aval is not wanted:
+                    return False
+        key = tuple(map(id, types))
+        seen = calls.get(key, 0)
+        if seen < _COMPILED_AT:
             if len(calls) >= _COUNTED:
                 calls.clear()
-            calls[key] = count + 1
+            calls[key] = seen + 1
             return False
-        return together(natives, others)
+        return together(natives, *others)
 
     return fast
 
 
-PATHS = {f"several_{name}": _several(name) for name in ("add", "subtract", "multiply", "divide")}
+_OF_TWO = ("add", "subtract", "multiply", "divide")
+_OF_ONE = (
+    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp", "expm1", "floor"),
+    *("log", "log10", "log1p", "log2", "negative", "positive", "reciprocal", "round", "sign", "sin", "sinh", "sqrt"),
+    *("square", "tan", "tanh", "trunc"),
+)
+PATHS = {f"several_{name}": _several(name, "fc", 2) for name in _OF_TWO}
+PATHS |= {f"several_{name}": _several(name, "f", 1) for name in _OF_ONE}
