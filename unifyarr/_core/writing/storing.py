@@ -66,6 +66,8 @@ def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bo
     backend = targets[0]._backend if targets else None
     if backend is None or not has_one_device(backend):
         return False
+    if not backend.mutable:
+        return _rebound_at_once(targets, values)
     plain, block_of = backend.native_type, backend.writable_block
     natives, blocks = [], set()
     for place, value in enumerate(values):
@@ -77,8 +79,6 @@ def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bo
             return False
         natives.append(native)
         blocks.add(id(block_of(native)))
-    if not backend.mutable:
-        return _rebound_at_once(targets, natives, values)
     is_apart = apart and len(blocks) == len(natives) and _ID_OF_NONE not in blocks
     if not is_apart and not _lie_apart(natives if apart else [*natives, *values], backend):
         return False
@@ -93,10 +93,20 @@ def assign_at_once(targets: Sequence[Array], values: Sequence[Any], *, apart: bo
     return True
 
 
-def _rebound_at_once(targets: Sequence[Array], natives: Sequence[Any], values: Sequence[Any]) -> bool:
+def _rebound_at_once(targets: Sequence[Array], values: Sequence[Any]) -> bool:
     # Give arrays of an engine that can't write its own new natives, unless a finalizer has written meanwhile.
-    if len({*map(id, targets)}) < len(targets) or targets[0]._backend.trace() is not None:
+    backend = targets[0]._backend
+    if len({*map(id, targets)}) < len(targets) or backend.trace_state() is not backend.no_trace:
         return False
+    plain, key_of = backend.native_type, backend.type_key or (lambda native: (native.shape, native.dtype))
+    natives = [x._native for x in targets]
+    for native, value in zip(natives, values, strict=True):
+        if not type(native) is type(value) is plain:
+            return False
+        # Equal types are one object, nearly always.
+        given, wanted = key_of(value), key_of(native)
+        if given is not wanted and given != wanted:
+            return False
     with LOCK:
         for x, native in zip(targets, natives, strict=True):
             if x._native is not native:
