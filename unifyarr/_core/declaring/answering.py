@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, get_type_hints
 
-from ..arrays.array import Array, wrap
+from ..arrays.array import Array, marked
 from ..arrays.ownership import LOCK, rebind
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, declines, declines_write, has_one_device
@@ -25,6 +25,7 @@ def answering_path(backend: Handle, declaration: Declaration) -> FastPath:
     parameters, signature = declaration.parameters, declaration.signature.parameters
     others = [name for name in signature if name not in (*parameters.operands, "out")]
     count, plain, key_of = len(parameters.operands), backend.native_type, dtype_key(backend)
+    state, idle = backend.trace_state, backend.no_trace
     if answer is None or count > 2 or len(others) > 1 or not has_one_device(backend):
         return declines
     default = signature[others[0]].default if others else None
@@ -38,30 +39,28 @@ def answering_path(backend: Handle, declaration: Declaration) -> FastPath:
 
     # By identity: -1.0 equals -1, and isn't what the function takes.
     def one(x: Any, other: Any = default) -> Any:
-        if type(x) is not plain or other is not default:
+        if type(x) is not plain or other is not default or state() is not idle:
             return NotImplemented
         key = key_of(x)
-        result = (calls.get(key) or learn(key, x))(x)
-        return result if type(result) is plain else NotImplemented
+        return (calls.get(key) or learn(key, x))(x)
 
     def two(x1: Any, x2: Any, other: Any = default) -> Any:
-        if not type(x1) is type(x2) is plain or other is not default:
+        if not type(x1) is type(x2) is plain or other is not default or state() is not idle:
             return NotImplemented
         key = key_of(x1)
         if key_of(x2) != key:
             return NotImplemented
-        result = (calls.get(key) or learn(key, x1, x2))(x1, x2)
-        return result if type(result) is plain else NotImplemented
+        return (calls.get(key) or learn(key, x1, x2))(x1, x2)
 
     def several(x: Any, other: Any = default) -> Any:
-        if type(x) is not plain or other is not default:
+        if type(x) is not plain or other is not default or state() is not idle:
             return NotImplemented
         key = key_of(x)
         natives = (calls.get(key) or learn(key, x))(x)
-        if natives is NotImplemented or type(natives[0]) is not plain:
-            return NotImplemented
+        if natives is NotImplemented:
+            return natives
         # Without the constructor of named tuples, which is Python's.
-        return tuple.__new__(kind, [wrap(native, backend) for native in natives])
+        return tuple.__new__(kind, [marked(native, backend, None) for native in natives])
 
     if not declaration.returns_one_array:
         kind = get_type_hints(declaration.body)["return"]

@@ -23,7 +23,7 @@ from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_
 from ..engines.registry import when_loaded
 from .answering import answering_path, putting_path
 from .declare import DECLARATIONS, Declaration
-from .immutable import let_cast, number_path, plain_path, rebinding_path
+from .immutable import at_once_path, let_cast, number_path, plain_path, rebinding_path
 from .learnt import ByDtype, Learnt, direct_kernels
 
 _FORMS = ("out", "scalar", "reflected", "large", "at_once", "several")
@@ -82,8 +82,10 @@ def fast_path(backend: Handle, key: str, declaration: Declaration | None = None)
     # Of a namespace where it's passed.
     declaration = declaration or DECLARATIONS.get(function)
     if form == "at_once":
-        whole = function in backend.kernels and casts_itself(backend.kernel(function))
-        return backend.kernel(function) if whole else fast_path(backend, function, declaration)
+        kernel = backend.kernels.get(function)
+        learns = declaration is not None and declaration.ufunc is not None and function not in backend.fast
+        is_known = kernel is not None and (learns or casts_itself(kernel))
+        return at_once_path(backend, declaration) if is_known else fast_path(backend, function, declaration)
     if declaration is not None and not backend.kernels.keys() >= set(declaration.kernels):
         return declining(key)
     if declaration is not None and declaration.name in _REDUCTIONS and not form and backend.type_key is None:

@@ -54,35 +54,40 @@ def let_cast(backend: Handle, declaration: Declaration) -> None:
 def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
     """Return the fast path on arrays: of all dtypes where the kernel casts, else of one that the loop keeps."""
     assert declaration.ufunc is not None
-    kernel, plain = backend.kernel(declaration.name), backend.native_type
-    known, casts = direct_kernels(backend, declaration), _casts(backend, declaration.ufunc)
-
+    compute, plain = at_once_path(backend, declaration), backend.native_type
+    casts = casts_itself(backend.kernel(declaration.name))
     state, idle = backend.trace_state, backend.no_trace
-    key_of, calls = dtype_key(backend), dict[Any, FastPath]()
 
     # What is made in a trace is marked as its own, even where it's known.
-    def cast_unary(x: Any) -> Any:
-        return kernel(x) if type(x) is plain and state() is idle else NotImplemented
+    def unary(x: Any) -> Any:
+        return compute(x) if type(x) is plain and state() is idle else NotImplemented
 
-    def cast_binary(x1: Any, x2: Any) -> Any:
+    def binary(x1: Any, x2: Any) -> Any:
         # Of NumPy's arrays only those come here that the backend has borrowed.
-        fits = type(x1) is plain and (type(x2) is plain or type(x2) is np.ndarray)
-        return kernel(x1, x2) if fits and state() is idle else NotImplemented
+        fits = type(x1) is plain and (type(x2) is plain or (casts and type(x2) is np.ndarray))
+        return compute(x1, x2) if fits and state() is idle else NotImplemented
+
+    return unary if declaration.ufunc.nin == 1 else binary
+
+
+def at_once_path(backend: Handle, declaration: Declaration) -> FastPath:
+    """Return the same on natives of the engine's usual class, outside of its traces: it looks at dtypes alone."""
+    kernel: FastPath = backend.kernel(declaration.name)
+    if casts_itself(kernel):
+        return kernel
+    assert declaration.ufunc is not None
+    known, casts = direct_kernels(backend, declaration), _casts(backend, declaration.ufunc)
+    key_of, calls = dtype_key(backend), dict[Any, FastPath]()
 
     def unary(x: Any) -> Any:
-        if type(x) is not plain:
-            return NotImplemented
         key = key_of(x)
         try:
             call = calls[key]
         except KeyError:
             call = calls[key] = known.of(x.dtype)
-        result = call(x)
-        return result if type(result) is plain else NotImplemented
+        return call(x)
 
     def binary(x1: Any, x2: Any) -> Any:
-        if not type(x1) is type(x2) is plain:
-            return NotImplemented
         key = key_of(x1)
         if key_of(x2) != key:
             one, other = casts(x1, x2)
@@ -91,11 +96,8 @@ def plain_path(backend: Handle, declaration: Declaration) -> FastPath:
             call = calls[key]
         except KeyError:
             call = calls[key] = known.of(x1.dtype)
-        result = call(x1, x2)
-        return result if type(result) is plain else NotImplemented
+        return call(x1, x2)
 
-    if casts_itself(kernel):
-        return cast_unary if declaration.ufunc.nin == 1 else cast_binary
     return unary if declaration.ufunc.nin == 1 else binary
 
 
@@ -149,6 +151,7 @@ def _looked_up(
 ) -> FastPath:
     """Return the same fast path, which finds the kernel with the array of a number, where both are of one dtype."""
     plain, key_of, known = backend.native_type, dtype_key(backend), direct_kernels(backend, declaration)
+    state, idle = backend.trace_state, backend.no_trace
     kept: dict[Any, tuple[Any, FastPath]] = {}
 
     def learn(key: Any, x: Any, value: Any) -> tuple[Any, FastPath]:
@@ -162,21 +165,21 @@ def _looked_up(
         return kept[key]
 
     def one(x: Any, value: Any) -> Any:
-        if type(x) is not plain:
+        if type(x) is not plain or state() is not idle:
             return NotImplemented
-        # A text tells the zeros apart.
-        key = key_of(x), value.__class__, value or repr(value)
+        kind = value.__class__
+        # A text tells the zeros of floats apart.
+        key = key_of(x), kind, value if value or kind is int else repr(value)
         number, call = kept.get(key) or learn(key, x, value)
-        result = call(x, number)
-        return result if type(result) is plain else NotImplemented
+        return call(x, number)
 
     def other(x: Any, value: Any) -> Any:
-        if type(x) is not plain:
+        if type(x) is not plain or state() is not idle:
             return NotImplemented
-        key = key_of(x), value.__class__, value or repr(value)
+        kind = value.__class__
+        key = key_of(x), kind, value if value or kind is int else repr(value)
         number, call = kept.get(key) or learn(key, x, value)
-        result = call(x, number) if call is fast else call(number, x)
-        return result if type(result) is plain else NotImplemented
+        return call(x, number) if call is fast else call(number, x)
 
     return other if reflected else one
 

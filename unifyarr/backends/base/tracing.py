@@ -26,8 +26,8 @@ class Tracing(Values[Native]):
         """Return what is ``no_trace`` where no trace runs in this thread, and nothing else: each fast call asks."""
         return self.trace()
 
-    # An object whose attribute ``value`` is what ``trace_state()`` returns, of an immutable engine with ``casting`` and
-    # a ``type_key``: calls read it, and call kernels without a function around them. ``None`` of other engines.
+    # An object whose attribute ``value`` is what ``trace_state()`` returns, of an immutable engine with a ``type_key``:
+    # calls read it, and call kernels without a function around them. ``None`` of other engines.
     trace_cell: Any = None
 
     def stages(self) -> bool:

@@ -60,7 +60,7 @@ from ._engine import (
     raw,
     tf,
 )
-from ._private import dtype_of_eager, is_eager, shape_of_eager, type_of_eager, values_of_eager
+from ._private import dtype_of_eager, is_eager, shape_of_eager, trace_cell, type_of_eager, values_of_eager
 from ._whole import Whole
 
 _VARIABLE: Any = tf.Variable
@@ -234,6 +234,7 @@ class Backend(base.Backend[Any]):
 
     no_trace = True
     trace_state = is_eager
+    trace_cell = trace_cell
     type_key = type_of_eager
     dtype_key = None if dtype_of_eager is None else staticmethod(dtype_of_eager)
     has_fixed_dtypes = True

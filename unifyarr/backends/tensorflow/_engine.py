@@ -29,6 +29,7 @@ from ._private import (
     could_possibly_record,
     eager_adopted,
     eager_constant,
+    eager_op,
     is_eager,
     pack_tangents,
     shape_of_eager,
@@ -49,6 +50,25 @@ class _RawOps:
 
 
 raw: Any = _RawOps()
+
+
+def direct(op: str) -> Callable[..., Any]:
+    """Return an operation for eager tensors in eager code: calls that know of both need none of the rest of ``raw``'s.
+
+    It takes the tensors by place, and attributes after them, each by its name and its value; it may return a list where
+    ``raw``'s function returns a tuple. What it raises is for nobody to read.
+    """
+    return eager_op(op) or _by_place(getattr(raw, op))
+
+
+def _by_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*given: Any) -> Any:
+        count = next((place for place, each in enumerate(given) if type(each) is str), len(given))
+        return function(*given[:count], **dict(zip(given[count::2], given[count + 1 :: 2], strict=True)))
+
+    return run
+
+
 leave_alone(__name__.partition(".")[0])
 
 BOOL = frozenset({tf.bool})
@@ -308,7 +328,7 @@ def binary(op: str) -> Callable[[Any, Any], Any]:
             raise
 
     kernel.__name__ = kernel.__qualname__ = op
-    kernel.plain = function  # type: ignore[attr-defined]
+    kernel.plain = direct(op)  # type: ignore[attr-defined]
     return kernel
 
 
@@ -320,7 +340,7 @@ def unary(op: str) -> Callable[[Any], Any]:
         return function(x)
 
     kernel.__name__ = kernel.__qualname__ = op
-    kernel.plain = function  # type: ignore[attr-defined]
+    kernel.plain = direct(op)  # type: ignore[attr-defined]
     return kernel
 
 

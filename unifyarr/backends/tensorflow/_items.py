@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._engine import (
+    MAX_SLICE,
     NUMPY_DTYPES,
     SIGNED,
     TENSORFLOW_DTYPES,
@@ -17,6 +18,7 @@ from ._engine import (
     from_fresh,
     from_host,
     integer,
+    integers,
     is_alone,
     raw,
     select,
@@ -30,6 +32,7 @@ _KEPT = 4096
 # What the engine scatters as it adds.
 _ADDED = frozenset({tf.float32, tf.float64, tf.int32, tf.int64})
 _INT = frozenset({int})
+_ENDS = frozenset({int, type(None)})
 _NUMBERS = frozenset({bool, int, float, complex})
 _WIDE = frozenset(dtype.as_datatype_enum for dtype in WIDE)
 _DTYPES = frozenset(dtype.as_datatype_enum for dtype in NUMPY_DTYPES)
@@ -38,12 +41,46 @@ _FEW = 64
 
 
 @lru_cache(maxsize=_KEPT)
-def _place(key: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Any, Any, Any, int] | None:
-    """Return where an element begins and ends, steps, and the mask of all axes; ``None`` for what is no element."""
-    if len(key) != len(shape) or not all(-length <= each < length for each, length in zip(key, shape, strict=True)):
+def _place(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, Any, Any, int, tuple[int, ...]] | None:
+    """Return where a part begins and ends, its steps, the mask of the axes that it lacks, and its shape.
+
+    ``key`` has integers and slices; ``None`` for what is out of bounds, empty or reversed.
+    """
+    if not len(key) <= len(shape) <= MAX_SLICE:
         return None
-    begin = np.array([each % length for each, length in zip(key, shape, strict=True)])
-    return *map(from_host, (begin, begin + 1, np.ones_like(begin))), (1 << len(key)) - 1
+    begin, end, steps, lacks, lengths = [], [], [], 0, []
+    for axis, length in enumerate(shape):
+        each = key[axis] if axis < len(key) else (None, None, None)
+        if type(each) is int:
+            if not -length <= each < length:
+                return None
+            start, step, count, lacks = each % length, 1, 1, lacks | 1 << axis
+        else:
+            there = range(length)[slice(*each)]
+            start, step, count = there.start, there.step, len(there)
+            if step < 0 or not count:
+                return None
+            lengths.append(count)
+        begin.append(start)
+        end.append(start + step * (count - 1) + 1)
+        steps.append(step)
+    return *map(from_host, map(np.array, (begin, end, steps))), lacks, tuple(lengths)
+
+
+def _hashable(key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Return a key of integers and slices of such with tuples for its slices, ``None`` for any other."""
+    found: list[Any] = []
+    for each in key:
+        if type(each) is slice:
+            ends = each.start, each.stop, each.step
+            if not _ENDS.issuperset(map(type, ends)):
+                return None
+            found.append(ends)
+        elif type(each) is int:
+            found.append(each)
+        else:
+            return None
+    return tuple(found)
 
 
 def get_copy(x: Any, key: Any) -> Any:
@@ -58,12 +95,13 @@ def get_copy(x: Any, key: Any) -> Any:
         key = (key,)
     if type(key) is tuple and key and _INT.issuperset(map(type, key)) and is_eager():
         place = _place(key, shape_of_eager(x))
-        if place is None:
+        if place is None or place[-1]:
+            # Of what is no element there's a view.
             return NotImplemented
         # Not by an op that gathers, which has no derivative for one element.
-        begin, end, steps, every = place
+        begin, end, steps, lacks, _ = place
         try:
-            return raw.StridedSlice(x, begin, end, steps, 0, 0, 0, 0, every)
+            return raw.StridedSlice(x, begin, end, steps, 0, 0, 0, 0, lacks)
         except tf.errors.NotFoundError:
             # The engine reads no part of integers of four bits.
             return NotImplemented
@@ -81,9 +119,9 @@ _numbers: dict[Any, Any] = {}
 
 
 def put_copy(x: Any, key: Any, value: Any) -> Any:
-    """Return a tensor with a number, or a 0-d tensor of its dtype, in the place of an element or where a mask is true.
+    """Return a tensor with a number, or a tensor of its dtype that has no axes or the part's, in the place of a part.
 
-    ``NotImplemented`` stands for any other key.
+    That is what integers and slices select, or where a mask is true. ``NotImplemented`` stands for any other key.
     """
     if not is_alone() or not is_eager():
         return NotImplemented
@@ -91,20 +129,25 @@ def put_copy(x: Any, key: Any, value: Any) -> Any:
         if type(value) is not int and type(value) is not float:
             return NotImplemented
         value = _beside(value, x)
-    elif shape_of_eager(value) or dtype_of_eager(value) != dtype_of_eager(x):
+    elif dtype_of_eager(value) != dtype_of_eager(x):
         return NotImplemented
+    shape, given = shape_of_eager(x), shape_of_eager(value)
     if type(key) is EagerTensor:
-        is_mask = dtype_of_eager(key) == _TRUTH and shape_of_eager(key) == shape_of_eager(x) != ()
+        is_mask = dtype_of_eager(key) == _TRUTH and shape_of_eager(key) == shape != () == given
         return raw.SelectV2(key, value, x) if is_mask else NotImplemented
-    if type(key) is int:
+    if type(key) is not tuple:
         key = (key,)
-    if type(key) is not tuple or not key or not _INT.issuperset(map(type, key)):
+    if not key or (not _INT.issuperset(map(type, key)) and (key := _hashable(key)) is None):
         return NotImplemented
-    place = _place(key, shape_of_eager(x))
+    place = _place(key, shape)
     if place is None:
         return NotImplemented
-    begin, end, steps, every = place
-    return raw.TensorStridedSliceUpdate(x, begin, end, steps, value, 0, 0, 0, 0, every)
+    begin, end, steps, lacks, lengths = place
+    if given != lengths:
+        if given:
+            return NotImplemented
+        value = raw.BroadcastTo(value, integers(*lengths))
+    return raw.TensorStridedSliceUpdate(x, begin, end, steps, value, 0, 0, 0, 0, lacks)
 
 
 @lru_cache(maxsize=_KEPT)

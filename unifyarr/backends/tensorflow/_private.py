@@ -61,10 +61,42 @@ try:
     from tensorflow.python.eager.context import context as _context
 
     # Of the running thread, without the two calls that the public function makes.
-    is_eager: Callable[[], bool] = partial(getattr, _context()._thread_local_data, "is_eager")
+    _of_thread = _context()._thread_local_data
+    is_eager: Callable[[], bool] = partial(getattr, _of_thread, "is_eager")
     is_eager()
 except (ImportError, AttributeError):
     is_eager = tf.executing_eagerly
+    _of_thread = None
+
+
+class _TraceCell:
+    """What ``is_eager`` returns, as an attribute."""
+
+    @property
+    def value(self) -> bool:
+        return is_eager() if _of_thread is None else _of_thread.is_eager
+
+
+trace_cell = _TraceCell()
+
+try:
+    # What the engine's functions call in eager code: the public ones, and ``tf.raw_ops``, have Python around it.
+    from tensorflow.python.eager.context import context as _context
+    from tensorflow.python.pywrap_tfe import TFE_Py_FastPathExecute
+
+    _engine = _context()
+
+    def eager_op(name: str) -> Callable[..., Any] | None:
+        """Return what runs an operation on eager tensors in eager code: its attributes follow by name and value.
+
+        What it raises says less than the engine's functions do. Of an operation of several results it returns a list.
+        """
+        return partial(TFE_Py_FastPathExecute, _engine, name, None)
+except ImportError:
+
+    def eager_op(name: str) -> Callable[..., Any] | None:
+        """Return None: the functions of ``tf.raw_ops`` are the only way."""
+        return None
 
 # The class of eager tensors, asked for without making one where that is possible.
 EagerTensor: type[Any] = getattr(getattr(tf, "__internal__", None), "EagerTensor", None) or type(tf.constant(0))
@@ -98,8 +130,20 @@ shape_of_eager: Callable[[Any], tuple[int, ...]] = getattr(
 )
 
 
+# Types of eager tensors, each of which is one object: it's compared sooner. How many are kept:
+_types: dict[Any, Any] = {}
+_KEPT = 4096
+
+
 def _type_of_eager(native: Any) -> tuple[int, tuple[int, ...]]:
-    return native._datatype_enum(), native._shape_tuple()
+    kind = native._datatype_enum(), native._shape_tuple()
+    try:
+        return _types[kind]  # type: ignore[no-any-return]
+    except KeyError:
+        if len(_types) >= _KEPT:
+            _types.clear()
+        _types[kind] = kind
+        return kind
 
 
 # The values of an eager tensor on the host, without a copy.
@@ -124,10 +168,12 @@ __all__ = [
     "dtype_of_eager",
     "eager_adopted",
     "eager_constant",
+    "eager_op",
     "is_eager",
     "pack_tangents",
     "shape_of_eager",
     "should_record_backprop",
+    "trace_cell",
     "type_of_eager",
     "values_of_eager",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.abilities import is_numpys
 from ..kernels import answered_by
-from ._engine import TENSORFLOW_DTYPES, constant, integer, integers, is_alone, raw, reshape, select, tf
+from ._engine import TENSORFLOW_DTYPES, constant, direct, integer, integers, is_alone, raw, reshape, select, tf
 from ._stored import moves
 
 
@@ -43,12 +43,15 @@ def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
 empty = zeros
 
 
+_band = direct("MatrixBandPart")
+
+
 def _lower_part(x: Any) -> Any:
-    return raw.MatrixBandPart(x, integer(-1), integer(0))
+    return _band(x, integer(-1), integer(0))
 
 
 def _upper_part(x: Any) -> Any:
-    return raw.MatrixBandPart(x, integer(0), integer(-1))
+    return _band(x, integer(0), integer(-1))
 
 
 def _where_mask(mask: np.ndarray, x: Any) -> Any:

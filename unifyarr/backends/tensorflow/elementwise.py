@@ -27,6 +27,7 @@ from ._engine import (
     binary,
     broadcast_arrays,
     cast,
+    direct,
     join,
     parts,
     raw,
@@ -320,8 +321,8 @@ def _comparison(op: str) -> Kernel:
                 raise
             return _mixed(function, x1, x2)
 
-    native.plain = getattr(raw, op)  # type: ignore[attr-defined]
-    if op.endswith("Equal") and op in ("Equal", "NotEqual"):
+    native.plain = direct(op)  # type: ignore[attr-defined]
+    if op in ("Equal", "NotEqual"):
         return native
     of_complex = _complex.ordered(op)
 

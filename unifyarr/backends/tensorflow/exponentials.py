@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..kernels import answered_by
-from ._engine import HALF, has_nan, is_traced, raw, swap_last, tf
+from ._engine import HALF, direct, has_nan, is_traced, raw, swap_last, tf
 
 
-def _of_last_axis(op: Callable[..., Any]) -> Callable[..., Any]:
+def _of_last_axis(name: str) -> Callable[..., Any]:
+    op: Callable[..., Any] = getattr(raw, name)
+
     def kernel(x: Any, /, *, axis: int) -> Any:
         # The engine adds up in half precision. In single it doesn't pass each NaN on to all results.
         looks = x.dtype is tf.float32
@@ -18,8 +20,8 @@ def _of_last_axis(op: Callable[..., Any]) -> Callable[..., Any]:
         result = swap_last(op(logits=swap_last(x, axis)), axis)
         return NotImplemented if looks and has_nan(result) else result
 
-    return answered_by(lambda x: op if x.dtype is tf.float64 else None)(kernel)
+    return answered_by(lambda x: direct(name) if x.dtype is tf.float64 else None)(kernel)
 
 
-log_softmax = _of_last_axis(raw.LogSoftmax)
-softmax = _of_last_axis(raw.Softmax)
+log_softmax = _of_last_axis("LogSoftmax")
+softmax = _of_last_axis("Softmax")

@@ -19,6 +19,7 @@ from ._engine import (
     EagerTensor,
     broadcast,
     cast,
+    direct,
     integer,
     integers,
     is_traced,
@@ -132,11 +133,12 @@ def _lower(x: Any) -> Any:
 
 
 _IS_BELOW = (0.0).__lt__
+_cholesky = direct("Cholesky")
 
 
 def _lower_of_one(x: Any) -> Any:
     """Return the factor of one real matrix that is positive definite; of all others it declines."""
-    result = raw.Cholesky(x)
+    result = _cholesky(x)
     values = _values_of(result)
     return result if values.ndim == 2 and all(map(_IS_BELOW, values.diagonal().tolist())) else NotImplemented
 
@@ -159,10 +161,22 @@ def _complex_det(x: Any) -> Any:
     return result, gradient
 
 
-@known_by(lambda x: raw.MatrixDeterminant)
+@known_by(lambda x: direct("MatrixDeterminant"))
 @_checked
 def _real_det(x: Any, /) -> Any:
     return raw.MatrixDeterminant(x)
+
+
+# Attributes that derivatives read are passed.
+_invert, _solve = direct("MatrixInverse"), direct("MatrixSolve")
+
+
+def _inverse(x: Any) -> Any:
+    return _invert(x, "adjoint", False)
+
+
+def _solution(x1: Any, x2: Any) -> Any:
+    return _solve(x1, x2, "adjoint", False)
 
 
 def _by_op(op: Kernel, dtypes: frozenset[Any]) -> Callable[[Kernel], Kernel]:
@@ -170,7 +184,7 @@ def _by_op(op: Kernel, dtypes: frozenset[Any]) -> Callable[[Kernel], Kernel]:
     return answered_by(lambda x, *others: op if x.dtype in dtypes else None)
 
 
-@_by_op(raw.MatrixDeterminant, FULL)
+@_by_op(direct("MatrixDeterminant"), FULL)
 @fills_gaps(_real_det, COMPLEX, "the engine's complex gradient is wrong")
 @_checked
 def det(x: Any, /) -> Any:
@@ -183,15 +197,15 @@ def slogdet(x: Any, /) -> tuple[Any, Any]:
     return sign, _real(logarithm)
 
 
-@_by_op(raw.MatrixInverse, FULL | COMPLEX)
-@known_by(lambda x: raw.MatrixInverse)
+@_by_op(_inverse, FULL | COMPLEX)
+@known_by(lambda x: _inverse)
 @_nan_passes
 def inv(x: Any, /) -> Any:
     return raw.MatrixInverse(input=x)
 
 
-@_by_op(raw.MatrixSolve, FULL | COMPLEX)
-@known_by(lambda x1, x2: raw.MatrixSolve if x1.ndim == x2.ndim == 2 else None)
+@_by_op(_solution, FULL | COMPLEX)
+@known_by(lambda x1, x2: _solution if x1.ndim == x2.ndim == 2 else None)
 @_checked
 def solve(x1: Any, x2: Any, /) -> Any:
     """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
@@ -222,8 +236,11 @@ def eigvals(x: Any, /) -> Any:
     return raw.Eig(input=x, compute_v=False, Tout=_COMPLEX_OF.get(x.dtype, x.dtype))[0]
 
 
-@answered_by(lambda x: Applied(raw.SelfAdjointEigV2, True) if x.dtype in FULL else None)
-@known_by(lambda x: None if x.dtype in COMPLEX else Applied(raw.SelfAdjointEigV2, True))
+_eigh = Applied(direct("SelfAdjointEigV2"), "compute_v", True)
+
+
+@answered_by(lambda x: _eigh if x.dtype in FULL else None)
+@known_by(lambda x: None if x.dtype in COMPLEX else _eigh)
 @_checked
 def eigh(x: Any, /) -> tuple[Any, Any]:
     values, vectors = raw.SelfAdjointEigV2(input=x, compute_v=True)
@@ -235,8 +252,11 @@ def eigvalsh(x: Any, /) -> Any:
     return _real(raw.SelfAdjointEigV2(input=x, compute_v=False)[0])
 
 
-@answered_by(lambda x: Applied(raw.Qr, False) if x.dtype in FULL else None)
-@known_by(lambda x, *, mode: Applied(raw.Qr, mode == "complete"))
+_qr_whole, _qr_part = (Applied(direct("Qr"), "full_matrices", each) for each in (True, False))
+
+
+@answered_by(lambda x: _qr_part if x.dtype in FULL else None)
+@known_by(lambda x, *, mode: _qr_whole if mode == "complete" else _qr_part)
 @_checked
 def qr(x: Any, /, *, mode: str) -> tuple[Any, Any]:
     q, r = raw.Qr(input=x, full_matrices=mode == "complete")
@@ -258,8 +278,11 @@ def _known_svd(x: Any, /, *, full_matrices: bool) -> Kernel | None:
 def _real_svd(x: Any, order: Any, full_matrices: bool) -> tuple[Any, Any, Any]:
     if not _are_finite(x):
         raise np.linalg.LinAlgError
-    values, u, v = raw.Svd(x, True, full_matrices)
-    return u, values, raw.Transpose(v, order)
+    values, u, v = _decomposed(x, "compute_uv", True, "full_matrices", full_matrices)
+    return u, values, _transposed(v, order)
+
+
+_decomposed, _transposed = direct("Svd"), direct("Transpose")
 
 
 _SWAPPED = integers(1, 0)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import bits, worked_around
+from ..kernels import Packed, bits, known_by, worked_around
 from ._engine import (
     NUMPY_DTYPES,
     STORED,
     TENSORFLOW_DTYPES,
     broadcast,
     cast,
+    direct,
     integer,
     integers,
     is_traced,
@@ -74,7 +75,11 @@ def set_imag(x: Any, value: Any, /) -> Any:
     return join(parts(x)[0], value)
 
 
+_concat = direct("ConcatV2")
+
+
 @moves()
+@known_by(lambda *arrays, axis: Packed(_concat, integer(axis)) if len(arrays) > 1 else None)
 def concat(*arrays: Any, axis: int) -> Any:
     if len(arrays) == 1:
         return raw.Identity(input=arrays[0])
