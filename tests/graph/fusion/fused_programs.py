@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.graph.fusion import cache, machine
+from unifyarr.graph.fusion import cache
 from unifyarr.graph.fusion.fusedop import FusedOp
 from unifyarr.graph.run import rewriting
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import threading
 import warnings
 
 import numpy as np
@@ -13,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import unifyarr as ua
 from tests.graph.fusion.random_regions import compare, make, run, values
 from tests.oracle import few
 from unifyarr.graph.fusion import machine

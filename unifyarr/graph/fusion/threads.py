@@ -19,9 +19,9 @@ _threads: int | None = None
 def set_num_threads(n: int) -> None:
     """Set how many threads run the loops of a compiled function, on the NumPy backend.
 
-    Results don't depend on the number, to the last bit. Short loops run in one thread, and so do calls from a thread
-    other than the main one, where a pool of the program's is at work already. The engines' own threads are set with
-    the engine; on torch, the loops of a compiled function run in as many.
+    Results don't depend on the number, to the last bit. Loops run in fewer threads where that is quicker, and in one if
+    they're called from a thread other than the main one, where a pool of the program's is at work already. The engines'
+    own threads are set with the engine; on torch, the loops of a compiled function run in as many.
 
     Parameters
     ----------
@@ -73,5 +73,5 @@ def _default() -> int:
 
 
 def main_thread() -> int:
-    """Return the number of the main thread, whose calls may use others: elsewhere a pool of the program's is at work."""
+    """Return the number of the main thread, whose calls may use others: elsewhere a pool of the user's is at work."""
     return threading.main_thread().ident or 0

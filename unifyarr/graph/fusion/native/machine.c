@@ -149,7 +149,14 @@ static int is_set(const PyObject *callable)
     return callable && callable != Py_None;
 }
 
+/* Whether other threads may run Python during a run. */
+static int is_long(const Program *p)
+{
+    return p->size * p->n_instructions > UNLOCKED;
+}
+
 #include "parts.h"
+#include "choice.h"
 
 static PyTypeObject ProgramType;
 
@@ -394,6 +401,9 @@ static PyMethodDef functions[] = {
 static int execute(PyObject *module)
 {
     if (PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0 || PyType_Ready(&ProgramType) < 0) {
+        return -1;
+    }
+    if (PyModule_AddIntConstant(module, "HAS_POOL", HAS_POOL) < 0) {
         return -1;
     }
     return PyModule_AddObjectRef(module, "Program", (PyObject *)&ProgramType);

@@ -1,42 +1,11 @@
-/* A run of a program: alone, or in parts, of which each thread takes another when it's done with one. */
-
-static int run_alone(const Program *p, Plan *plan, int watched, unsigned char *flags)
-{
-    Scratch *ring = NULL;
-    if (p->late) {
-        ring = take_scratch((size_t)(plan->kept * late_bytes(p, plan)));
-        if (!ring) {
-            return -1;
-        }
-        keep_chunks(p, plan, (char *)(ring + 1), 0);
-    }
-    if (p->size * p->n_instructions > UNLOCKED) {
-        Py_BEGIN_ALLOW_THREADS;
-        run_chunks(p, plan, 0, plan->chunks, watched, flags, 0, 0);
-        Py_END_ALLOW_THREADS;
-    } else {
-        run_chunks(p, plan, 0, plan->chunks, watched, flags, 0, 0);
-    }
-    if (ring) {
-        give_scratch(ring);
-    }
-    return 1;
-}
+/* A run in parts, of which each thread takes another when it's done with one. */
 
 #if HAS_POOL
 
 /* How many parts there are for each thread, where there are as many chunks. */
 #define PARTS 4
-/* So many runs are measured in threads, and as many alone; and again after so many that went in the better way. */
-#define TRIES 4
-#define SETTLED 2000
-/* Tries for which no other thread came in time don't count, but for those after so many. */
-#define MOST_LATE 20
-/* Nanoseconds: runs as short as this stay in one thread; those that take longer than a thread needs to wake are worth
-   waking it; those that take as long as this are in threads without a try. */
-#define SHORTEST 4000
-#define WAKING 50000
-#define SURE 2000000
+/* The fewest elements of a chunk that is made smaller for them. */
+#define SMALLEST 1024
 
 /* The parts that a thread begins with. */
 typedef struct {
@@ -94,6 +63,62 @@ static void run_part(const Together *all, Plan *plan, npy_intp part, unsigned ch
             write_border(all, plan, border);
         }
     }
+}
+
+/* Make chunks smaller, so that there are as many as wanted for threads, but not so small that they cost more. */
+static void split_chunks(const Program *p, Plan *plan, npy_intp wanted)
+{
+    npy_intp outer = plan->chunks / (plan->blocks * plan->pieces), least = SMALLEST;
+    if (p->size / wanted > least) {
+        least = p->size / wanted;
+    }
+    if (plan->block > 1) {
+        npy_intp block = (least + plan->piece - 1) / plan->piece;
+        plan->block = block < plan->block ? block : plan->block;
+        plan->blocks = (plan->rows + plan->block - 1) / plan->block;
+    }
+    if (plan->block == 1 && !p->reduces && least < plan->piece) {
+        plan->pieces = (plan->length + least - 1) / least;
+        /* Whole lines of the cache. */
+        plan->piece = ((plan->length + plan->pieces - 1) / plan->pieces + 63) / 64 * 64;
+        plan->pieces = (plan->length + plan->piece - 1) / plan->piece;
+    }
+    plan->chunks = outer * plan->blocks * plan->pieces;
+    if (p->late) {
+        choose_lag(p, plan);
+        for (int w = 0; w < p->n_windows; w++) {
+            choose_pitch(p, plan, w);
+        }
+    }
+}
+
+/* Copy a plan, with memory of its own for what becomes of chunks. */
+static void copy_plan(const Program *p, const Plan *plan, Plan *copy, char *memory)
+{
+    Plan original = *plan;
+    char *theirs = lay_out(p, &original, (char *)plan->strides);
+    *copy = *plan;
+    char *mine = lay_out(p, copy, memory);
+    size_t bytes = scratch_bytes(p), used = plan->ndim * sizeof(npy_intp);
+    for (int w = 0; w < p->n_windows; w++) {
+        memcpy(copy->strides + w * NPY_MAXDIMS, plan->strides + w * NPY_MAXDIMS, used);
+    }
+    /* It's another thread that has written it: of what lies before the places, no more than these strides is read. */
+    memcpy(copy->places, plan->places, plan_bytes(p) - (size_t)((char *)plan->places - (char *)plan->strides));
+#define MOVE(pointer) \
+    if ((uintptr_t)(pointer) - (uintptr_t)theirs < bytes) { \
+        (pointer) = mine + ((pointer) - theirs); \
+    }
+    for (int i = 0; i < n_places(p); i++) {
+        MOVE(copy->places[i].data)
+    }
+    for (int w = 0; w < p->n_windows; w++) {
+        MOVE(copy->gathered[w])
+    }
+    for (int s = 0; s < p->n_slots; s++) {
+        MOVE(copy->asides[s].buffer)
+    }
+#undef MOVE
 }
 
 static size_t bytes_of_thread(const Program *p)
@@ -174,129 +199,16 @@ static int run_together(const Program *p, Plan *plan, int n, int watched, unsign
         atomic_init(&all.queues[i].next, parts * i / n);
         all.queues[i].end = parts * (i + 1) / n;
     }
-    Py_BEGIN_ALLOW_THREADS;
-    run_in_pool(n, run_parts, &all);
-    Py_END_ALLOW_THREADS;
+    if (is_long(p)) {
+        Py_BEGIN_ALLOW_THREADS;
+        run_in_pool(n, run_parts, &all);
+        Py_END_ALLOW_THREADS;
+    } else {
+        run_in_pool(n, run_parts, &all);
+    }
     give_scratch(scratch);
     *came = atomic_load(&all.arrived);
     return n;
 }
 
-/* ---- In how many threads a run goes. ---- */
-
-/* What is noted of a run: nothing, when it ended, or how long it took alone or in threads. */
-typedef struct {
-    enum { NOTHING, END, ALONE, IN_THREADS } what;
-    int64_t begin;
-} Turn;
-
-/* Return in how many threads a run goes, of n that it may: as what was measured says. */
-static int choose_threads(Program *p, int n, Turn *turn)
-{
-    Choice *c = &p->choice;
-    if (!p->grain) {
-        return n;
-    }
-    if (c->n != n || !c->left) {
-        *c = (Choice){.n = n, .left = SETTLED};
-    }
-    if (c->tries[1] && c->least[1] >= SURE) {
-        return n;
-    }
-    int together;
-    turn->what = END;
-    if (c->tries[0] < TRIES || c->tries[1] < TRIES) {
-        together = c->tries[1] < c->tries[0] + (p->cost >= SURE);
-        *turn = (Turn){together ? IN_THREADS : ALONE, nanoseconds()};
-    } else {
-        together = c->least[1] < c->least[0];
-        c->left--;
-    }
-    if (!together) {
-        turn->what = turn->what == ALONE ? ALONE : NOTHING;
-        return 1;
-    }
-    if (c->tries[0] && c->least[0] < WAKING && pool.n_workers && atomic_load(&pool.workers[0]->asleep) &&
-        nanoseconds() - pool.ended > SPIN) {
-        /* To wake a thread takes longer. It's for the next runs, if they follow soon. */
-        turn->what = END;
-        return 1;
-    }
-    npy_intp worth = c->tries[0] ? c->least[0] / p->grain : n;
-    return worth < 2 ? 2 : worth < n ? (int)worth : n;
-}
-
-static void note_turn(Program *p, const Turn *turn, int came)
-{
-    Choice *c = &p->choice;
-    if (turn->what == NOTHING) {
-        return;
-    }
-    pool.ended = nanoseconds();
-    if (turn->what == IN_THREADS && came == 1 && c->late++ < MOST_LATE) {
-        /* They're awake for the next runs. */
-        return;
-    }
-    if (turn->what != END) {
-        int which = turn->what == IN_THREADS;
-        npy_intp took = (npy_intp)(pool.ended - turn->begin), *least = &c->least[which];
-        *least = c->tries[which]++ && *least < took ? *least : took;
-        c->is_short = !which && took < SHORTEST;
-    }
-}
-
-/* Return in how many threads the next run may go; -1 with an error set. */
-static int most_threads(const Program *p)
-{
-    /* A pool of the program's own is at work already, where it calls from other threads. */
-    if (!is_set(p->threads) || p->choice.is_short || PyThread_get_thread_ident() != main_thread) {
-        return 1;
-    }
-    PyObject *answer = PyObject_CallNoArgs(p->threads);
-    long n = answer ? PyLong_AsLong(answer) : -1;
-    Py_XDECREF(answer);
-    return PyErr_Occurred() ? -1 : n < 1 ? 1 : n < MOST_WORKERS ? (int)n : MOST_WORKERS;
-}
-
-#else
-
-static int run_together(const Program *p, Plan *plan, int n, int watched, unsigned char *flags, int *came)
-{
-    return 0;
-}
-
 #endif
-
-/* Run on arrays that suit the program; return 1, 0 if their layout needs the fallback, or -1 with an error set. */
-static int run_program(Program *p, PyObject *const *arrays, int watched, unsigned char *flags)
-{
-    int n = 1, came = 1;
-#if HAS_POOL
-    Turn turn = {NOTHING, 0};
-    int most = most_threads(p);
-    if (most < 0) {
-        return -1;
-    }
-    n = most > 1 ? choose_threads(p, most, &turn) : 1;
-#endif
-    Plan plan;
-    Scratch *scratch = take_scratch(scratch_bytes(p));
-    int possible = scratch ? make_plan(p, arrays, &plan, (char *)(scratch + 1)) : -1;
-    p->used = possible > 0 && n > 1 ? run_together(p, &plan, n, watched, flags, &came) : 0;
-    if (possible > 0 && !p->used) {
-        p->used = 1;
-        possible = run_alone(p, &plan, watched, flags);
-    }
-#if HAS_POOL
-    if (possible > 0) {
-        note_turn(p, &turn, came);
-    }
-#endif
-    if (scratch) {
-        give_scratch(scratch);
-    }
-    if (possible < 0) {
-        PyErr_NoMemory();
-    }
-    return possible;
-}

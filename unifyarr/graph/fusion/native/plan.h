@@ -2,8 +2,6 @@
 
 /* Rows shorter than this are gathered into longer chunks, where that is possible. */
 #define SHORT 32
-/* The fewest elements of a chunk that is made smaller for threads. */
-#define SMALLEST 1024
 
 typedef struct {
     char *data;          /* of the current chunk */
@@ -381,60 +379,4 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
         buffers += buffer_bytes(p, itemsize);
     }
     return 1;
-}
-
-/* Make chunks smaller, so that there are as many as wanted for threads, but not so small that they cost more. */
-static void split_chunks(const Program *p, Plan *plan, npy_intp wanted)
-{
-    npy_intp outer = plan->chunks / (plan->blocks * plan->pieces), least = SMALLEST;
-    if (p->size / wanted > least) {
-        least = p->size / wanted;
-    }
-    if (plan->block > 1) {
-        npy_intp block = (least + plan->piece - 1) / plan->piece;
-        plan->block = block < plan->block ? block : plan->block;
-        plan->blocks = (plan->rows + plan->block - 1) / plan->block;
-    }
-    if (plan->block == 1 && !p->reduces && least < plan->piece) {
-        plan->pieces = (plan->length + least - 1) / least;
-        /* Whole lines of the cache. */
-        plan->piece = ((plan->length + plan->pieces - 1) / plan->pieces + 63) / 64 * 64;
-        plan->pieces = (plan->length + plan->piece - 1) / plan->piece;
-    }
-    plan->chunks = outer * plan->blocks * plan->pieces;
-    if (p->late) {
-        choose_lag(p, plan);
-        for (int w = 0; w < p->n_windows; w++) {
-            choose_pitch(p, plan, w);
-        }
-    }
-}
-
-/* Copy a plan, with memory of its own for what becomes of chunks. */
-static void copy_plan(const Program *p, const Plan *plan, Plan *copy, char *memory)
-{
-    Plan original = *plan;
-    char *theirs = lay_out(p, &original, (char *)plan->strides);
-    *copy = *plan;
-    char *mine = lay_out(p, copy, memory);
-    size_t bytes = scratch_bytes(p), used = plan->ndim * sizeof(npy_intp);
-    for (int w = 0; w < p->n_windows; w++) {
-        memcpy(copy->strides + w * NPY_MAXDIMS, plan->strides + w * NPY_MAXDIMS, used);
-    }
-    /* It's another thread that has written it: of what lies before the places, no more than these strides is read. */
-    memcpy(copy->places, plan->places, plan_bytes(p) - (size_t)((char *)plan->places - (char *)plan->strides));
-#define MOVE(pointer) \
-    if ((uintptr_t)(pointer) - (uintptr_t)theirs < bytes) { \
-        (pointer) = mine + ((pointer) - theirs); \
-    }
-    for (int i = 0; i < n_places(p); i++) {
-        MOVE(copy->places[i].data)
-    }
-    for (int w = 0; w < p->n_windows; w++) {
-        MOVE(copy->gathered[w])
-    }
-    for (int s = 0; s < p->n_slots; s++) {
-        MOVE(copy->asides[s].buffer)
-    }
-#undef MOVE
 }

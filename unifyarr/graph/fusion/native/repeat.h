@@ -139,7 +139,7 @@ static int run_or_call(Repeat *r, Stage *stage)
         Py_XDECREF(result);
         return result ? 0 : -1;
     }
-    if (stage->program->size * stage->program->n_instructions > UNLOCKED) {
+    if (is_long(stage->program)) {
         Py_BEGIN_ALLOW_THREADS;
         run_stage(r, stage);
         Py_END_ALLOW_THREADS;

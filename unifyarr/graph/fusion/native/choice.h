@@ -1,0 +1,151 @@
+/* In how many threads a run goes: as many as were quicker when it was measured. */
+
+#if HAS_POOL
+
+/* So many runs are measured in threads, and as many alone; and again after so many that went in the better way. */
+#define TRIES 6
+#define SETTLED 1000
+/* Tries for which no other thread came in time don't count, but for those after so many. */
+#define MOST_LATE 1000
+/* Nanoseconds: runs as short as this stay in one thread; those that take longer than a thread needs to wake are worth
+   waking it; those that take as long as this, as estimated and when they ran in threads twice, are never tried alone. */
+#define SHORTEST 4000
+#define WAKING 50000
+#define SURE 2000000
+#define TWICE 2
+
+/* What is noted of a run: nothing, when it ended, or how long it took alone or in threads. */
+typedef struct {
+    enum { NOTHING, END, ALONE, IN_THREADS } what;
+    int64_t begin;
+} Turn;
+
+/* Return in how many threads a run goes, of n that it may: as what was measured says. */
+static int choose_threads(Program *p, int n, Turn *turn)
+{
+    Choice *c = &p->choice;
+    if (!p->grain) {
+        return n;
+    }
+    if (c->n != n || !c->left) {
+        *c = (Choice){.n = n, .left = SETTLED};
+    }
+    int together, sure = p->cost >= SURE;
+    if (sure && c->tries[1] >= TWICE && c->least[1] >= SURE) {
+        return n;
+    }
+    turn->what = END;
+    if (c->tries[0] < TRIES || c->tries[1] < TRIES) {
+        together = c->tries[1] < c->tries[0] + (sure ? TWICE : 0);
+        *turn = (Turn){together ? IN_THREADS : ALONE, nanoseconds()};
+    } else {
+        together = c->least[1] < c->least[0];
+        c->left--;
+    }
+    if (!together) {
+        turn->what = turn->what == ALONE ? ALONE : NOTHING;
+        return 1;
+    }
+    if (c->tries[0] && c->least[0] < WAKING && pool.n_workers && atomic_load(&pool.workers[0]->asleep) &&
+        nanoseconds() - pool.ended > SPIN) {
+        /* To wake a thread takes longer. It's for the next runs, if they follow soon. */
+        turn->what = END;
+        return 1;
+    }
+    npy_intp worth = c->tries[0] ? c->least[0] / p->grain : n;
+    return worth < 2 ? 2 : worth < n ? (int)worth : n;
+}
+
+static void note_turn(Program *p, const Turn *turn, int came)
+{
+    Choice *c = &p->choice;
+    if (turn->what == NOTHING) {
+        return;
+    }
+    pool.ended = nanoseconds();
+    if (turn->what == IN_THREADS && came == 1 && c->late++ < MOST_LATE) {
+        /* They're awake for the next runs. */
+        return;
+    }
+    if (turn->what != END) {
+        int which = turn->what == IN_THREADS;
+        npy_intp took = (npy_intp)(pool.ended - turn->begin), *least = &c->least[which];
+        *least = c->tries[which]++ && *least < took ? *least : took;
+        c->is_short = !which && took < SHORTEST;
+    }
+}
+
+/* Return in how many threads the next run may go; -1 with an error set. */
+static int most_threads(const Program *p)
+{
+    /* A pool of the program's own is at work already, where it calls from other threads. */
+    if (!is_set(p->threads) || p->choice.is_short || PyThread_get_thread_ident() != main_thread) {
+        return 1;
+    }
+    PyObject *answer = PyObject_CallNoArgs(p->threads);
+    long n = answer ? PyLong_AsLong(answer) : -1;
+    Py_XDECREF(answer);
+    return PyErr_Occurred() ? -1 : n < 1 ? 1 : n < MOST_WORKERS ? (int)n : MOST_WORKERS;
+}
+
+#endif
+
+static int run_alone(const Program *p, Plan *plan, int watched, unsigned char *flags)
+{
+    Scratch *ring = NULL;
+    if (p->late) {
+        ring = take_scratch((size_t)(plan->kept * late_bytes(p, plan)));
+        if (!ring) {
+            return -1;
+        }
+        keep_chunks(p, plan, (char *)(ring + 1), 0);
+    }
+    if (is_long(p)) {
+        Py_BEGIN_ALLOW_THREADS;
+        run_chunks(p, plan, 0, plan->chunks, watched, flags, 0, 0);
+        Py_END_ALLOW_THREADS;
+    } else {
+        run_chunks(p, plan, 0, plan->chunks, watched, flags, 0, 0);
+    }
+    if (ring) {
+        give_scratch(ring);
+    }
+    return 1;
+}
+
+/* Run on arrays that suit the program; return 1, 0 if their layout needs the fallback, or -1 with an error set. */
+static int run_program(Program *p, PyObject *const *arrays, int watched, unsigned char *flags)
+{
+#if HAS_POOL
+    int n, came = 1;
+    Turn turn = {NOTHING, 0};
+    int most = most_threads(p);
+    if (most < 0) {
+        return -1;
+    }
+    n = most > 1 ? choose_threads(p, most, &turn) : 1;
+#endif
+    Plan plan;
+    Scratch *scratch = take_scratch(scratch_bytes(p));
+    int possible = scratch ? make_plan(p, arrays, &plan, (char *)(scratch + 1)) : -1;
+    p->used = 0;
+#if HAS_POOL
+    p->used = possible > 0 && n > 1 ? run_together(p, &plan, n, watched, flags, &came) : 0;
+#endif
+    if (possible > 0 && !p->used) {
+        p->used = 1;
+        possible = run_alone(p, &plan, watched, flags);
+    }
+#if HAS_POOL
+    if (possible > 0) {
+        note_turn(p, &turn, came);
+    }
+#endif
+    if (scratch) {
+        give_scratch(scratch);
+    }
+    if (possible < 0) {
+        PyErr_NoMemory();
+    }
+    return possible;
+}
