@@ -135,7 +135,7 @@ static void run_parts(void *context, int number, Memory *memory)
     char *data = memory_of(memory, bytes_of_thread(p));
     atomic_fetch_add(&all->arrived, 1);
     while (!p->grain && atomic_load(&all->arrived) < all->n) {
-        relax();
+        sched_yield();
     }
     if (!data) {
         return;

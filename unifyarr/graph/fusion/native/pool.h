@@ -16,6 +16,7 @@
 #define WORKER_STACK (1 << 20)
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
