@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import os
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ import torch
 from torch import Tensor
 
 from ..base.host import DenseFunction
+from ._private import library_of_kernels
 from ._shared import is_transforming
 
 DType = np.dtype[Any]
@@ -41,25 +40,13 @@ def find(native: Native, name: str, dtype: DType) -> DenseFunction | None:
 
 @cache
 def _find(native: Native, name: str, dtype: DType) -> DenseFunction | None:
-    prefix, library = PREFIXES.get(dtype.name), _library()
+    prefix, library = PREFIXES.get(dtype.name), library_of_kernels()
     function = library and prefix and getattr(library, prefix + name, None)
     if not function:
         return None
     function.argtypes, function.restype = (ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64), None
     address = ctypes.cast(function, ctypes.c_void_p).value
     return DenseFunction(address, MODE) if address and agrees(native, function, dtype) else None
-
-
-@cache
-def _library() -> ctypes.CDLL | None:
-    """Return the library that has torch's kernels and, perhaps, MKL: the one that's loaded, and no other."""
-    loaded = getattr(os, "RTLD_NOLOAD", None)
-    if loaded is None:
-        return None
-    try:
-        return ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"), mode=loaded | os.RTLD_NOW)
-    except OSError:
-        return None
 
 
 def agrees(native: Native, function: Callable[[int, int, int, int], None], dtype: DType) -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -110,6 +114,18 @@ def standard_gamma(alpha: Tensor, generator: torch.Generator) -> Tensor:
     return drawn
 
 
+@cache
+def library_of_kernels() -> ctypes.CDLL | None:
+    """Return the library that has torch's kernels, and MKL if these use it: the one that's loaded, and no other."""
+    file, loaded = getattr(torch, "__file__", None), getattr(os, "RTLD_NOLOAD", None)
+    if file is None or loaded is None:
+        return None
+    try:
+        return ctypes.CDLL(str(Path(file).parent / "lib" / "libtorch_cpu.so"), mode=loaded | os.RTLD_NOW)
+    except OSError:
+        return None
+
+
 __all__ = [
     "MappingKey",
     "base_of",
@@ -126,6 +142,7 @@ __all__ = [
     "layer_norm",
     "layer_norm_backward",
     "log_softmax_backward",
+    "library_of_kernels",
     "maybe_get_level",
     "peek_interpreter_stack",
     "refuse_inference",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.engines.handle import Handle
-from .machine import native
+from . import machine
 from .region import MADE
 
 
@@ -15,10 +15,10 @@ def name_of(backend: Handle, kernel: str, dtype: np.dtype[Any]) -> str | None:
     """Return the name of a step that gives a kernel's bits by the engine's own function; ``None`` if there's none."""
     loops = backend.host_loops()
     find = None if loops is None else loops.dense.get(kernel)
-    function = None if find is None or native is None else find(dtype)
+    function = None if find is None or machine.native is None else find(dtype)
     if function is None:
         return None
     name = f"{backend.name}.{kernel}.{dtype.name}"
     if name not in MADE:
-        MADE[name] = native.dense_ufunc(name, dtype, *function)
+        MADE[name] = machine.native.dense_ufunc(name, dtype, *function)
     return name
