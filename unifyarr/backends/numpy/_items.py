@@ -37,8 +37,12 @@ def get_item(x: np.ndarray, key: Any) -> Any:
     kind = type(key)
     try:
         if kind is tuple:
-            return x[key] if _ITEMS.issuperset(map(type, key)) else NotImplemented
-        if kind in _ITEMS:
+            # Most items are slices, and sooner found by one comparison.
+            for item in key:
+                if type(item) is not slice and type(item) not in _ITEMS:
+                    return NotImplemented
+            return x[key]
+        if kind is slice or kind in _ITEMS:
             return x[key]
         return x[int(key)] if kind in _INTEGERS else NotImplemented
     except Exception:
@@ -99,7 +103,7 @@ def set_item(x: np.ndarray, key: Any, value: Any) -> bool:
         is_pair = kind is tuple and len(key) == 2 and key[0].__class__ is int is key[1].__class__
         # Of a matrix one element is what loops write: of the same type there's nothing else to ask.
         if not (is_pair and value.__class__ is x.dtype.type):
-            if value.__class__ not in _TAKES[x.dtype.type]:
+            if type(value) is np.ndarray or value.__class__ not in _TAKES[x.dtype.type]:
                 if not _goes_into(x, key, value):
                     return False
             elif kind is np.ndarray and key.base is None is x.base and key is not x:
@@ -125,15 +129,22 @@ def _goes_into(x: np.ndarray, key: Any, value: Any) -> bool:
     # Whether an array, or a list of floats, is of a dtype that the array takes; one element takes 0-d arrays only.
     if type(value) is np.ndarray:
         fits = value.dtype is x.dtype or value.dtype.type in _TAKES[x.dtype.type]
-        return fits and (type(key) in _OTHERS or not value.ndim or _count(key) != x.ndim)
+        return fits and not (_is_element(x, key) and value.ndim)
     if type(value) is not list or not value or not _FLOAT.issuperset(map(type, value)):
         return False
-    return float in _TAKES[x.dtype.type] and _count(key) != x.ndim
+    return float in _TAKES[x.dtype.type] and not _is_element(x, key)
 
 
-def _count(key: Any) -> int:
-    # How many integers a key holds.
-    return sum([type(item) not in _OTHERS for item in (key if type(key) is tuple else (key,))])
+def _is_element(x: np.ndarray, key: Any) -> bool:
+    # Whether a key has an integer for each axis. Most have a slice, for which an axis is left.
+    if type(key) is not tuple:
+        return type(key) is not slice and type(key) not in _OTHERS and x.ndim == 1
+    count = 0
+    for item in key:
+        if type(item) is slice:
+            return False
+        count += type(item) not in _OTHERS
+    return count == x.ndim
 
 
 def _may_select(x: np.ndarray, key: Any, value: Any) -> bool:

@@ -189,9 +189,12 @@ def _stored(x: Tensor, dtype: torch.dtype) -> Tensor:
 
 def span(x: Tensor) -> int:
     """Return how many bytes lie between the first and the end of the last element in memory."""
-    if x.is_contiguous() or not x.numel():
-        return int(x.nbytes)
-    return int((sum((n - 1) * step for n, step in zip(x.shape, x.stride(), strict=True)) + 1) * x.itemsize)
+    last = 0
+    for length, step in zip(x.shape, x.stride(), strict=True):
+        if not length:
+            return 0
+        last += (length - 1) * step
+    return (last + 1) * x.itemsize
 
 
 def extent(x: Tensor) -> tuple[int, int]:

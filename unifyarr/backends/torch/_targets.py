@@ -14,6 +14,11 @@ from ._private import foreach_in_place, peek_interpreter_stack, refuse_inference
 from ._shared import WIDE, has_accelerator, span, takes_number
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
+# The pairs of a target's dtype and another one that torch casts as NumPy does, and takes in place.
+_CAST = frozenset(
+    {(torch.float64, each) for each in (*_INTEGERS, torch.bool)}
+    | {(torch.float32, torch.bool), (torch.int64, torch.bool)}
+)
 
 
 def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
@@ -97,7 +102,7 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
         if x1 is out and type(x2) is Tensor:
             # torch looks at the shapes itself, before it writes.
             given = x2.dtype
-            if given is not dtype and not (dtype is torch.float64 and given in _INTEGERS):
+            if given is not dtype and (dtype, given) not in _CAST:
                 return False
             # As ``writes_at_once`` does, where memory alone is left to look at.
             refuse_inference(out)
