@@ -127,6 +127,39 @@ def test_elements_and_masks_are_written(backend: str, dtype: str) -> None:
             np.testing.assert_array_equal(as_numpy(view), wanted[0])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "bool", "complex64"])
+def test_small_windows_are_written(backend: str, dtype: str) -> None:
+    values = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    keys: list[Any] = [
+        *(slice(1, 2), (0, slice(None, None, 2)), (slice(None), -1), (1, slice(1, 9), slice(-3, -1)), slice(5, 9)),
+        *((slice(None, None, -1), 0), (slice(None), slice(2, 0, -1), 1), (), (..., slice(1, 3)), (slice(2), 1, 3)),
+    ]
+    for key in keys:
+        for other in (values[key][..., ::-1] + values[0, 0, 1], values[0, 0, 2], values[1, 0], values[0, :, :1]):
+            wanted, x = values.copy(), ua.asarray(values, copy=True)
+            view = x[0]
+            try:
+                wanted[key] = other
+            except ValueError:
+                with pytest.raises(ValueError, match="shape|broadcast"):
+                    x[key] = ua.asarray(other)
+            else:
+                x[key] = ua.asarray(other)
+            np.testing.assert_array_equal(as_numpy(x), wanted, err_msg=f"{key}")
+            np.testing.assert_array_equal(as_numpy(view), wanted[0])
+
+
+def test_slices_are_of_integers(backend: str) -> None:
+    x, two = ua.arange(4.0), ua.asarray([5.0, 6.0])
+    # As a key of what is kept, 1.0 would be 1.
+    x[1:3] = two
+    with pytest.raises(TypeError, match="indices|integers|integer"):
+        x[1.0:3] = two  # type: ignore[misc]
+    x[True:3] = two  # type: ignore[misc]
+    x[np.int64(2) :] = two
+    assert x.tolist() == [0.0, 5.0, 5.0, 6.0]
+
+
 def test_an_element_is_an_array_of_its_own(backend: str) -> None:
     x = ua.asarray([[1.0, 2.0], [3.0, 4.0]])
     found = x[0, 1]
@@ -163,6 +196,7 @@ def test_small_writes_have_derivatives() -> None:
         y[1] = x[2] * x[2]
         window = y[2:4]
         window += x[:2]
+        y[1:3] = y[1:3] * x[0]
         y[y > 100.0] = 0.0
         return ua.sum(y * y)
 
@@ -170,7 +204,7 @@ def test_small_writes_have_derivatives() -> None:
     with tf.GradientTape() as tape:
         tape.watch(x)
         total = written(ua.asarray(x)).native
-    wanted = [2 * 4.0, 2 * 6.0, 4 * 9.0 * 3.0 + 2 * 4.0, 2 * 6.0]
+    wanted = [2 * 4.0 + 2 * 81.0 + 2 * 16.0, 2 * 6.0, 4 * 9.0 * 3.0 + 2 * 4.0, 2 * 6.0]
     np.testing.assert_allclose(tape.gradient(total, x), wanted)
     np.testing.assert_allclose(as_numpy(ua.grad(written)(ua.asarray(x))), wanted)
     traced = tf.function(lambda x: written(ua.asarray(x)).native)

@@ -68,8 +68,10 @@ class Program:
         if len(steps) == 1 and not self._whole:
             kernel, inputs, static, out, _ = steps[0]
             bound = _bound(kernel, static, out)
-            if bound == Bound(bound.kernel) and out is None and inputs == tuple(range(self._count)):
-                self._kernel = self._method(bound.kernel, steps[0])
+            given = tuple(range(self._count))
+            if bound == Bound(bound.kernel, bound.first) and out is None and inputs == given:
+                first = bound.first
+                self._kernel = partial(bound.kernel, *first) if first else self._method(bound.kernel, steps[0])
         kept = {*range(self._count), *constants, *results}
         ends = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
         for place, each in enumerate(steps):

@@ -241,15 +241,18 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
         f"elif type({x}) is {mark}ndarray is {mark}backend.native_type:",
         f"    {native}, {told[0]}, {told[1]} = {x}, {x}.dtype, {x}.shape",
     ]
+    # What most calls leave out is looked at first.
+    is_optional = declaration.signature.parameters[x].default is None
     look = [
-        f"if (type({x}) is Array or type({x}) in {mark}arrays) and {x}._backend is {mark}backend:",
+        *([f"if {x} is None:", f"    {native} = {' = '.join(told)} = None"] if is_optional else []),
+        f"{'elif' if is_optional else 'if'} (type({x}) is Array or type({x}) in {mark}arrays) and {x}._backend is {mark}backend:",
         f"    {native} = {x}._native",
         f"    if {mark}type_key is None:",
         *[f"        {name} = {value}" for name, value in zip(told, values, strict=True)],
         "    else:",
         f"        {told[0]} = {mark}type_key({native})",
         f"        {' = '.join(told[1:])} = None",
-        f"elif {x} is None or type({x}) is int or type({x}) is float:",
+        f"elif {'' if is_optional else f'{x} is None or '}type({x}) is int or type({x}) is float:",
         f"    {native}, {told[0]}, {told[1]} = None, {x}, type({x})",
         *([] if whole else beside),
         "else:",

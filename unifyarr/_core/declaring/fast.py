@@ -86,15 +86,17 @@ def fast_path(backend: Handle, key: str, declaration: Declaration | None = None)
         learns = declaration is not None and declaration.ufunc is not None and function not in backend.fast
         is_known = kernel is not None and (learns or casts_itself(kernel))
         return at_once_path(backend, declaration) if is_known else fast_path(backend, function, declaration)
-    if declaration is not None and not backend.kernels.keys() >= set(declaration.kernels):
-        return declining(key)
-    if declaration is not None and declaration.name in _REDUCTIONS and not form and backend.type_key is None:
-        # Where keys are found soon, a shortcut looks at less.
-        return _reduction(backend, declaration)
     if declaration is None:
         return declining(key)
+    is_there = backend.kernels.keys() >= set(declaration.kernels)
+    if is_there and declaration.name in _REDUCTIONS and not form and backend.type_key is None:
+        # Where keys are found soon, a shortcut looks at less.
+        return _reduction(backend, declaration)
     if declaration.ufunc is None:
+        # Its own kernel answers, whatever others the function has for its derivative.
         return declining(key) if form else answering_path(backend, declaration)
+    if not is_there:
+        return declining(key)
     make = backend.fast_forms.get(form)
     if form == "large" and make is None:
         return declining(key)

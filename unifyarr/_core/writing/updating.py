@@ -42,10 +42,29 @@ class _Update:
         self.beside = number_beside(backend, declaration)
         self.compute = plain_path(backend, declaration)
         # Of a window: two functions of the root and the other operand, the second one of which uses up the root.
-        self.at_once = backend.updating(kernel) if casts_itself(kernel) else None
+        in_one_step = casts_itself(kernel) and backend.type_key is not None
+        self.at_once = backend.updating(kernel) if in_one_step else None
         # Or of small windows, by an op that writes what it computes: it takes the root, the other operand and the axes.
         self.into_window = getattr(kernel, "into_window", None)
         self.casts = cache(self._casts)
+        self._backend = backend
+        # What tells the update that was done last from others, and its function.
+        self._last: tuple[Any, ...] = (None,) * 4
+
+    def in_one_step(self, window: Window, native: Any, other: Any) -> Callable[..., Any] | None:
+        """Return what the engine updates a part of a small array by, ``None`` where there's more to look at."""
+        given, beside = self._backend.type_key(native), self._backend.type_key(other)
+        last, one, two, found = self._last
+        if last is not window or one is not given or two is not beside:
+            found = self._found(window, native, other)
+            self._last = window, given, beside, found
+        return found  # type: ignore[no-any-return]
+
+    def _found(self, window: Window, native: Any, other: Any) -> Callable[..., Any] | None:
+        shape = self._backend.shape(native)
+        if prod(shape) >= MANY or shape == _lengths(window) or not self.casts(native.dtype, other.dtype):
+            return None
+        return self.at_once(window.axes, window.order)[0]  # type: ignore[misc]
 
     def _casts(self, dtype: Any, other: Any) -> bool:
         # Whether the result goes into an array of the first dtype.
@@ -89,7 +108,7 @@ def update(view: View, name: str, other: Any) -> bool:
     token, native, plain = root._token, root._native, backend.native_type
     if how is None or len(view._steps) > 1 or type(window) is not Window or type(native) is not plain:
         return False
-    if backend.trace() is not None:
+    if backend.trace_state() is not backend.no_trace:
         return False
     kind = type(other)
     if kind is int or kind is float:
@@ -98,27 +117,26 @@ def update(view: View, name: str, other: Any) -> bool:
         other = other._native
     if type(other) is not plain:
         return False
+    if how.at_once is not None and (step := how.in_one_step(window, native, other)) is not None:
+        with LOCK:
+            return rebind(root, step(native, other), owned=backend.destroys, instead_of=native)
     shape_of = backend.shape
     shape = shape_of(native)
     if shape == _lengths(window):
         # ``x[:] += w`` is ``x += w``.
         return bool(how.into(native, other, root))
-    is_large = prod(shape) >= MANY
     if how.at_once is not None:
         if not how.casts(native.dtype, other.dtype):
             return False
         pure, destructive = how.at_once(window.axes, window.order)
-        if is_large:
 
-            def write(old: Any, results: list[Any] | None) -> Any:
-                return pure(old, other) if results is None else destructive(old, other, results=results)
+        def write(old: Any, results: list[Any] | None) -> Any:
+            return pure(old, other) if results is None else destructive(old, other, results=results)
 
-            if rewrite(root, write):
-                tell_copied(root)
-            return True
-        with LOCK:
-            return rebind(root, pure(native, other), owned=backend.destroys, instead_of=native)
-    if is_large:
+        if rewrite(root, write):
+            tell_copied(root)
+        return True
+    if prod(shape) >= MANY:
         return False
     if how.into_window is not None and len(window.order) == len(window.axes):
         new = how.into_window(native, other, window.axes, window.order)

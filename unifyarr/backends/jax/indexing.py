@@ -155,7 +155,11 @@ def _updating(kernel: Callable[..., Any]) -> Callable[..., Any]:
             value = _arranged_back(lax.convert_element_type(value, x.dtype), order, lengths)
             return _write_window(x, value, *starts, steps=steps, lengths=lengths)
 
-        return compiled(update), compiled(update, destructive=True)
+        def update_last(*arrays: Any) -> jax.Array:
+            *starts, x, other = arrays
+            return update(x, other, *starts)
+
+        return compiled(update_last), compiled(update, destructive=True)
 
     @functools.lru_cache(maxsize=1024)
     def of_window(window: Window, order: tuple[int | None, ...]) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -163,13 +167,10 @@ def _updating(kernel: Callable[..., Any]) -> Callable[..., Any]:
         pure, destructive = compiled_for(steps, lengths, order)
         starts = tuple(map(_kept_start, _block_starts(window)))
 
-        def update(x: jax.Array, other: jax.Array) -> Any:
-            return pure(x, other, *starts)
-
         def destroy(x: jax.Array, other: jax.Array, *, results: list[Any]) -> Any:
             return destructive(x, other, *starts, results=results)
 
-        return update, destroy
+        return functools.partial(pure, *starts), destroy
 
     return of_window
 
