@@ -128,7 +128,7 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "a value of strides that nobody says": (
         {"has_strides": True},
-        ["has_strides is True, but it lacks strides"],
+        ["has_strides is True, but it lacks strides, with_strides"],
     ),
     "an ability of another kind": ({"has_values": 0}, ["has_values has to be a bool, and is a int"]),
     "memory without addresses": ({"mutable": True}, ["mutable is True, but it lacks extent"]),

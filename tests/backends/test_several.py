@@ -40,7 +40,22 @@ def test_repeated_updates_are_numpys(backend: str, update: str) -> None:
 
 
 ONE = (
-    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp", "expm1", "floor", "isnan"),
+    *(
+        "abs",
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "ceil",
+        "cos",
+        "cosh",
+        "exp",
+        "expm1",
+        "floor",
+        "isnan",
+    ),
     *("log", "log10", "log1p", "log2", "negative", "positive", "reciprocal", "round", "sign", "sin", "sinh", "sqrt"),
     *("square", "tan", "tanh", "trunc"),
 )

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from tests.natives import skip_unless
 from unifyarr.graph.kernels.laidout import LaidOut
 
 Result = tuple[ua.Array, ...]
 
 
-@pytest.fixture(autouse=True)
-def numpy_alone() -> Any:
-    """Make arrays of NumPy's backend: it adds up in the order of memory."""
-    with ua.use_backend("numpy"):
+@pytest.fixture(autouse=True, params=["numpy", "torch"])
+def ordered(request: pytest.FixtureRequest) -> Any:
+    """Make arrays of a backend that adds up in the order of memory."""
+    skip_unless(request.param, *ua.available_backends(), why="it has to be installed")
+    with ua.use_backend(request.param):
         yield
 
 

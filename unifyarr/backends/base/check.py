@@ -11,7 +11,7 @@ from . import MEMBERS, Ability, Backend
 
 # The members that go with an ability, and with nothing else.
 WITH = {
-    "has_strides": ("strides",),
+    "has_strides": ("strides", "with_strides"),
     "has_variables": ("variable",),
     "can_compile": ("compiled",),
     "can_transform": ("vjp", "jvp", "vmap"),

@@ -41,6 +41,10 @@ class Values(Abilities, Generic[Native]):
         """Return the strides in bytes, where ``has_strides``; ``None`` elsewhere, as arrays are C-contiguous there."""
         return None
 
+    def with_strides(self, native: Native, strides: tuple[int, ...]) -> Native:
+        """Return a copy with these strides in bytes, where ``has_strides``; it's only read."""
+        return native
+
     @abstractmethod
     def read(self, native: Native) -> Native:
         """Return what kernels compute with: the value of a variable, the native array itself elsewhere."""

@@ -97,6 +97,15 @@ class Backend(base.Backend[np.ndarray]):
         """Return the strides in bytes, ``None`` where the engine hides them (arrays are C-contiguous there)."""
         return native.strides
 
+    def with_strides(self, native: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+        """Return a copy with these strides, which is only read: elements may lie in the same place."""
+        reach = [(length - 1) * step for length, step in zip(native.shape, strides, strict=True)]
+        first = -sum(each for each in reach if each < 0)
+        memory = np.empty(first + sum(each for each in reach if each > 0) + native.itemsize, np.uint8)
+        made: np.ndarray = np.ndarray(native.shape, native.dtype, memory, first, strides)
+        made[...] = native
+        return made
+
     layout_key = staticmethod(attrgetter("strides"))  # type: ignore[assignment]
 
     def read(self, native: np.ndarray) -> np.ndarray:

@@ -98,6 +98,7 @@ except ImportError:
         """Return None: the functions of ``tf.raw_ops`` are the only way."""
         return None
 
+
 # The class of eager tensors, asked for without making one where that is possible.
 EagerTensor: type[Any] = getattr(getattr(tf, "__internal__", None), "EagerTensor", None) or type(tf.constant(0))
 

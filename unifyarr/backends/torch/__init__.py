@@ -180,6 +180,20 @@ class Backend(base.Backend[Tensor]):
         itemsize = native.itemsize
         return tuple(step * itemsize for step in _strides(native))
 
+    def with_strides(self, native: Tensor, strides: tuple[int, ...]) -> Tensor:
+        """Return a copy with these strides, which is only read: elements may lie in the same place."""
+        if is_transforming():
+            # There the last bits are torch's anyway, and a new tensor isn't of the batch.
+            return native
+        made = written = torch.empty_strided(
+            native.shape, [step // native.itemsize for step in strides], dtype=native.dtype, device=native.device
+        )
+        for axis, step in enumerate(strides):
+            if step == 0 and native.shape[axis] > 1:
+                written, native = written.narrow(axis, 0, 1), native.narrow(axis, 0, 1)
+        written.copy_(native)
+        return made
+
     # Those in elements.
     layout_key = staticmethod(_strides)
 

@@ -1,4 +1,4 @@
-"""The order of axes in memory, where it shows: NumPy adds up in the order of memory."""
+"""The order of axes in memory, where it shows: NumPy and torch add up in the order of memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.basic import Apply, Op
+from ..._core.declaring.types import ArrayType
+from ..._core.engines.handle import Handle
+from ..core.basic import Apply, Op, Variable
 
 Strides = tuple[int, ...]
 
@@ -17,9 +19,9 @@ Strides = tuple[int, ...]
 class LaidOut(Op):
     """The array itself, or a copy whose axes are in memory as with these strides."""
 
-    def __init__(self, strides: Strides) -> None:
-        self.strides = strides
-        super().__init__("laid_out", parameters=(strides,), view_map={0: (0,)})
+    def __init__(self, backend: Handle, strides: Strides) -> None:
+        self.backend, self.strides = backend, strides
+        super().__init__("laid_out", parameters=(backend.name, strides), view_map={0: (0,)})
 
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the array, or the copy."""
@@ -27,14 +29,36 @@ class LaidOut(Op):
 
     def bound(self, node: Apply) -> Callable[..., Any]:
         """Return the function of an array that does so."""
-        strides = self.strides
+        strides, backend = self.strides, self.backend
 
-        def laid_out(x: np.ndarray) -> np.ndarray:
-            if x.strides == strides or is_alike(x.shape, x.itemsize, x.strides, strides):
+        def laid_out(x: Any) -> Any:
+            found = backend.strides(x)
+            if found == strides or is_alike(backend.shape(x), x.itemsize, found, strides):
                 return x
-            return _copied(x, strides)
+            return backend.with_strides(x, strides)
 
         return laid_out
+
+
+def lay_out(backend: Handle, variable: Variable, type: ArrayType, strides: Strides) -> Variable:
+    """Return the variable as it is with these strides, or as the engine has it that copies what goes backwards."""
+    if not backend.has_negative_steps and any(step < 0 for step in strides):
+        strides = dense_strides(type.shape, type.dtype.itemsize, order_of(strides))
+    return Apply(LaidOut(backend, strides), [variable], [type]).outputs[0]
+
+
+def order_of(strides: Strides) -> tuple[int, ...]:
+    """Return the axes from the one with the greatest stride on."""
+    return tuple(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
+
+
+def dense_strides(shape: Sequence[int], itemsize: int, order: Sequence[int]) -> Strides:
+    """Return the strides of an array without gaps, whose axes are in this order."""
+    strides = [0] * len(shape)
+    for axis in reversed(order):
+        strides[axis] = itemsize
+        itemsize *= max(shape[axis], 1)
+    return tuple(strides)
 
 
 @lru_cache(maxsize=4096)
@@ -48,12 +72,3 @@ def _way(shape: tuple[int, ...], itemsize: int, strides: Strides) -> Any:
     signs = [int(np.sign(strides[axis])) for axis in axes]
     joined = [strides[one] == strides[other] * shape[other] for one, other in pairwise(axes)]
     return axes, signs, joined, bool(axes) and abs(strides[axes[-1]]) == itemsize
-
-
-def _copied(x: np.ndarray, strides: Strides) -> np.ndarray:
-    reach = [(length - 1) * step for length, step in zip(x.shape, strides, strict=True)]
-    first = -sum(each for each in reach if each < 0)
-    memory = np.empty(first + sum(each for each in reach if each > 0) + x.itemsize, np.uint8)
-    made = np.ndarray(x.shape, x.dtype, memory, first, strides)
-    made[...] = x
-    return made

@@ -1,4 +1,4 @@
-"""Sums in the order of eager calls, in which NumPy goes through memory.
+"""Sums in the order of eager calls, in which NumPy and torch go through memory.
 
 A compiled function may compute a result in memory that is used again, or leave out a copy. Where its axes could then
 lie in another way than in an eager call, what adds it up reads it through a ``LaidOut``, which copies it if they do.
@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Constant, Variable
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import attempt
 from ..kernels.kernelop import COPY, VIEWS, WRITES, is_kernel
-from ..kernels.laidout import LaidOut, Strides, is_alike
+from ..kernels.laidout import LaidOut, Strides, is_alike, lay_out
 from ..tracing.layouts import as_if_known, known_strides
 from ..tracing.traced import known_type
 
-# Kernels of NumPy's backend whose last bits depend on how their arguments lie in memory.
+# Kernels whose last bits depend on how their arguments lie in memory.
 ADDING = frozenset(
     {
         *("sum", "prod", "mean", "var", "std", "vecdot", "matmul", "vector_norm", "matrix_norm", "matrix_power"),
@@ -28,7 +29,7 @@ ADDING = frozenset(
 )
 
 
-def mark(fgraph: FunctionGraph, given: Sequence[Strides], stores: int) -> None:
+def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], stores: int) -> None:
     """Write down how what is added up lies in memory when the function runs by itself, where that isn't certain.
 
     ``given`` are the strides of the graph's inputs. The first outputs, ``stores`` of them, are written to arguments,
@@ -53,8 +54,7 @@ def mark(fgraph: FunctionGraph, given: Sequence[Strides], stores: int) -> None:
                     and None not in known_type(variable).shape
                     and not (layouts.is_certain(variable) and _is_left(variable))
                 ):
-                    laid_out = Apply(LaidOut(strides), [variable], [variable.type]).outputs[0]
-                    fgraph.change_input(Client(node, index), laid_out)
+                    fgraph.change_input(Client(node, index), lay_out(backend, variable, known_type(variable), strides))
 
 
 def unmark(fgraph: FunctionGraph, given: Sequence[Strides]) -> None:

@@ -82,13 +82,13 @@ class Rewriting:
 
 
 def _note_order(fgraph: FunctionGraph, task: Rewriting) -> None:
-    """Note in which order eager sums of NumPy's add up, before copies and what is overwritten go."""
-    if task.backend.name == "numpy":
-        mark(fgraph, task.strides, task.stores)
+    """Note in which order eager sums add up, before copies and what is overwritten go."""
+    if task.backend.has_strides:
+        mark(fgraph, task.backend, task.strides, task.stores)
 
 
 def _settle_order_of_sums(fgraph: FunctionGraph, task: Rewriting) -> None:
-    if task.backend.name == "numpy":
+    if task.backend.has_strides:
         unmark(fgraph, task.strides)
 
 

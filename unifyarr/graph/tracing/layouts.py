@@ -15,7 +15,7 @@ from ..._core.engines.registry import load
 from ..._core.values.shapes import c_strides, shadow
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp, goes_backwards, kernel_op
-from ..kernels.laidout import LaidOut, Strides, is_alike
+from ..kernels.laidout import LaidOut, Strides, dense_strides, is_alike, lay_out, order_of
 from .traced import Recorder, Traced, evaluate, known_type
 
 # Kernels that take arrays of any lengths with the same static arguments, beside the elementwise ones. The order of the
@@ -53,12 +53,12 @@ def _strides_of(trace: Recorder, native: Traced, example: Callable[[Variable], A
 def laid_out(trace: Recorder, native: Traced, old: Traced) -> Traced:
     """Return a native that lies in memory as ``old``, to which all of it is written."""
     strides = known = None
-    if trace.backend.name == "numpy" and (len(native.shape) > 1 or goes_backwards(native.variable)):
+    if trace.backend.has_strides and (len(native.shape) > 1 or goes_backwards(native.variable)):
         with contextlib.suppress(_Unknown):
             strides, known = (_strides_of(trace, each, _unknown) for each in (old, native))
     if strides is None or known is None or is_alike(native.shape, native.dtype.itemsize, strides, known):
         return native
-    return Traced(Apply(LaidOut(strides), [native.variable], [native.type]).outputs[0], native.device)
+    return Traced(lay_out(trace.backend, native.variable, native.type, strides), native.device)
 
 
 class _Unknown(Exception):
@@ -99,7 +99,7 @@ def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] |
         strides = _of_view(op, shadow(types[0].shape, inputs[0], types[0].dtype), contiguous[0])
         if op.name == "get_window" and not op.backend.window_is_view(op.static["window"]):
             # A copy, with the axes in the same order.
-            strides = _dense(results[0].shape, results[0].dtype.itemsize, _order(strides))
+            strides = dense_strides(results[0].shape, results[0].dtype.itemsize, order_of(strides))
         return [strides]
     if op.name in WRITES:
         # They work on a copy.
@@ -109,7 +109,7 @@ def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] |
         return contiguous
     if len(results) == 1 and max(len(each.shape) for each in types) <= MOST_AXES and _takes_any(op.name):
         dummies = tuple([(each.dtype, *_reduced(each.shape, strides)) for each, strides in pairs])
-        return [_dense(results[0].shape, results[0].dtype.itemsize, _axis_order(op, dummies))]
+        return [dense_strides(results[0].shape, results[0].dtype.itemsize, _axis_order(op, dummies))]
     return None
 
 
@@ -152,11 +152,7 @@ def _axis_order(op: KernelOp, inputs: tuple[tuple[Any, Strides, Strides], ...]) 
     with np.errstate(all="ignore"):
         strides = backend.strides(op.perform(None, dummies))
     assert strides is not None
-    return _order(strides)
-
-
-def _order(strides: Strides) -> tuple[int, ...]:
-    return tuple(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
+    return order_of(strides)
 
 
 def _dummy(dtype: Any, shape: Strides, steps: Strides) -> np.ndarray:
@@ -165,11 +161,3 @@ def _dummy(dtype: Any, shape: Strides, steps: Strides) -> np.ndarray:
     memory = np.zeros(most + 1, dtype)
     strides = [step * memory.itemsize for step in steps]
     return np.lib.stride_tricks.as_strided(memory[first:], shape, strides)
-
-
-def _dense(shape: Sequence[int], itemsize: int, order: Sequence[int]) -> Strides:
-    strides = [0] * len(shape)
-    for axis in reversed(order):
-        strides[axis] = itemsize
-        itemsize *= max(shape[axis], 1)
-    return tuple(strides)
