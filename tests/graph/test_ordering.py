@@ -65,9 +65,29 @@ def writes_of_what_is_read(x: ua.Array, y: ua.Array) -> Result:
     return ua.sum(y, axis=1), y + 1
 
 
+def windows_computed_in(x: ua.Array, y: ua.Array) -> Result:
+    # An eager result is in memory without gaps, and isn't in that of the window.
+    z, w = ua.cumulative_sum(x, axis=0), ua.cumulative_sum(y, axis=0)
+    return ua.sum(ua.atan2(z[:, :-3], 1.5)), ua.mean(ua.exp2(ua.atan2(w[:, 1:], 2.0)), axis=1)
+
+
+def backwards(x: ua.Array, y: ua.Array) -> Result:
+    # NumPy's loops for vectors aren't those that go backwards.
+    for each in (x, y):
+        row = each[0].astype(ua.float32)
+        row[::-1] = ua.minimum(row[::-1], row[::-1])
+        row[::-1] = ua.atan2(row[::-1], row[::-1])
+        each[0] = row
+    return x[0] * 2, y[0] * 2
+
+
+def powers_of_one_element(x: ua.Array, y: ua.Array) -> Result:
+    return tuple([ua.pow(each[0, 0], 3.0) for each in (x, y)])
+
+
 FUNCTIONS = [
     *(buffers_used_again, products, overwritten_operands, whole_writes, writes_to_new_arrays, copies),
-    writes_of_what_is_read,
+    *(writes_of_what_is_read, windows_computed_in, backwards, powers_of_one_element),
 ]
 
 
@@ -76,7 +96,7 @@ FUNCTIONS = [
 def test_sums_have_the_bits_of_eager_calls(function: Callable[..., Result], order: Any) -> None:
     rng, compiled = np.random.default_rng(0), ua.compile(function)
     for _ in range(5):
-        x, y = rng.normal(size=(40, 50)), rng.normal(size=(50, 40))
+        x, y = rng.normal(size=(140, 250)), rng.normal(size=(250, 140))
         mine, theirs = ([ua.asarray(x.copy()), ua.asarray(y.copy(order=order))] for _ in range(2))
         for result, expected in zip(compiled(*mine), function(*theirs), strict=True):
             np.testing.assert_array_equal(np.asarray(result), np.asarray(expected))

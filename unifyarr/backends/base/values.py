@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Generic
 
 import numpy as np
@@ -40,6 +40,9 @@ class Values(Abilities, Generic[Native]):
     def strides(self, native: Native) -> tuple[int, ...] | None:
         """Return the strides in bytes, where ``has_strides``; ``None`` elsewhere, as arrays are C-contiguous there."""
         return None
+
+    # The kernels, beside those that add up, whose last bits depend on how their arguments lie in memory.
+    by_layout: Collection[str] = frozenset()
 
     def with_strides(self, native: Native, strides: tuple[int, ...]) -> Native:
         """Return a copy with these strides in bytes, where ``has_strides``; it's only read."""

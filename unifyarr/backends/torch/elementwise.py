@@ -201,7 +201,7 @@ _pow = _mended(
 @functools.wraps(_pow)
 def pow(x1: Tensor, x2: Tensor, /, *, out: Tensor | None = None) -> Any:
     # The engine has functions of their own for powers to numbers: products, and square roots.
-    if x2.dim() == 0 and x1.dtype in WIDE and x1.dim() and x2.is_cpu and is_plain(x2):
+    if x2.dim() == 0 and x1.dtype in WIDE and x2.is_cpu and is_plain(x2):
         exponent = x2.item()
         if exponent not in ODD_POWERS:
             return torch.pow(x1, exponent, out=out)

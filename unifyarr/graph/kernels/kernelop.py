@@ -74,11 +74,17 @@ class KernelOp(Op):
         return range(_count(name))
 
     def twins(self, node: Apply) -> list[Op]:
-        """Return the destructive twins whose targets are neither read-only nor have elements that share memory."""
+        """Return the destructive twins whose targets are neither read-only nor have elements that share memory.
+
+        What is computed isn't in memory that goes backwards: an eager result isn't, and some loops give other last bits
+        there.
+        """
+        targets = [(twin, _target(twin)) for twin in super().twins(node)]
         return [
             twin
-            for twin in super().twins(node)
-            if is_writable(node.inputs[_target(twin)]) and (self.name in WRITES or has_size(node, _target(twin)))
+            for twin, target in targets
+            if is_writable(node.inputs[target])
+            and (self.name in WRITES or (has_size(node, target) and not goes_backwards(node.inputs[target])))
         ]
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:

@@ -6,7 +6,7 @@ lie in another way than in an eager call, what adds it up reads it through a ``L
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..._core.engines.handle import Handle
@@ -20,7 +20,7 @@ from ..kernels.laidout import LaidOut, Strides, is_alike, lay_out
 from ..tracing.layouts import as_if_known, known_strides
 from ..tracing.traced import known_type
 
-# Kernels whose last bits depend on how their arguments lie in memory.
+# Kernels whose last bits depend on how their arguments lie in memory, on engines that have strides.
 ADDING = frozenset(
     {
         *("sum", "prod", "mean", "var", "std", "vecdot", "matmul", "vector_norm", "matrix_norm", "matrix_power"),
@@ -29,20 +29,23 @@ ADDING = frozenset(
 )
 
 
-def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], stores: int) -> None:
+def mark(
+    fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], stores: int, free: Collection[int] = ()
+) -> None:
     """Write down how what is added up lies in memory when the function runs by itself, where that isn't certain.
 
-    ``given`` are the strides of the graph's inputs. The first outputs, ``stores`` of them, are written to arguments,
-    however they lie in memory.
+    ``given`` are the strides of the graph's inputs, and ``free`` the places of those that may be overwritten. The first
+    outputs, ``stores`` of them, are written to arguments, however they lie in memory.
     """
     for number, variable in enumerate(fgraph.outputs[:stores]):
         if variable.owner is not None and isinstance(variable.owner.op, LaidOut):
             with fgraph.history.of("the storing of results"):
                 fgraph.change_input(Client(None, number), variable.owner.inputs[0])
-    adding = [node for node in fgraph.toposort() if is_kernel(node, *ADDING) and _is_of_floats(node)]
+    names = ADDING.union(backend.by_layout)
+    adding = [node for node in fgraph.toposort() if is_kernel(node, *names) and _is_of_floats(node)]
     if not adding:
         return
-    layouts = _Layouts(fgraph, given)
+    layouts = _Layouts(fgraph, backend, given, free)
     if not layouts.vary:
         return
     with fgraph.history.of("the order of sums"):
@@ -57,12 +60,12 @@ def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], store
                     fgraph.change_input(Client(node, index), lay_out(backend, variable, known_type(variable), strides))
 
 
-def unmark(fgraph: FunctionGraph, given: Sequence[Strides]) -> None:
+def unmark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], free: Collection[int] = ()) -> None:
     """Remove what is certain, now that copies and what was overwritten are gone."""
     marked = [node for node in fgraph.toposort() if isinstance(node.op, LaidOut)]
     if not marked:
         return
-    layouts = _Layouts(fgraph, given)
+    layouts = _Layouts(fgraph, backend, given, free)
     for node in marked:
         (variable,) = node.inputs
         (shape, dtype), strides = known_type(variable), layouts.strides[variable]
@@ -79,13 +82,13 @@ class _Layouts:
     ``strides`` has ``None`` where that isn't known. ``vary`` says whether anything isn't in C order without gaps.
     """
 
-    def __init__(self, fgraph: FunctionGraph, given: Sequence[Strides]) -> None:
+    def __init__(self, fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], free: Collection[int]) -> None:
         self.strides: dict[Variable, Strides | None] = dict(zip(fgraph.inputs, given, strict=True))
         self._inputs = {*fgraph.inputs}
         for node in fgraph.toposort():
             for variable in node.inputs:
                 if isinstance(variable, Constant):
-                    self.strides[variable] = getattr(variable.data, "strides", None)
+                    self.strides[variable] = backend.strides(variable.data)
             after = _after(node, [self.strides[variable] for variable in node.inputs])
             self.strides |= zip(node.outputs, after, strict=True)
         self.vary = not all(_is_plain(*each) for each in self.strides.items())
@@ -94,6 +97,12 @@ class _Layouts:
         for variable, strides in self.strides.items():
             if _root(variable) is variable:
                 self._kinds.setdefault(known_type(variable), set()).update(_possible(variable, strides))
+        kept = {variable for place, variable in enumerate(fgraph.inputs) if place not in free}
+        for node in fgraph.apply_nodes:
+            # A result may be computed in the window that it's computed from.
+            for view in (each for each in node.inputs if _is_overwritable(each, kept)):
+                for kind in {known_type(each) for each in node.outputs} & {known_type(view)}:
+                    self._kinds.setdefault(kind, set()).add(self.strides[view])
 
     def is_certain(self, variable: Variable) -> bool:
         """Return whether a variable can't lie otherwise, whatever memory is used again."""
@@ -130,6 +139,12 @@ def _root(variable: Variable) -> Variable:
     while (node := variable.owner) is not None and (isinstance(node.op, LaidOut) or is_kernel(node, *VIEWS)):
         variable = node.inputs[0]
     return variable
+
+
+def _is_overwritable(view: Variable, kept: Collection[Variable]) -> bool:
+    """Return whether a variable is a view of what is computed, or of one that isn't among those to be ``kept``."""
+    root = _root(view)
+    return root is not view and root not in kept and not isinstance(root, Constant)
 
 
 def _is_left(variable: Variable) -> bool:

@@ -84,12 +84,12 @@ class Rewriting:
 def _note_order(fgraph: FunctionGraph, task: Rewriting) -> None:
     """Note in which order eager sums add up, before copies and what is overwritten go."""
     if task.backend.has_strides:
-        mark(fgraph, task.backend, task.strides, task.stores)
+        mark(fgraph, task.backend, task.strides, task.stores, task.free)
 
 
 def _settle_order_of_sums(fgraph: FunctionGraph, task: Rewriting) -> None:
     if task.backend.has_strides:
-        unmark(fgraph, task.strides)
+        unmark(fgraph, task.backend, task.strides, task.free)
 
 
 def _fold_constants(fgraph: FunctionGraph, task: Rewriting) -> None:
