@@ -27,6 +27,12 @@ static int choose_threads(Program *p, int n, Turn *turn)
     if (!p->grain) {
         return n;
     }
+    if (n == 1) {
+        /* It may turn out to be too short for threads, and isn't asked for any more then. */
+        turn->what = c->tries[0] < TRIES ? ALONE : NOTHING;
+        turn->begin = turn->what == ALONE ? nanoseconds() : 0;
+        return 1;
+    }
     if (c->n != n || !c->left) {
         *c = (Choice){.n = n, .left = SETTLED};
     }
@@ -36,10 +42,12 @@ static int choose_threads(Program *p, int n, Turn *turn)
     }
     turn->what = END;
     if (c->tries[0] < TRIES || c->tries[1] < TRIES) {
-        together = c->tries[1] < c->tries[0] + (sure ? TWICE : 0);
+        /* One after the other: while a run is alone the other threads may fall asleep. */
+        together = c->tries[0] == TRIES || (sure && c->tries[1] < TWICE);
         *turn = (Turn){together ? IN_THREADS : ALONE, nanoseconds()};
     } else {
-        together = c->least[1] < c->least[0];
+        /* What saves less than a tenth isn't worth the other threads' time. */
+        together = c->least[1] < c->least[0] - c->least[0] / 10;
         c->left--;
     }
     if (!together) {
@@ -75,12 +83,12 @@ static void note_turn(Program *p, const Turn *turn, int came)
     }
 }
 
-/* Return in how many threads the next run may go; -1 with an error set. */
+/* Return in how many threads the next run may go, 0 if it's for one anyway; -1 with an error set. */
 static int most_threads(const Program *p)
 {
     /* A pool of the program's own is at work already, where it calls from other threads. */
     if (!is_set(p->threads) || p->choice.is_short || PyThread_get_thread_ident() != main_thread) {
-        return 1;
+        return 0;
     }
     PyObject *answer = PyObject_CallNoArgs(p->threads);
     long n = answer ? PyLong_AsLong(answer) : -1;
@@ -123,7 +131,7 @@ static int run_program(Program *p, PyObject *const *arrays, int watched, unsigne
     if (most < 0) {
         return -1;
     }
-    n = most > 1 ? choose_threads(p, most, &turn) : 1;
+    n = most ? choose_threads(p, most, &turn) : 1;
 #endif
     Plan plan;
     Scratch *scratch = take_scratch(scratch_bytes(p));
