@@ -70,6 +70,9 @@ def elementwise() -> Iterator[Case]:
     yield "gelu_with_slope", (A,), {}
     yield "softmax", (A,), {"axis": 1}
     yield "log_softmax", (A,), {"axis": 0}
+    for name in ("softmax_backward", "log_softmax_backward"):
+        # Of a result that is no softmax, too.
+        yield name, (A, real(*A.shape, seed=6)), {"axis": 1}
 
 
 def structure() -> Iterator[Case]:
@@ -186,6 +189,14 @@ def products() -> Iterator[Case]:
         # Of sums that are no sums of these scores, too.
         others = real(*lines, seed=3), real(*lines[:-1], low=1.0, high=2.0, seed=4)
         yield "attention_backward", (real(*lines, seed=5), *operands, *others), static
+    for lengths, axis in (((2, 3), (1,)), ((2, 2, 3), (1, 2)), ((3,), (0,))):
+        along = tuple(length if place in axis else 1 for place, length in enumerate(lengths))
+        moments = tuple(1 if place in axis else length for place, length in enumerate(lengths))
+        x, weight, bias = real(*lengths), real(*along, seed=1), real(*along, seed=2)
+        yield "layer_norm_with_moments", (x, weight, bias), {"axis": axis, "eps": 0.1}
+        # Of moments that aren't those of the array, too.
+        mean, scale = real(*moments, seed=3), real(*moments, low=0.5, high=1.5, seed=4)
+        yield "layer_norm_backward", (real(*lengths, seed=5), x, weight, mean, scale), {"axis": axis}
 
 
 def fft() -> Iterator[Case]:

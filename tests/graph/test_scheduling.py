@@ -45,6 +45,24 @@ def test_an_order_that_is_as_good_stays() -> None:
     assert fgraph.toposort() == before
 
 
+@lacks("compiling", why="the engine compiles the graph as a whole, in an order of its own")
+def test_what_layers_keep_for_a_gradient_goes_layer_by_layer(backend: str) -> None:
+    layers, rows, width = 8, 64, 4
+
+    def loss(weights: list[ua.Array], x: ua.Array) -> ua.Array:
+        for weight in weights:
+            x = x + ua.tanh(x @ weight) @ weight
+        return ua.sum(x * x)
+
+    compiled = compile(ua.grad(loss))
+    compiled([ua.ones((width, width)) / width for _ in range(layers)], ua.ones((rows, width)))
+    (program,) = compiled._programs.values()
+    fgraph = program.by_single_steps()
+    # Two results of each layer, what goes back through one of them, and the gradients.
+    most = (2 * layers + 3) * rows * width + layers * width * width
+    assert peak(fgraph, fgraph.toposort()) <= 8 * most
+
+
 def test_memory_is_counted_once_and_as_long_as_anything_in_it_is_needed() -> None:
     x, y = vectors("x y")
     copied = S(x)

@@ -61,6 +61,6 @@ def _gelu_in_parts(x: Tensor) -> tuple[Tensor, Tensor]:
         # The slope's memory holds the probability first.
         torch.erfc(torch.mul(near, -_HALF_ROOT, out=slope), out=slope).mul_(0.5)
         torch.clamp_min(part, _FAR, out=value).mul_(slope)
-        torch.mul(near, near, out=density).mul_(-0.5).exp_().mul_(near).mul_(_DENSITY)
-        slope.add_(density)
+        torch.mul(near, near, out=density).mul_(-0.5).exp_().mul_(near)
+        slope.add_(density, alpha=_DENSITY)
     return results

@@ -1,4 +1,4 @@
-"""The derivative of normalisation, of which means and scales are kept, by a kernel of its own where an engine has it."""
+"""The derivative of normalisation by a kernel of its own, where an engine has one: means and scales are kept."""
 
 from __future__ import annotations
 

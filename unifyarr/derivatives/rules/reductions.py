@@ -80,8 +80,9 @@ rule("std", _std)
 
 
 def _root_mean_square(k: Any, g: Any, out: Any, x: Any, *, axis: Axis, eps: float) -> Any:
-    each = k.divide(g, k.multiply(k.safe(out), count(k, x, axis) or 1))
-    return k.multiply(k.conjugate(x), each)
+    # Divided by the result first, as its function's caller has it too, nothing underflows where squares overflow.
+    divisor = out if eps > np.finfo(k.dtype(x)).tiny else k.safe(out)
+    return k.multiply(k.conjugate(k.divide(x, divisor)), k.divide(g, count(k, x, axis) or 1))
 
 
 rule("root_mean_square", _root_mean_square)
