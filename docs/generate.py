@@ -62,6 +62,14 @@ def completeness() -> str:
         if declaration.kernels:
             cells = " | ".join(cell(declaration, backend) for backend in backends)
             lines.append(f"| `{name}` | {cells} |")
+    lines += ["", "## Kernels of derivatives", ""]
+    for backend in backends:
+        of_each = {
+            name: [each for each in x.derivatives if each in backend.kernels] for name, x in DECLARATIONS.items()
+        }
+        names = [f"`{name}`" for name, kernels in sorted(of_each.items()) if kernels]
+        if names:
+            lines.append(f"{backend.name} has kernels that only derivatives call, of {', '.join(names)}.")
     lines += ["", "## Why", ""]
     # A kernel that several functions have is needed if one of them does.
     declarations = sorted(DECLARATIONS.values(), key=lambda each: each.category != "mixed")

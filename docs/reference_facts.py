@@ -168,7 +168,8 @@ def routes(entry: Entry) -> list[tuple[str, ...]]:
     assert entry.declaration is not None
     rows = []
     for backend in backends():
-        kernels = entry.declaration.kernels
+        of_derivatives = [each for each in entry.declaration.derivatives if each in backend.kernels]
+        kernels = *entry.declaration.kernels, *of_derivatives
         said = [text for text in (route(entry.declaration, backend, kernel) for kernel in kernels) if text]
         if said:
             writes = any(writes_out(backend, kernel) for kernel in kernels if kernel in backend.kernels)
@@ -178,7 +179,7 @@ def routes(entry: Entry) -> list[tuple[str, ...]]:
 
 def route(declaration: Declaration, backend: Handle, kernel: str) -> str:
     """Return how a backend has a kernel, and why if it isn't the engine's own."""
-    of_which = f"``{kernel}``: " if len(declaration.kernels) > 1 else ""
+    of_which = f"``{kernel}``: " if len(declaration.kernels) + len(declaration.derivatives) > 1 else ""
     if kernel not in backend.kernels:
         return f"{of_which}composed of other functions" if declaration.category == "mixed" else f"{of_which}missing"
     found = backend.kernel(kernel)

@@ -62,7 +62,7 @@ def test_every_declaration_is_public() -> None:
 @pytest.mark.parametrize("name", list(DECLARATIONS))
 def test_a_declaration_names_its_kernels(name: str) -> None:
     declaration = DECLARATIONS[name]
-    assert declaration.kernels or declaration.category in WITHOUT_KERNELS
+    assert declaration.kernels or declaration.derivatives or declaration.category in WITHOUT_KERNELS
     assert (declaration.category == "view") <= bool(declaration.view_map)
 
 
@@ -81,13 +81,15 @@ def called_by_name() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                if name in ("kernel", "invoke", "invoke_several", "attempt"):
+                if name in ("kernel", "invoke", "invoke_several", "attempt", "attempt_for_derivative"):
                     found.add(node.args[0].value)
     return found
 
 
 def test_what_the_frontend_calls_is_declared_or_machinery() -> None:
-    declared = {kernel for declaration in DECLARATIONS.values() for kernel in declaration.kernels}
+    declared = {
+        kernel for declaration in DECLARATIONS.values() for kernel in (*declaration.kernels, *declaration.derivatives)
+    }
     assert {"sort", "get_window"} <= called_by_name() <= declared | MACHINERY | PLACES | SELECTIONS
 
 

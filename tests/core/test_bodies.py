@@ -209,7 +209,8 @@ def test_kernels_of_the_package_are_held_against_compositions(
     # The bodies of these are made of the first kernel; what the second gives wrongly is no index at all; and what the
     # third gives is subtracted where it makes no difference.
     others = ("unique_all", "lu_permutation", "detach")
-    names = [each for each in DECLARATIONS[name].kernels if each in handle.kernels and each not in others]
+    known = *DECLARATIONS[name].kernels, *DECLARATIONS[name].derivatives
+    names = [each for each in known if each in handle.kernels and each not in others]
     for each in names:
         # What is found by its name isn't the kernel that the fast path has.
         monkeypatch.setitem(handle.kernels, each, wrong_kernel(handle.kernels[each]))

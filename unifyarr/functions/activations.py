@@ -92,7 +92,7 @@ def elu(x: Array, /, *, alpha: float | Array = 1.0, out: Array | None = None) ->
     return _elu(x, as_number(alpha, "alpha").value, out).astype(dtype, copy=False)
 
 
-@mixed(namespace="nn", kernels=("gelu_with_slope",), scratch=True)
+@mixed(namespace="nn", kernels=(), derivatives=("gelu_with_slope",), scratch=True)
 def gelu(x: Array, /, *, approximate: str = "none", out: Array | None = None) -> Array:
     """Multiply each element by the probability that a standard normal variable is less.
 

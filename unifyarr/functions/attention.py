@@ -23,7 +23,12 @@ from .manipulation import broadcast_to, reshape, swapaxes
 Projection = Callable[["Array"], "Array"]
 
 
-@mixed(namespace="nn", kernels=("attention", "attention_with_sums", "attention_backward", "detach"), scratch=True)
+@mixed(
+    namespace="nn",
+    kernels=("attention", "detach"),
+    derivatives=("attention_with_sums", "attention_backward"),
+    scratch=True,
+)
 def scaled_dot_product_attention(
     query: Array,
     key: Array,

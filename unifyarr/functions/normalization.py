@@ -131,7 +131,12 @@ def _sum_of_squares(x: Array, axes: tuple[int, ...]) -> Array:
     return sum(squares, axis=axes, keepdims=True)
 
 
-@mixed(kernels=("root_mean_square", "layer_norm_with_moments", "layer_norm_backward"), namespace="nn", scratch=True)
+@mixed(
+    kernels=("root_mean_square",),
+    derivatives=("layer_norm_with_moments", "layer_norm_backward"),
+    namespace="nn",
+    scratch=True,
+)
 def layer_norm(
     x: Array,
     /,

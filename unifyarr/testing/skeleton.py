@@ -81,6 +81,7 @@ def _kernels() -> dict[str, list[str]]:
             category = declaration.body.__module__.rpartition(".")[2].lstrip("_")
             found = optional if declaration.category in ("mixed", "compositional") else needed
             found[category].update(declaration.kernels)
+            optional[category].update(declaration.derivatives)
     for kernel in MACHINERY:
         needed["indexing" if kernel in _INDEXING else "manipulation"].add(kernel)
     known = kernels_of(load("numpy").engine)

@@ -91,14 +91,14 @@ def _has_both(declaration: Declaration, call: Call, backend: Handle) -> bool:
     if not all(map(is_known, arrays)):
         return False
     return (
-        any(name in backend.kernels for name in declaration.kernels)
+        any(name in backend.kernels for name in (*declaration.kernels, *declaration.derivatives))
         if operation is None
         else (backend.name in operation.kernels)
     )
 
 
 def _by_body(declaration: Declaration, call: Call, call_next: Handler) -> list[np.ndarray]:
-    token = declined.set(frozenset((*declaration.kernels, declaration)))
+    token = declined.set(frozenset((*declaration.kernels, *declaration.derivatives, declaration)))
     try:
         return _values(call_next(call.without_out()))
     finally:

@@ -41,6 +41,7 @@ class Declaration:
         ufunc: np.ufunc | None = None,
         view_map: ViewMap | None = None,
         kernels: tuple[str, ...] = (),
+        derivatives: tuple[str, ...] = (),
         fast: bool = False,
         namespace: str = "",
         scratch: bool = False,
@@ -53,6 +54,8 @@ class Declaration:
         self.ufunc = ufunc
         self.view_map: ViewMap = view_map or {}
         self.kernels = kernels
+        # Kernels that are called where a derivative is taken, and no others, if a backend has them.
+        self.derivatives = derivatives
         self.fast = fast
         self.namespace = namespace
         # Whether the body, when everything is checked, works in ``out`` before the result is there.
@@ -138,7 +141,7 @@ def _declare(body: Function, category: str, **options: Any) -> Function:
     declaration = Declaration(body, category, **options)
     DECLARATIONS[declaration.qualified_name] = declaration
     declaration.public = declaration.function()
-    kernel_names.update(declaration.kernels)
+    kernel_names.update(declaration.kernels, declaration.derivatives)
     if not declaration.namespace:
         setattr(functions, declaration.name, declaration.public)
     return cast(Function, declaration.public)
@@ -233,6 +236,7 @@ def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[Fu
 def mixed(
     *,
     kernels: tuple[str, ...] | None = None,
+    derivatives: tuple[str, ...] = (),
     fast: bool = False,
     namespace: str = "",
     scratch: bool = False,
@@ -241,13 +245,14 @@ def mixed(
     """Declare a function made of other functions whose body first offers the call to a kernel, with ``attempt``.
 
     A backend may lack the kernel, which is named as the function if not said else, or decline a call by returning
-    ``NotImplemented``. ``updates`` names parameters that the body writes, keyed by the flag parameter that turns the
-    write on.
+    ``NotImplemented``. ``derivatives`` names kernels that only derivatives of the function call. ``updates`` names
+    parameters that the body writes, keyed by the flag parameter that turns the write on.
     """
     return lambda body: _declare(
         body,
         "mixed",
         kernels=(body.__name__,) if kernels is None else kernels,
+        derivatives=derivatives,
         fast=fast,
         namespace=namespace,
         scratch=scratch,
