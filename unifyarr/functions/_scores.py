@@ -15,9 +15,10 @@ from ..errors import DtypeError, ShapeError
 from ..typing import Shape
 from .creation import arange
 from .elementwise import add, divide, equal, exp, greater, logical_not, subtract
+from .exponentials import greatest_of
 from .manipulation import broadcast_to, expand_dims
 from .searching import where
-from .statistical import max, sum
+from .statistical import sum
 
 
 def scores_shape(query: Array, key: Array, value: Array, mask: Array | None) -> Shape:
@@ -78,7 +79,7 @@ def softmax(scores: Array) -> Array:
     """Return the softmax along the last axis, computed in the memory of the scores; 0 where all are -inf."""
     # What is subtracted makes no difference: its derivative would cancel out, and take time to compile.
     constant = attempt("detach", scores)
-    peak = max(scores if constant is None else constant, axis=-1, keepdims=True)
+    peak = greatest_of(scores if constant is None else constant, -1)
     del constant
     exponents = subtract(scores, where(equal(peak, -math.inf), 0, peak), out=reuse(scores))
     powers = exp(exponents, out=reuse(exponents))

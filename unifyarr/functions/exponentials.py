@@ -99,7 +99,7 @@ def logsumexp(
         # The sum of no elements is 0, whose logarithm is -inf.
         return subtract(sum(x, axis=axes, keepdims=keepdims), float("inf"))
     dtype, x = x.dtype, as_single(x)
-    greatest = _greatest(x, axes)
+    greatest = greatest_of(x, axes)
     # inf - inf would be NaN: subtract the greatest finite number instead, which leaves an infinity infinite.
     bound = float(finfo(x.dtype).max)
     powers = subtract(x, clip(greatest, -bound, bound))
@@ -110,7 +110,7 @@ def logsumexp(
     return result.reshape(reduced(x.shape, axes, keepdims)).astype(dtype, copy=False)
 
 
-def _greatest(x: Array, axis: int | tuple[int, ...]) -> Array:
+def greatest_of(x: Array, axis: int | tuple[int, ...]) -> Array:
     """Return the maximum along axes, which stay: a constant to derivatives, since what is subtracted cancels out."""
     greatest = max(x, axis=axis, keepdims=True)
     native = read(greatest)
@@ -126,7 +126,7 @@ def _shift(x: Array, axis: int, out: Array | None) -> tuple[Array, Array]:
     if 0 in x.shape:
         # No maximum to subtract.
         return exp(x), sum(x, axis=axis, keepdims=True)
-    greatest = _greatest(x, axis)
+    greatest = greatest_of(x, axis)
     shifted = subtract(x, greatest, out=out)
     powers = exp(shifted, out=reuse(shifted))
     total = log(sum(powers, axis=axis, keepdims=True))
@@ -139,7 +139,7 @@ def total_of(x: Array, axis: int) -> tuple[Array, Array]:
     if 0 in x.shape:
         zero = sum(x, axis=axis, keepdims=True)
         return zero, zero
-    greatest = _greatest(x, axis)
+    greatest = greatest_of(x, axis)
     powers = subtract(x, greatest)
     powers = exp(powers, out=reuse(powers))
     return greatest, log(sum(powers, axis=axis, keepdims=True))
@@ -188,7 +188,7 @@ def softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
         # No maximum to subtract.
         return exp(x)
     dtype, x = x.dtype, as_single(x)
-    exponents = subtract(x, _greatest(x, axis), out=room(out, x.shape, x.dtype))
+    exponents = subtract(x, greatest_of(x, axis), out=room(out, x.shape, x.dtype))
     powers = exp(exponents, out=reuse(exponents))
     total = sum(powers, axis=axis, keepdims=True)
     return divide(powers, total, out=reuse(powers)).astype(dtype, copy=False)

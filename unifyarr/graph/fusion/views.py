@@ -29,9 +29,12 @@ _KEEP_ORDER = frozenset(
 _STAY_DENSE = frozenset(
     (
         *("argsort", "concat", "erf", "erfc", "repeat", "roll", "sort", "stack", "take", "take_along_axis"),
-        *("tril", "triu"),
+        *("tril", "triu", "softmax", "softmax_backward", "log_softmax", "log_softmax_backward", "gelu_with_slope"),
+        *("layer_norm_with_moments", "layer_norm_backward", "root_mean_square"),
     )
 )
+# Those of them whose indices may have gaps.
+_TAKES = frozenset(("take", "take_along_axis"))
 
 
 class Seen(NamedTuple):
@@ -176,7 +179,7 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
     if op.name == "astype":
         # Its result is in the order of memory, in which an axis whose elements repeat comes last.
         return DENSE if inputs[0] >= ORDERED else UNKNOWN
-    if op.name in _STAY_DENSE and min(inputs) == DENSE:
+    if op.name in _STAY_DENSE and inputs[0] == DENSE and min(inputs) >= (ORDERED if op.name in _TAKES else DENSE):
         return DENSE
     declaration = DECLARATIONS.get(op.name)
     if op.name in _KEEP_ORDER or (declaration is not None and declaration.ufunc is not None):
