@@ -267,7 +267,8 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
 
     ``frozen`` returns ``None``, a bool or a tuple with the type, so that 1 and True are told apart.
     """
-    default = declaration.signature.parameters[name].default
+    parameter = declaration.signature.parameters[name]
+    default = parameter.default
     if default is None or type(default) is bool:
         frozen = f"(int, {name}) if type({name}) is int else {mark}frozen({name})"
         return f"{name} if {name} is None or {name} is False or {name} is True else {frozen}"
@@ -277,7 +278,8 @@ def _told(declaration: Declaration, name: str, mark: str) -> str:
         if default is inspect.Parameter.empty
         else ""
     )
-    kind = "str" if type(default) is str else "int"
+    # What is a text by its default or its annotation is one nearly always.
+    kind = "str" if type(default) is str or parameter.annotation in (str, "str") else "int"
     return f"{dtype}{name} if type({name}) is {kind} else {sequence}{mark}told({name})"
 
 

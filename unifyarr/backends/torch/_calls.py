@@ -34,13 +34,13 @@ _cumsum = torch.cumsum
 def reshape(x: Tensor, shape: Any) -> Any:
     if type(shape) is not tuple:
         return NotImplemented
-    for length in shape:
-        if type(length) is not int:
-            return NotImplemented
     # Where only a copy has the shape, the engine raises. Lengths one by one are taken sooner than a tuple of them.
     if len(shape) == 2:
         first, second = shape
-        return x.view(first, second)
+        return x.view(first, second) if type(first) is int is type(second) else NotImplemented
+    for length in shape:
+        if type(length) is not int:
+            return NotImplemented
     return x.view(*shape)
 
 

@@ -278,7 +278,7 @@ def _fill(x: Tensor, key: Tensor, value: Any) -> bool:
     if kind is not torch.int64 or key.numel() > FEW:
         return False
     # torch writes up to the first index out of bounds. Of an index that isn't 1-d this raises.
-    length = x.shape[0]
+    length = x.size(0)
     for place in key.tolist():
         if not -length <= place < length:
             return False

@@ -71,7 +71,9 @@ def _matrices(kernel: Kernel, *, square: bool = False) -> Kernel:
     def know(x: Tensor, *arrays: Tensor, **arguments: Any) -> Any:
         if x.dtype not in _READY:
             return None
-        return kernel if not arguments else lambda *arrays: kernel(*arrays, **arguments)
+        own = getattr(kernel, "known", None)
+        found = None if own is None else own(x, *arrays, **arguments)
+        return found or (functools.partial(kernel, **arguments) if arguments else kernel)
 
     @known_by(know)
     @bound_by(bind)
@@ -167,6 +169,7 @@ inv = _square(linalg.inv)
 
 
 @_square
+@known_by(lambda x, *, upper: functools.partial(linalg.cholesky, upper=upper) if upper else linalg.cholesky)
 def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
     return linalg.cholesky(x, upper=upper)
 
@@ -195,18 +198,21 @@ eigvalsh = _square(linalg.eigvalsh)
 
 
 @_square
+@known_by(lambda x: linalg.eigh)
 def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
     values, vectors = linalg.eigh(x)
     return values, vectors
 
 
 @_square
+@known_by(lambda x: linalg.slogdet)
 def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
     sign, logarithm = linalg.slogdet(x)
     return sign, logarithm
 
 
 @_square
+@known_by(lambda x1, x2: linalg.solve if x2.ndim == x1.ndim or (x2.ndim == 1 and x1.ndim == 2) else None)
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     if x2.ndim == x1.ndim or (x2.ndim == 1 and x1.ndim == 2):
         return linalg.solve(x1, x2)
@@ -217,12 +223,14 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 
 @_matrices
+@known_by(lambda x, *, mode: Applied(linalg.qr, mode))
 def qr(x: Tensor, /, *, mode: str) -> tuple[Tensor, Tensor]:
     q, r = linalg.qr(x, mode)
     return q, r
 
 
 @_matrices
+@known_by(lambda x, *, full_matrices: Applied(linalg.svd, full_matrices))
 def svd(x: Tensor, /, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
     u, s, vh = linalg.svd(x, full_matrices)
     return u, s, vh
