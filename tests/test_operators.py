@@ -147,6 +147,24 @@ def test_in_place_operators_broadcast_the_operand_not_the_target(backend: str) -
     assert_same(x, values)
 
 
+@pytest.mark.parametrize("other", ["bool", "int32", "int64", "float32"])
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("name", [f"i{name}" for name in ARITHMETIC])
+def test_in_place_operators_take_arrays_of_other_dtypes(backend: str, name: str, dtype: str, other: str) -> None:
+    for shape in ((2, 3), (3,), ()):
+        values, x = pair((2, 3), dtype)
+        beside, y = pair(shape, other)
+        try:
+            with np.errstate(all="ignore"):
+                getattr(operator, name)(values, beside)
+        except TypeError:
+            with pytest.raises(TypeError):
+                getattr(operator, name)(x, y)
+        else:
+            getattr(operator, name)(x, y)
+        assert_same(x, values)
+
+
 class Stranger:
     """Knows what to do with an array, which an array doesn't know of it."""
 

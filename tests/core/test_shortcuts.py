@@ -177,6 +177,10 @@ def test_what_has_to_be_passed_by_name_is_refused_by_place(backend: str) -> None
             ua.sort(x, -1, True)  # type: ignore[misc]
         with pytest.raises(TypeError):
             ua.sort(x, -1, True, True, None, None, None)  # type: ignore[misc]
+        with pytest.raises(TypeError, match=r"exp\(\) takes x by place, and 1 more given: pass out by name, as in out"):
+            ua.exp(x, x)  # type: ignore[misc]
+        with pytest.raises(TypeError, match=r"add\(\) takes x1, x2 by place, and 1 more given: pass out by name"):
+            ua.add(x, x, None)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("one", [0, 1, True, 0.0, 1.0, "1", None, (1,), (1.0,), ((1,),), (1, None)])
