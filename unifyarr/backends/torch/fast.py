@@ -155,7 +155,12 @@ _NARROWER = torch.float32, torch.int64, torch.int32
 _PROMOTED = frozenset(pair for other in _NARROWER for pair in ((torch.float64, other), (other, torch.float64)))
 
 
-def _arithmetic(kernel: Kernel, *others: torch.dtype) -> Callable[..., Any]:
+def _with_masks(*dtypes: torch.dtype) -> frozenset[tuple[torch.dtype, torch.dtype]]:
+    """Return the pairs of ``_PROMOTED``, and some dtypes beside masks."""
+    return _PROMOTED | {pair for each in dtypes for pair in ((each, torch.bool), (torch.bool, each))}
+
+
+def _arithmetic(kernel: Kernel, *others: torch.dtype, promoted: frozenset[Any] = _PROMOTED) -> Callable[..., Any]:
     native = as_method(getattr(kernel, "native", kernel))
     gaps = getattr(kernel, "gaps", ())
     ways = {dtype: kernel if dtype in gaps else native for dtype in (*FLOAT, *COMPLEX, *others)}
@@ -164,7 +169,7 @@ def _arithmetic(kernel: Kernel, *others: torch.dtype) -> Callable[..., Any]:
         dtype = x1.dtype
         if x2.dtype is dtype:
             return ways[dtype](x1, x2)
-        if (dtype, x2.dtype) not in _PROMOTED or not x1.dim() or not x2.dim():
+        if (dtype, x2.dtype) not in promoted or not x1.dim() or not x2.dim():
             return NotImplemented
         return native(x1, x2)
 
@@ -232,10 +237,12 @@ PATHS: dict[str, Callable[..., Any]] = {
     "out_multiply": into("mul", torch.int64, *COMPLEX),
     "out_divide": into("div"),
     **{f"several_{name}": into_several(name) for name in ("add", "subtract", "multiply", "divide")},
-    "add": _arithmetic(elementwise.add, torch.bool, *INTEGER),
+    "add": _arithmetic(elementwise.add, torch.bool, *INTEGER, promoted=_with_masks(*_FLOATING, torch.int64)),
+    # The engine subtracts no masks.
     "subtract": _arithmetic(elementwise.subtract, *INTEGER),
-    "multiply": _arithmetic(elementwise.multiply, torch.bool, *INTEGER),
-    "divide": _arithmetic(elementwise.divide),
+    "multiply": _arithmetic(elementwise.multiply, torch.bool, *INTEGER, promoted=_with_masks(*_FLOATING, torch.int64)),
+    # Integers and masks it divides as float32.
+    "divide": _arithmetic(elementwise.divide, promoted=_with_masks(*_FLOATING)),
     **dict.fromkeys(("scalar_maximum", "reflected_maximum"), scalar_maximum),
     **dict.fromkeys(("scalar_minimum", "reflected_minimum"), scalar_minimum),
     "max": _extremum(torch.max, torch.amax),
