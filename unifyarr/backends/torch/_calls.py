@@ -6,7 +6,7 @@ They decline by ``NotImplemented``, or by an error of the engine: the general pa
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,7 @@ def searchsorted(x1: Tensor, x2: Any, sorter: Any, side: Any) -> Any:
         return NotImplemented
     # The engine warns about strides. Where there's no NaN, which would be the last, it takes one for the greatest. Of
     # an array that isn't 1-d, or has no elements, this raises.
-    if x1.is_contiguous() and x2.is_contiguous() and isfinite(x1.tolist()[-1]):
+    if x1.is_contiguous() and x2.is_contiguous() and x1.tolist()[-1] < inf:
         return _searchsorted(x1, x2)
     return NotImplemented
 
