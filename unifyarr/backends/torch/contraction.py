@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from ._shared import COMPLEX, DTYPES, FLOAT, WIDE
 _PRODUCTS = FLOAT | COMPLEX
 
 
+@known_by(lambda x1, x2, *, subscripts: partial(torch.einsum, subscripts) if x1.dtype in _PRODUCTS else None)
 @declines(lambda x1, x2, **_: DTYPES[x1.dtype] not in _PRODUCTS)
 def einsum(x1: Tensor, x2: Tensor, /, *, subscripts: str) -> Any:
     return torch.einsum(subscripts, x1, x2) if x1.dtype in _PRODUCTS else NotImplemented
