@@ -243,9 +243,10 @@ def _operand(declaration: Declaration, x: str, place: int, mark: str, whole: boo
     ]
     # What most calls leave out is looked at first.
     is_optional = declaration.signature.parameters[x].default is None
+    otherwise = "elif" if is_optional else "if"
     look = [
         *([f"if {x} is None:", f"    {native} = {' = '.join(told)} = None"] if is_optional else []),
-        f"{'elif' if is_optional else 'if'} (type({x}) is Array or type({x}) in {mark}arrays) and {x}._backend is {mark}backend:",
+        f"{otherwise} (type({x}) is Array or type({x}) in {mark}arrays) and {x}._backend is {mark}backend:",
         f"    {native} = {x}._native",
         f"    if {mark}type_key is None:",
         *[f"        {name} = {value}" for name, value in zip(told, values, strict=True)],

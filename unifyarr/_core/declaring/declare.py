@@ -150,8 +150,9 @@ def _declare(body: Function, category: str, **options: Any) -> Function:
 def is_joined(function: Any) -> bool:
     """Return whether it's an elementwise function of one array, which a loaded backend computes of several at once."""
     declaration = getattr(function, "declaration", None)
-    is_unary = type(declaration) is Declaration and declaration.ufunc is not None and declaration.ufunc.nin == 1
-    return is_unary and f"fast_several_{declaration.name}" in JOINED
+    if type(declaration) is not Declaration or declaration.ufunc is None or declaration.ufunc.nin != 1:
+        return False
+    return f"fast_several_{declaration.name}" in JOINED
 
 
 # What the docstrings of all elementwise functions share.

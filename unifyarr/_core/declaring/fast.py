@@ -83,9 +83,10 @@ def fast_path(backend: Handle, key: str, declaration: Declaration | None = None)
     declaration = declaration or DECLARATIONS.get(function)
     if form == "at_once":
         kernel = backend.kernels.get(function)
-        learns = declaration is not None and declaration.ufunc is not None and function not in backend.fast
-        is_known = kernel is not None and (learns or casts_itself(kernel))
-        return at_once_path(backend, declaration) if is_known else fast_path(backend, function, declaration)
+        if declaration is None or kernel is None or function in backend.fast:
+            return fast_path(backend, function, declaration)
+        whole = declaration.ufunc is not None or casts_itself(kernel)
+        return at_once_path(backend, declaration) if whole else fast_path(backend, function, declaration)
     if declaration is None:
         return declining(key)
     is_there = backend.kernels.keys() >= set(declaration.kernels)

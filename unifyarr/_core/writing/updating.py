@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 from ...typing import Shape
 from ..arrays.array import Array
@@ -47,13 +47,13 @@ class _Update:
         # Or of small windows, by an op that writes what it computes: it takes the root, the other operand and the axes.
         self.into_window = getattr(kernel, "into_window", None)
         self.casts = cache(self._casts)
-        self._backend = backend
+        self._backend, self._key_of = backend, cast(Callable[[Any], Any], backend.type_key)
         # What tells the update that was done last from others, and its function.
         self._last: tuple[Any, ...] = (None,) * 4
 
     def in_one_step(self, window: Window, native: Any, other: Any) -> Callable[..., Any] | None:
         """Return what the engine updates a part of a small array by, ``None`` where there's more to look at."""
-        given, beside = self._backend.type_key(native), self._backend.type_key(other)
+        given, beside = self._key_of(native), self._key_of(other)
         last, one, two, found = self._last
         if last is not window or one is not given or two is not beside:
             found = self._found(window, native, other)
@@ -64,7 +64,9 @@ class _Update:
         shape = self._backend.shape(native)
         if prod(shape) >= MANY or shape == _lengths(window) or not self.casts(native.dtype, other.dtype):
             return None
-        return self.at_once(window.axes, window.order)[0]  # type: ignore[misc]
+        assert self.at_once is not None
+        pure, _ = self.at_once(window.axes, window.order)
+        return pure  # type: ignore[no-any-return]
 
     def _casts(self, dtype: Any, other: Any) -> bool:
         # Whether the result goes into an array of the first dtype.

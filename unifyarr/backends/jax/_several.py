@@ -24,9 +24,7 @@ def _several(name: str, kinds: str, count: int) -> Callable[..., Any]:
     kernel = getattr(elementwise, name)
     calls: dict[tuple[int, ...], int] = {}
 
-    @jax.jit
-    def together(*columns: Sequence[Any]) -> list[Any]:
-        return [kernel(*operands) for operands in zip(*columns, strict=True)]
+    together = jax.jit(lambda *columns: [kernel(*operands) for operands in zip(*columns, strict=True)])
 
     def fast(natives: Sequence[Any], *others: Sequence[Any]) -> Any:
         if len(natives) < 2 or len(others) != count - 1 or find_top_trace(()) is not NO_TRACE:

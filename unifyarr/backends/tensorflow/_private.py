@@ -132,14 +132,14 @@ shape_of_eager: Callable[[Any], tuple[int, ...]] = getattr(
 
 
 # Types of eager tensors, each of which is one object: it's compared sooner. How many are kept:
-_types: dict[Any, Any] = {}
+_types: dict[tuple[int, tuple[int, ...]], tuple[int, tuple[int, ...]]] = {}
 _KEPT = 4096
 
 
 def _type_of_eager(native: Any) -> tuple[int, tuple[int, ...]]:
     kind = native._datatype_enum(), native._shape_tuple()
     try:
-        return _types[kind]  # type: ignore[no-any-return]
+        return _types[kind]
     except KeyError:
         if len(_types) >= _KEPT:
             _types.clear()
