@@ -52,7 +52,11 @@ def test_every_ability_is_said_by_a_member() -> None:
     named = {each.attribute for each in Ability}
     flags = {name for name in dir(Backend) if isinstance(getattr(Backend, name), bool)}
     # JAX's calls return early, and TensorFlow has no setting that changes dtypes: these are no abilities.
-    assert {each for each in flags if each[0] != "_"} - {"computes_later", "has_fixed_dtypes"} <= named
+    assert {each for each in flags if each[0] != "_"} - {
+        "computes_later",
+        "has_fixed_dtypes",
+        "looks_at_lines",
+    } <= named
 
 
 def test_what_the_engines_lack(backend: str) -> None:

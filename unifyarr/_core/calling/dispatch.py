@@ -13,6 +13,7 @@ import inspect
 import linecache
 import math
 import types
+import weakref
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,8 +30,9 @@ from ..declaring.operands import PLAIN, Call
 from ..declaring.signature import Parameters
 from ..engines.current import current, default, scoped_name
 from ..engines.dtypes import SCALARS, DType
-from ..engines.handle import LOADED, declines, loaded_backends
+from ..engines.handle import LOADED, Handle, declines, loaded_backends
 from ..engines.refusals import explained
+from ..engines.registry import when_loaded
 from ..engines.tracing import inside, mode
 from ..values.supplying import supply
 from ..writing.storing import put_small, takes_small
@@ -185,21 +187,36 @@ def _source(declaration: Declaration, bound: bool) -> str:
     if _catches(signature):
         any_place = _takes_anywhere(signature)
         given = ", ".join([beyond, *named]) if any_place else f"*{beyond}"
-        called = f"{mark}refuse({mark}parameters, {declaration.qualified_name!r}, [{given}], {mark}defaults)"
+        # Not the function's own name: functions of one structure have one source text.
+        qualified_name = f"{declaration.namespace}.{NAME}" if declaration.namespace else NAME
+        called = f"{mark}refuse({mark}parameters, {qualified_name!r}, [{given}], {mark}defaults)"
         check = f"    if {beyond}{f' is not {mark}absent' if any_place else ''}:\n        {called}\n"
     return f"def {NAME}{plain}:\n{check}{indent(fast, '    ')}\n    {otherwise}\n"
 
 
 @functools.lru_cache(maxsize=128)
-def _compiled(source: str) -> types.CodeType:
+def _compiled(source: str, has_columns: bool) -> types.CodeType:
     """Return the code of the one function that a source text defines."""
     consts = compile(source, "<unifyarr>", "exec").co_consts
-    return without_columns(next(each for each in consts if isinstance(each, types.CodeType)))
+    code = next(each for each in consts if isinstance(each, types.CodeType))
+    return code if has_columns else without_columns(code)
+
+
+# What is compiled so far.
+_dispatchers: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
+
+
+@when_loaded
+def _drop_columns(backend: Handle) -> None:
+    if backend.looks_at_lines:
+        for function in tuple(_dispatchers):
+            function.__code__ = without_columns(function.__code__)
 
 
 def _named(source: str, name: str, called: str, what: str) -> types.CodeType:
     """Return the code of a source text with a function's name for ``NAME``; tracebacks show its lines."""
-    code, filename = _compiled(source), f"<unifyarr {what}>"
+    has_columns = not any(each.looks_at_lines for each in loaded_backends())
+    code, filename = _compiled(source, has_columns), f"<unifyarr {what}>"
     shown = source.replace(f"def {NAME}", f"def {called}").replace(NAME, name)
     linecache.cache[filename] = (len(shown), None, shown.splitlines(keepends=True), filename)
     return code.replace(
@@ -287,6 +304,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
     what = f"dispatcher of {declaration.namespace}{'.' if declaration.namespace else ''}{name}"
     function.__defaults__, function.__kwdefaults__ = _defaults(signature)
     function.__code__ = _named(_source(declaration, namespace["_bound"] is not None), declaration.name, name, what)
+    _dispatchers.add(function)
     if function is declaration.public and declaration.fast:
         for form, method in OPERATORS.get(declaration.qualified_name, {}).items():
             _compile_operator(declaration, form, method)
@@ -320,4 +338,5 @@ def _compile_operator(declaration: Declaration, form: str, method: types.Functio
     code = _named(source, declaration.name, name, f"operator {name}")
     names = {"general": method, "function": declaration.public, "taken": TAKEN, **_OF_ALL}
     operator = types.FunctionType(code, names, name)
+    _dispatchers.add(operator)
     setattr(Array, name, functools.update_wrapper(operator, method))
