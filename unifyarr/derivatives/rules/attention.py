@@ -15,12 +15,13 @@ from .backward import backward
 def _attention(
     k: Any, needs: Sequence[bool], g: Any, out: Any, query: Any, key: Any, value: Any, **static: Any
 ) -> Sequence[Any]:
+    result, sums = out
     # Nothing depends on the sums but derivatives.
     if g[1] is None:
-        found: Sequence[Any] = _backward(k, g[0], query, key, value, *out, **static)
+        found: Sequence[Any] = _backward(k, g[0], query, key, value, result, sums, **static)
         return found
     cotangent, of_sums = k.whole(g, out)
-    return _slopes(k, cotangent, query, key, value, *out, of_sums, **static)
+    return _slopes(k, cotangent, query, key, value, result, sums, of_sums, **static)
 
 
 def _slopes(
