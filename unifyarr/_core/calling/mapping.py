@@ -82,7 +82,11 @@ def _computed(path: str, nests: Sequence[Any]) -> Any:
     """Return a nest of what an engine computes of all leaves in one call, ``NotImplemented`` where it doesn't."""
     first = nests[0]
     backend = first._some_backend() if isinstance(first, Nest) else None
-    if backend is None or (compute := getattr(backend, path)) is declines_write or not has_one_device(backend):
+    if backend is None or backend.mutable or not has_one_device(backend):
+        # Where an engine writes its arrays, the fast path writes to the first ones.
+        return NotImplemented
+    compute = getattr(backend, path)
+    if compute is declines_write:
         return NotImplemented
     columns = []
     for nest in nests:

@@ -21,7 +21,8 @@ else:
 FastPath = Callable[..., Any]
 LOADED: dict[str, Handle] = {}
 LOAD_LOCK = threading.RLock()
-# The fast paths on several arrays that loaded backends have: where none has one, nothing looks for it.
+# The fast paths on several arrays that loaded backends without writes have, which give new arrays: where none has one,
+# nothing looks for it.
 JOINED: set[str] = set()
 
 
@@ -88,7 +89,7 @@ class Handle(Members):
     def offer(self, path: str, fast: FastPath) -> None:
         """Make a fast path an attribute: ``fast_NAME``, ``fast_out_NAME`` and so on."""
         setattr(self, f"fast_{path}", fast)
-        if path.startswith("several_") and fast is not declines_write:
+        if path.startswith("several_") and fast is not declines_write and not self.mutable:
             JOINED.add(f"fast_{path}")
 
     def own_device(self, device: Any) -> Any:
