@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import unifyarr as ua
+from unifyarr.derivatives.learnt import SEEN
 
 LENGTH = 4
 NAMES = ("a", "b", "c")
@@ -213,6 +214,13 @@ def check(backend: str, seed: int, depth: int = 2, compiled: bool = True) -> boo
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=f"{seed} by {way}")
             np.testing.assert_allclose(along, np.sum(found * direction), rtol=1e-9, atol=1e-10, err_msg=f"{seed} {way}")
         np.testing.assert_array_equal(np.asarray(x), value, f"{seed} as passed")
+        # What comes again is learnt, and goes on for other values.
+        for scale in (*(1,) * SEEN, 0.97, 1.01):
+            point = value * scale
+            found, along = np.asarray(gradient(ua.asarray(point))), float(pushed(ua.asarray(point), t))
+            if scale == 1:
+                np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=f"{seed} again")
+            np.testing.assert_allclose(along, np.sum(found * direction), rtol=1e-9, atol=1e-10, err_msg=f"{seed} again")
     return True
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from .._core.arrays.array import Array, wrap
-from .._core.engines.handle import GeneralHandle, Handle, declines
+from .._core.engines.handle import GeneralHandle, Handle, ShortWays, declines
 from .._core.engines.tracing import run_of, running
 from .._core.modes.transforming import InsideHandle, Scope, outlived_batch
 from ..derivatives.kernels import kernels_of
@@ -44,6 +44,7 @@ class BatchHandle(InsideHandle):
         GeneralHandle.__init__(self, BatchBackend(base), kernels)
         self.base, self.records, self.destroys = base, base.records, False
         self.tape = None if base.records else self
+        self.short = ShortWays(lambda name: partial(self.call, name))
         self._dense = dense_in(self)
 
     def densely(
@@ -128,7 +129,7 @@ class BatchHandle(InsideHandle):
         ]
         return [Batched(k.stack(*column, axis=0)) for column in zip(*rows, strict=True)]
 
-    def call(self, scope: Scope, name: str, *operands: Any) -> Any:
+    def call(self, name: str, scope: Scope, *operands: Any) -> Any:
         """Return the array that an elementwise function gives, ``NotImplemented`` to leave it to the general path."""
         natives, values, number = [], [], ""
         for place, x in enumerate(operands):

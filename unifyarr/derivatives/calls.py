@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from .._core.arrays.array import Array, blank_array
-from .._core.engines.handle import Handle, declines
-from .._core.modes.transforming import Scope
+from .._core.calling.recording import frozen, prepared
+from .._core.engines.handle import Handle
 from ..errors import LostDerivativeError
+from .courses import ENDED
 from .kernels import kernels_of, on_copy
 from .kinds import WRITERS
-from .record import NOTHING, Entry, Taped, entry_of, is_floating, parents_of
-from .rule import CONSTANT, MISSING, RULES
+from .record import Entry, Taped, entry_of, follow, is_floating, new, next_number, parents_of
+from .rule import MISSING, RULES
 
 # What a kernel of a trace is told of its result, beside its own arguments.
 _TOLD = "result", "offered"
@@ -40,14 +40,27 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
         if has_derivative:
             for native in natives:
                 if native.entry is not None:
-                    entry = recorded(natives, values, found if several else (found,), static, several)
+                    call = None if k.own is None else told_by(static)
+                    entry = recorded(natives, values, found if several else (found,), static, several, call)
                     break
         if several:
             return tuple([Taped(each, entry, place) for place, each in enumerate(found)])
         return Taped(found, entry)
 
+    def told_by(static: dict[str, Any]) -> Hashable:
+        """Return what tells calls with static arguments from all others, ``None`` if that isn't known."""
+        try:
+            return name, frozen(tuple(static.items()))
+        except TypeError:
+            return None
+
     def recorded(
-        natives: Sequence[Taped], values: Sequence[Any], outputs: Sequence[Any], static: dict[str, Any], several: bool
+        natives: Sequence[Taped],
+        values: Sequence[Any],
+        outputs: Sequence[Any],
+        static: Mapping[str, Any],
+        several: bool,
+        call: Hashable,
     ) -> Entry | None:
         for each in outputs:
             if is_floating(dtype(each)):
@@ -57,129 +70,72 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
         if rule is None:
             raise LostDerivativeError(f"{name}() has no derivative: {missing}; ua.stop_gradient(x) makes x a constant")
         if records:
-            for told in _TOLD:
-                static.pop(told, None)
-        return entry_of(k, rule, values, outputs, static, parents_of(natives), several)
+            static = {key: value for key, value in static.items() if key not in _TOLD}
+        entry = entry_of(k, rule, values, outputs, static, parents_of(natives), several)
+        if call is not None:
+            follow(entry, k, call, natives, values, outputs)
+        return entry
 
-    # What a trace of a loop's body asks of a kernel.
+    def know(*natives: Taped, **static: Any) -> Callable[..., Any] | None:
+        """Return what does the same on natives of these types, for shortcuts."""
+        call = told_by(static)
+        if call is None:
+            return None
+        run = prepared(kernel, [native.value for native in natives], static, base)
+        return of_one(run, call, static) if len(natives) == 1 else of_some(run, call, static)
+
+    def of_some(run: Callable[..., Any], call: Hashable, static: Mapping[str, Any]) -> Callable[..., Any]:
+        def known(*natives: Taped) -> Any:
+            values = [native.value for native in natives]
+            found = run(*values)
+            if type(found) is not own:
+                return NotImplemented
+            entry = None
+            if has_derivative:
+                for native in natives:
+                    if native.entry is not None:
+                        entry = recorded(natives, values, (found,), static, False, call)
+                        break
+            return Taped(found, entry)
+
+        return known
+
+    def of_one(run: Callable[..., Any], call: Hashable, static: Mapping[str, Any]) -> Callable[..., Any]:
+        keeps, keeps_out = rule is None or rule.keeps(0), rule is None or rule.keeps("out")
+        kind, is_fixed = k.kind, base.mutable
+
+        def known(native: Taped) -> Any:
+            value, parent = native.value, native.entry
+            found = run(value)
+            if type(found) is not own:
+                return NotImplemented
+            if parent is None or not has_derivative:
+                return Taped(found)
+            output, progress = native.output, parent.progress
+            if progress is not None:
+                course = progress.course.next.get((call, (parent.place, output) if output else parent.place), ENDED)
+                # An engine that writes in place has one dtype of results for those of operands.
+                if course is not ENDED and (
+                    found.shape == course.results[0].shape if is_fixed else kind(found) is course.results[0]
+                ):
+                    # As ``recorded`` does, without asking what is known.
+                    progress.course = course
+                    entry = new(Entry)
+                    entry.rule, entry.static, entry.several = rule, static, False
+                    entry.arguments = (value,) if keeps else course.operands
+                    entry.outputs = (found,) if keeps_out else course.results
+                    entry.parents, entry.number = ((parent, output),), next_number()
+                    entry.progress, entry.place = progress, course.place
+                    made = new(Taped)
+                    made.value, made.entry, made.output, made.layout = found, entry, 0, None
+                    return made
+            return Taped(found, recorded((native,), (value,), (found,), static, False, call))
+
+        return known
+
+    # What shortcuts and traces of a loop's body ask of a kernel.
+    taped.known = know  # type: ignore[attr-defined]
     for asked in ("casts_itself", "declines", "declines_transformed"):
         if hasattr(kernel, asked):
             setattr(taped, asked, getattr(kernel, asked))
     return taped
-
-
-class ShortWays:
-    """Elementwise functions of arrays of a record and of numbers, by the fast paths of the backend of the values."""
-
-    def __init__(self, tape: Any) -> None:
-        self._tape, self._known = tape, dict[str, Callable[..., Any]]()
-        # Arrays of an engine that writes in place are marked with no trace.
-        self._trace = None if tape.base.mutable else tape.base.trace
-
-    def call(self, scope: Scope, name: str, *operands: Any) -> Any:
-        """Return the array that a function gives, ``NotImplemented`` to leave the call to the general path."""
-        way = self._known.get(name)
-        if way is None:
-            way = self._known[name] = (self._unary if len(operands) == 1 else self._binary)(name)
-        return way(scope, *operands)
-
-    def _unary(self, name: str) -> Callable[..., Any]:
-        tape, k = self._tape, self._tape.k
-        rule, made, like = RULES.get(name), self._made, k.like
-        compute = self._path("", name)
-        keeps, keeps_out = rule is None or rule.keeps(0), rule is None or rule.keeps("out")
-
-        def unary(scope: Scope, x: Any) -> Any:
-            if type(x) is not Array:
-                return NotImplemented
-            if x._backend is not tape and (x := scope.known(x)) is None:
-                return NotImplemented
-            native = x._native
-            value, parent = native.value, native.entry
-            found = compute(value)
-            if found is NotImplemented:
-                return found
-            entry = None
-            if parent is not None and rule is not None:
-                kept, out = value if keeps else like(value), found if keeps_out else like(found)
-                entry = Entry(rule, (kept,), (out,), NOTHING, ((parent, native.output),))
-            return made(found, entry)
-
-        return unary
-
-    def _binary(self, name: str) -> Callable[..., Any]:
-        tape, k = self._tape, self._tape.k
-        rule, made, like, number = RULES.get(name), self._made, k.like, k.number
-        plain, scalar, reflected = (self._path(form, name) for form in ("", "scalar_", "reflected_"))
-        keeps, keeps_other, keeps_out = (rule is None or rule.keeps(what) for what in (0, 1, "out"))
-
-        def binary(scope: Scope, x: Any, y: Any) -> Any:
-            first = second = None
-            if type(x) is Array:
-                if x._backend is not tape and (x := scope.known(x)) is None:
-                    return NotImplemented
-                native = x._native
-                a = native.value
-                if native.entry is not None:
-                    first = native.entry, native.output
-                if type(y) is Array:
-                    if y._backend is not tape and (y := scope.known(y)) is None:
-                        return NotImplemented
-                    native = y._native
-                    b = native.value
-                    if native.entry is not None:
-                        second = native.entry, native.output
-                    found = plain(a, b)
-                elif type(y) is float or type(y) is int:
-                    b, found = y, scalar(a, y)
-                else:
-                    return NotImplemented
-            elif type(y) is Array and (type(x) is float or type(x) is int):
-                if y._backend is not tape and (y := scope.known(y)) is None:
-                    return NotImplemented
-                native = y._native
-                a, b = x, native.value
-                if native.entry is not None:
-                    second = native.entry, native.output
-                found = reflected(b, x)
-            else:
-                return NotImplemented
-            if found is NotImplemented:
-                return found
-            entry = None
-            if rule is not None and (first is not None or second is not None):
-                if type(y) is not Array:
-                    b = number(y, a)
-                elif type(x) is not Array:
-                    a = number(x, b)
-                kept = a if keeps else like(a), b if keeps_other else like(b)
-                out = found if keeps_out else like(found)
-                entry = Entry(rule, kept, (out,), NOTHING, (first, second))
-            return made(found, entry)
-
-        return binary
-
-    def _path(self, form: str, name: str) -> Callable[..., Any]:
-        # What computes with values, ``NotImplemented`` where the general path has to say what is wrong.
-        base = self._tape.base
-        path = getattr(base, f"fast_{form}{name}", declines)
-        if path is declines or (name not in RULES and name not in CONSTANT):
-            return declines
-        own, as_native = base.native_type, base.as_native
-
-        def computed(*values: Any) -> Any:
-            try:
-                found = path(*values)
-            except Exception:
-                return NotImplemented
-            return found if type(found) is own or found is NotImplemented else as_native(found)
-
-        return computed
-
-    def _made(self, value: Any, entry: Entry | None) -> Array:
-        # As ``wrap`` does, which would ask whether a derivative is being taken.
-        array = blank_array()
-        array._native, array._backend, array._base = Taped(value, entry), self._tape, None
-        if self._trace is not None and (born := self._trace()) is not None:
-            array._born = born
-        return array

@@ -41,10 +41,16 @@ class Kernels:
         self.own = handle.native_type if self._keeps and handle.has_shapes else None
         self._likes: dict[Any, Like] = {}
         self._broadcasting = handle.kernels.get("broadcast_to") or self._lacking("broadcast_to")
+        self._fill()
+
+    def _fill(self) -> None:
         # All at once: attributes of a class with ``__getattr__`` take Python several times as long.
-        for name in known_kernels() | handle.kernels.keys():
+        for name in known_kernels() | self.handle.kernels.keys():
             if not hasattr(Kernels, name):
-                setattr(self, name, self._made(name) if name in handle.kernels else self._lacking(name))
+                setattr(self, name, self._found(name))
+
+    def _found(self, name: str) -> Callable[..., Any]:
+        return self._made(name) if name in self.handle.kernels else self._lacking(name)
 
     if TYPE_CHECKING:
 
@@ -149,17 +155,24 @@ class Kernels:
         """Return whether an array is of complex numbers."""
         return self.dtype(x).kind == "c"
 
+    def kind(self, x: Any) -> Like | None:
+        """Return the one that stands for all natives of a type, ``None`` if there's none."""
+        if type(x) is not self.own:
+            return None
+        key = x.shape, x.dtype, x.device
+        found = self._likes.get(key)
+        if found is None:
+            if len(self._likes) >= MOST_NUMBERS:
+                self._likes.clear()
+            found = self._likes[key] = Like(self._shape(x), self._dtype(x), self.handle.device(x), x.dtype)
+            found.rank = dtypes.rank(found.dtype)
+        return found
+
     def like(self, x: Any) -> Any:
         """Return what stands for a native of which only the shape and the dtype are needed."""
         if type(x) is self.own:
             # Nothing writes it, so that all of one type share one.
-            key = x.shape, x.dtype, x.device
-            found = self._likes.get(key)
-            if found is None:
-                if len(self._likes) >= MOST_NUMBERS:
-                    self._likes.clear()
-                found = self._likes[key] = Like(self._shape(x), self._dtype(x), self.handle.device(x), x.dtype)
-            return found
+            return self.kind(x)
         if type(x) is Like:
             return x
         shape = self._shape(x)

@@ -15,11 +15,16 @@ WRITERS = frozenset(
 
 
 class Like:
-    """What stands for an array of a call of which only the shape and the dtype are kept."""
+    """What stands for an array of a call of which only the shape and the dtype are kept.
 
-    __slots__ = ("device", "dtype", "native_dtype", "shape")
+    Where arrays of one type share one of these, ``constant`` stands for a constant of that type, and ``rank`` is that
+    of the dtype.
+    """
+
+    __slots__ = ("constant", "device", "dtype", "native_dtype", "rank", "shape")
 
     def __init__(self, shape: Shape, dtype: np.dtype[Any], device: Any, native_dtype: Any = None) -> None:
         self.shape, self.dtype, self.device = shape, dtype, device
         # The engine's own, which is compared by identity.
         self.native_dtype = native_dtype
+        self.constant, self.rank = object(), 0

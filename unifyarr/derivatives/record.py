@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -12,10 +12,13 @@ import numpy as np
 from .._core.engines import dtypes
 from .._core.engines.tracing import running
 from ..errors import TraceError
+from .courses import ENDED, Progress
 from .kernels import Kernels
 from .rule import Rule
 
-_numbers = itertools.count()
+next_number = itertools.count().__next__
+# Makes an object whose slots the caller sets, which takes less than a constructor does.
+new = object.__new__
 # The kinds of floating-point and complex numbers; NumPy knows bfloat16 as one of its own.
 _FLOATING = frozenset("fcV")
 # The static arguments of calls that have none.
@@ -43,10 +46,11 @@ def outlived() -> TraceError:
 class Entry:
     """A call whose result has a derivative, or, without a rule, an array that derivatives are taken by.
 
-    ``parents`` has for each operand the entry and the output that it came from, ``None`` for a constant.
+    ``parents`` has for each operand the entry and the output that it came from, ``None`` for a constant. ``progress``
+    is that of its record, in whose course it has a ``place``; ``None`` if it's in no course.
     """
 
-    __slots__ = ("arguments", "number", "outputs", "parents", "rule", "several", "static")
+    __slots__ = ("arguments", "number", "outputs", "parents", "place", "progress", "rule", "several", "static")
 
     def __init__(
         self,
@@ -58,7 +62,9 @@ class Entry:
         several: bool = False,
     ) -> None:
         self.rule, self.arguments, self.outputs, self.static, self.parents = rule, arguments, outputs, static, parents
-        self.several, self.number = several, next(_numbers)
+        self.several, self.number = several, next_number()
+        self.progress: Progress | None = None
+        self.place = -1
 
     def cotangents(self, k: Kernels, g: Any, arguments: Sequence[Any], outputs: Sequence[Any]) -> Any:
         """Return the cotangents of the operands that have an entry, by the rule.
@@ -133,3 +139,46 @@ def entry_of(
         if "out" not in uses:
             outputs = [like(x) for x in outputs]
     return Entry(rule, values, outputs, static, parents, several)
+
+
+def follow(
+    entry: Entry,
+    k: Kernels,
+    call: Hashable,
+    natives: Sequence[Taped | None],
+    values: Sequence[Any],
+    outputs: Sequence[Any],
+    places: Sequence[Any] | None = None,
+) -> None:
+    """Put an entry into the course of its record, which goes one step on.
+
+    ``call`` tells the kernel and its static arguments from others. ``places`` tell where operands are from: those of
+    other entries, the types of constants.
+    """
+    progress = None
+    for native in natives:
+        parent = None if native is None else native.entry
+        if parent is not None:
+            if parent.progress is None or progress not in (None, parent.progress):
+                return
+            progress = parent.progress
+    if progress is None:
+        return
+    if places is None:
+        places = [_place(k, native) for native in natives if native is not None]
+    if None in places:
+        return
+    key, results = (call, *places), list(map(k.like, outputs))
+    course = progress.course.next.get(key)
+    if course is None:
+        course = progress.course.follow(key, list(map(k.like, values)), results)
+    if course is not ENDED and all(x is y for x, y in zip(course.results, results, strict=True)):
+        progress.course = course
+        entry.progress, entry.place = progress, course.place
+
+
+def _place(k: Kernels, native: Taped) -> Any:
+    entry = native.entry
+    if entry is None:
+        return k.kind(native.value)
+    return (entry.place, native.output) if native.output else entry.place

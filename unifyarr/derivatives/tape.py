@@ -17,20 +17,25 @@ import numpy as np
 
 from .._core.arrays.array import wrap
 from .._core.arrays.ownership import read
-from .._core.engines.handle import GeneralHandle, Handle
-from .._core.engines.tracing import capture, inside
+from .._core.engines.handle import GeneralHandle, Handle, ShortWays
+from .._core.engines.tracing import capture, inside, mode
 from .._core.modes.transforming import InsideHandle
 from .._core.values.supplying import NotSupplied
 from . import loops
-from .calls import ShortWays, taping
+from .calls import taping
+from .courses import Courses
 from .forward import push
 from .kernels import Kernels, kernels_of
 from .kinds import Like
+from .learnt import walk
 from .operations import derived, engine_of
-from .record import Entry, NotInline, Taped, at_places, check_running, entries_before, entry_of, is_floating, parents_of
+from .record import Entry, NotInline, Taped, at_places, entries_before, entry_of, is_floating, outlived, parents_of
 from .reverse import pull
 from .rule import COMPOSED, OfAll, Rule
+from .short import Short
 from .tape_backend import TapeBackend
+
+running_mode = mode.get
 
 
 class TapeHandle(InsideHandle):
@@ -48,11 +53,14 @@ class TapeHandle(InsideHandle):
         self.base, self.records, self.destroys = base, base.records, False
         self.hides_lengths = base.hides_lengths
         self.tape = None if base.records else self
+        # An engine that writes in place has no traces.
+        self.marks = not base.mutable
         self.generation = generation
         # What rules call: kernels that give new arrays, and kernels that may write what they're given to write.
         self.k, self.writers = kernels_of(base), Kernels(base, writes=True)
-        # The array that an elementwise function gives, ``NotImplemented`` to leave it to the general path.
-        self.call = ShortWays(self).call
+        self.courses = Courses()
+        # What dispatchers ask of elementwise functions.
+        self.short = ShortWays(Short(self).way)
 
     def apply(self, application: Any, kernel: Any, natives: Sequence[Any], **out: Any) -> Any:
         """Return the results of a kernel of a user's operation, or ``NotImplemented`` for what its body gives."""
@@ -87,7 +95,9 @@ class TapeHandle(InsideHandle):
 
     def trace(self) -> object | None:
         """Return the engine's trace, which arrays in it are marked with; nothing in a trace of a graph."""
-        check_running()
+        found = running_mode()
+        if found is None or found.trace is None:
+            raise outlived()
         return None if self.records else self.base.trace()
 
     def to_numpy(self, native: Taped) -> np.ndarray:
@@ -158,13 +168,13 @@ class TapeHandle(InsideHandle):
             raise NotInline
 
         def pullback(cotangents: Sequence[Any], batch: InsideHandle | None = None) -> list[Any]:
+            # A trace or another record may have begun since.
+            now = self.base if batch is not None else inside(self.base)
+            if now is self.base and batch is None:
+                return walk(self.k, self.writers, results, cotangents, leaves, arrays, once)[0]
             pairs = list(zip(results, cotangents, strict=True))
             if batch is not None:
                 return pull(kernels_of(batch), kernels_of(batch), pairs, leaves, arrays, lift=batch.enter)
-            # A trace or another record may have begun since.
-            now = inside(self.base)
-            if now is self.base:
-                return pull(self.k, self.writers, pairs, leaves, arrays, once)
             k = kernels_of(now)
             return pull(k, k, pairs, leaves, arrays, lift=self._lifted)
 
@@ -245,6 +255,9 @@ class TapeHandle(InsideHandle):
 
     def _run(self, function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[list[Entry], list[Taped], list[Taped]]:
         leaves, natives = self.leaves(arrays)
+        kinds = [kind for kind in map(self.k.kind, arrays) if kind is not None]
+        if len(kinds) == len(leaves):
+            self.courses.begin(tuple(kinds), leaves)
         results, others = function(*natives)
         return leaves, results, others
 

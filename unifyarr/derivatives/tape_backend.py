@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from .._core.engines.handle import Handle
+from .._core.engines.tracing import mode
 from ..backends import Backend
 from ..errors import LostDerivativeError
 from .kernels import Kernels, kernels_of
-from .record import Taped, check_running, entry_of, parents_of
+from .record import Taped, check_running, entry_of, outlived, parents_of
 from .rule import Rule
+
+running_mode = mode.get
 
 
 class TapeBackend(Backend[Taped]):
@@ -24,11 +27,19 @@ class TapeBackend(Backend[Taped]):
     def __init__(self, base: Handle) -> None:
         self.base = base
         shape, dtype = base.shape, base.dtype
+        k = kernels_of(base)
+        own, kind_of = k.own, k.kind
 
         def type_key(native: Taped) -> Any:
-            check_running()
+            found = running_mode()
+            if found is None or found.trace is None:
+                raise outlived()
             # Bodies may refuse to lose a derivative.
-            return shape(native.value), dtype(native.value), native.entry is None
+            value = native.value
+            if type(value) is own:
+                kind: Any = kind_of(value)
+                return kind if native.entry is not None else kind.constant
+            return shape(value), dtype(value), native.entry is None
 
         # What each call asks for, without a call on the way.
         self.type_key = type_key

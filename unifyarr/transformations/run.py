@@ -26,7 +26,6 @@ from .._core.writing.inplace import as_target, assign, check_target
 from ..batching.handle import batch_of
 from ..container.container import Container, flatten, unflatten
 from ..container.tree import as_item
-from ..derivatives.kernels import kernels_of
 from ..derivatives.record import NotInline
 from ..derivatives.tape import tape_of
 from ..errors import (
@@ -46,6 +45,7 @@ ENGINES = ("torch", "jax")
 Transformation = TypeVar("Transformation", bound=Callable[..., Any])
 
 _ARRAYS = frozenset({Array})
+running_mode = mode.get
 
 
 def recorded(transformation: Transformation, name: str | None = None, inline: bool = True) -> Transformation:
@@ -57,8 +57,7 @@ def recorded(transformation: Transformation, name: str | None = None, inline: bo
 
         @functools.wraps(transformed)
         def call(*arguments: Any, **named: Any) -> Any:
-            trace = graph_trace()
-            if trace is None:
+            if running_mode() is None or (trace := graph_trace()) is None:
                 return transformed(*arguments, **named)
             if inline and kwargs.get("backend") is None:
                 try:
@@ -139,7 +138,7 @@ class TransformedCall:
         # What the values are natives of, if not of an engine.
         self._home = run_of(self.handle.around) if keeps else None
         # The places of the leaves of each argument, and the structure of each.
-        self.of_argument, self._arguments = _arguments(self._spec)
+        self.of_argument, self._arguments = arguments_of(self._spec)
         self.leaves: list[Any] = leaves
         # The arrays for which the transformation passes natives.
         self.places: list[int] = []
@@ -186,14 +185,22 @@ class TransformedCall:
                     values[place] = array = marked(native, handle, mark)
                     inside.append((place, array, native))
             args, kwargs = (values, {}) if self._is_flat else unflatten(self._spec, values)
-            result, aux = self._parts(self._function(*args, **kwargs))
-            results, others = self._read_result(result, scope), self._read_aux(aux, scope)
-            written = {place: array._native for place, array, before in inside if array._native is not before}
-            captured: list[tuple[Array, Any]] = []
-            if scope.captured:
-                captured = scope.written()
-                self._met = [each.array for each in scope.captured]
-        if self._batch and (captured or not written.keys() <= given.keys()):
+            return self.ended(self._function(*args, **kwargs), scope, inside)
+
+    def ended(self, found: Any, scope: Scope, inside: Sequence[tuple[int, Array, Any]]) -> tuple[list[Any], list[Any]]:
+        """Return the same of what the function has returned, while the transformation runs.
+
+        ``inside`` has the arrays that it was passed, with their places and what they held.
+        """
+        result, aux = self._parts(found)
+        results, others = self._read_result(result, scope), self._read_aux(aux, scope)
+        given = {*self.places}
+        written = {place: array._native for place, array, before in inside if array._native is not before}
+        captured: list[tuple[Array, Any]] = []
+        if scope.captured:
+            captured = scope.written()
+            self._met = [each.array for each in scope.captured]
+        if self._batch and (captured or not written.keys() <= given):
             raise TracedMutationError(
                 f"{'an array from outside' if captured else 'an argument that has no mapped axis'} is written inside "
                 "vmap(), where each element of the batch has a value for it: map it, with in_axes, or return the values"
@@ -243,11 +250,9 @@ class TransformedCall:
         return [*[x for x in self.leaves if isinstance(x, Array)], *self._met]
 
     def one(self, result: Any) -> Any:
-        """Return the cotangent of a 0-d result by which the gradient is taken."""
+        """Return the cotangent of a 0-d result by which the gradient is taken: ``None`` to a record."""
         around = self.handle.around
-        if around is self.handle:
-            return from_values(np.ones(()), wrap(result, around))
-        return kernels_of(around).number(1.0, result)
+        return from_values(np.ones(()), wrap(result, around)) if around is self.handle else None
 
     # -- after the transformation -------------------------------------------------------------------------------------
 
@@ -264,15 +269,7 @@ class TransformedCall:
 
     def outside(self, natives: Sequence[Any], *others: Array) -> list[Array]:
         """Return natives of the engine as new arrays of the caller's backend, which share no memory with anything."""
-        given, handle = self.given, self.handle
-        arrays = [wrap(_native_outside(native, given, handle), given) for native in natives]
-        if given.mutable:
-            # The engine may return its arguments, or several results in the same memory.
-            known = [*self._known(), *others]
-            for _, second in list(overlapping([*known, *arrays])):
-                if second >= len(known):
-                    arrays[second - len(known)] = arrays[second - len(known)].copy()
-        return arrays
+        return arrays_outside(natives, self.given, self.handle, [*self._known(), *others])
 
     def pulled(
         self, pullback: Callable[[Sequence[Any]], Sequence[Any]], cotangents: Sequence[Array], name: str = "pullback"
@@ -324,7 +321,7 @@ def _is_engine(backend: Handle) -> bool:
 
 # Structures of arguments come from functions that are called again and again.
 @functools.lru_cache(maxsize=256)
-def _arguments(spec: Any) -> tuple[list[range], list[Any]]:
+def arguments_of(spec: Any) -> tuple[list[range], list[Any]]:
     """Return of arguments and named ones the places of the leaves, and the structures: ``None`` for a leaf."""
     arguments = spec.child(0).children()
     ends = [0, *accumulate([each.num_leaves for each in arguments])]
@@ -351,6 +348,17 @@ def write(targets: Sequence[Array], natives: Sequence[Any], arrays: Sequence[Arr
 def _entered(x: Any, scope: Scope) -> Array:
     array: Array = x if isinstance(x, Array) else functions.asarray(x)
     return scope.capture(array)
+
+
+def arrays_outside(natives: Sequence[Any], given: Handle, handle: Handle, known: Sequence[Array]) -> list[Array]:
+    """Return natives of an engine as new arrays of a backend, which share no memory with those known nor each other."""
+    arrays = [wrap(_native_outside(native, given, handle), given) for native in natives]
+    if given.mutable:
+        # The engine may return its arguments, or several results in the same memory.
+        for _, second in list(overlapping([*known, *arrays])):
+            if second >= len(known):
+                arrays[second - len(known)] = arrays[second - len(known)].copy()
+    return arrays
 
 
 def _native_outside(native: Any, given: Handle, handle: Handle) -> Any:

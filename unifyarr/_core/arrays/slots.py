@@ -26,13 +26,13 @@ class Slots:
     ============ ======================================== ==================================== =======================
     ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array elements sources
                  until a write ends (``ownership.Held``); when it's ``settled``                inplace ownership
-                 computed, of a recipe                                                         programs calls
+                 computed, of a recipe                                                         programs short
     ``_backend`` the backend that computes with           never changed; of a view, that of    array elements sources
                  ``_native``                              its base                             recipes programs
-                                                                                               calls
+                                                                                               short
     ``_base``    of a view, the owner of the memory; else no view                              array elements sources
                  ``None``                                                                      recipes programs
-                                                                                               calls
+                                                                                               short
     ``_element`` of an ``Element``, the number that       ``_native`` isn't set while there's  elements
                  stands for ``_native`` until that is     a number; ``None`` when it is
                  read
@@ -40,7 +40,7 @@ class Slots:
                  ``_native``                              after ``_native``, read before it    recipes
     ``_born``    the engine's trace that it was made in   set inside a trace alone             array capturing
                                                                                                transformed programs
-                                                                                               calls
+                                                                                               short
     ``_owned``   whether nothing else has ``_native``     true after a write of our own, until ownership program
                                                           it's handed out or a trace reads it
     ``_run``     the writes collected in a variable of    its holder has the values of         ownership

@@ -71,7 +71,7 @@ _FAST_OR_TAPED = """
 if {mark}mode is None:
     {fast}
 elif {mark}mode.tape is not None{condition}:
-    {mark}native = {mark}mode.tape.call({mark}mode.trace, {name!r}, {operands})
+    {mark}native = {mark}mode.tape.short[{name!r}]({mark}mode.trace, {operands})
     if {mark}native is not NotImplemented:
         return {mark}native
 """
@@ -166,7 +166,7 @@ def _source(declaration: Declaration, bound: bool) -> str:
     others = [settling(declaration, mark), direct(declaration, names, mark), mapped(declaration, names, mark)]
     otherwise_fast = "\n".join(each for each in others if each)
     parts = []
-    if declaration.ufunc is not None and fast:
+    if (declaration.ufunc is not None or takes_two) and fast:
         condition = " and out is None" if "out" in names else ""
         operands = ", ".join(each for each in names if each != "out")
         parts.append(fill(_FAST_OR_TAPED, fast=fast, mark=mark, condition=condition, name=NAME, operands=operands))
@@ -327,7 +327,7 @@ def _compile_operator(declaration: Declaration, form: str, method: types.Functio
         fast, called = unary(NAME, "self", is_operator=True), ""
     arguments = "self, other" if others else "self"
     name = method.__name__
-    if form != "in_place" and is_elementwise:
+    if form != "in_place" and (is_elementwise or declaration.name == "matmul"):
         operands = "other, self" if form == "reflected" else arguments
         fast = fill(_FAST_OR_TAPED, fast=fast, mark="_", condition="", name=NAME, operands=operands)
     else:

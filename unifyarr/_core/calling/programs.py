@@ -36,11 +36,14 @@ class Program:
     """A function line by line, with the values that it names.
 
     The native of slot 3 is called ``n3``; the operands have the first slots. A function that is ``whole`` takes arrays,
-    called ``x0``, any other one their natives; ``None`` stands for an operand that is no array.
+    called ``x0``, any other one their natives; ``None`` stands for an operand that is no array. One without operands
+    may take arguments by other names, from which it's to ``prepare`` natives.
     """
 
-    def __init__(self, operands: Sequence[Any], backend: Handle, *, whole: bool = False) -> None:
-        self._count, self._backend, self._whole = len(operands), backend, whole
+    def __init__(
+        self, operands: Sequence[Any], backend: Handle, *, whole: bool = False, takes: Sequence[str] = ()
+    ) -> None:
+        self._count, self._backend, self._whole, self._takes = len(operands), backend, whole, takes
         # Whether it declines where a derivative may be taken: what it makes is its own to write.
         self._unwatched = False
         self._natives = [place for place, x in enumerate(operands) if x is not None]
@@ -48,6 +51,10 @@ class Program:
         self._values: dict[str, Any] = {}
         # The kernel that is all of it, but for what it declines, if one is.
         self._kernel: Callable[..., Any] | None = None
+
+    def prepare(self, lines: Iterable[str]) -> None:
+        """Begin with some lines."""
+        self._lines += lines
 
     def decline(self, condition: str, /, **values: Any) -> None:
         """Decline a call where a condition holds; one with ``{}`` is asked of the native of each operand."""
@@ -126,6 +133,7 @@ class Program:
             return self._kernel
         self._values |= values
         taken = "".join(f"{'x' if self._whole else 'n'}{place}, " for place in range(self._count))
+        taken += ", ".join(self._takes)
         lines = [f"def make({', '.join(self._values)}):", f"    def shortcut({taken}):"]
         lines += [f"        {line}" for line in (*self._lines, f"return {returned}")]
         made: Callable[..., Any] = _compiled("\n".join([*lines, "    return shortcut"]))(**self._values)

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays.array import Array
 from ..engines.dtypes import BY_NUMPY, DType
 from ..engines.handle import Handle, has_one_device
+from ..engines.kernels import bound
 from .programs import Program, Step
 
 # How many bytes a constant of a shortcut has at most.
@@ -149,12 +150,7 @@ class Recording:
             # The device may be that of an operand, which a key doesn't have.
             self.stop()
             return
-        if has_one_device(_backend_of(results)):
-            # Some are wrapped to run where their arrays are.
-            kernel = getattr(kernel, "unplaced", kernel)
-        gaps = getattr(kernel, "gaps", None)
-        if gaps is not None and operands and operands[0]._native.dtype not in gaps:
-            kernel = kernel.outside_gaps  # type: ignore[attr-defined]
+        kernel = _outside_gaps(kernel, [x._native for x in operands], _backend_of(results))
         if type(results) is tuple:
             kernel, static = _known(kernel, [x._native for x in operands], static)
             self.steps.append(Step(kernel, inputs, static, None, tuple(map(self._new, results))))
@@ -231,6 +227,24 @@ class _Tape:
 
 def _same(native: Any) -> Any:
     return native
+
+
+def prepared(
+    kernel: Callable[..., Any], natives: Sequence[Any], static: Mapping[str, Any], backend: Handle
+) -> Callable[..., Any]:
+    """Return a kernel for the dtypes and shapes of natives, with its static arguments."""
+    kernel, static = _known(_outside_gaps(kernel, natives, backend), natives, static)
+    return bound(kernel, static) if static else kernel
+
+
+def _outside_gaps(kernel: Callable[..., Any], natives: Sequence[Any], backend: Handle) -> Callable[..., Any]:
+    if has_one_device(backend):
+        # Some are wrapped to run where their arrays are.
+        kernel = getattr(kernel, "unplaced", kernel)
+    gaps = getattr(kernel, "gaps", None)
+    if gaps is not None and natives and natives[0].dtype not in gaps:
+        kernel = kernel.outside_gaps  # type: ignore[attr-defined]
+    return kernel
 
 
 def _known(

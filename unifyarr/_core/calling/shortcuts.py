@@ -231,6 +231,8 @@ def _guard(program: Program, notes: Recording, backend: Handle, *, asked: bool) 
         # own, even where it's known.
         if backend.type_key is None:
             program.decline("type({}) is not plain", plain=backend.native_type)
+        # A record or a batch of an engine that writes in place, which has no traces.
+        asked = asked and (backend.around is backend or not backend.around.mutable)
         if asked and backend.trace_cell is None:
             program.decline("trace_state() is not no_trace", trace_state=backend.trace_state, no_trace=backend.no_trace)
         elif asked:

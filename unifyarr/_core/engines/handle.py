@@ -46,6 +46,8 @@ class Handle(Members):
     hides_lengths = False
     # Itself, if it records calls for derivatives of arrays whose values are known: short ways may serve it.
     tape: Handle | None = None
+    # Then, by the name of an elementwise function, what takes the running trace and the operands.
+    short: ShortWays
 
     # Where results may take the memory of operands (``large``): which operands of an operator are temporaries.
     dying: Callable[..., int]
@@ -135,6 +137,21 @@ class Handle(Members):
 
     def __repr__(self) -> str:
         return f"<backend {self.name!r}>"
+
+
+class ShortWays(dict[str, FastPath]):
+    """Short ways of elementwise functions by their names, each made when it's first asked for.
+
+    One returns an array, or ``NotImplemented`` to leave a call to the general path.
+    """
+
+    def __init__(self, make: Callable[[str], FastPath]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> FastPath:
+        way = self[name] = self._make(name)
+        return way
 
 
 class GeneralHandle(Handle):

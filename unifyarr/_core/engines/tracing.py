@@ -131,7 +131,8 @@ def begin(trace: Running | None) -> tuple[Running | None, Callable[[], None]]:
     if trace is None:
         inner = Mode(None, True) if checks else None
     else:
-        inner = Mode(trace, checks, None, None if checks else trace.handle.tape)
+        # As the constructor does, which is a function of Python's.
+        inner = tuple.__new__(Mode, (trace, checks, None, None if checks else trace.handle.tape))
     return outer, partial(mode.reset, mode.set(inner))
 
 

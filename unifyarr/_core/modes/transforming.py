@@ -27,6 +27,8 @@ class InsideHandle(GeneralHandle):
     """An engine inside its transformations: it writes nothing in place, and every call takes the general path."""
 
     mutable = has_variables = False
+    # Whether arrays made inside are marked with a trace.
+    marks = True
 
     def __init__(self, backend: Handle) -> None:
         super().__init__(backend.engine, {**backend.kernels, **backend.pure_kernels})
@@ -143,7 +145,8 @@ class Scope(Capturing):
 
     def __enter__(self) -> None:
         self._outer, self._end = begin(self)
-        self.mark = self.handle.trace()
+        if self.handle.marks:
+            self.mark = self.handle.trace()
 
     def __exit__(self, *_: object) -> None:
         self.forget()
