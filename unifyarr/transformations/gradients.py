@@ -5,22 +5,25 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.convert import backend_of
 from .._core.engines import dtypes
-from .._core.engines.tracing import capture
+from .._core.engines.tracing import capture, mode
 from .._core.values.arguments import as_integers, shown
 from ..container.container import flatten, unflatten
 from ..derivatives.record import NotInline
 from ..errors import DtypeError, ShapeError, StructureError, UnknownShapeError
+from .plain import gradients_at_once
 from .run import TransformedCall, engine_for, graph_trace, recorded
 
 Function = Callable[..., Any]
 Argnums = int | Sequence[int]
 Check = Callable[[list["Array"]], None]
+running_mode = mode.get
 
 
 def check_floating(arrays: list[Array]) -> None:
@@ -93,14 +96,7 @@ def value_and_grad(
 
     Source: ``jax.value_and_grad``.
     """
-    both = _value_and_gradient(function, argnums, has_aux, backend)
-
-    @functools.wraps(function)
-    def transformed(*args: Any, **kwargs: Any) -> Any:
-        value, aux, gradient = both(args, kwargs)
-        return (value, aux) if has_aux else value, gradient
-
-    return transformed
+    return _gradient(function, argnums, has_aux, backend, with_value=True)
 
 
 @recorded
@@ -126,30 +122,43 @@ def grad(function: Function, argnums: Argnums = 0, has_aux: bool = False, *, bac
 
     Source: ``jax.grad``.
     """
-    both = _value_and_gradient(function, argnums, has_aux, backend, with_value=False)
+    return _gradient(function, argnums, has_aux, backend, with_value=False)
+
+
+def _known_numbers(argnums: Argnums) -> tuple[int, ...] | None:
+    """Return positions that rise, ``None`` for others: those counted from the end, and wrong ones."""
+    numbers = (argnums,) if type(argnums) is int else argnums
+    if type(numbers) is not tuple or not numbers or any(type(number) is not int for number in numbers):
+        return None
+    return numbers if all(first < second for first, second in pairwise((-1, *numbers))) else None
+
+
+def _gradient(
+    function: Function, argnums: Argnums, has_aux: bool, backend: str | None, *, with_value: bool
+) -> Function:
+    """Return a function that gives the gradient, with the value before it and what else was returned, if asked for."""
+    known = _known_numbers(argnums) if backend is None and callable(function) else None
 
     @functools.wraps(function)
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        _, aux, gradient = both(args, kwargs)
+        found = None
+        if known is not None and not kwargs and running_mode() is None:
+            found = gradients_at_once(function, args, known, has_aux, with_value, _check_value)
+        if found is not None:
+            value, aux, gradients = found
+            gradient = gradients[0] if known is not argnums else tuple(gradients)
+        else:
+            numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
+            results, others, pullback = run.handle.vjp(run, run.natives(), True)
+            natives = pullback([run.one(results[0])])
+            arrays = run.outside([*results, *natives] if with_value else natives)
+            value = arrays.pop(0) if with_value else None
+            aux, gradient = run.finish(others), by_argument(run, argnums, numbers, arrays)
+        if with_value:
+            return (value, aux) if has_aux else value, gradient
         return (gradient, aux) if has_aux else gradient
 
     return transformed
-
-
-def _value_and_gradient(
-    function: Function, argnums: Argnums, has_aux: bool, backend: str | None, *, with_value: bool = True
-) -> Function:
-    """Return a function from arguments to the value or ``None``, what else was returned, and the gradient."""
-
-    def found(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-        numbers, run = prepare(function, args, kwargs, argnums, has_aux, backend, _check_value)
-        results, others, pullback = run.handle.vjp(run, run.natives(), True)
-        gradients = pullback([run.one(results[0])])
-        arrays = run.outside([*results, *gradients] if with_value else gradients)
-        value = arrays.pop(0) if with_value else None
-        return value, run.finish(others), by_argument(run, argnums, numbers, arrays)
-
-    return found
 
 
 def vjp(function: Function, *primals: Any, has_aux: bool = False, backend: str | None = None) -> tuple[Any, ...]:
