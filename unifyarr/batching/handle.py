@@ -29,7 +29,7 @@ from .selections import BatchedSelection, dense_in, entered
 class BatchHandle(InsideHandle):
     """The backend of a batch, whose values are those of another backend with an axis more."""
 
-    hides_lengths = True
+    hides_lengths = is_within = True
 
     def __init__(self, base: Handle) -> None:
         # The tables of rules are filled when their modules are imported, at the first batch.

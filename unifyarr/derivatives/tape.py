@@ -41,6 +41,8 @@ running_mode = mode.get
 class TapeHandle(InsideHandle):
     """The backend of a record: each call of a kernel on what has a derivative becomes an entry."""
 
+    is_within = True
+
     def __init__(self, base: Handle, generation: int) -> None:
         # The tables of rules are filled when their modules are imported, at the first derivative.
         import_module(f"{__package__}.rules")

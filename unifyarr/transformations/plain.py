@@ -17,6 +17,7 @@ from .._core.engines.tracing import tracing
 from .._core.modes.capturing import Captured
 from .._core.modes.transforming import Scope
 from ..container.container import flatten, unflatten
+from ..derivatives.kinds import Like
 from ..derivatives.learnt import walk
 from ..derivatives.record import Entry, Taped
 from ..derivatives.tape import TapeHandle, tape_of
@@ -93,7 +94,7 @@ def gradients_at_once(
     with scope:
         found = function(*values) if spec is None else function(*unflatten(spec, values)[0])
         met = scope.captured and list(scope.captured)
-        if not has_aux and _is_number(found, scope, tape) and not _has_written(passed, met):
+        if not has_aux and _is_number(found, scope, kind_of) and not _has_written(passed, met):
             result, others = found._native, list[Any]()
         else:
             with tracing(None):
@@ -108,7 +109,8 @@ def gradients_at_once(
     # A copy of one number takes less time than finding out whose memory it's in.
     value = wrap(backend.copy(result.value), backend) if with_value else None
     if is_apart:
-        arrays = [wrap(x, backend) for x in gradients]
+        # As ``wrap`` does for an engine that writes in place.
+        arrays = [marked(x, backend, None) for x in gradients]
     else:
         known = [*(x for x in leaves if type(x) is Array), *(each.array for each in met)]
         arrays = arrays_outside(gradients, backend, backend, known)
@@ -124,11 +126,12 @@ def _tape_over(backend: Handle) -> TapeHandle | None:
     return found
 
 
-def _is_number(found: Any, scope: Scope, tape: TapeHandle) -> bool:
+def _is_number(found: Any, scope: Scope, kind_of: Callable[[Any], Like | None]) -> bool:
     """Return whether a function returned a real 0-d array that was made inside."""
-    if type(found) is not Array or not scope.is_inside(found):
+    # As ``Scope.is_inside`` finds of such a record.
+    if type(found) is not Array or found._backend is not scope.handle or getattr(found, "_born", None) is not None:
         return False
-    kind = tape.k.kind(found._native.value)
+    kind = kind_of(found._native.value)
     return kind is not None and kind.shape == () and kind.rank == 2
 
 

@@ -27,8 +27,8 @@ class InsideHandle(GeneralHandle):
     """An engine inside its transformations: it writes nothing in place, and every call takes the general path."""
 
     mutable = has_variables = False
-    # Whether arrays made inside are marked with a trace.
-    marks = True
+    # Whether arrays made inside are marked with a trace, and whether natives are those of a record or a batch.
+    marks, is_within = True, False
 
     def __init__(self, backend: Handle) -> None:
         super().__init__(backend.engine, {**backend.kernels, **backend.pure_kernels})
@@ -99,7 +99,7 @@ class Scope(Capturing):
         # What arrays made inside are marked with.
         self.mark: object = None
         # A record or a batch, whose natives aren't the engine's.
-        self._is_within = handle.around is not handle
+        self._is_within = handle.is_within
         self._end: Callable[[], None]
 
     def is_inside(self, x: Array) -> bool:
@@ -149,7 +149,8 @@ class Scope(Capturing):
             self.mark = self.handle.trace()
 
     def __exit__(self, *_: object) -> None:
-        self.forget()
+        if self._stand_ins or self._natives:
+            self.forget()
         self._end()
 
     def written(self) -> list[tuple[Array, Any]]:
