@@ -14,7 +14,6 @@ from .._core.arrays.array import Array, marked, wrap
 from .._core.engines.dtypes import SCALARS
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import tracing
-from .._core.modes.capturing import Captured
 from .._core.modes.transforming import Scope
 from ..container.container import flatten, unflatten
 from ..derivatives.kinds import Like
@@ -94,7 +93,7 @@ def gradients_at_once(
     with scope:
         found = function(*values) if spec is None else function(*unflatten(spec, values)[0])
         met = scope.captured and list(scope.captured)
-        if not has_aux and _is_number(found, scope, kind_of) and not _has_written(passed, met):
+        if not has_aux and _is_number(found, scope, kind_of, passed):
             result, others = found._native, list[Any]()
         else:
             with tracing(None):
@@ -126,21 +125,18 @@ def _tape_over(backend: Handle) -> TapeHandle | None:
     return found
 
 
-def _is_number(found: Any, scope: Scope, kind_of: Callable[[Any], Like | None]) -> bool:
-    """Return whether a function returned a real 0-d array that was made inside."""
+def _is_number(found: Any, scope: Scope, kind_of: Callable[[Any], Like | None], passed: Sequence[Passed]) -> bool:
+    """Return whether a function returned a real 0-d array that was made inside, and has written to nothing."""
+    for _, array, taped in passed:
+        if array._native is not taped:
+            return False
+    if scope.captured and any(each.stand_in._native is not each.before for each in scope.captured):
+        return False
     # As ``Scope.is_inside`` finds of such a record.
     if type(found) is not Array or found._backend is not scope.handle or getattr(found, "_born", None) is not None:
         return False
     kind = kind_of(found._native.value)
     return kind is not None and kind.shape == () and kind.rank == 2
-
-
-def _has_written(passed: Sequence[Passed], captured: Sequence[Captured]) -> bool:
-    """Return whether a function has written to its arguments, or to arrays from outside."""
-    for _, array, taped in passed:
-        if array._native is not taped:
-            return True
-    return bool(captured) and any(each.stand_in._native is not each.before for each in captured)
 
 
 def _like(structure: Any, arrays: Iterator[Array]) -> Any:

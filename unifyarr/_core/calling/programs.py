@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -172,7 +172,8 @@ def _names(slots: Iterable[int]) -> str:
     return "".join(f"n{slot}, " for slot in slots)
 
 
-@cache
+# Shortcuts of calls are alike, and walks backwards are many.
+@lru_cache(maxsize=4096)
 def _compiled(source: str) -> Callable[..., Any]:
     local: dict[str, Any] = {}
     exec(compile(source, "<unifyarr shortcut>", "exec"), {}, local)
