@@ -2,11 +2,12 @@
 
 #if HAS_POOL
 
-/* So many runs are measured in threads, and as many alone; and again after so many that went in the better way. */
+/* So many runs are measured alone, and then in threads, and all again after so many. Threads that don't pay at once are
+   tried for some nanoseconds, in which the system may give them another processor, and then not for some more. */
 #define TRIES 6
 #define SETTLED 1000
-/* Tries for which no other thread came in time don't count, but for those after so many. */
-#define MOST_LATE 1000
+#define PATIENCE 10000000
+#define PAUSE 1000000000
 /* Nanoseconds: runs as short as this stay in one thread; those that take longer than a thread needs to wake are worth
    waking it; those that take as long as this, as estimated and when they ran in threads twice, are never tried alone. */
 #define SHORTEST 4000
@@ -33,22 +34,20 @@ static int choose_threads(Program *p, int n, Turn *turn)
         turn->begin = turn->what == ALONE ? nanoseconds() : 0;
         return 1;
     }
-    if (c->n != n || !c->left) {
-        *c = (Choice){.n = n, .left = SETTLED};
+    if (c->n != n || (c->settled && !c->left--)) {
+        *c = (Choice){.n = n};
     }
     int together, sure = p->cost >= SURE;
     if (sure && c->tries[1] >= TWICE && c->least[1] >= SURE) {
         return n;
     }
     turn->what = END;
-    if (c->tries[0] < TRIES || c->tries[1] < TRIES) {
+    if (!c->settled) {
         /* One after the other: while a run is alone the other threads may fall asleep. */
         together = c->tries[0] == TRIES || (sure && c->tries[1] < TWICE);
         *turn = (Turn){together ? IN_THREADS : ALONE, nanoseconds()};
     } else {
-        /* What saves less than a tenth isn't worth the other threads' time. */
-        together = c->least[1] < c->least[0] - c->least[0] / 10;
-        c->left--;
+        together = c->settled == IN_THREADS;
     }
     if (!together) {
         turn->what = turn->what == ALONE ? ALONE : NOTHING;
@@ -71,15 +70,31 @@ static void note_turn(Program *p, const Turn *turn, int came)
         return;
     }
     pool.ended = nanoseconds();
-    if (turn->what == IN_THREADS && came == 1 && c->late++ < MOST_LATE) {
-        /* They're awake for the next runs. */
+    if (turn->what == END) {
         return;
     }
-    if (turn->what != END) {
-        int which = turn->what == IN_THREADS;
-        npy_intp took = (npy_intp)(pool.ended - turn->begin), *least = &c->least[which];
+    int which = turn->what == IN_THREADS;
+    npy_intp took = (npy_intp)(pool.ended - turn->begin), *least = &c->least[which];
+    if (which && came == 1) {
+        /* The others are awake for the next run. */
+        c->late++;
+    } else {
         *least = c->tries[which]++ && *least < took ? *least : took;
-        c->is_short = !which && took < SHORTEST;
+    }
+    c->is_short = !which && took < SHORTEST;
+    if (!which || c->tries[0] < TRIES) {
+        return;
+    }
+    /* What saves less than a tenth isn't worth the other threads' time. */
+    int pays = c->tries[1] && c->least[1] < c->least[0] - c->least[0] / 10;
+    c->spent += took;
+    if (c->tries[1] >= TRIES && pays) {
+        c->settled = IN_THREADS;
+        c->left = SETTLED;
+    } else if (c->tries[1] + c->late >= TRIES && c->spent > PATIENCE) {
+        npy_intp pause = PAUSE / c->least[0];
+        c->settled = ALONE;
+        c->left = pause > SETTLED ? (int)pause : SETTLED;
     }
 }
 

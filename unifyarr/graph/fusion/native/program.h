@@ -57,7 +57,9 @@ typedef struct {
 typedef struct {
     int n;        /* how many threads there were */
     int is_short; /* whether threads can't pay */
-    int tries[2], late, left;
+    int tries[2], late;
+    int settled, left; /* on which way, and for how many runs more */
+    int64_t spent;     /* on tries in threads */
     npy_intp least[2];
 } Choice;
 
