@@ -7,6 +7,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.engines.registry import load
+from unifyarr.graph.fusion.machine import is_compiled
 
 from ...derivatives.cases import real
 from ...natives import skip_unless
@@ -43,6 +44,7 @@ def test_what_stays_in_c_order_does(backend: str, call: tuple[str, tuple[np.ndar
         assert handle.to_numpy(each).flags.c_contiguous
 
 
+@pytest.mark.skipif(not is_compiled(), reason="the compiled part of the package isn't there: nothing is fused")
 def test_what_embeddings_are_computed_into_is_fused() -> None:
     def embedded(table: ua.Array, text: ua.Array) -> ua.Array:
         x = ua.take(table, text[:, :-1], axis=0)
