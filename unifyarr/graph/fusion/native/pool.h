@@ -4,6 +4,8 @@
 
 /* The longest that a thread looks for work, or for the others to be done, before it sleeps: nanoseconds. */
 #define SPIN 50000
+/* So long it looks without a pause for others. Then it gives way to threads that want the processor, as of the BLAS. */
+#define EAGER 5000
 
 #if defined(_WIN32) || defined(__wasi__) || defined(__EMSCRIPTEN__)
 
@@ -130,6 +132,7 @@ static void wake_next(int number, int wanted)
 static uint64_t wait_for_run(Worker *me, int64_t until)
 {
     uint64_t state;
+    int64_t now;
     do {
         for (int i = 0; i < 50; i++) {
             state = atomic_load_explicit(&pool.state, memory_order_acquire);
@@ -138,7 +141,11 @@ static uint64_t wait_for_run(Worker *me, int64_t until)
             }
             relax();
         }
-    } while (nanoseconds() < until);
+        now = nanoseconds();
+        if (now > until - SPIN + EAGER) {
+            sched_yield();
+        }
+    } while (now < until);
     pthread_mutex_lock(&me->lock);
     for (;;) {
         atomic_store(&me->asleep, 1);
