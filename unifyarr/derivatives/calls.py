@@ -11,7 +11,7 @@ from ..errors import LostDerivativeError
 from .courses import ENDED
 from .kernels import kernels_of, on_copy
 from .kinds import WRITERS
-from .record import Entry, Taped, entry_of, follow, is_floating, new, next_number, parents_of
+from .record import Entry, Taped, entry_of, entry_on, follow, is_floating, new, parents_of
 from .rule import MISSING, RULES
 
 # What a kernel of a trace is told of its result, beside its own arguments.
@@ -119,13 +119,10 @@ def taping(base: Handle, name: str, kernel: Callable[..., Any]) -> Callable[...,
                     found.shape == course.results[0].shape if is_fixed else kind(found) is course.results[0]
                 ):
                     # As ``recorded`` does, without asking what is known.
-                    progress.course = course
-                    entry = new(Entry)
-                    entry.rule, entry.static, entry.several = rule, static, False
-                    entry.arguments = (value,) if keeps else course.operands
-                    entry.outputs = (found,) if keeps_out else course.results
-                    entry.parents, entry.number = ((parent, output),), next_number()
-                    entry.progress, entry.place = progress, course.place
+                    arguments = (value,) if keeps else course.operands
+                    outputs = (found,) if keeps_out else course.results
+                    parents = ((parent, output),)
+                    entry = entry_on(course, progress, rule, static, arguments, outputs, parents)
                     made = new(Taped)
                     made.value, made.entry, made.output, made.layout = found, entry, 0, None
                     return made

@@ -12,7 +12,7 @@ import numpy as np
 from .._core.engines import dtypes
 from .._core.engines.tracing import running
 from ..errors import TraceError
-from .courses import ENDED, Progress
+from .courses import ENDED, Course, Progress
 from .kernels import Kernels
 from .rule import Rule
 
@@ -175,6 +175,24 @@ def follow(
     if course is not ENDED and all(x is y for x, y in zip(course.results, results, strict=True)):
         progress.course = course
         entry.progress, entry.place = progress, course.place
+
+
+def entry_on(
+    course: Course,
+    progress: Progress,
+    rule: Rule | None,
+    static: Mapping[str, Any],
+    arguments: Sequence[Any],
+    outputs: Sequence[Any],
+    parents: Sequence[tuple[Entry, int] | None],
+) -> Entry:
+    """Return the entry of a call that goes on to a known course: as ``entry_of`` and ``follow``, which needn't ask."""
+    progress.course = course
+    entry = new(Entry)
+    entry.rule, entry.arguments, entry.outputs, entry.static, entry.parents = rule, arguments, outputs, static, parents
+    entry.several, entry.number = False, next_number()
+    entry.progress, entry.place = progress, course.place
+    return entry
 
 
 def _place(k: Kernels, native: Taped) -> Any:

@@ -9,7 +9,7 @@ from .._core.declaring.declare import DECLARATIONS
 from .._core.engines.handle import FastPath, declines
 from .._core.modes.transforming import Scope
 from .courses import ENDED
-from .record import NOTHING, Entry, Taped, entry_of, follow, new, next_number
+from .record import NOTHING, Entry, Taped, entry_of, entry_on, follow, new
 from .rule import CONSTANT, RULES
 
 
@@ -51,14 +51,10 @@ class Short:
             if progress is not None:
                 course = progress.course.next.get((name, (parent.place, output) if output else parent.place), ENDED)
                 if course is not ENDED and not (checks and kind(found) is not course.results[0]):
-                    progress.course = course
-                    entry = new(Entry)
-                    entry.rule, entry.static, entry.several = rule, NOTHING, False
-                    entry.arguments = (value,) if keeps else course.operands
-                    entry.outputs = (found,) if keeps_out else course.results
-                    entry.parents, entry.number = ((parent, output),), next_number()
-                    entry.progress, entry.place = progress, course.place
-                    return made(found, entry)
+                    arguments = (value,) if keeps else course.operands
+                    outputs = (found,) if keeps_out else course.results
+                    parents = ((parent, output),)
+                    return made(found, entry_on(course, progress, rule, NOTHING, arguments, outputs, parents))
             entry = entry_of(k, rule, (value,), (found,), NOTHING, ((parent, output),))
             follow(entry, k, name, (native,), (value,), (found,))
             return made(found, entry)
@@ -139,20 +135,16 @@ class Short:
             if progress is not None:
                 course = progress.course.next.get((name, place, place_beside), ENDED)
                 if course is not ENDED and not (checks and kind(found) is not course.results[0]):
-                    progress.course = course
-                    entry = new(Entry)
-                    entry.rule, entry.static, entry.several = rule, NOTHING, False
+                    like = course.operands
                     if keeps_both:
-                        entry.arguments = a, b
+                        arguments = a, b
                     elif keeps_none:
-                        entry.arguments = course.operands
+                        arguments = like
                     else:
-                        like = course.operands
-                        entry.arguments = (a, like[1]) if keeps else (like[0], b)
-                    entry.outputs = (found,) if keeps_out else course.results
-                    entry.parents, entry.number = (first, second), next_number()
-                    entry.progress, entry.place = progress, course.place
-                    return made(found, entry)
+                        arguments = (a, like[1]) if keeps else (like[0], b)
+                    outputs = (found,) if keeps_out else course.results
+                    parents = first, second
+                    return made(found, entry_on(course, progress, rule, NOTHING, arguments, outputs, parents))
             if one is None:
                 a = number(x, b)
             elif other is None:
