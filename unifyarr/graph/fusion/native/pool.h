@@ -128,8 +128,8 @@ static void wake_next(int number, int wanted)
     }
 }
 
-/* Wait for a run that a worker doesn't know of; return the state. */
-static uint64_t wait_for_run(Worker *me, int64_t until)
+/* Wait for a run that a worker, which has waited since then, doesn't know of; return the state. */
+static uint64_t wait_for_run(Worker *me, int64_t since)
 {
     uint64_t state;
     int64_t now;
@@ -142,10 +142,10 @@ static uint64_t wait_for_run(Worker *me, int64_t until)
             relax();
         }
         now = nanoseconds();
-        if (now > until - SPIN + EAGER) {
+        if (now > since + EAGER) {
             sched_yield();
         }
-    } while (now < until);
+    } while (now < since + SPIN);
     pthread_mutex_lock(&me->lock);
     for (;;) {
         atomic_store(&me->asleep, 1);
@@ -163,8 +163,8 @@ static uint64_t wait_for_run(Worker *me, int64_t until)
 static void *live(void *given)
 {
     Worker *me = given;
-    for (int64_t until = nanoseconds() + SPIN;;) {
-        uint64_t state = wait_for_run(me, until);
+    for (int64_t since = nanoseconds();;) {
+        uint64_t state = wait_for_run(me, since);
         int joined = 0;
         while (!joined && (state & OPEN) && me->number <= WANTED(state)) {
             joined = atomic_compare_exchange_weak(&pool.state, &state, state + 1);
@@ -182,7 +182,7 @@ static void *live(void *given)
             }
         }
         if (me->number <= WANTED(state)) {
-            until = nanoseconds() + SPIN;
+            since = nanoseconds();
         }
     }
     return NULL;
