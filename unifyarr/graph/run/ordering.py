@@ -29,9 +29,7 @@ ADDING = frozenset(
 )
 
 
-def mark(
-    fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], stores: int, free: Collection[int] = ()
-) -> None:
+def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], stores: int, free: Collection[int]) -> None:
     """Write down how what is added up lies in memory when the function runs by itself, where that isn't certain.
 
     ``given`` are the strides of the graph's inputs, and ``free`` the places of those that may be overwritten. The first
@@ -60,7 +58,7 @@ def mark(
                     fgraph.change_input(Client(node, index), lay_out(backend, variable, known_type(variable), strides))
 
 
-def unmark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], free: Collection[int] = ()) -> None:
+def unmark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], free: Collection[int]) -> None:
     """Remove what is certain, now that copies and what was overwritten are gone."""
     marked = [node for node in fgraph.toposort() if isinstance(node.op, LaidOut)]
     if not marked:
@@ -100,9 +98,10 @@ class _Layouts:
         kept = {variable for place, variable in enumerate(fgraph.inputs) if place not in free}
         for node in fgraph.apply_nodes:
             # A result may be computed in the window that it's computed from.
-            for view in (each for each in node.inputs if _is_overwritable(each, kept)):
-                for kind in {known_type(each) for each in node.outputs} & {known_type(view)}:
-                    self._kinds.setdefault(kind, set()).add(self.strides[view])
+            results = {known_type(each) for each in node.outputs}
+            for view in node.inputs:
+                if _is_overwritable(view, kept) and known_type(view) in results:
+                    self._kinds.setdefault(known_type(view), set()).add(self.strides[view])
 
     def is_certain(self, variable: Variable) -> bool:
         """Return whether a variable can't lie otherwise, whatever memory is used again."""
