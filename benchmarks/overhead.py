@@ -31,10 +31,8 @@ from benchmarks.calls import names, peers
 from benchmarks.calls.reports import MACHINE, Found, change, header, line, slower, summary
 from benchmarks.calls.rows import ASSIGNED, rows
 from benchmarks.calls.timing import PASSES, Timed, machine
+from benchmarks.programs import ENGINES
 from tests.engines import make_arrays_on
-
-# Beside dask's own calls, which only note what is computed later, ours aren't measured.
-ENGINES = ("numpy", "torch", "jax", "tensorflow")
 
 
 def measure(backend: str, only: list[str], wanted: tuple[str, ...]) -> Found:

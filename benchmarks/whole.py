@@ -25,10 +25,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import unifyarr as ua
 from benchmarks.calls.timing import PASSES, Timed
-from benchmarks.programs import done
-
-# dask has no programs by hand: what it computes later isn't written in place.
-ENGINES = ("numpy", "torch", "jax", "tensorflow")
+from benchmarks.programs import ENGINES, done
 
 
 def three_operations(xp: Any, x: Any, y: Any, z: Any) -> Any:
