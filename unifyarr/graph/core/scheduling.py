@@ -21,9 +21,16 @@ from .names import bytes_of
 
 def settle_order(fgraph: FunctionGraph) -> None:
     """Put the nodes of a graph in an order that its features allow and that holds little memory at a time."""
-    before, after = fgraph.toposort(), _depth_first(fgraph)
+    before, after = list(fgraph.toposort()), _depth_first(fgraph)
+    orders = [before]
+    for order in (after, _freeing(fgraph, after)):
+        # In many graphs all are the same.
+        if order not in orders:
+            orders.append(order)
+    if len(orders) == 1:
+        return
     # The first of those that hold as little as any.
-    best = min((before, after, _freeing(fgraph, after)), key=lambda nodes: peak(fgraph, nodes))
+    best = min(orders, key=lambda nodes: peak(fgraph, nodes))
     if best is not before:
         fgraph.order.arrange(best)
 
