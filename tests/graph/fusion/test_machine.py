@@ -100,6 +100,19 @@ def test_reductions_of_rows(name, dtype, shape):
         compare(region, [array, np.zeros(shape, dtype), np.zeros((*shape[:-1], 1), dtype)], machine.bind(region))
 
 
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_zeros_of_either_sign(name, dtype):
+    """Some of NumPy's loops choose between them by place: other elements are the last ones of a vector in a chunk."""
+    dtype = np.dtype(dtype)
+    steps = (Step(name, (0, 1), (dtype,) * 3), Step("negative", (2,), (dtype,) * 2))
+    window = [Operand(i, (0, 0), (Axis(0), Axis(1))) for i in range(3)]
+    region = Region((3, 40), (((3, 41), dtype),) * 3, tuple(window[:2]), (), steps, ((3, window[2]),))
+    zeros = np.zeros((3, 41), dtype)
+    compare(region, [zeros, -zeros, zeros.copy()], machine.bind(region))
+    compare(region, [-zeros, zeros, zeros.copy()], machine.bind(region))
+
+
 @pytest.mark.parametrize("n", [1, 10, 1000, 100_003])
 @pytest.mark.parametrize("in_place", [False, True])
 def test_long_arrays(n, in_place):

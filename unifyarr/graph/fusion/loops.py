@@ -22,12 +22,16 @@ WHOLE_EXPONENT = frozenset({"power", "float_power"})
 # Elementwise operations whose result is defined to the last bit. Other loops have several ways, whose results differ in
 # the last bits: one for dense memory, and others for negative strides or results in the memory of an input.
 _EXACT = (
-    "add subtract multiply divide negative positive absolute sqrt square reciprocal maximum minimum fmax fmin equal"
-    " not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not bitwise_and"
+    "add subtract multiply divide negative positive absolute sqrt square reciprocal maximum minimum equal not_equal"
+    " less less_equal greater greater_equal logical_and logical_or logical_xor logical_not bitwise_and"
     " bitwise_or bitwise_xor invert left_shift right_shift sign rint floor ceil trunc copysign conjugate copy"
     " clip where cast"
 )
 EXACT = frozenset(_EXACT.split())
+
+# Loops and kinds of dtypes whose bits depend on strides, or on where in a loop an element is: of 0.0 and -0.0 ``fmax``
+# gives the one in vectors, and the other in what is left at the end.
+_BY_PLACE = frozenset((("square", "c"), ("fmax", "f"), ("fmin", "f")))
 
 # Casts between these are defined by C, and by NumPy as in C. (From float to int what is out of range isn't.)
 _CASTS = frozenset("?bBhHiIlLqQfdFD")
@@ -105,8 +109,9 @@ def _find_loop(name: str, dtypes: tuple[np.dtype[Any], ...], reduces: bool) -> L
         if name not in REDUCTIONS or value != result or (name.startswith("logical") and value != np.dtype("?")):
             return None
         dtypes = (value, value, value)
-    if (name == "square" and dtypes[0].kind == "c") or (name == "power" and dtypes[0].kind in "iu"):
-        # The one differs for strides, too; the other raises an error for negative exponents.
+    kind = dtypes[0].kind
+    if (name, kind) in _BY_PLACE or (name == "power" and kind in "iu"):
+        # The last one raises an error for negative exponents.
         return None
     for index, types in enumerate(ufunc.types):
         codes = types.replace("->", "")
