@@ -66,11 +66,15 @@ def one_window(rng: np.random.Generator, space: tuple[int, ...], number: int) ->
     shape: list[int] = []
     start: list[int] = []
     axes: list[Axis] = [Axis(None)] * len(space)
+    # Often all of the last axes of several, which can be gone through as one.
+    several = len(space) > 2 and rng.random() < 0.5
     for axis in order:
         if rng.random() < 0.15:
             continue
         step = int(rng.choice([1, 1, 1, 1, 2, -1, -2]))
         before, after = (int(each) for each in rng.integers(0, 2, size=2))
+        if several and axis:
+            step, before, after = 1, 0, 0
         reach = max(space[axis] - 1, 0) * abs(step)
         axes[axis] = Axis(len(shape), step)
         start.append(before + (reach if step < 0 else 0))
@@ -195,6 +199,14 @@ SPACES = [
     (5, 1, 60),
     (0, 3),
     (700, 2, 3),
+    (5, 40, 16),
+    (30, 21, 12),
+    (4, 50, 3, 5),
+]
+
+LATE_SPACES = [
+    *((300,), (2000,), (40, 30), (9, 130), (64, 65), (300, 3)),
+    *((6, 7, 40), (3, 40, 5), (4, 30, 9), (3, 20, 16)),
 ]
 
 
@@ -213,7 +225,7 @@ def make(seed: int) -> tuple[Region, list[np.ndarray]]:
 def make_late(seed: int) -> tuple[Region, list[np.ndarray]]:
     """Return a region that reads several windows of the argument that it writes one of, and arrays for it."""
     rng = np.random.default_rng(seed)
-    space = [(300,), (2000,), (40, 30), (9, 130), (64, 65), (300, 3), (6, 7, 40), (3, 40, 5)][rng.integers(8)]
+    space = LATE_SPACES[rng.integers(len(LATE_SPACES))]
     order = rng.permutation(len(space)) if rng.random() < 0.3 else np.arange(len(space))
     far = int(rng.choice([1, 2, 3, 70]))
     shape, axes = [0] * len(space), [Axis(None)] * len(space)

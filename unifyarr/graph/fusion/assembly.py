@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +20,8 @@ TOUCHED = 48 << 10
 SHORTEST, LONGEST = 1024, 4096
 # The elements of a chunk where one loop does it all, and nothing that a buffer holds is read again.
 ALONE = 16384
+# Shorter rows are joined to longer ones, as in native/plan.h.
+SHORT = 32
 # The longest row that is reduced chunk by chunk: all of it is in buffers.
 LONGEST_ROW = 32768
 
@@ -192,8 +196,15 @@ class _Assembler:
         return Operation(Step(COPY, (value,), (self.dtypes[value],) * 2), -1, (value,), copied)
 
     def _still(self) -> tuple[bool, ...]:
-        reads = [bool(each.axes) and each.axes[-1].axis is None for each in self.region.reads]
+        last = self._last_axes()
+        reads = [bool(each.axes) and all(axis is None for axis, _ in each.axes[-last:]) for each in self.region.reads]
         return (*reads, *(each is not False for each in self.by_row[self.n_reads :]))
+
+    def _last_axes(self) -> int:
+        """Return how many of the last axes are gone through as one, since rows would be short."""
+        shape = self.region.shape
+        lengths = itertools.accumulate(reversed(shape), operator.mul)
+        return 1 if self.reduces else next((i for i, each in enumerate(lengths, 1) if each >= SHORT), len(shape) or 1)
 
     def _place_writes(
         self, tasks: list[Task], copies: dict[int, int], places: dict[int, Place]

@@ -11,6 +11,7 @@ from ..._core.declaring.declare import DECLARATIONS
 from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Variable
 from ..kernels.kernelop import COPY, WRITES, KernelOp
+from ..kernels.laidout import LaidOut
 from .region import Axis
 
 # Whether the axes of a value are in C order: not known; yes, but elements may repeat; or there may be gaps; or neither.
@@ -168,6 +169,8 @@ def _order_of_view(node: Apply, base: int) -> int:
 
 def _order_after(node: Apply, inputs: Sequence[int]) -> int:
     op = node.op
+    if isinstance(op, LaidOut):
+        return _order(node.outputs[0], op.strides)
     if not isinstance(op, KernelOp):
         return UNKNOWN
     if op.name in _MAKE_DENSE:

@@ -112,9 +112,6 @@ static void copy_plan(const Program *p, const Plan *plan, Plan *copy, char *memo
     for (int i = 0; i < n_places(p); i++) {
         MOVE(copy->places[i].data)
     }
-    for (int w = 0; w < p->n_windows; w++) {
-        MOVE(copy->gathered[w])
-    }
     for (int s = 0; s < p->n_slots; s++) {
         MOVE(copy->asides[s].buffer)
     }

@@ -1,7 +1,9 @@
 /* How a call goes through memory: the axes of its arrays, as few and as long as can be, and the chunks of them. */
 
-/* Rows shorter than this are gathered into longer chunks, where that is possible. */
+/* Rows shorter than this are joined to longer ones, where that is possible. */
 #define SHORT 32
+/* But not rows of so many elements, if that would take copies of most windows. */
+#define FEWEST 8
 
 typedef struct {
     char *data;          /* of the current chunk */
@@ -15,9 +17,9 @@ typedef struct {
 } Aside;
 
 typedef struct {
-    int ndim, flat;
+    int ndim, joined;      /* how many of the last axes are gone through as one, */
     npy_intp dims[NPY_MAXDIMS];
-    npy_intp length, rows; /* of the last two axes; of all elements, and one, if flat */
+    npy_intp length, rows; /* its length, and that of the axis before */
     npy_intp piece, block; /* of a row, and rows, in a chunk */
     npy_intp pieces, blocks, chunks;
     npy_intp *strides;     /* NPY_MAXDIMS for each window */
@@ -28,7 +30,7 @@ typedef struct {
     char **rings;          /* where they are */
     npy_intp *pitch;       /* the bytes from one row of such a chunk to the next */
     char **base;           /* of windows */
-    char **gathered;       /* buffers of windows that are gathered from many rows, or NULL */
+    char *uneven;          /* whether a window isn't even along the joined axes: it's copied to a dense buffer or from it */
     Place *staged;         /* what is read or computed in a dense buffer instead; its data are NULL for other windows */
     Place *places;         /* of operands */
     Place *shifted;        /* of the operands of steps that run once more */
@@ -91,11 +93,11 @@ static void merge_axes(const Program *p, Plan *plan)
     plan->ndim = last + 1;
 }
 
-/* Whether a window's elements, in the order of the iteration space, are at equal distances. */
+/* Whether a window's elements are at equal distances along the joined axes. */
 static int is_even(const Plan *plan, int window)
 {
     const npy_intp *strides = plan->strides + window * NPY_MAXDIMS;
-    for (int i = 1; i < plan->ndim; i++) {
+    for (int i = plan->ndim - plan->joined + 1; i < plan->ndim; i++) {
         if (strides[i - 1] != strides[i] * plan->dims[i]) {
             return 0;
         }
@@ -125,19 +127,54 @@ static npy_intp find_shift(const Program *p, const Plan *plan, int saved)
     return best;
 }
 
+/* The bytes from one element of a window to the next along the joined axes, and to the next row. */
+static npy_intp inner_of(const Plan *plan, int window)
+{
+    return plan->strides[window * NPY_MAXDIMS + plan->ndim - 1];
+}
+
+static npy_intp row_of(const Plan *plan, int window)
+{
+    int before = plan->ndim - plan->joined - 1;
+    return before < 0 ? 0 : plan->strides[window * NPY_MAXDIMS + before];
+}
+
+/* Go through so many of the last axes as one; return how many of a plan's windows aren't even along them. */
+static int join_axes(const Program *p, Plan *plan, int joined)
+{
+    int before = plan->ndim - joined - 1, uneven = 0;
+    plan->joined = joined;
+    plan->rows = before < 0 ? 1 : plan->dims[before];
+    plan->length = 1;
+    for (int i = before + 1; i < plan->ndim; i++) {
+        plan->length *= plan->dims[i];
+    }
+    for (int w = 0; w < p->n_windows; w++) {
+        uneven += plan->uneven[w] = !is_even(plan, w);
+    }
+    return uneven;
+}
+
+static void choose_axes(const Program *p, Plan *plan)
+{
+    int uneven = join_axes(p, plan, 1);
+    while (!p->reduces && plan->joined < plan->ndim) {
+        npy_intp block = plan->length * plan->rows;
+        if (plan->length >= SHORT && (block == p->size || block >= 8 * SHORT)) {
+            break;
+        }
+        uneven = join_axes(p, plan, plan->joined + 1);
+    }
+    /* Generated loops go through rows themselves, in less time than it takes to copy them. */
+    if (p->generated && 2 * uneven > p->n_windows && plan->dims[plan->ndim - 1] >= FEWEST) {
+        join_axes(p, plan, 1);
+    }
+}
+
 static void choose_chunks(const Program *p, Plan *plan)
 {
-    npy_intp length = plan->dims[plan->ndim - 1], rows = plan->ndim > 1 ? plan->dims[plan->ndim - 2] : 1, outer = 1;
-    for (int i = 0; i < plan->ndim - 2; i++) {
-        outer *= plan->dims[i];
-    }
-    plan->flat = !p->reduces && plan->ndim > 1 && (length < SHORT || (outer > 1 && length * rows < 8 * SHORT));
-    if (plan->flat) {
-        length = p->size;
-        rows = outer = 1;
-    }
-    plan->length = length;
-    plan->rows = rows;
+    choose_axes(p, plan);
+    npy_intp length = plan->length, rows = plan->rows, outer = p->size / (length * rows);
     plan->piece = length < p->capacity ? length : p->capacity;
     plan->block = p->capacity / plan->piece;
     if (plan->piece < length) {
@@ -161,16 +198,13 @@ static npy_intp find_distance(const Program *p, const Plan *plan, int sign)
     npy_intp most = 0;
     for (int w = 0; w < p->n_windows; w++) {
         const npy_intp *ahead = plan->ahead + w * NPY_MAXDIMS;
-        npy_intp distance = 0, elements = 0, rows = plan->ndim > 1 ? sign * ahead[plan->ndim - 2] : 0;
-        for (int i = 0; i < (plan->flat ? plan->ndim : plan->ndim - 2); i++) {
-            elements = elements * plan->dims[i] + sign * ahead[i];
+        npy_intp along[3] = {0, 0, 0}; /* the outer axes, the rows, and the joined axes */
+        for (int i = 0; i < plan->ndim; i++) {
+            int before = plan->ndim - plan->joined - 1, which = i < before ? 0 : i == before ? 1 : 2;
+            along[which] = along[which] * plan->dims[i] + sign * ahead[i];
         }
-        if (plan->flat) {
-            distance = upwards(elements, plan->piece);
-        } else {
-            distance = (elements * plan->blocks + upwards(rows, plan->block)) * plan->pieces;
-            distance += plan->pieces > 1 ? upwards(sign * ahead[plan->ndim - 1], plan->piece) : 0;
-        }
+        npy_intp distance = (along[0] * plan->blocks + upwards(along[1], plan->block)) * plan->pieces;
+        distance += plan->pieces > 1 ? upwards(along[2], plan->piece) : 0;
         most = p->windows[w].crosses && distance > most ? distance : most;
     }
     return most < plan->chunks ? most : plan->chunks;
@@ -191,7 +225,7 @@ static int n_places(const Program *p)
 
 static size_t plan_bytes(const Program *p)
 {
-    return p->n_windows * ((p->late ? 2 : 1) * NPY_MAXDIMS * sizeof(npy_intp) + 3 * sizeof(char *) + sizeof(npy_intp) + sizeof(Place)) +
+    return p->n_windows * ((p->late ? 2 : 1) * NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(npy_intp) + sizeof(Place) + 1) +
            2 * n_places(p) * sizeof(Place) + p->n_slots * sizeof(Aside);
 }
 
@@ -267,10 +301,9 @@ static int is_forward(const Program *p, const Plan *plan)
    lines of the cache, and so is the loop before it. */
 static void choose_pitch(const Program *p, Plan *plan, int w)
 {
-    const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
     npy_intp dense = plan->piece * p->windows[w].itemsize;
-    int has_rows = !plan->flat && plan->block > 1 && strides[plan->ndim - 1] == p->windows[w].itemsize;
-    plan->pitch[w] = dense + (has_rows ? (strides[plan->ndim - 2] - dense) & (LINE - 1) : 0);
+    int has_rows = !plan->uneven[w] && plan->block > 1 && inner_of(plan, w) == p->windows[w].itemsize;
+    plan->pitch[w] = dense + (has_rows ? (row_of(plan, w) - dense) & (LINE - 1) : 0);
 }
 
 /* The bytes that a chunk of a window takes which is written late. */
@@ -307,9 +340,9 @@ static char *lay_out(const Program *p, Plan *plan, char *memory)
     plan->shifted = plan->staged + p->n_windows;
     plan->asides = (Aside *)(plan->shifted + n_places(p));
     plan->base = (char **)(plan->asides + p->n_slots);
-    plan->gathered = plan->base + p->n_windows;
-    plan->rings = plan->gathered + p->n_windows;
+    plan->rings = plan->base + p->n_windows;
     plan->pitch = (npy_intp *)(plan->rings + p->n_windows);
+    plan->uneven = (char *)(plan->pitch + p->n_windows);
     return (char *)(((uintptr_t)memory + plan_bytes(p) + 63) / 64 * 64);
 }
 
@@ -343,20 +376,15 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
 
     Place *place = plan->places;
     for (int w = 0; w < p->n_windows; w++, place++) {
-        const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
-        place->data = plan->base[w];
-        place->inner = strides[plan->ndim - 1];
-        place->row = !plan->flat && plan->ndim > 1 ? strides[plan->ndim - 2] : 0;
-        plan->gathered[w] = NULL;
+        *place = (Place){plan->base[w], inner_of(plan, w), row_of(plan, w)};
         plan->staged[w] = (Place){NULL, 0, 0};
         npy_intp itemsize = p->windows[w].itemsize;
         int role = p->windows[w].role;
         if (p->windows[w].late) {
             place->inner = itemsize;
             choose_pitch(p, plan, w);
-        } else if (plan->flat && !is_even(plan, w)) {
-            place->data = plan->gathered[w] = buffers;
-            place->inner = itemsize;
+        } else if (plan->uneven[w]) {
+            *place = (Place){buffers, itemsize, 0};
             buffers += buffer_bytes(p, itemsize);
         } else if ((role == COMPUTED && place->inner != itemsize) ||
                    is_packed(p, w, place->inner) ||

@@ -1,12 +1,48 @@
 /* Running a plan, without the interpreter. */
 
-/* Copy a piece of a window, in the order of all elements, into its buffer; if it's written, back from there. */
-static void copy_piece(const Program *p, const Plan *plan, int w, char *buffer, npy_intp first, npy_intp count)
+/* Where a chunk begins in the iteration space, and how far it goes. */
+typedef struct {
+    npy_intp outer, row, from, rows, length;
+} Chunk;
+
+static Chunk chunk_at(const Plan *plan, npy_intp chunk)
+{
+    npy_intp piece = chunk % plan->pieces, rest = chunk / plan->pieces;
+    Chunk at = {rest / plan->blocks, rest % plan->blocks * plan->block, piece * plan->piece, plan->block, plan->piece};
+    at.length = plan->length - at.from < at.length ? plan->length - at.from : at.length;
+    at.rows = plan->rows - at.row < at.rows ? plan->rows - at.row : at.rows;
+    return at;
+}
+
+/* A call of the library's for each of many short rows would take longer than they do. */
+#define BLOCK 32
+
+typedef struct {
+    char bytes[BLOCK];
+} Block;
+
+/* Copy the bytes of a row to memory elsewhere. */
+static inline void copy_row(char *to, const char *from, npy_intp bytes)
+{
+    if (bytes < BLOCK || bytes > 16 * BLOCK) {
+        memcpy(to, from, (size_t)bytes);
+        return;
+    }
+    npy_intp last = bytes - BLOCK;
+    for (npy_intp i = 0; i < last; i += BLOCK) {
+        *(Block *)(to + i) = *(const Block *)(from + i);
+    }
+    *(Block *)(to + last) = *(const Block *)(from + last);
+}
+
+/* Copy a chunk of a window, in the order of all elements, into its buffer; if it's written, back from there. */
+static void copy_piece(const Program *p, const Plan *plan, int w, char *buffer, const Chunk *at)
 {
     const Window *window = &p->windows[w];
     const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
     int last = plan->ndim - 1;
-    npy_intp index[NPY_MAXDIMS], rest = first;
+    npy_intp index[NPY_MAXDIMS], rest = (at->outer * plan->rows + at->row) * plan->length + at->from;
+    npy_intp count = at->rows * at->length;
     npy_intp steps[2] = {strides[last], window->itemsize};
     char *data = plan->base[w];
     if (window->role) {
@@ -22,7 +58,11 @@ static void copy_piece(const Program *p, const Plan *plan, int w, char *buffer, 
         npy_intp run = plan->dims[last] - index[last];
         run = run < count ? run : count;
         char *ends[2] = {window->role ? buffer : data, window->role ? data : buffer};
-        copy_loop(ends, &run, steps, (void *)(intptr_t)window->itemsize);
+        if (steps[0] == steps[1]) {
+            copy_row(ends[1], ends[0], run * steps[0]);
+        } else {
+            copy_loop(ends, &run, steps, (void *)(intptr_t)window->itemsize);
+        }
         buffer += run * window->itemsize;
         count -= run;
         data -= index[last] * strides[last];
@@ -199,27 +239,13 @@ static void run_chunk(const Program *p, const Plan *plan, npy_intp rows, npy_int
     }
 }
 
-/* Where a chunk begins in the iteration space, and how far it goes. */
-typedef struct {
-    npy_intp outer, row, from, rows, length;
-} Chunk;
-
-static Chunk chunk_at(const Plan *plan, npy_intp chunk)
-{
-    npy_intp piece = chunk % plan->pieces, rest = chunk / plan->pieces;
-    Chunk at = {rest / plan->blocks, rest % plan->blocks * plan->block, piece * plan->piece, plan->block, plan->piece};
-    at.length = plan->length - at.from < at.length ? plan->length - at.from : at.length;
-    at.rows = plan->rows - at.row < at.rows ? plan->rows - at.row : at.rows;
-    return at;
-}
-
 /* The first element of a chunk in a window, whose steps between elements and rows are given. */
 static char *window_at(const Plan *plan, int w, const Chunk *at, npy_intp inner, npy_intp row)
 {
     const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
     char *data = plan->base[w] + at->from * inner + at->row * row;
     npy_intp index = at->outer;
-    for (int i = plan->flat ? -1 : plan->ndim - 3; i >= 0; i--) {
+    for (int i = plan->ndim - plan->joined - 2; i >= 0; i--) {
         data += index % plan->dims[i] * strides[i];
         index /= plan->dims[i];
     }
@@ -229,8 +255,7 @@ static char *window_at(const Plan *plan, int w, const Chunk *at, npy_intp inner,
 /* The first element of a chunk in a window that is written late. */
 static char *late_at(const Plan *plan, int w, const Chunk *at)
 {
-    const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
-    return window_at(plan, w, at, strides[plan->ndim - 1], plan->ndim > 1 ? strides[plan->ndim - 2] : 0);
+    return window_at(plan, w, at, inner_of(plan, w), row_of(plan, w));
 }
 
 /* Where a chunk is kept of such a window: at the same place of a line of the cache. */
@@ -259,15 +284,14 @@ static void write_late(const Program *p, const Plan *plan, npy_intp chunk)
         if (!p->windows[w].late) {
             continue;
         }
-        const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
         npy_intp itemsize = p->windows[w].itemsize;
         char *kept = kept_at(plan, w, chunk, &at);
-        if (plan->flat) {
-            copy_piece(p, plan, w, kept, at.from, at.length);
+        if (plan->uneven[w]) {
+            copy_piece(p, plan, w, kept, &at);
             continue;
         }
         Place from = {kept, itemsize, plan->pitch[w]};
-        Place to = {late_at(plan, w, &at), strides[plan->ndim - 1], plan->ndim > 1 ? strides[plan->ndim - 2] : 0};
+        Place to = {late_at(plan, w, &at), inner_of(plan, w), row_of(plan, w)};
         copy_staged(itemsize, &from, &to, at.rows, at.length);
     }
 }
@@ -286,9 +310,10 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
             if (p->windows[w].late) {
                 places[w].data = kept_at(plan, w, chunk, &at);
                 places[w].row = plan->pitch[w];
-            } else if (plan->gathered[w]) {
+            } else if (plan->uneven[w]) {
+                places[w].row = p->windows[w].itemsize * at.length;
                 if (p->windows[w].role == READ) {
-                    copy_piece(p, plan, w, plan->gathered[w], at.from, at.length);
+                    copy_piece(p, plan, w, places[w].data, &at);
                 }
             } else if (plan->staged[w].data) {
                 plan->staged[w].data = window_at(plan, w, &at, plan->staged[w].inner, plan->staged[w].row);
@@ -317,8 +342,11 @@ static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp en
             if (p->windows[w].role == READ) {
                 continue;
             }
-            if (plan->gathered[w]) {
-                copy_piece(p, plan, w, plan->gathered[w], at.from, at.length);
+            if (p->windows[w].late) {
+                continue;
+            }
+            if (plan->uneven[w]) {
+                copy_piece(p, plan, w, places[w].data, &at);
             } else if (plan->staged[w].data) {
                 copy_staged(p->windows[w].itemsize, &places[w], &plan->staged[w], at.rows, at.length);
             }
