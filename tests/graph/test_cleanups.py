@@ -62,6 +62,78 @@ def test_factors_of_one(backend: str, name: str) -> None:
     assert names.count("multiply") + names.count("pow") == (1 if name == "a power" and backend != "numpy" else left)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "int8", "uint64", "bool", "bfloat16"])
+@pytest.mark.parametrize("value", [0, -0.0, 1, 200.5, float("nan"), float("inf")])
+def test_a_number_for_all_elements(backend: str, value: float, dtype: str) -> None:
+    """Arrays are filled, but for a NaN, whose bits a number of Python's may not keep, and what goes backwards."""
+
+    def fill(x: ua.Array) -> ua.Array:
+        with np.errstate(all="ignore"):
+            x[...] = ua.astype(ua.asarray(value), dtype)
+        x[1:, :1] = x[:-1, 1:2]
+        return x[:, 1:] == x[:, :-1]
+
+    for view in (lambda x: x, lambda x: x.T, lambda x: x[::-1]):
+        mine, theirs = (view(ua.astype(ua.asarray(ROWS, copy=True), dtype)) for _ in range(2))
+        compiled = ua.compile(fill)
+        np.testing.assert_array_equal(as_numpy(compiled(mine)), as_numpy(fill(theirs)))
+        assert as_numpy(mine).tobytes() == as_numpy(theirs).tobytes()
+
+
+@needs("writes")
+def test_a_number_for_all_elements_takes_no_copy(backend: str) -> None:
+    def fill(x: ua.Array) -> None:
+        x[...] = 0.0
+        x[1:] = 2.0
+
+    def names(x: ua.Array) -> list[str]:
+        return [each.op.name for each in ua.compile(fill, exclude=["fuse"]).graph(x).toposort()]
+
+    x = ua.zeros((100, 100))
+    assert "laid_out" not in names(x)
+    assert "zeros" in names(x)
+    assert "laid_out" in names(x.T)
+
+
+@needs("writes")
+def test_each_write_has_zeros_of_its_own(backend: str) -> None:
+    def parts(x: ua.Array) -> tuple[ua.Array, ua.Array, ua.Array]:
+        first, second, third = ua.zeros_like(x), ua.zeros_like(x), ua.zeros_like(x)
+        first[1:] = x[1:]
+        second[:-1] = x[1:] * x[:-1]
+        return first, second, third + x
+
+    x = ua.asarray(np.linspace(0.0, 1.0, 10_000).reshape(100, 100))
+    compiled = ua.compile(parts, exclude=["fuse"])
+    for found, wanted in zip(compiled(x), parts(x), strict=True):
+        np.testing.assert_array_equal(as_numpy(found), as_numpy(wanted))
+    nodes = compiled.graph(x).toposort()
+    assert [each.op.name for each in nodes].count("zeros") == 3
+    # None works on a copy.
+    assert all(each.op.destroy_map for each in nodes if each.op.name.startswith("set_window"))
+
+
+@pytest.mark.parametrize("make", [ua.zeros_like, ua.ones_like, lambda x: ua.full_like(x, 2.5)])
+def test_what_is_filled_is_made_anew_by_each_call(backend: str, make: Callable[[ua.Array], ua.Array]) -> None:
+    """Large arrays may lie in memory that was used before, though not while anybody sees it."""
+
+    def shifted(x: ua.Array) -> tuple[ua.Array, ua.Array]:
+        y = make(x)
+        y[1:] = x[:-1]
+        return y, make(x)
+
+    values = np.linspace(0.0, 1.0, 40_000).reshape(200, 200)
+    compiled, kept, wanted = ua.compile(shifted), [], []
+    for number in range(6):
+        x = ua.asarray(values + number, copy=True)
+        found = compiled(x)
+        # Half of the results are dropped.
+        kept += found if number % 2 else ()
+        wanted += [as_numpy(each).copy() for each in shifted(x)] if number % 2 else []
+    for one, other in zip(kept, wanted, strict=True):
+        np.testing.assert_array_equal(as_numpy(one), other)
+
+
 def column(x: ua.Array, w: ua.Array) -> None:
     square = ua.reshape(x, (4, 4))
     square[:, 1] = square[0] * w

@@ -40,6 +40,7 @@ OURS = [
     "no_power",
     "no_factor",
     "no_broadcast",
+    "fill_whole",
     "write_apart",
     "read_behind_writes",
     "fold_constants",
@@ -47,6 +48,7 @@ OURS = [
     "settle_order",
     "fuse",
     "compute_in_window",
+    "write_to_own",
     "store",
     "inplace",
     "schedule",
@@ -244,7 +246,8 @@ def test_the_order_of_what_is_registered(registered: Callable[..., Rewrite]) -> 
     registered(nothing, "f", after="merge", before="a")
     order = rewrites()
     assert order[order.index("merge") + 1 :] == [
-        *("f", "settle_order", "a", "b", "fuse", "compute_in_window", "store", "inplace", "e", "c", "d", "schedule")
+        *("f", "settle_order", "a", "b", "fuse", "compute_in_window", "write_to_own", "store", "inplace"),
+        *("e", "c", "d", "schedule"),
     ]
     for name, place, says in (
         ("a", {}, "there is a rewrite 'a' already"),

@@ -155,14 +155,18 @@ def support_native_out(kernel: Kernel) -> Kernel:
     return kernel
 
 
-def bound_by(bind: Callable[..., Callable[..., Any]]) -> Callable[[Kernel], Kernel]:
+def bound_by(
+    bind: Callable[..., Callable[..., Any]], in_graph: Callable[..., Callable[..., Any]] | None = None
+) -> Callable[[Kernel], Kernel]:
     """Declare a function that returns a kernel for known static arguments: faster than passing them at each call.
 
-    What it returns takes no ``out``.
+    What it returns takes no ``out``. A graph binds the kernel by ``in_graph``, if that's given.
     """
 
     def decorate(kernel: Kernel) -> Kernel:
         kernel.bind = bind  # type: ignore[attr-defined]
+        if in_graph is not None:
+            kernel.bind_in_graph = in_graph  # type: ignore[attr-defined]
         return kernel
 
     return decorate

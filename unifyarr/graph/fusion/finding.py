@@ -13,7 +13,7 @@ from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.nodes import copy_nodes
 from ..core.rewriting import attempt
-from ..kernels.kernelop import KernelOp
+from ..kernels.kernelop import KernelOp, is_filled
 from ..kernels.windows import roots
 from .assembly import can_assemble
 from .composed import Composed
@@ -75,20 +75,15 @@ def _without_conflicts(fgraph: FunctionGraph, grouping: Grouping, members: list[
         # Other windows of the array itself may be read: what is written waits for that.
         conflicts = any(roots(each.base) & memory and (each.base is not x or each.axes != window[1]) for each in reads)
         # What reads the old value after the region's results would keep it from being overwritten.
-        later = not _is_made_anew(x) and any(
+        later = not is_filled(x) and any(
             node is None or (node not in inside and grouping.levels[node] > level)
             for root in memory
             for node in _readers(fgraph, root)
         )
-        if conflicts or later or (memory & targets and not _is_made_anew(x)):
+        if conflicts or later or (memory & targets and not is_filled(x)):
             left_out.add(member.node)
         targets |= memory
     return [member for member in members if member.node not in left_out]
-
-
-def _is_made_anew(x: Variable) -> bool:
-    """Return whether a variable is computed of nothing, as zeros are: each write can have its own."""
-    return x.owner is not None and isinstance(x.owner.op, KernelOp) and not x.owner.inputs
 
 
 def _readers(fgraph: FunctionGraph, variable: Variable) -> Iterator[Apply | None]:
@@ -173,7 +168,7 @@ class _Building:
 
     def _target(self, x: Variable) -> int:
         """Return the number of an array that a window of is written."""
-        if _is_made_anew(x) and len(self.fgraph.clients[x]) > 1:
+        if is_filled(x) and len(self.fgraph.clients[x]) > 1:
             assert x.owner is not None
             x = x.owner.copy(()).outputs[0]
         return self._argument(x)

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..._core.engines.handle import Handle
+from ..._core.values.shapes import c_strides
 from ..core.basic import Apply, Constant, Variable
 from ..core.fgraph import FunctionGraph
 from ..core.rewriting import Rule
 from .hosting import is_users
 from .kernelop import COPY, VIEWS, KernelOp, goes_backwards, is_elementwise, is_kernel, kernel_op
+from .laidout import LaidOut
 
 # A folded constant has at most this many elements. A larger one is computed at each call, so that it holds no memory.
 SMALL = 4096
@@ -148,6 +150,26 @@ def no_broadcast(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | Non
     return None if inputs == list(node.inputs) else _applied(node, inputs)
 
 
+def fill_whole(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Fill an array in place of copying a number that is broadcast, as ``x[...] = 0`` does."""
+    if not isinstance(node.op, LaidOut) or not is_kernel(node.inputs[0].owner, "broadcast_to"):
+        return None
+    type, number = node.outputs[0].type, node.inputs[0].owner.inputs[0]  # type: ignore[union-attr]
+    if not isinstance(number, Constant) or prod(_shape(number)) != 1 or type is None or None in type.shape:
+        return None
+    shape = _shape(node.outputs[0])
+    backend = node.op.backend
+    array = np.reshape(backend.to_numpy(number.data), ())
+    value = array.item()
+    # A NaN has bits that a number of Python's may not keep.
+    if value != value or node.op.strides != c_strides(shape, type.dtype.itemsize):
+        return None
+    static = {"shape": shape, "dtype": type.dtype, "device": backend.device(number.data)}
+    # Fresh memory of the system is zero.
+    made = ("full", {"fill_value": value, **static}) if any(array.tobytes()) else ("zeros", static)
+    return Apply(kernel_op(backend, *made), [], [type]).outputs
+
+
 def write_apart(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Write a window of a reshaped array apart from the memory of the array, which the value may still read."""
     if not is_kernel(node, "set_window") or _static(node).get("apart"):
@@ -164,7 +186,7 @@ def write_apart(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None
 
 RULES: tuple[Rule, ...] = (
     *(no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once),
-    *(no_power, no_factor, no_broadcast, write_apart),
+    *(no_power, no_factor, no_broadcast, fill_whole, write_apart),
 )
 
 

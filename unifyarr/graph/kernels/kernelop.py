@@ -32,6 +32,8 @@ FALLIBLE = frozenset(
         "put_places",
     }
 )
+# Kernels that make an array of nothing.
+FILLS = frozenset({"empty", "full", "ones", "zeros"})
 # Nodes that aren't kernels, though they look like them: a copy, and an array overwritten by another one.
 COPY, STORE = "copy", "store"
 
@@ -108,8 +110,9 @@ class KernelOp(Op):
         if self.static:
             # What is bound takes no ``out``.
             takes_out = _takes_out(backend, self.name)
-            bind = partial(partial, function) if takes_out else getattr(function, "bind", partial(partial, function))
-            kernel = bind(**self.static)
+            binds = () if takes_out else ("bind_in_graph", "bind")
+            bind = next((getattr(function, each) for each in binds if hasattr(function, each)), None)
+            kernel = partial(function, **self.static) if bind is None else bind(**self.static)
         if self.name in WRITES:
             return kernel if target is not None or not backend.mutable else partial(_on_a_copy, backend.copy, kernel)
         if self.name in COMBINES and target is not None:
@@ -222,6 +225,11 @@ def is_writable(variable: Variable) -> bool:
 def is_kernel(node: Apply | None, *names: str) -> bool:
     """Return whether a node is one of the named kernels, and not a user's operation with such a name."""
     return node is not None and isinstance(node.op, KernelOp) and node.op.name in names
+
+
+def is_filled(variable: Variable) -> bool:
+    """Return whether a variable is made of nothing, as zeros are: what writes to it may have one of its own."""
+    return is_kernel(variable.owner, *FILLS)
 
 
 def is_elementwise(node: Apply) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..core.basic import Apply, Op, Variable
 from ..core.fgraph import FunctionGraph
-from .kernelop import KernelOp, is_writable
+from .kernelop import KernelOp, is_filled, is_kernel, is_writable
 
 # The chain of views that selects a window: kernels of a mutable engine, each with its static arguments.
 Views = tuple[KernelOp, ...]
@@ -89,6 +89,18 @@ def compute_in_window(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] 
     if any(roots(other) & roots(x) and not is_seen(other, x, tuple(views)) for other in inner.inputs):
         return None
     return Apply(WindowOp(inner.op, tuple(views)), [x, *inner.inputs], [node.outputs[0].type]).outputs
+
+
+def write_to_own(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Make another array to write to, where it's made of nothing and needed by others: a copy would take longer."""
+    if not isinstance(node.op, WindowOp) and not is_kernel(node, "set_window"):
+        return None
+    x, *others = node.inputs
+    if not is_filled(x) or len(fgraph.clients[x]) < 2:
+        return None
+    assert x.owner is not None
+    own = x.owner.copy(()).outputs[0]
+    return Apply(node.op, [own, *others], [each.type for each in node.outputs]).outputs
 
 
 def is_seen(variable: Variable, x: Variable, views: Views) -> bool:

@@ -27,7 +27,7 @@ from ..kernels.cleanups import RULES, folded, is_on_mutable, read_behind_writes
 from ..kernels.executors import shared
 from ..kernels.into import computed_into
 from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, may_fail, stored
-from ..kernels.windows import compute_in_window
+from ..kernels.windows import compute_in_window, write_to_own
 from ..tracing.traced import known_type
 from .ordering import mark, unmark
 from .registry import REGISTERED, Own, Rewrite
@@ -170,6 +170,7 @@ REGISTERED.extend(
         Own(_settle_order_of_sums, name="settle_order", required=True),
         Own(_fuse, name="fuse"),
         Own(NodeRewriter(compute_in_window)),
+        Own(NodeRewriter(write_to_own)),
         Own(_store, name="store", always=True),
         Own(_work_in_place, name="inplace"),
         Own(_schedule, name="schedule"),
