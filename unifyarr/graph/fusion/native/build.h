@@ -41,6 +41,20 @@ static int read_arguments(Program *p, PyObject *arguments)
     return 0;
 }
 
+/* Whether a window has one element along the last axes that are joined where rows are short, as in assembly.py. */
+static int is_still(const Program *p, const Window *window)
+{
+    npy_intp length = 1;
+    int i = p->ndim;
+    do {
+        if (--i < 0 || window->axis[i] >= 0) {
+            return 0;
+        }
+        length *= p->shape[i];
+    } while (i && !p->reduces && length < SHORT);
+    return 1;
+}
+
 /* Read (argument, role, start, axes, steps, forward, late, ahead), and check that the window is in the argument. */
 static int read_window(Program *p, Window *window, PyObject *given)
 {
@@ -82,6 +96,7 @@ static int read_window(Program *p, Window *window, PyObject *given)
             *(reach < 0 ? &low[axis] : &high[axis]) += reach;
         }
     }
+    window->still = is_still(p, window);
     for (int i = 0; i < ndim; i++) {
         if (low[i] < 0 || high[i] >= shape[i]) {
             return wrong("a window lies inside of its argument");

@@ -17,6 +17,12 @@ typedef struct {
                 A x = xs[i];                                                                                           \
                 ys[i] = VALUE;                                                                                         \
             }                                                                                                          \
+        } else if (!sa && sb == sizeof(B)) {                                                                           \
+            A x = *(const A *)pa;                                                                                      \
+            B y = VALUE;                                                                                               \
+            for (npy_intp i = 0; i < n; i++) {                                                                         \
+                ((B *)pb)[i] = y;                                                                                      \
+            }                                                                                                          \
         } else {                                                                                                       \
             for (npy_intp i = 0; i < n; i++, pa += sa, pb += sb) {                                                     \
                 A x = *(const A *)pa;                                                                                  \

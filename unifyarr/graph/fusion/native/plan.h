@@ -150,9 +150,22 @@ static int join_axes(const Program *p, Plan *plan, int joined)
         plan->length *= plan->dims[i];
     }
     for (int w = 0; w < p->n_windows; w++) {
-        uneven += plan->uneven[w] = !is_even(plan, w);
+        const Window *window = &p->windows[w];
+        int repeats = p->generated && window->role == READ && !window->still && !window->forward && !inner_of(plan, w);
+        uneven += plan->uneven[w] = repeats || !is_even(plan, w);
     }
     return uneven;
+}
+
+/* Whether generated loops find one element along each row where they expect it. */
+static int has_stills(const Program *p, const Plan *plan)
+{
+    for (int w = 0; w < p->n_windows; w++) {
+        if (p->generated && p->windows[w].role == READ && p->windows[w].still && plan->uneven[w]) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 static void choose_axes(const Program *p, Plan *plan)
@@ -164,6 +177,10 @@ static void choose_axes(const Program *p, Plan *plan)
             break;
         }
         uneven = join_axes(p, plan, plan->joined + 1);
+        if (!has_stills(p, plan)) {
+            uneven = join_axes(p, plan, plan->joined - 1);
+            break;
+        }
     }
     /* Generated loops go through rows themselves, in less time than it takes to copy them. */
     if (p->generated && 2 * uneven > p->n_windows && plan->dims[plan->ndim - 1] >= FEWEST) {

@@ -14,6 +14,7 @@ typedef struct {
     int forward;                 /* whether loops that differ for negative strides read it */
     int late;                    /* whether it's written late, since its argument is also read by other windows */
     int crosses;                 /* whether it reads elements of a window that is written late: */
+    int still;                   /* whether generated loops take it for one element along a row */
     npy_intp ahead[NPY_MAXDIMS]; /* each of them so many elements after it is computed */
     npy_intp itemsize;
     npy_intp start[NPY_MAXDIMS]; /* for each axis of the argument */
