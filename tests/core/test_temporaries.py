@@ -196,6 +196,20 @@ def test_temporaries_are_written_over() -> None:
 
 
 @finds
+def test_what_small_arrays_give_may_be_large() -> None:
+    with ua.use_backend("numpy"):
+        side = 1 << 8
+        row, one = ua.arange(side) + 1.0, ua.ones(1)
+        column, whole = row[:, None], ua.ones((side, side))
+        # They are found to be small.
+        _ = row + 1.0, column + 1.0, one + 1.0
+        assert _buffers(lambda: (column + row) * whole - whole) == 1
+        wide = ua.broadcast_to(one, (SIZE,))
+        assert _buffers(lambda: (wide + 1.0) * 2.0) == 1
+        assert _buffers(lambda: -(ua.repeat(one, SIZE) + 1.0)) == 1
+
+
+@finds
 def test_temporaries_are_written_over_where_a_process_stores_other_packages_numbers() -> None:
     program = f"""
 import ml_dtypes, numpy as np, unifyarr as ua

@@ -33,6 +33,9 @@ class Slots:
     ``_base``    of a view, the owner of the memory; else no view                              array elements sources
                  ``None``                                                                      recipes programs
                                                                                                short
+    ``_small``   ``True`` once it was found that no       ``None`` where ``large`` of the      array elements sources
+                 result of the array's size takes memory  backend is                           recipes programs
+                 that was used before                                                          short
     ``_element`` of an ``Element``, the number that       ``_native`` isn't set while there's  elements
                  stands for ``_native`` until that is     a number; ``None`` when it is
                  read
@@ -62,7 +65,7 @@ class Slots:
 
     __slots__ = (
         *("__weakref__", "_backend", "_base", "_born", "_element", "_from", "_key", "_native", "_owned", "_run"),
-        "_token",
+        *("_small", "_token"),
     )
 
     _native: Any
@@ -74,6 +77,7 @@ class Slots:
     _from: Any
     _key: object
     _owned: bool
+    _small: bool | None
     # An ``ownership.RunOfWrites``, or None.
     _run: Any
 

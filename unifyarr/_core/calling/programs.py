@@ -29,6 +29,7 @@ array = a{slot} = blank_array()
 array._native = n{slot}
 array._backend = backend
 array._base = {base}
+array._small = None
 """
 
 
