@@ -428,6 +428,36 @@ def test_an_error_says_at_which_leaf(backend: str) -> None:
     assert "'layers/0/b'" in caught.value.__notes__[0]
 
 
+@pytest.mark.filterwarnings("error")
+def test_calls_of_leaves_of_all_kinds_come_again(backend: str) -> None:
+    x, one = ua.asarray([1.0, 2.0, 4.0]), ua.asarray(0.5)
+    leaves = [x, one, x[1:], x[2], ua.broadcast_to(one, (2,)), ua.asarray([1, 2]), ua.asarray([1.0], dtype=ua.float32)]
+    leaves += [ua.asarray(np.arange(3.0), backend="numpy"), ua.full((1 << 16,), 2.0)]
+    c = Container([*leaves, {"inner": x}])
+    leaves.append(x)
+    for _ in range(3):
+        for function in (ua.sqrt, ua.negative, ua.tanh):
+            for found in (function(c), c.map(function)):
+                assert found._container_type is list
+                assert_leaves(found, [as_numpy(function(leaf)) for leaf in leaves])
+                assert [leaf.dtype for leaf in found.leaves()] == [function(leaf).dtype for leaf in leaves]
+        for other in (2, 0.5, c):
+            others = leaves if other is c else [other] * len(leaves)
+            assert_leaves(c * other, [as_numpy(leaf * each) for leaf, each in zip(leaves, others, strict=True)])
+        assert_leaves(Container([x, [one]]) * one, [as_numpy(x) * 0.5, 0.25])
+
+
+def test_a_leaf_that_overflows_is_computed_once() -> None:
+    with ua.use_backend("numpy"):
+        c = Container(a=ua.asarray([1.0]), b=ua.asarray([1e3]), c=ua.asarray(1e3))
+        for _ in range(3):
+            with pytest.warns(RuntimeWarning) as warned:
+                ua.exp(c)
+            assert len(warned) == 2
+            with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+                ua.exp(c)
+
+
 # -- writes: all leaves, or none --------------------------------------------------------------------------------------
 
 
@@ -452,6 +482,7 @@ def test_in_place_operators_compute_each_leaf_once(backend: str, monkeypatch: py
     c = sample()
     c += 0
     monkeypatch.setattr(Container, "_call_each", never)
+    monkeypatch.setattr(Container, "_twin", never)
     monkeypatch.setattr(concerns, "map_call", never)
     for other in (sample(), sample(), 2.0, 2):
         values = [as_numpy(x) for x in (other.leaves() if isinstance(other, Container) else [ua.asarray(other)] * 3)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from .. import functions
@@ -13,8 +13,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.nest import Nest
 from .._core.arrays.numbers import as_real
 from .._core.arrays.operators import Operators
-from .._core.declaring.declare import is_joined
-from .._core.engines.handle import JOINED
+from .._core.declaring.declare import Declaration
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import check_callable
 from ..errors import StructureError
@@ -189,10 +188,11 @@ class Container(Operators, Tree):
         Container
         └── a: array([-1., -1.])
         """
-        check_callable(function, "map() of a container")
-        if JOINED and not others and is_joined(function):
+        declaration = getattr(function, "declaration", None)
+        if type(declaration) is Declaration and declaration.is_unary and not others:
             # It takes containers itself.
             return function(self)  # type: ignore[no-any-return]
+        check_callable(function, "map() of a container")
         for other in others:
             _check_container(other, "map()")
             self._check_same(other)
@@ -480,23 +480,18 @@ class Container(Operators, Tree):
         twin: Self = twin_of(self, found)
         return twin
 
+    _twin = twin_of
+
     def _call_each(self, function: Callable[..., Any], positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
         # The containers have one structure. Items that are containers come back here.
-        if keywords:
-            function = partial(function, **keywords)
         items, found = self._items, {}
         if len(positional) == 1:
             for name, x in items.items():
-                found[name] = function(x)
-        elif len(positional) == 2 and positional[0] is self:
-            other = positional[1]
-            beside = other._items if isinstance(other, Container) else None
-            for name, x in items.items():
-                found[name] = function(x, other if beside is None else beside[name])
+                found[name] = function(x, **keywords)
         else:
             columns = [x._items if isinstance(x, Container) else dict.fromkeys(items, x) for x in positional]
             for name in items:
-                found[name] = function(*[column[name] for column in columns])
+                found[name] = function(*[column[name] for column in columns], **keywords)
         for x in found.values():
             if type(x) is not Array and type(x) is not Container:
                 return NotImplemented

@@ -15,6 +15,8 @@ class Nest:
     __slots__ = ()
     # Whether it iterates over what it holds.
     _is_sequence: bool
+    # By name: arrays and containers.
+    _items: dict[str, Any]
 
     if TYPE_CHECKING:
         # Sequences of the same length, in the order of the paths.
@@ -28,3 +30,5 @@ class Nest:
         def _gather(self, other: Any, mine: list[Any], others: list[Any]) -> None: ...
         # A container of what a function returns for each item, ``NotImplemented`` where that is no array.
         def _call_each(self, function: Any, positional: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
+        # A container of other items by the same names, unchecked.
+        def _twin(self, items: dict[str, Any]) -> Self: ...

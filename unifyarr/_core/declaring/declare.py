@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..engines.handle import JOINED, Handle
+from ..engines.handle import Handle
 from ..values.declared import functions, kernel_names
 from ..values.supplying import NotSupplied
 from .operations import Operation
@@ -52,6 +52,8 @@ class Declaration:
         self.name = body.__name__
         self.category = category
         self.ufunc = ufunc
+        # Whether it's an elementwise function of one array.
+        self.is_unary = ufunc is not None and ufunc.nin == 1
         self.view_map: ViewMap = view_map or {}
         self.kernels = kernels
         # Kernels that are called where a derivative is taken, and no others, if a backend has them.
@@ -145,14 +147,6 @@ def _declare(body: Function, category: str, **options: Any) -> Function:
     if not declaration.namespace:
         setattr(functions, declaration.name, declaration.public)
     return cast(Function, declaration.public)
-
-
-def is_joined(function: Any) -> bool:
-    """Return whether it's an elementwise function of one array, which a loaded backend computes of several at once."""
-    declaration = getattr(function, "declaration", None)
-    if type(declaration) is not Declaration or declaration.ufunc is None or declaration.ufunc.nin != 1:
-        return False
-    return f"fast_several_{declaration.name}" in JOINED
 
 
 # What the docstrings of all elementwise functions share.
