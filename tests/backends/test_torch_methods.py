@@ -224,6 +224,7 @@ def test_fast_paths_take_what_the_engine_does_as_numpy_and_decline_the_rest() ->
     assert fast["clip"](x, 1, 2.0).tolist() == [1.0, 1.0, 2.0, 2.0]
     assert fast["take"](x, torch.tensor([3, 0]), None).tolist() == [3.0, 0.0]
     assert fast["concat"]([m, m], 1).shape == (2, 4)
+    assert fast["solve"](m + torch.eye(2), m[0]).tolist() == fast["solve"](m + torch.eye(2), m)[:, 0].tolist()
     assert fast["asarray"](np.ones(2), None, None, None).dtype is torch.float64
     leaf = x.clone().requires_grad_()
     declined = {
@@ -235,6 +236,7 @@ def test_fast_paths_take_what_the_engine_does_as_numpy_and_decline_the_rest() ->
         "take": [(x, torch.tensor(1), None), (m, torch.tensor([0]), None), (m, torch.tensor([0]), True)],
         "concat": [([x[:0], m], 0), ([x, x.to(torch.float32)], 0), ([x, x], None)],
         "stack": [([x, x.to(torch.float32)], 0), ([x, x], True)],
+        "solve": [(m.to(torch.int64), m), (m[None], m), (m[None], m[0]), (x, m)],
         "cumulative_sum": [(-x, None, None, False), (m, None, None, False), (x, 0, None, False)],
         "asarray": [([[1.0]], None, None, None), (np.ones(2), None, None, True), ([1, 2**70], None, None, None)],
     }

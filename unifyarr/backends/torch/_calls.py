@@ -24,7 +24,7 @@ _MOST_NUMBERS = 64
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 _CODES = frozenset(np.dtype(name).char for name in _NAMES.split())
 _cat, _stack, _where, _from_numpy = torch.cat, torch.stack, torch.where, torch.from_numpy
-_searchsorted = torch.searchsorted
+_searchsorted, _solve = torch.searchsorted, torch.linalg.solve
 # Methods are taken sooner than functions, this one aside.
 _cumsum = torch.cumsum
 
@@ -49,7 +49,7 @@ def expand_dims(x: Tensor, axis: Any) -> Any:
 
 
 def squeeze(x: Tensor, axis: Any) -> Any:
-    return x.squeeze(axis) if type(axis) is int and x.size(axis) == 1 else NotImplemented
+    return x.squeeze(axis) if type(axis) is int and x.shape[axis] == 1 else NotImplemented
 
 
 def permute_dims(x: Tensor, axes: Any) -> Any:
@@ -148,6 +148,15 @@ def cumulative_sum(x: Tensor, axis: Any, dtype: Any, include_initial: Any) -> An
     return _cumsum(x, 0) if 0 < x.numel() <= FEW and x.tolist()[0] else NotImplemented
 
 
+# -- products ---------------------------------------------------------------------------------------------------------
+
+
+def solve(x1: Tensor, x2: Tensor) -> Any:
+    # Of one matrix the engine takes vectors and matrices as the standard does. It refuses other dtypes, and what is
+    # singular.
+    return _solve(x1, x2) if x1.dtype in WIDE and x1.dim() == 2 else NotImplemented
+
+
 # -- arrays of data -------------------------------------------------------------------------------------------------
 
 
@@ -176,6 +185,6 @@ PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
         *(reshape, expand_dims, squeeze, permute_dims, matrix_transpose, where, take, clip),
-        *(concat, stack, cumulative_sum, zeros_like, asarray, searchsorted),
+        *(concat, stack, cumulative_sum, zeros_like, asarray, searchsorted, solve),
     )
 }

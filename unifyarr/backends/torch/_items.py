@@ -39,6 +39,8 @@ _CASTS = frozenset({(torch.int64, torch.float64), (torch.int32, torch.float64), 
 _SELECTING = frozenset({torch.bool, torch.int64})
 # Up to how many numbers a list of them is made sooner than one tensor.
 _FEW = 24
+# Those of as many integers of 64 bits, which are asked for sooner.
+_FEW_BYTES = 8 * FEW
 # torch counts in 64 bits, and where a step takes it beyond them it goes wrong.
 _FARTHEST = 1 << 31
 _LEAST = -_FARTHEST
@@ -275,10 +277,10 @@ def _fill(x: Tensor, key: Tensor, value: Any) -> bool:
             return False
         x.masked_fill_(key, value)
         return True
-    if kind is not torch.int64 or key.numel() > FEW:
+    if kind is not torch.int64 or key.nbytes > _FEW_BYTES:
         return False
     # torch writes up to the first index out of bounds. Of an index that isn't 1-d this raises.
-    length = x.size(0)
+    length = x.shape[0]
     for place in key.tolist():
         if not -length <= place < length:
             return False

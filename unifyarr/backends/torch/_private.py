@@ -83,6 +83,14 @@ layer_norm: Any = getattr(torch.ops.aten, "native_layer_norm", None)
 layer_norm_backward: Any = getattr(torch.ops.aten, "native_layer_norm_backward", None)
 
 
+def _einsum(subscripts: str, operands: tuple[Tensor, ...]) -> Tensor:
+    return torch.einsum(subscripts, *operands)
+
+
+# Without the Python function around it, which takes a third of the call on small arrays.
+einsum = getattr(getattr(torch, "_VF", None), "einsum", _einsum)
+
+
 def _refuse_inference(x: Tensor) -> None:
     if x.is_inference():
         raise RuntimeError("an inference tensor is written in inference mode alone")
@@ -130,6 +138,7 @@ __all__ = [
     "MappingKey",
     "base_of",
     "disabled_torch_function",
+    "einsum",
     "flash_attention",
     "flash_attention_backward",
     "foreach_copy_",

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..kernels import declines, known_by
+from ._private import einsum as _einsum
 from ._shared import COMPLEX, DTYPES, FLOAT, WIDE
 
 _PRODUCTS = FLOAT | COMPLEX
 
 
-@known_by(lambda x1, x2, *, subscripts: partial(torch.einsum, subscripts) if x1.dtype in _PRODUCTS else None)
+def _with(subscripts: str) -> Callable[..., Tensor]:
+    return lambda x1, x2: _einsum(subscripts, (x1, x2))
+
+
+@known_by(lambda x1, x2, *, subscripts: _with(subscripts) if x1.dtype in _PRODUCTS else None)
 @declines(lambda x1, x2, **_: DTYPES[x1.dtype] not in _PRODUCTS)
 def einsum(x1: Tensor, x2: Tensor, /, *, subscripts: str) -> Any:
-    return torch.einsum(subscripts, x1, x2) if x1.dtype in _PRODUCTS else NotImplemented
+    return _einsum(subscripts, (x1, x2)) if x1.dtype in _PRODUCTS else NotImplemented
 
 
 _linear = torch.nn.functional.linear
