@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
+import struct
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -15,10 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import bound_by, worked_around
-from ._compiled import INDEX, Kernel, bindable, compiled, is_concrete, with_operands
+from ..kernels import bound_by, known_by, worked_around
+from ._compiled import INDEX, Kernel, compiled, is_concrete, with_operands
 from ._memory import number
-from ._private import ARRAYS
+from ._private import ARRAYS, NO_TRACE, trace_cell
 from .elementwise import abs as _absolute
 
 RAISES = "JAX answers NaN where NumPy raises LinAlgError"
@@ -32,42 +34,96 @@ def _check_matrices(*matrices: Any, square: bool) -> None:
             raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
 
 
-def _is_set(flag: Any) -> bool:
-    """Return whether a flag is set: not where its value isn't known."""
-    return type(flag) in ARRAYS and bool(np.asarray(flag))
+def _unread(result: Any) -> tuple[float]:
+    raise BufferError
 
 
-def _raises(message: str, *, square: bool = True) -> Kernel:
-    """Compile a kernel that returns its result and whether it failed, ``None`` if it can't, and raise where it did."""
+# What reads the first real number of an array in the memory of the host, by the dtype of the operands: sooner than a
+# view of it, or than NumPy.
+_READ = {char: struct.Struct(char.lower()).unpack_from for char in "fdFD"}
+
+_first = jax.jit(lambda x: x.reshape(-1)[0])
+
+
+def _always(*natives: Any, **arguments: Any) -> bool:
+    return True
+
+
+def _raises(
+    message: str,
+    *,
+    square: bool = True,
+    place: int | None = None,
+    shows: bool = False,
+    can_fail: Callable[..., bool] = _always,
+) -> Callable[[Kernel], Kernel]:
+    """Compile a kernel that returns its result and whether it failed, and raise where it did.
+
+    A call computes the result alone, and fills it with NaN if it failed: only then a second call tells whether it did.
+    A second result would cost as much as a third of a small call. Of several results the one of a ``place`` is filled.
+    Nothing is where the engine's own result of one matrix on the CPU ``shows`` by NaN that it failed.
+    """
 
     def decorate(function: Kernel) -> Kernel:
-        @compiled
-        @functools.wraps(function)
-        def inner(x: jax.Array, *arrays: Any, **arguments: Any) -> Any:
-            _check_matrices(x, square=square)
-            return function(x, *arrays, **arguments)
-
-        def checked(call: Kernel) -> Kernel:
+        def variant(chosen: Callable[..., Any]) -> Callable[..., Kernel]:
+            @compiled
             @functools.wraps(function)
+            def inner(x: jax.Array, *arrays: Any, **arguments: Any) -> Any:
+                _check_matrices(x, square=square)
+                return chosen(x, *function(x, *arrays, **arguments))
+
+            return getattr(inner, "bind", lambda: inner)
+
+        def marked(x: jax.Array, result: Any, failed: jax.Array) -> Any:
+            def filled(x: jax.Array) -> jax.Array:
+                return jnp.where(jnp.any(failed), np.asarray(np.nan, x.dtype), x)
+
+            def fill(x: jax.Array) -> jax.Array:
+                return lax.platform_dependent(x, cpu=lambda x: x, default=filled) if shows and is_one else filled(x)
+
+            is_one = x.ndim == 2
+            if place is None:
+                return fill(result)
+            return tuple([fill(each) if number == place else each for number, each in enumerate(result)])
+
+        marking = variant(marked)
+        whole, flag = variant(lambda x, result, failed: result), variant(lambda x, result, failed: failed)
+
+        def know(*natives: Any, **arguments: Any) -> Kernel:
+            by_engine = whole(**arguments)
+            if not can_fail(*natives, **arguments):
+                return by_engine
+            compute, has_failed = marking(**arguments), flag(**arguments)
+            chars = {native.dtype.char for native in natives}
+            read = _READ.get(chars.pop(), _unread) if len(chars) == 1 else _unread
+
             def kernel(*arrays: Any) -> Any:
-                result, failed = call(*arrays)
-                if failed is None:
-                    # It can't fail.
-                    return result
+                result = compute(*arrays)
+                shown = result if place is None else result[place]
                 try:
-                    # Python reads what is on the host in less time than NumPy, and JAX takes five times as long.
-                    is_set = memoryview(failed)[()]
-                except (BufferError, TypeError):
-                    is_set = _is_set(failed)
-                if is_set:
-                    raise np.linalg.LinAlgError(message)
-                return result
+                    (number,) = read(shown)
+                    is_good = number == number
+                except (BufferError, TypeError, struct.error):
+                    if type(shown) not in ARRAYS:
+                        # Inside a trace the engine's own rule holds.
+                        return by_engine(*arrays)
+                    # On another device one number is read. There's none in an empty array.
+                    is_good = bool(shown.size) and not np.isnan(_first(shown))
+                if is_good or not has_failed(*arrays):
+                    return result
+                raise np.linalg.LinAlgError(message)
 
             return kernel
 
-        if not hasattr(inner, "bind"):
-            return worked_around(RAISES)(checked(inner))
-        return worked_around(RAISES)(bindable(lambda **arguments: checked(inner.bind(**arguments)), function))  # type: ignore[attr-defined]
+        @worked_around(RAISES)
+        @known_by(know)
+        @functools.wraps(function)
+        def kernel(*arrays: Any, **arguments: Any) -> Any:
+            if trace_cell.value is NO_TRACE:
+                return know(*arrays, **arguments)(*arrays)
+            return whole(**arguments)(*arrays)
+
+        return kernel
 
     return decorate
 
@@ -136,7 +192,7 @@ def diagonal(x: jax.Array, /, *, offset: int) -> tuple[list[Any], dict[str, Any]
 # -- decompositions ---------------------------------------------------------------------------------------------------
 
 
-@_raises("Matrix is not positive definite")
+@_raises("Matrix is not positive definite", shows=True)
 def cholesky(x: jax.Array, /, *, upper: bool) -> tuple[jax.Array, jax.Array]:
     # The transposed factor of the transposed matrix: with the conjugate ones, zeros would change their signs.
     lower = lax.linalg.cholesky(jnp.matrix_transpose(x) if upper else x, symmetrize_input=False)
@@ -149,34 +205,34 @@ def qr(x: jax.Array, /, *, mode: str) -> tuple[jax.Array, jax.Array]:
     return tuple(jnp.linalg.qr(x, mode))
 
 
-@_raises("SVD did not converge", square=False)
+@_raises("SVD did not converge", square=False, place=1, shows=True)
 def svd(x: jax.Array, /, *, full_matrices: bool) -> Any:
     return tuple(jnp.linalg.svd(x, full_matrices)), _has_nan(x)
 
 
-@_raises("SVD did not converge", square=False)
+@_raises("SVD did not converge", square=False, shows=True)
 def svdvals(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
     return jnp.linalg.svdvals(x), _has_nan(x)
 
 
-def _not_converged(values: jax.Array) -> Any:
+def _iterates(x: jax.Array) -> bool:
     # LAPACK solves one and two equations without iterations.
-    return _has_nan(values) if values.shape[-1] > 2 else None
+    return x.shape[-1] > 2
 
 
-@_raises("Eigenvalues did not converge")
+@_raises("Eigenvalues did not converge", place=0, shows=True, can_fail=_iterates)
 def eigh(x: jax.Array, /) -> Any:
     values, vectors = jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)
-    return (values, vectors), _not_converged(values)
+    return (values, vectors), _has_nan(values)
 
 
-@_raises("Eigenvalues did not converge")
+@_raises("Eigenvalues did not converge", shows=True, can_fail=_iterates)
 def eigvalsh(x: jax.Array, /) -> Any:
     values = jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)[0]
-    return values, _not_converged(values)
+    return values, _has_nan(values)
 
 
-@_raises("Array must not contain infs or NaNs")
+@_raises("Array must not contain infs or NaNs", place=0)
 def eig(x: jax.Array, /) -> Any:
     return tuple(jnp.linalg.eig(x)), ~jnp.all(jnp.isfinite(x))
 
@@ -214,13 +270,16 @@ def solve(x1: jax.Array, x2: jax.Array, /) -> tuple[jax.Array, jax.Array]:
     return jnp.linalg.solve(x1, x2), _is_singular(x1)
 
 
-@_raises("Singular triangle: a number of its diagonal is zero")
-def solve_triangular(x1: jax.Array, x2: jax.Array, /, *, lower: bool, unit_diagonal: bool) -> tuple[jax.Array, Any]:
+def _divides(*natives: jax.Array, unit_diagonal: bool, **others: Any) -> bool:
+    return not unit_diagonal
+
+
+@_raises("Singular triangle: a number of its diagonal is zero", can_fail=_divides)
+def solve_triangular(x1: jax.Array, x2: jax.Array, /, *, lower: bool, unit_diagonal: bool) -> Any:
     batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     left, right = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (x1, x2))
     found = lax.linalg.triangular_solve(left, right, left_side=True, lower=lower, unit_diagonal=unit_diagonal)
-    singular = None if unit_diagonal else jnp.any(jnp.linalg.diagonal(lax.stop_gradient(x1)) == 0)
-    return found, singular
+    return found, jnp.any(jnp.linalg.diagonal(lax.stop_gradient(x1)) == 0)
 
 
 @compiled
@@ -251,13 +310,12 @@ def _default_rtol(x: jax.Array) -> Any:
     return max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
 
 
-@_raises("SVD did not converge", square=False)
-def _matrix_rank(x: jax.Array, rtol: jax.Array, /) -> tuple[jax.Array, jax.Array]:
-    if 0 in x.shape[-2:]:
-        return jnp.zeros(x.shape[:-2], INDEX), _has_nan(x)
+@_raises("SVD did not converge", square=False, place=0)
+def _largest_and_rank(x: jax.Array, rtol: jax.Array, /) -> Any:
     values = jnp.linalg.svdvals(x)
-    cutoff = jnp.max(values, -1, keepdims=True) * jnp.expand_dims(rtol, -1)
-    return jnp.sum(values > cutoff, -1, dtype=INDEX), _has_nan(x)
+    largest = jnp.max(values, -1, keepdims=True, initial=0)
+    cutoff = largest * jnp.expand_dims(rtol, -1)
+    return (largest, jnp.sum(values > cutoff, -1, dtype=INDEX)), _has_nan(x)
 
 
 @compiled
@@ -268,7 +326,8 @@ def _rank_of_vector(x: jax.Array, /) -> jax.Array:
 def matrix_rank(x: jax.Array, /, *, rtol: Any) -> jax.Array:
     if x.ndim < 2:
         return _rank_of_vector(x)
-    return _matrix_rank(x, np.asarray(_rtol(x, rtol)) if not isinstance(rtol, jax.Array) else rtol)
+    rtol = rtol if isinstance(rtol, jax.Array) else np.asarray(_rtol(x, rtol))
+    return _largest_and_rank(x, rtol)[1]
 
 
 @_raises("SVD did not converge", square=False)
@@ -296,13 +355,16 @@ def _rtol(x: jax.Array, rtol: Any) -> Any:
     return max(x.shape[-2:], default=0) * float(jnp.finfo(x.dtype).eps) if rtol is None else rtol
 
 
-@_raises("SVD did not converge", square=False)
-def matrix_norm(x: jax.Array, /, *, keepdims: bool, ord: Any) -> tuple[jax.Array, jax.Array | None]:
-    by_svd = ord in ("nuc", 2, -2)
+def _by_svd(*natives: jax.Array, ord: Any, **others: Any) -> bool:
+    return ord in ("nuc", 2, -2)
+
+
+@_raises("SVD did not converge", square=False, can_fail=_by_svd)
+def matrix_norm(x: jax.Array, /, *, keepdims: bool, ord: Any) -> tuple[jax.Array, jax.Array]:
     result = jnp.linalg.matrix_norm(
-        _absolute(x) if not by_svd else x, keepdims=keepdims, ord="fro" if ord is None else ord
+        x if _by_svd(ord=ord) else _absolute(x), keepdims=keepdims, ord="fro" if ord is None else ord
     )
-    return result, _has_nan(x) if by_svd else None
+    return result, _has_nan(x)
 
 
 # These have a reduction of their own; of others the order is an operand.
