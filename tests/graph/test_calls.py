@@ -336,7 +336,7 @@ def test_further_calls_run_what_the_engine_compiled(backend: str) -> None:
         compiled(array(1, 2))
     (program,) = compiled._programs.values()
     run = program.executor()
-    assert compiled._straight.__globals__["run"] is run
+    assert compiled.__call__.__globals__["run"] is run
     assert_same(compiled(array(1, 2)), np.array([3.0, 5.0]))
 
 
@@ -387,7 +387,7 @@ def test_further_calls_that_return_arguments_run_nothing(backend: str) -> None:
         first, second = compiled(x, y)
         assert first is y
         assert second is x
-    assert "run" not in compiled._straight.__globals__
+    assert "run" not in compiled.__call__.__globals__
 
 
 def test_programs_that_are_dropped_are_freed(backend: str) -> None:

@@ -173,7 +173,7 @@ def test_one_test_serves_a_call(way: str) -> None:
     compiled: Any = ua.compile(update)
     for number in range(3):
         compiled(*map(on_numpy, fresh(number)))
-    assert ("guard" in compiled._straight.__globals__) == (way == "in C")
+    assert ("guard" in compiled.__call__.__globals__) == (way == "in C")
     dropped = weakref.ref(compiled._programs.values()[-1])
     compiled.clear()
     del compiled

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec,
 from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
-from .._core.engines.tracing import mode as traced_mode
 from .._core.engines.tracing import running
 from .._core.values.pickling import found_by_name, qualified
 from ..container.container import flatten
@@ -19,7 +18,7 @@ from ..errors import TraceError
 from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
 from .core.fgraph import FunctionGraph
-from .run.calls import MISS, Call, miss
+from .run.calls import Call, general_way, generally
 from .run.options import Parameters, checked_options
 from .run.program import Program
 from .run.programs import Programs
@@ -36,14 +35,23 @@ AnyRewrite = Rewrite | NodeRewriter | Callable[[FunctionGraph], object]
 P = ParamSpec("P")
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
-running_mode = traced_mode.get
 # How many programs a function keeps, one for each cache key, unless it's told. Beyond that it drops the one that was
 # called longest ago.
 PROGRAMS = 256
 
 
-class Compiled(Generic[P, Result]):
+class _Called:
+    """An object whose calls are those of a function of its own, which Python finds in it: no other stands between."""
+
+    __slots__ = {"__call__": "Call the function. Arguments of a new shape, dtype or structure are traced first."}
+
+
+class Compiled(_Called, Generic[P, Result]):
     """A function of arrays that runs as a graph; see ``compile``."""
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result: ...
 
     def __init__(
         self,
@@ -67,16 +75,13 @@ class Compiled(Generic[P, Result]):
 
     def _begin(self) -> None:
         self._programs = Programs(self._function, self._name, self._options)
-        # The call of the program that was called last, which most calls are for again.
-        self._straight: Call = miss
+        # The call of the program that was called last, which most calls are for again, refers to the rest by it.
+        self._general = general_way(self._call, self._function)
+        self._enter(None)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
-        """Call the function. Arguments of a new shape, dtype or structure are traced first."""
-        if running_mode() is None:
-            result: Any = self._straight(args, kwargs)
-            if result is not MISS:
-                return result  # type: ignore[no-any-return]
-        return self._call(args, kwargs)  # type: ignore[no-any-return]
+    def _enter(self, call: Call | None) -> None:
+        """Make a program's call, or the general way, what calls come to."""
+        _Called.__call__.__set__(self, call or generally(self._general))  # type: ignore[attr-defined]
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if running() is not None:
@@ -89,7 +94,7 @@ class Compiled(Generic[P, Result]):
             tell_in_python(self._name, "the engine records gradients")
             return self._function(*args, **kwargs)
         program = self._programs.find(backend, leaves, spec)
-        self._straight = program.straight(self._function, leaves, spec)
+        self._enter(program.straight(self._function, leaves, spec, self._general))
         return program(leaves, lambda: self._function(*args, **kwargs))
 
     def clear(self) -> None:

@@ -1,8 +1,8 @@
 """The call of a compiled function, straight: one Python function for each program, made of what the program needs.
 
 It looks whether its arguments are of the program's cache key, by the attributes of natives that the backend names, runs
-the graph on the natives, and makes what the function returns. A call of other arguments gives ``MISS``. So does
-all that only the general way knows, such as arguments that overlap.
+the graph on the natives, and makes what the function returns. A call of other arguments takes the general way. So does
+all that only that knows, such as arguments that overlap.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import linecache
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ..._core.arrays.array import Array, blank_array
 from ..._core.arrays.ownership import read
 from ..._core.arrays.recipes import make_view
 from ..._core.engines.current import current
+from ..._core.engines.tracing import mode
 from ...container.container import unflatten
 from ..kernels.executors import Schedule
 from ..tracing.crossing import loses_gradients
@@ -25,18 +27,42 @@ from .nests import Leaf, Nests, Unknown
 from .program import Program
 from .writing import writes_straight, writing_lines
 
-# Takes what a call was passed, ``args`` and ``kwargs``, and returns the result or ``MISS``.
-Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
-MISS = object()
+# Takes what a call was passed, and returns the result.
+Call = Callable[..., Any]
+# The same, of ``args`` and ``kwargs``.
+General = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+# Stands for an argument that wasn't passed.
+MISSING = object()
 # Values of these types are compared without their cache key.
 _PLAIN = (int, bool, str, bytes, type(None))
 # A call with names for so many natives is faster than one with all of them as a tuple.
 FEW = 8
 
 
-def miss(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return ``MISS``, as the call of no program does."""
-    return MISS
+def general_way(method: Callable[[tuple[Any, ...], dict[str, Any]], Any], function: Callable[..., Any]) -> General:
+    """Return the general way of calls, a method of the object that they are calls of, to which it refers weakly."""
+    known = weakref.WeakMethod(method)
+
+    def general(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        way: Any = known()
+        # Somebody may have kept the call alone: the function computes the same.
+        return function(*args, **kwargs) if way is None else way(args, kwargs)
+
+    return general
+
+
+def generally(general: General) -> Call:
+    """Return a call that takes the general way."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return general(args, kwargs)
+
+    return call
+
+
+def passed(*args: Any) -> tuple[Any, ...]:
+    """Return those of the arguments that were passed."""
+    return tuple([each for each in args if each is not MISSING])
 
 
 class CalledProgram(Program):
@@ -45,14 +71,16 @@ class CalledProgram(Program):
     _called = False
     _straight: StraightCall | None = None
 
-    def straight(self, function: Callable[..., Any], leaves: Sequence[Any], spec: Any) -> Call:
+    def straight(
+        self, function: Callable[..., Any], leaves: Sequence[Any], spec: Any, general: General
+    ) -> Call | None:
         """Return what serves further calls; the flattened arguments are those of a call of ``function``."""
         if not self._called:
             # Many are called once.
             self._called = True
-            return miss
+            return None
         if self._straight is None:
-            self._straight = StraightCall(self, function, leaves, spec)
+            self._straight = StraightCall(self, function, leaves, spec, general)
         else:
             self._straight.learn(leaves)
         return self._straight.call
@@ -64,13 +92,18 @@ class StraightCall(Nests):
     ``leaves`` and ``spec`` are the flattened arguments of a call of ``function`` that the program is for.
     """
 
-    def __init__(self, program: Program, function: Callable[..., Any], leaves: Sequence[Any], spec: Any) -> None:
+    def __init__(
+        self, program: Program, function: Callable[..., Any], leaves: Sequence[Any], spec: Any, general: General
+    ) -> None:
         self._program, self._function = program, function
         self._kinds = [type(leaf) for leaf in leaves]
         self._reads = [reads_of(leaf) for leaf in leaves]
         self._backend = program.crossing.array_backend
         self._names: dict[str, Any] = {
-            "MISS": MISS,
+            "MISSING": MISSING,
+            "passed": passed,
+            "general": general,
+            "running_mode": mode.get,
             "Array": Array,
             "blank_array": blank_array,
             "backend": self._backend,
@@ -84,11 +117,17 @@ class StraightCall(Nests):
         # Whether their natives are passed on as they come: no line is about a single one, and they're many.
         single = self._loses_gradients or (program.destroyed and not self._with_memory)
         self._all_at_once = self._together and not single and len(self._arrays) > FEW
-        lines = [*self._unpacked(spec, len(leaves)), *self._guards(leaves)]
-        if self._learned:
-            lines.insert(0, f"global {', '.join(self._learned)}")
+        taken, opened = self._taken(spec, len(leaves))
+        self._args = "".join(f"{name}, " for name in taken)
+        lines = [f"global {', '.join(self._learned)}"] if self._learned else []
+        others = " or ".join(["more", *(f"{name} is MISSING" for name in taken[-1:])])
+        lines += [f"if {others}: return general(passed({self._args}*more), kwargs)"]
+        lines += ["if running_mode() is not None: return MISS", *opened, *self._guards(leaves)]
         lines += self._run(writes) if is_straight else self._general()
-        source = "\n    ".join(["def call(args, kwargs):", *lines]) + "\n"
+        first = [f"{name}=MISSING, " for name in taken]
+        source = f"def call({''.join([*first, '/, ']) if first else ''}*more, **kwargs):\n    " + "\n    ".join(lines)
+        # Lines that leave a call to the general way say so for short.
+        source = source.replace("return MISS\n", f"return general(({self._args}), kwargs)\n") + "\n"
         filename = f"<unifyarr call {id(self)}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         weakref.finalize(self, linecache.cache.pop, filename, None)
@@ -275,9 +314,9 @@ class StraightCall(Nests):
         yield self._of_program()
 
     def _of_program(self) -> str:
-        self._names |= {"program": self._program, "function": self._function}
+        self._names |= {"program": self._program, "function": self._function, "partial": partial}
         leaves = ", ".join(f"x{place}" for place in range(len(self._kinds)))
-        return f"return program([{leaves}], lambda: function(*args, **kwargs))"
+        return f"return program([{leaves}], partial(function, {self._args}**kwargs))"
 
     def _returned(self, targets: Sequence[str], computed: Sequence[str]) -> str:
         how, found = self._program.made, iter(computed)

@@ -28,16 +28,30 @@ class Nests:
         self._names[name] = value
         return name
 
-    def _unpacked(self, spec: Any, count: int) -> Iterator[str]:
-        """Yield lines that give the leaves of a call, so many, their names: ``x0``, ``x1`` and so on."""
+    def _taken(self, spec: Any, count: int) -> tuple[list[str], list[str]]:
+        """Return the names that a call takes its arguments by place by, and lines that open them.
+
+        The lines give the leaves, so many, their names: ``x0``, ``x1`` and so on. The call takes further arguments by
+        place as ``more``, and those by name as ``kwargs``.
+        """
         args, kwargs = unflatten(spec, [Leaf(f"x{place}") for place in range(count)])
+        names = [str(each) if type(each) is Leaf else f"args_{number}" for number, each in enumerate(args)]
         try:
-            yield from [*self._opened(args, "args", tuple), *self._opened(kwargs, "kwargs", dict)]
+            lines = [line for each, name in zip(args, names, strict=True) for line in self._inside(each, name)]
+            return names, [*lines, *self._opened(kwargs, "kwargs", dict)]
         except Unknown:
             self._names |= {"flatten": flatten, "spec_of_program": spec}
-            yield "leaves, spec = flatten((args, kwargs))"
-            yield "if spec != spec_of_program: return MISS"
-            yield f"{''.join(f'x{place}, ' for place in range(count))}= leaves"
+            names = [f"args_{number}" for number in range(len(args))]
+            return names, [
+                f"leaves, spec = flatten((({''.join(f'{name}, ' for name in names)}), kwargs))",
+                "if spec != spec_of_program: return MISS",
+                f"{''.join(f'x{place}, ' for place in range(count))}= leaves",
+            ]
+
+    def _inside(self, part: Any, name: str) -> Iterator[str]:
+        """Yield lines that open a part of a nest, unless it's a leaf."""
+        if type(part) is not Leaf:
+            yield from self._opened(part, name)
 
     def _opened(self, tree: Any, name: str, known: type | None = None) -> Iterator[str]:
         kind = type(tree)
@@ -62,8 +76,7 @@ class Nests:
         elif items:
             yield f"{', '.join(inner)}, = {name}"
         for each, part in zip(inner, items, strict=True):
-            if type(part) is not Leaf:
-                yield from self._opened(part, each)
+            yield from self._inside(part, each)
 
     def _built(self, tree: Any) -> str:
         """Return an expression for a nest whose leaves are names."""
