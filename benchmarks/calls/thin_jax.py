@@ -7,6 +7,7 @@ that is singular or not positive definite, an index that is out of bounds, a cop
 
 from __future__ import annotations
 
+import struct
 import threading
 from typing import Any
 
@@ -121,18 +122,27 @@ def _several(function: Any) -> Any:
     return thin
 
 
-def _raising(function: Any, has_failed: Any) -> Any:
-    """Return a function whose result says too whether it failed, which is looked at."""
-    kernel = jax.jit(lambda *natives: (function(*natives), has_failed(natives[0])))
+_read = struct.Struct("d").unpack_from
+
+
+def _raising(function: Any, has_failed: Any = None, place: int | None = None) -> Any:
+    """Return a function whose result of float64 is NaN if it failed, where that isn't so by itself; it's looked at."""
+
+    def marked(*natives: Any) -> Any:
+        found = function(*natives)
+        return found if has_failed is None else jnp.where(has_failed(natives[0]), jnp.nan, found)
+
+    kernel = jax.jit(marked)
 
     def thin(*arrays: Any) -> Any:
         for x in arrays:
             if type(x) is not Thin:
                 raise TypeError
-        found, failed = kernel(*[x.native for x in arrays])
-        if memoryview(failed)[()]:
+        found = kernel(*[x.native for x in arrays])
+        (number,) = _read(found if place is None else found[place])
+        if number != number:
             raise np.linalg.LinAlgError
-        return Thin(found) if type(found) is _Concrete else tuple(map(Thin, found))
+        return Thin(found) if place is None else tuple(map(Thin, found))
 
     return thin
 
@@ -141,21 +151,13 @@ def _is_singular(x: Any) -> Any:
     return jnp.any(jnp.linalg.diagonal(lax.linalg.lu(x)[0]) == 0)
 
 
-def _has_nan(x: Any) -> Any:
-    return jnp.any(jnp.isnan(x))
-
-
-def _lower(x: Any) -> Any:
-    return lax.linalg.cholesky(x, symmetrize_input=False)
-
-
 class linalg:
     vector_norm, det = _unary(jnp.linalg.norm), _unary(jnp.linalg.det)
     qr, eigh = _several(jnp.linalg.qr), _several(lambda x: jnp.linalg.eigh(x, symmetrize_input=False))
     inv = _raising(jnp.linalg.inv, _is_singular)
     solve = _raising(jnp.linalg.solve, _is_singular)
-    svd = _raising(lambda x: tuple(jnp.linalg.svd(x)), _has_nan)
-    cholesky = _raising(_lower, lambda x: _has_nan(_lower(x)))
+    svd = _raising(lambda x: tuple(jnp.linalg.svd(x)), place=1)
+    cholesky = _raising(lambda x: lax.linalg.cholesky(x, symmetrize_input=False))
 
 
 class nn:
@@ -187,14 +189,12 @@ def exp(x: Any, out: Any = None) -> Any:
 
 
 def tril(x: Any) -> Thin:
-    # The number of the diagonal is an operand, so that another one compiles nothing.
     if type(x) is Thin:
-        return Thin(_tril(_FIRST, x.native))
+        return Thin(_tril(x.native))
     raise TypeError
 
 
-_FIRST = jnp.zeros((), int)
-_tril = jax.jit(lambda k, x: jnp.where(jnp.arange(x.shape[1]) - jnp.arange(x.shape[0])[:, None] <= k, x, 0))
+_tril = jax.jit(lambda x: jnp.where(jnp.arange(x.shape[1]) <= jnp.arange(x.shape[0])[:, None], x, 0))
 
 
 def take(x: Any, indices: Any) -> Thin:
