@@ -60,13 +60,13 @@ except (ImportError, AttributeError):
 try:
     from tensorflow.python.eager.context import context as _context
 
-    # Of the running thread, without the two calls that the public function makes.
+    # Of the running thread, without the two calls that the public function makes, and without the look-up of what reads
+    # an attribute of the engine's.
     _of_thread = _context()._thread_local_data
-    is_eager: Callable[[], bool] = partial(getattr, _of_thread, "is_eager")
+    is_eager: Callable[[], bool] = partial(type(_of_thread).is_eager.fget, _of_thread)
     is_eager()
-except (ImportError, AttributeError):
+except (ImportError, AttributeError, TypeError):
     is_eager = tf.executing_eagerly
-    _of_thread = None
 
 
 class _TraceCell:
@@ -74,7 +74,7 @@ class _TraceCell:
 
     @property
     def value(self) -> bool:
-        return is_eager() if _of_thread is None else _of_thread.is_eager
+        return is_eager()
 
 
 trace_cell = _TraceCell()

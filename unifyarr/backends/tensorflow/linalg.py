@@ -236,10 +236,15 @@ def eigvals(x: Any, /) -> Any:
     return raw.Eig(input=x, compute_v=False, Tout=_COMPLEX_OF.get(x.dtype, x.dtype))[0]
 
 
-_eigh = Applied(direct("SelfAdjointEigV2"), "compute_v", True)
+_eigen = direct("SelfAdjointEigV2")
+_eigh = Applied(_eigen, "compute_v", True)
 
 
-@answered_by(lambda x: _eigh if x.dtype in FULL else None)
+def _eigh_of_real(x: Any) -> Any:
+    return _eigen(x, "compute_v", True)
+
+
+@answered_by(lambda x: _eigh_of_real if x.dtype in FULL else None)
 @known_by(lambda x: None if x.dtype in COMPLEX else _eigh)
 @_checked
 def eigh(x: Any, /) -> tuple[Any, Any]:
@@ -252,10 +257,15 @@ def eigvalsh(x: Any, /) -> Any:
     return _real(raw.SelfAdjointEigV2(input=x, compute_v=False)[0])
 
 
-_qr_whole, _qr_part = (Applied(direct("Qr"), "full_matrices", each) for each in (True, False))
+_factors = direct("Qr")
+_qr_whole, _qr_part = (Applied(_factors, "full_matrices", each) for each in (True, False))
 
 
-@answered_by(lambda x: _qr_part if x.dtype in FULL else None)
+def _qr_of_real(x: Any) -> Any:
+    return _factors(x, "full_matrices", False)
+
+
+@answered_by(lambda x: _qr_of_real if x.dtype in FULL else None)
 @known_by(lambda x, *, mode: _qr_whole if mode == "complete" else _qr_part)
 @_checked
 def qr(x: Any, /, *, mode: str) -> tuple[Any, Any]:
