@@ -98,9 +98,12 @@ def _roll_known(x: jax.Array, /, *, shift: tuple[int, ...], axis: tuple[int, ...
 def _roll(*arrays: jax.Array, axis: tuple[int, ...]) -> jax.Array:
     *starts, x = arrays
     for start, each in zip(starts, axis, strict=True):
-        x = lax.dynamic_slice_in_dim(
-            lax.concatenate([x, x], each), start, x.shape[each], each, allow_negative_indices=False
-        )
+        # Of two copies along the first axis XLA takes the part without making them, of one roll alone.
+        front = 0 if len(axis) == 1 else each
+        once = jnp.moveaxis(x, each, front)
+        twice = lax.concatenate([once, once], front)
+        part = lax.dynamic_slice_in_dim(twice, start, x.shape[each], front, allow_negative_indices=False)
+        x = jnp.moveaxis(part, front, each)
     return x
 
 
