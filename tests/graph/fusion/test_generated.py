@@ -234,6 +234,28 @@ def test_what_is_not_chosen_warns(n):
         compare(region, [x, y, np.zeros(n)], function)
 
 
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda root: root < root,
+        lambda root: ua.logical_xor(root < 1, root < 1),
+        lambda root: ua.where(root < 1, 1.0, 1.0),
+        lambda root: (root < 1).astype(ua.int64) - (root < 1).astype(ua.int64),
+    ],
+)
+def test_what_is_compared_with_itself_warns(same):
+    """A compiler knows what comes out, and needs no value for it."""
+    with ua.use_backend("numpy"):
+        x = ua.asarray(np.linspace(-1, 1, 300))
+        function = ua.compile(lambda x: same(ua.sqrt(x * 2.0)), wait=True)
+        with np.errstate(all="ignore"):
+            expected, _ = same(ua.sqrt(x * 2.0)).tolist(), function(x)
+        for _ in range(3):
+            with pytest.warns(RuntimeWarning, match="invalid value encountered in sqrt"):
+                found = function(x)
+            assert found.tolist() == expected
+
+
 def test_what_is_called_often_is_compiled_meanwhile(monkeypatch):
     monkeypatch.setattr(machine, "HOT", 0)
     region = chain(17)
