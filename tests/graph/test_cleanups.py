@@ -37,6 +37,20 @@ def test_broadcasts_that_elementwise_functions_do(backend: str, name: str) -> No
     assert [each.op.name for each in compiled.graph(x, y).toposort()].count("broadcast_to") == left
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (0, 4)])
+def test_shifts_of_shifts_are_one(backend: str, shape: tuple[int, ...]) -> None:
+    def function(x: ua.Array) -> ua.Array:
+        return ua.roll(ua.roll(ua.roll(x, 2, axis=1), (-1, 3), axis=(0, 1)), 1)
+
+    x = ua.asarray(np.resize(ROWS, shape))
+    compiled = ua.compile(function)
+    assert compiled(x).tolist() == function(x).tolist()
+    # The last one is of the flat array.
+    assert [each.op.name for each in compiled.graph(x).toposort()].count("roll") == 2
+    used = ua.compile(lambda x: (ua.roll(y := ua.roll(x, 1, axis=0), 1, axis=0), y))(x)
+    assert [each.tolist() for each in used] == [ua.roll(x, places, axis=0).tolist() for places in (2, 1)]
+
+
 FACTORS: dict[str, tuple[Callable[[ua.Array], ua.Array], int]] = {
     "a number": (lambda x: ua.sin(x * 1.0), 0),
     "an array": (lambda x: ua.sin(ua.asarray([[1.0]] * 3) * x), 0),

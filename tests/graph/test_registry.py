@@ -35,6 +35,7 @@ OURS = [
     "no_change",
     "reshape_once",
     "permute_once",
+    "roll_once",
     "read_what_was_written",
     "write_once",
     "no_power",

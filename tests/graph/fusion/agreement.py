@@ -50,6 +50,8 @@ def cases(backend: str) -> Iterator[Case]:
                     # From floats to integers what is out of range is undefined, and is no step of NumPy's either.
                     if target != dtype and not (dtype.kind == "f" and target.kind in "iu"):
                         yield Case(name, {"dtype": target}, (dtype,), target)
+            elif name == "roll":
+                yield Case(name, {"shift": (5,), "axis": (0,)}, (dtype,), dtype)
             else:
                 ufunc = DECLARATIONS[name].ufunc if name in DECLARATIONS else None
                 arrays = (dtype,) * (1 if ufunc is None else ufunc.nin)
@@ -95,6 +97,8 @@ def steps_of(backend: str, case: Case) -> Any:
 def by_steps(recipe: Any, arrays: list[np.ndarray]) -> np.ndarray:
     """Return what NumPy computes in the steps of a recipe."""
     slots: list[Any] = [*arrays, *recipe.constants]
+    if recipe.wraps:
+        slots.append(np.roll(slots[0], [-wrap for wrap in recipe.wraps], range(len(recipe.wraps))))
     with np.errstate(all="ignore"):
         for step in recipe.steps:
             given = [slots[each] for each in step.inputs]

@@ -70,6 +70,8 @@ KINDS = [
         "write",
         "part",
         "part",
+        "roll",
+        "roll",
     ),
     "out",
 ]
@@ -132,6 +134,8 @@ def step(draw: random.Random, pool: list[ua.Array]) -> None:
         pool.append(draw.choice(VIEWS)(x))
     elif kind == "cast":
         pool.append(x.astype(getattr(ua, draw.choice(TARGETS.get(x.dtype.kind, TARGETS["i"]).split()))))
+    elif kind == "roll":
+        pool.append(roll(draw, x))
     elif kind == "reduce":
         function = draw.choice(REDUCTIONS)
         if x.ndim and (x.dtype.kind == "f" or (x.dtype.kind in "iu" and function in REDUCTIONS[:4])):
@@ -139,6 +143,17 @@ def step(draw: random.Random, pool: list[ua.Array]) -> None:
     else:
         y = draw.choice([each for each in pool if fits(each, x)])
         combine(draw, kind, x, y, pool)
+
+
+def roll(draw: random.Random, x: ua.Array) -> ua.Array:
+    """Return what is shifted cyclically, along no, one or several axes, now and then twice along one."""
+    if not x.ndim or draw.random() < 0.1:
+        return ua.roll(x, draw.choice([1, -2, 1000]))
+    axes = [draw.randrange(-x.ndim, x.ndim) for _ in range(draw.choice([1, 1, 1, 2, 2, 3, 0]))]
+    shifts = [draw.choice([0, 1, 1, -1, -1, 2, 5, -40, 1001]) for _ in axes]
+    if len(axes) == 1:
+        return ua.roll(x, shifts[0], axis=axes[0])
+    return ua.roll(x, tuple(shifts), axis=tuple(axes)) if draw.random() < 0.7 else ua.roll(x, 1, axis=tuple(axes))
 
 
 def unary(draw: random.Random, x: ua.Array) -> ua.Array:

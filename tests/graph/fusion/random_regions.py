@@ -86,6 +86,15 @@ def one_window(rng: np.random.Generator, space: tuple[int, ...], number: int) ->
     return tuple(shape), Operand(number, tuple(start), tuple(axes))
 
 
+def wrapped(rng: np.random.Generator, space: tuple[int, ...], operand: Operand) -> Operand:
+    """Return a window that wraps around along some axes, as what is rolled does."""
+    axes = list(operand.axes)
+    for axis, length in enumerate(space):
+        if axes[axis].axis is not None and length > 1 and rng.random() < 0.6:
+            axes[axis] = axes[axis]._replace(wrap=int(rng.choice([1, length - 1, rng.integers(length)])))
+    return operand._replace(axes=tuple(axes))
+
+
 class Maker:
     """Makes one region, slot by slot."""
 
@@ -139,7 +148,7 @@ class Maker:
             shape, operand = one_window(rng, self.space, i)
             dtype = self.dtypes[rng.integers(len(self.dtypes))]
             self.arguments.append((shape, dtype))
-            reads.append(operand)
+            reads.append(wrapped(rng, self.space, operand) if rng.random() < 0.3 else operand)
         for dtype in self.dtypes[:2]:
             constants.append(values(rng, (), dtype).reshape(()))
         self.slots = [self.arguments[each.argument][1] for each in reads] + [each.dtype for each in constants]
@@ -160,7 +169,7 @@ class Maker:
                 for each in reads
                 if not used & {each.argument}
                 and self.arguments[each.argument][1] == self.slots[slot]
-                and all(axis.axis is not None for axis in each.axes)
+                and all(axis.axis is not None and not axis.wrap for axis in each.axes)
             ]
             if in_place and rng.random() < 0.5 and not self.rows[slot]:
                 operand = in_place[0]
@@ -243,10 +252,16 @@ def make_late(seed: int) -> tuple[Region, list[np.ndarray]]:
     for slot in range(2, len(reads)):
         steps.append(Step(str(rng.choice(names)), (len(reads) + slot - 2, slot), (dtype,) * 3))
     written = reads[rng.integers(len(reads))]
-    last = len(reads) + len(steps) - 1
     other = Operand(1, (0,) * len(space), tuple(map(Axis, range(len(space)))))
-    arguments = ((tuple(shape), dtype), (space, dtype))
-    region = Region(space, arguments, tuple(reads), (), tuple(steps), ((last, written), (last, other)))
+    arguments = [(tuple(shape), dtype), (space, dtype)]
+    if rng.random() < 0.3:
+        # Another argument wraps around.
+        reads.append(wrapped(rng, space, other._replace(argument=2)))
+        arguments.append((space, dtype))
+        steps = [each._replace(inputs=tuple(slot + (slot >= len(reads) - 1) for slot in each.inputs)) for each in steps]
+        steps.append(Step("add", (len(reads) + len(steps) - 1, len(reads) - 1), (dtype,) * 3))
+    last = len(reads) + len(steps) - 1
+    region = Region(space, tuple(arguments), tuple(reads), (), tuple(steps), ((last, written), (last, other)))
     return region, [laid_out(rng, values(rng, each, dtype)) for each, _ in arguments]
 
 

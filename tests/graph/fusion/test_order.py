@@ -20,6 +20,7 @@ PLACES = np.arange(24).reshape(3, 8)[:, ::2] % 3
 
 CALLS = [
     *(("take", (X, PLACES), {"axis": axis}) for axis in (0, 1, 2)),
+    *(("roll", (PLACES,), {"shift": (3, 1)[: len(axis)], "axis": axis}) for axis in ((0,), (1,), (1, 0), ())),
     ("take_along_axis", (X, np.repeat(PLACES, 5).reshape(3, 4, 5)), {"axis": 1}),
     *(("root_mean_square", (X,), {"axis": axis, "eps": 0.1}) for axis in ((0,), (1,), (2,), (0, 2))),
     *((name, (X,), {"axis": axis}) for name in ("softmax", "log_softmax") for axis in (0, 2)),

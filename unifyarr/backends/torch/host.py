@@ -25,7 +25,7 @@ _ALL = _BOOL | _INTEGER | _FLOAT
 # integers, where torch is faster.
 SAME_BITS = {
     **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _ALL),
-    **dict.fromkeys(("abs", "add", "multiply", "where", "astype"), _ALL),
+    **dict.fromkeys(("abs", "add", "multiply", "where", "astype", "roll"), _ALL),
     **dict.fromkeys(("negative", "sign", "square", "subtract"), _INTEGER | _FLOAT),
     **dict.fromkeys(("divide", "reciprocal", "round", "ceil", "floor", "trunc", "copysign"), _FLOAT),
     **dict.fromkeys(("isfinite", "isinf", "isnan", "signbit"), _FLOAT),

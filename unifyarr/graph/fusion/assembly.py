@@ -197,7 +197,8 @@ class _Assembler:
 
     def _still(self) -> tuple[bool, ...]:
         last = self._last_axes()
-        reads = [bool(each.axes) and all(axis is None for axis, _ in each.axes[-last:]) for each in self.region.reads]
+        shown = [[axis.axis for axis in each.axes[-last:]] for each in self.region.reads]
+        reads = [bool(axes) and set(axes) == {None} for axes in shown]
         return (*reads, *(each is not False for each in self.by_row[self.n_reads :]))
 
     def _last_axes(self) -> int:

@@ -18,9 +18,9 @@ from ..kernels.windows import roots
 from .assembly import can_assemble
 from .composed import Composed
 from .fusedop import FusedOp, Output, Plan
-from .grouping import Grouping, Member, is_number, operands, placed, whole
+from .grouping import Grouping, Member, is_number, operands, read_by, whole
 from .region import Axis, Operand, Step
-from .views import is_index_map, shape_of
+from .views import Seen, is_index_map, shape_of
 
 # How many operations are worth a region. One operation and a write to a window are one call of NumPy's anyway.
 FEWEST = 2
@@ -52,9 +52,16 @@ def _is_worth_it(members: Sequence[Member], fewest: int) -> bool:
     # One row, long rows, or arrays as a whole, which are one row too.
     if math.prod(shape[:-1]) == 1 or shape[-1] >= ROW:
         return True
-    seen = [placed(v, each.shape) for each in members for v in operands(each.node) if not is_number(v)]
     size = math.prod(shape)
-    return len(computing) == len(members) and all(math.prod(shape_of(each.base)) == size for each in seen)
+    return len(computing) == len(members) and all(math.prod(shape_of(each.base)) == size for each in _read(members))
+
+
+def _read(members: Sequence[Member]) -> Iterator[Seen]:
+    """Yield what members read, but for numbers."""
+    for member in members:
+        for variable, shown in zip(operands(member.node), read_by(member), strict=True):
+            if not is_number(variable):
+                yield shown
 
 
 def _without_conflicts(fgraph: FunctionGraph, grouping: Grouping, members: list[Member]) -> list[Member]:
@@ -64,8 +71,7 @@ def _without_conflicts(fgraph: FunctionGraph, grouping: Grouping, members: list[
         return members
     inside = {member.node for member in members}
     level = max(grouping.levels[node] for node in inside)
-    reads = [placed(v, each.shape) for each in members for v in operands(each.node) if not is_number(v)]
-    reads = list(dict.fromkeys(each for each in reads if each.base.owner not in inside))
+    reads = list(dict.fromkeys(each for each in _read(members) if each.base.owner not in inside))
     left_out: set[Apply] = set()
     targets: set[Variable] = set()
     for member in writes:
@@ -144,7 +150,7 @@ class _Building:
             self._add(member)
 
     def _add(self, member: Member) -> None:
-        given = [self._read(variable, member) for variable in operands(member.node)]
+        given = [self._read(*each) for each in zip(operands(member.node), read_by(member), strict=True)]
         output = member.node.outputs[0]
         if member.recipe is None:
             self.targets[output] = self._target(member.node.inputs[0])
@@ -156,11 +162,11 @@ class _Building:
             given.append(("step", len(self.steps) - 1))
         self._slots[output] = given[-1]
 
-    def _read(self, variable: Variable, member: Member) -> Slot:
+    def _read(self, variable: Variable, shown: Seen) -> Slot:
         if is_number(variable):
             assert isinstance(variable, Constant)
             return self._number(np.reshape(self.backend.to_numpy(variable.data), ()))
-        base, start, axes = placed(variable, member.shape)
+        base, start, axes = shown
         if base.owner in self.inside:
             return self._slots[base]
         operand = Operand(self._argument(base), start, axes)

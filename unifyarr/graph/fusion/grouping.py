@@ -83,6 +83,16 @@ def placed(variable: Variable, shape: Shape) -> Seen:
     )
 
 
+def read_by(member: Member) -> list[Seen]:
+    """Return what the operands of a member show of their bases, which may wrap around."""
+    found = [placed(variable, member.shape) for variable in operands(member.node)]
+    if member.recipe is None or not any(member.recipe.wraps):
+        return found
+    ((base, start, axes),) = found
+    wraps = [member.recipe.wraps[axis] for axis in long_axes(member.shape)]
+    return [Seen(base, start, tuple(each._replace(wrap=wrap) for each, wrap in zip(axes, wraps, strict=True)))]
+
+
 @lru_cache(maxsize=1024)
 def whole(shape: Shape) -> tuple[Axis, ...]:
     """Return the axes of an operand that is all of an array, element for element."""
@@ -154,7 +164,7 @@ class Grouping:
 
     def _as_row(self, node: Apply, recipe: Recipe | None) -> Member | None:
         """Return a node as one that computes values of rows from such values alone."""
-        if recipe is None or recipe.reduces or not self._has_rows:
+        if recipe is None or recipe.reduces or recipe.wraps or not self._has_rows:
             return None
         shape = _iterated(node, recipe)
         sources: list[Member] = []
@@ -175,7 +185,7 @@ class Grouping:
             return None
         shape = _iterated(node, recipe)
         space = _without_ones(shape)
-        least = ORDERED if is_kernel(node, "astype") else SPREAD
+        least = ORDERED if is_kernel(node, "astype", "roll") else SPREAD
         # NumPy's loops may have another way for one element, which shows in the last bits.
         small = self._small and (recipe is None or not recipe.is_loose)
         if not (space or small) or 0 in space or any(self.orders[v] < least for v in operands(node)):
@@ -186,7 +196,8 @@ class Grouping:
     def _has_same_bits(self, member: Member, recipe: Recipe) -> bool:
         """Return whether the layout of what a node reads doesn't show in its result."""
         inputs = member.node.inputs
-        if recipe.is_loose and any(_is_backward(variable) for variable in inputs):
+        # What is rolled doesn't lie backward any more, for the loops that read it.
+        if (recipe.is_loose or recipe.wraps) and any(_is_backward(variable) for variable in inputs):
             return False
         # Rows of what isn't in C order, or has gaps, are added up in another order.
         return not recipe.reduces or (1 < member.shape[-1] <= LONGEST_ROW and self.orders[inputs[0]] == DENSE)
@@ -198,15 +209,14 @@ class Grouping:
         return None if member is None or member.recipe is None else member
 
     def _read(self, member: Member) -> list[Read]:
-        reads = [self._read_one(variable, member) for variable in operands(member.node)]
+        reads = [self._read_one(shown, member) for shown in read_by(member)]
         values = [read for read in reads if not is_number(read.shown.base)]
         if not member.is_row and all(source is not None and self.members[source].gives_rows for _, source in values):
             # Of values of rows alone a region has nothing but values of rows.
             return [Read(shown, None) for shown, _ in reads]
         return reads
 
-    def _read_one(self, variable: Variable, member: Member) -> Read:
-        shown = placed(variable, member.shape)
+    def _read_one(self, shown: Seen, member: Member) -> Read:
         source = self._source(shown)
         if source is not None and source.space == member.space and (source.gives_rows or not member.is_row):
             row = source.gives_rows and not member.is_row

@@ -177,6 +177,7 @@ def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterato
             each.start,
             tuple(-1 if axis.axis is None else axis.axis for axis in each.axes),
             tuple(axis.step for axis in each.axes),
+            tuple(axis.wrap for axis in each.axes),
             int(i in assembly.forward),
             int(i in assembly.late),
             assembly.ahead[i],

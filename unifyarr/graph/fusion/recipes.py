@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +17,16 @@ from ..._core.engines.registry import load
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
 from .dense import name_of
-from .loops import is_exact
+from .loops import DTYPES, is_exact
 from .machine import can_run
 from .region import CAST, WHERE, Step
 from .views import shape_of
 
 DType = np.dtype[Any]
+
+# What wraps around after fewer elements than the first is copied piece by piece. More pieces than the second take
+# longer than a call of the kernel.
+SHORTEST, FEW = 32, 128
 
 
 class Recipe(NamedTuple):
@@ -37,12 +42,16 @@ class Recipe(NamedTuple):
         Whether the last bits of a step depend on the layout of memory.
     reduces
         Whether a step reduces the last axis of the input, which is the only one.
+    wraps
+        For each axis of the input, which is the only one, how many of its elements come last, before the first of the
+        result. Empty if each result is computed of the elements at its own index.
     """
 
     constants: tuple[np.ndarray, ...]
     steps: tuple[Step, ...]
     is_loose: bool
     reduces: bool
+    wraps: tuple[int, ...] = ()
 
 
 def recipe_of(node: Apply) -> Recipe | None:
@@ -58,6 +67,8 @@ def recipe_of(node: Apply) -> Recipe | None:
     dtypes = tuple(each.type.dtype for each in node.inputs)  # type: ignore[union-attr]
     if op.backend.name != "numpy":
         return _recipe_elsewhere(node, dtypes)
+    if op.name == "roll":
+        return _rolled(node)
     if op.name in _REDUCTIONS:
         shape = shape_of(node.inputs[0])
         if op.static["axis"] != (len(shape) - 1,):
@@ -93,12 +104,30 @@ def _recipe_elsewhere(node: Apply, dtypes: tuple[DType, ...]) -> Recipe | None:
         return None
     if op.name != "astype" and len(set(values)) > 1:
         return None
+    if op.name == "roll":
+        return _rolled(node)
     return _checked(_op_on_numpy(op), dtypes, result, 0)
 
 
 @lru_cache(maxsize=1024)
 def _op_on_numpy(op: KernelOp) -> KernelOp:
     return KernelOp(load("numpy"), op.name, op.static, 1)
+
+
+def _rolled(node: Apply) -> Recipe | None:
+    """Return no steps: it's a matter of where they read."""
+    (x,), op = node.inputs, node.op
+    assert isinstance(op, KernelOp)
+    if x.type is None or x.type.dtype not in DTYPES:
+        return None
+    shape = shape_of(x)
+    wraps = [0] * len(shape)
+    for shift, axis in zip(op.static["shift"], op.static["axis"], strict=True):
+        wraps[axis] = (wraps[axis] - shift) % max(shape[axis], 1)
+    inner = max((axis for axis, wrap in enumerate(wraps) if wrap), default=0)
+    if prod(shape[inner:]) < SHORTEST and prod(shape[:inner]) > FEW:
+        return None
+    return Recipe((), (), False, False, tuple(wraps))
 
 
 def _product(dtypes: tuple[DType, ...], exponent: int) -> Recipe:
@@ -123,7 +152,7 @@ def _kernels(backend: str) -> dict[str, Any]:
         loops = load(backend).host_loops()
         described = () if loops is None else (*loops.same_bits, *loops.dense, *(["pow"] if loops.products else []))
         return {name: module[name] for name in described for module in modules if name in module}
-    names = (*_REDUCTIONS, *_SPECIAL, *_PLAIN)
+    names = (*_REDUCTIONS, *_SPECIAL, *_PLAIN, "roll")
     plain = {name: each for module in modules for name, each in module.items() if hasattr(each, "with_axes")}
     return plain | {name: module[name] for name in names for module in modules if name in module}
 

@@ -21,10 +21,14 @@ MADE: dict[str, np.ufunc] = {}
 
 
 class Axis(NamedTuple):
-    """How an argument is passed along one axis of the iteration space: ``axis`` of it by steps, or not at all."""
+    """How an argument is passed along one axis of the iteration space: ``axis`` of it by steps, or not at all.
+
+    What is read may wrap around: ``wrap`` elements are passed over at first, and come after the last.
+    """
 
     axis: int | None
     step: int = 1
+    wrap: int = 0
 
 
 class Operand(NamedTuple):
@@ -91,8 +95,8 @@ class Region(NamedTuple):
         ``Axis(None)`` at the last axis.
 
     A region is legal if what it reads of an argument that it writes are windows with the axes of the written one, and
-    if no two written windows have an element in common. All that's read are values from before the call. What overlaps
-    among the arguments themselves is the caller's to decide.
+    if no two written windows have an element in common. Written windows don't wrap around. All that's read are values
+    from before the call. What overlaps among the arguments themselves is the caller's to decide.
     """
 
     shape: tuple[int, ...]
@@ -104,12 +108,14 @@ class Region(NamedTuple):
 
 
 def window_of(array: np.ndarray, operand: Operand, shape: tuple[int, ...]) -> np.ndarray:
-    """Return the view of an argument that an operand is, of the shape of the iteration space."""
+    """Return what an operand is of an argument, of the shape of the iteration space: a view, or a copy if it wraps."""
     strides = [0 if each.axis is None else array.strides[each.axis] * each.step for each in operand.axes]
     # The Ellipsis makes a view of a 0-d array, too.
     start: tuple[Any, ...] = (*(slice(each, each + 1) for each in operand.start), ...)
     first = array[start] if 0 not in shape else array
-    return np.lib.stride_tricks.as_strided(first, shape, strides)
+    window = np.lib.stride_tricks.as_strided(first, shape, strides)
+    wraps = [-each.wrap for each in operand.axes]
+    return np.roll(window, wraps, range(len(wraps))) if any(wraps) else window
 
 
 def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:

@@ -29,7 +29,7 @@ _KEEP_ORDER = frozenset(
 # Kernels whose results are in C order without gaps, if their arguments are.
 _STAY_DENSE = frozenset(
     (
-        *("argsort", "concat", "erf", "erfc", "repeat", "roll", "sort", "stack", "take", "take_along_axis"),
+        *("argsort", "concat", "erf", "erfc", "repeat", "sort", "stack", "take", "take_along_axis"),
         *("tril", "triu", "softmax", "softmax_backward", "log_softmax", "log_softmax_backward", "gelu_with_slope"),
         *("layer_norm_with_moments", "layer_norm_backward", "root_mean_square"),
     )
@@ -179,7 +179,7 @@ def _order_after(node: Apply, inputs: Sequence[int]) -> int:
         return inputs[0]
     if op.name in _VIEWS:
         return _order_of_view(node, inputs[0])
-    if op.name == "astype":
+    if op.name in ("astype", "roll"):
         # Its result is in the order of memory, in which an axis whose elements repeat comes last.
         return DENSE if inputs[0] >= ORDERED else UNKNOWN
     if op.name in _STAY_DENSE and inputs[0] == DENSE and min(inputs) >= (ORDERED if op.name in _TAKES else DENSE):

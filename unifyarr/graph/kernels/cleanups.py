@@ -56,6 +56,15 @@ def permute_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | Non
     return _applied(node, inner.inputs, axes=tuple(first[axis] for axis in _static(node)["axes"]))
 
 
+def roll_once(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
+    """Merge two cyclic shifts into one, along the axes of both."""
+    inner = _inner(node, "roll", "roll")
+    if inner is None:
+        return None
+    first, second = _static(inner), _static(node)
+    return _applied(node, inner.inputs, **{name: (*first[name], *second[name]) for name in ("shift", "axis")})
+
+
 def read_what_was_written(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None:
     """Replace the read of a window by the value that was written to it."""
     inner = _inner(node, "get_window", "set_window")
@@ -185,7 +194,7 @@ def write_apart(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable] | None
 
 
 RULES: tuple[Rule, ...] = (
-    *(no_copy, no_change, reshape_once, permute_once, read_what_was_written, write_once),
+    *(no_copy, no_change, reshape_once, permute_once, roll_once, read_what_was_written, write_once),
     *(no_power, no_factor, no_broadcast, fill_whole, write_apart),
 )
 

@@ -162,6 +162,8 @@ COPIES: dict[str, Function] = {
     "where": lambda xp, x: xp.where(True, x, x),
     "concat": lambda xp, x: xp.concat([x], axis=0),
     "roll by 0": lambda xp, x: xp.roll(x, 0),
+    "roll back along -1": lambda xp, x: xp.roll(x, -1, axis=-1),
+    "roll (1, -4) along (0, -1)": lambda xp, x: xp.roll(x, (1, -4), axis=(0, -1)),
     "flatten": lambda xp, x: x.flatten(),
     "broadcast_to, copied": lambda xp, x: xp.broadcast_to(x, x.shape).copy(),
 }

@@ -55,27 +55,28 @@ static int is_still(const Program *p, const Window *window)
     return 1;
 }
 
-/* Read (argument, role, start, axes, steps, forward, late, ahead), and check that the window is in the argument. */
+/* Read (argument, role, start, axes, steps, wraps, forward, late, ahead), and check that the window is in the argument. */
 static int read_window(Program *p, Window *window, PyObject *given)
 {
-    if (!is_tuple(given, 8)) {
-        return wrong("a window has eight parts");
+    if (!is_tuple(given, 9)) {
+        return wrong("a window has nine parts");
     }
     PyObject *start = PyTuple_GET_ITEM(given, 2), *axes = PyTuple_GET_ITEM(given, 3), *steps = PyTuple_GET_ITEM(given, 4);
+    PyObject *wraps = PyTuple_GET_ITEM(given, 5);
     window->argument = (int)integer(given, 0);
     window->role = (int)integer(given, 1);
-    window->forward = (int)integer(given, 5);
-    window->late = (int)integer(given, 6);
+    window->forward = (int)integer(given, 6);
+    window->late = (int)integer(given, 7);
     p->late |= window->late;
     if (window->argument < 0 || window->argument >= p->n_arguments) {
         return wrong("a window is of an argument");
     }
     int ndim = p->ndims[window->argument];
     const npy_intp *shape = p->shapes + window->argument * NPY_MAXDIMS;
-    if (!is_tuple(start, ndim) || !is_tuple(axes, p->ndim) || !is_tuple(steps, p->ndim)) {
+    if (!is_tuple(start, ndim) || !is_tuple(axes, p->ndim) || !is_tuple(steps, p->ndim) || !is_tuple(wraps, p->ndim)) {
         return wrong("a window has one start for each axis of its argument, one axis for each of the space");
     }
-    PyObject *ahead = PyTuple_GET_ITEM(given, 7);
+    PyObject *ahead = PyTuple_GET_ITEM(given, 8);
     window->crosses = ahead != Py_None;
     if (window->crosses && !is_tuple(ahead, p->ndim)) {
         return wrong("a window is read so many elements later along each axis of the space");
@@ -91,12 +92,21 @@ static int read_window(Program *p, Window *window, PyObject *given)
             return wrong("a window's axes are those of its argument");
         }
         window->axis[i] = (int)axis;
+        window->wrap[i] = integer(wraps, i);
+        window->wraps |= window->wrap[i] != 0;
+        if (window->wrap[i] < 0 || window->wrap[i] >= p->shape[i]) {
+            return wrong("a window begins at one of its elements");
+        }
         window->ahead[i] = window->crosses ? integer(ahead, i) : 0;
         if (axis >= 0) {
             *(reach < 0 ? &low[axis] : &high[axis]) += reach;
         }
     }
     window->still = is_still(p, window);
+    p->wraps |= window->wraps;
+    if (window->wraps && (window->role != READ || window->crosses)) {
+        return wrong("a window that wraps around is read, of an argument that isn't written");
+    }
     for (int i = 0; i < ndim; i++) {
         if (low[i] < 0 || high[i] >= shape[i]) {
             return wrong("a window lies inside of its argument");

@@ -22,6 +22,7 @@ arrays of a call are checked, and where they don't suit, the program's `fallback
 #include "tensors.h"
 #include "program.h"
 #include "plan.h"
+#include "chunks.h"
 #include "run.h"
 #include "pool.h"
 

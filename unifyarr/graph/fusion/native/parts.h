@@ -102,8 +102,11 @@ static void copy_plan(const Program *p, const Plan *plan, Plan *copy, char *memo
     size_t bytes = scratch_bytes(p), used = plan->ndim * sizeof(npy_intp);
     for (int w = 0; w < p->n_windows; w++) {
         memcpy(copy->strides + w * NPY_MAXDIMS, plan->strides + w * NPY_MAXDIMS, used);
+        if (p->wraps) {
+            memcpy(copy->wrap + w * NPY_MAXDIMS, plan->wrap + w * NPY_MAXDIMS, used);
+        }
     }
-    /* It's another thread that has written it: of what lies before the places, no more than these strides is read. */
+    /* It's another thread that has written it: of what lies before the places, no more than this is read. */
     memcpy(copy->places, plan->places, plan_bytes(p) - (size_t)((char *)plan->places - (char *)plan->strides));
 #define MOVE(pointer) \
     if ((uintptr_t)(pointer) - (uintptr_t)theirs < bytes) { \
@@ -111,6 +114,9 @@ static void copy_plan(const Program *p, const Plan *plan, Plan *copy, char *memo
     }
     for (int i = 0; i < n_places(p); i++) {
         MOVE(copy->places[i].data)
+    }
+    for (int w = 0; w < p->n_windows; w++) {
+        MOVE(copy->wrapped[w])
     }
     for (int s = 0; s < p->n_slots; s++) {
         MOVE(copy->asides[s].buffer)

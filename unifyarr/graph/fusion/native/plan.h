@@ -4,6 +4,8 @@
 #define SHORT 32
 /* But not rows of so many elements, if that would take copies of most windows. */
 #define FEWEST 8
+/* Rows of as many bytes are cut into those before and after a column, sooner than copied. */
+#define LONG 512
 
 typedef struct {
     char *data;          /* of the current chunk */
@@ -18,12 +20,14 @@ typedef struct {
 
 typedef struct {
     int ndim, joined;      /* how many of the last axes are gone through as one, */
+    int cut;               /* and whether chunks are cut where a window that wraps around goes on at its first column */
     npy_intp dims[NPY_MAXDIMS];
     npy_intp length, rows; /* its length, and that of the axis before */
     npy_intp piece, block; /* of a row, and rows, in a chunk */
     npy_intp pieces, blocks, chunks;
     npy_intp *strides;     /* NPY_MAXDIMS for each window */
     npy_intp *ahead;       /* likewise, of windows that read what is written late */
+    npy_intp *wrap;        /* likewise: the elements along an axis that come last, before the one that is read first */
     npy_intp lag, lead;    /* its elements are read so many chunks after their own at last, and before it at first: */
     npy_intp kept;         /* so many chunks of it are kept in turn, */
     npy_intp first, apart; /* and so many by themselves, from the first one of the run or part on */
@@ -31,6 +35,7 @@ typedef struct {
     npy_intp *pitch;       /* the bytes from one row of such a chunk to the next */
     char **base;           /* of windows */
     char *uneven;          /* whether a window isn't even along the joined axes: it's copied to a dense buffer or from it */
+    char **wrapped;        /* buffers of windows that wrap around, for chunks that aren't in one piece; or NULL */
     Place *staged;         /* what is read or computed in a dense buffer instead; its data are NULL for other windows */
     Place *places;         /* of operands */
     Place *shifted;        /* of the operands of steps that run once more */
@@ -63,6 +68,9 @@ static void sort_axes(const Program *p, Plan *plan)
                 if (p->late) {
                     SWAP(plan->ahead + w * NPY_MAXDIMS)
                 }
+                if (p->wraps) {
+                    SWAP(plan->wrap + w * NPY_MAXDIMS)
+                }
             }
         }
     }
@@ -77,9 +85,13 @@ static void merge_axes(const Program *p, Plan *plan)
         int one = !(p->reduces && i == plan->ndim - 1);
         for (int w = 0; one && w < p->n_windows; w++) {
             const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
-            one = strides[last] == strides[i] * plan->dims[i];
+            one = strides[last] == strides[i] * plan->dims[i] && !(p->wraps && plan->wrap[w * NPY_MAXDIMS + i]);
         }
         last += !one;
+        for (int w = 0; p->wraps && w < p->n_windows; w++) {
+            npy_intp *wrap = plan->wrap + w * NPY_MAXDIMS;
+            wrap[last] = one ? wrap[last] * plan->dims[i] : wrap[i];
+        }
         for (int w = 0; p->late && w < p->n_windows; w++) {
             npy_intp *ahead = plan->ahead + w * NPY_MAXDIMS;
             ahead[last] = one ? ahead[last] * plan->dims[i] + ahead[i] : ahead[i];
@@ -152,7 +164,8 @@ static int join_axes(const Program *p, Plan *plan, int joined)
     for (int w = 0; w < p->n_windows; w++) {
         const Window *window = &p->windows[w];
         int repeats = p->generated && window->role == READ && !window->still && !window->forward && !inner_of(plan, w);
-        uneven += plan->uneven[w] = repeats || !is_even(plan, w);
+        /* A row that several axes are joined to may wrap around in many places. */
+        uneven += plan->uneven[w] = repeats || (window->wraps && joined > 1) || !is_even(plan, w);
     }
     return uneven;
 }
@@ -242,7 +255,8 @@ static int n_places(const Program *p)
 
 static size_t plan_bytes(const Program *p)
 {
-    return p->n_windows * ((p->late ? 2 : 1) * NPY_MAXDIMS * sizeof(npy_intp) + 2 * sizeof(char *) + sizeof(npy_intp) + sizeof(Place) + 1) +
+    int numbers = (1 + (p->late != 0) + (p->wraps != 0)) * NPY_MAXDIMS + 1;
+    return p->n_windows * (numbers * sizeof(npy_intp) + 3 * sizeof(char *) + sizeof(Place) + 1) +
            2 * n_places(p) * sizeof(Place) + p->n_slots * sizeof(Aside);
 }
 
@@ -274,6 +288,9 @@ static void place_window(const Program *p, Plan *plan, int w, PyArrayObject *arr
             if (p->late) {
                 plan->ahead[w * NPY_MAXDIMS + j] = window->ahead[i];
             }
+            if (p->wraps) {
+                plan->wrap[w * NPY_MAXDIMS + j] = window->wrap[i];
+            }
             strides[j++] = window->axis[i] < 0 ? 0 : given[window->axis[i]] * window->step[i];
         }
     }
@@ -281,6 +298,9 @@ static void place_window(const Program *p, Plan *plan, int w, PyArrayObject *arr
         strides[0] = window->itemsize;
         if (p->late) {
             plan->ahead[w * NPY_MAXDIMS] = 0;
+        }
+        if (p->wraps) {
+            plan->wrap[w * NPY_MAXDIMS] = 0;
         }
     }
 }
@@ -352,12 +372,14 @@ static char *lay_out(const Program *p, Plan *plan, char *memory)
 {
     plan->strides = (npy_intp *)memory;
     plan->ahead = plan->strides + p->n_windows * NPY_MAXDIMS;
-    plan->places = (Place *)(plan->ahead + (p->late ? p->n_windows * NPY_MAXDIMS : 0));
+    plan->wrap = plan->ahead + (p->late ? p->n_windows * NPY_MAXDIMS : 0);
+    plan->places = (Place *)(plan->wrap + (p->wraps ? p->n_windows * NPY_MAXDIMS : 0));
     plan->staged = plan->places + n_places(p);
     plan->shifted = plan->staged + p->n_windows;
     plan->asides = (Aside *)(plan->shifted + n_places(p));
     plan->base = (char **)(plan->asides + p->n_slots);
-    plan->rings = plan->base + p->n_windows;
+    plan->wrapped = plan->base + p->n_windows;
+    plan->rings = plan->wrapped + p->n_windows;
     plan->pitch = (npy_intp *)(plan->rings + p->n_windows);
     plan->uneven = (char *)(plan->pitch + p->n_windows);
     return (char *)(((uintptr_t)memory + plan_bytes(p) + 63) / 64 * 64);
@@ -367,7 +389,7 @@ static char *lay_out(const Program *p, Plan *plan, char *memory)
 static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char *memory)
 {
     char *buffers = lay_out(p, plan, memory);
-    plan->ndim = 0;
+    plan->ndim = plan->cut = 0;
     for (int i = 0; i < p->ndim; i++) {
         if (p->shape[i] != 1 || (p->reduces && i == p->ndim - 1)) {
             plan->dims[plan->ndim++] = p->shape[i];
@@ -394,6 +416,7 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
     Place *place = plan->places;
     for (int w = 0; w < p->n_windows; w++, place++) {
         *place = (Place){plan->base[w], inner_of(plan, w), row_of(plan, w)};
+        plan->wrapped[w] = NULL;
         plan->staged[w] = (Place){NULL, 0, 0};
         npy_intp itemsize = p->windows[w].itemsize;
         int role = p->windows[w].role;
@@ -402,6 +425,11 @@ static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char
             choose_pitch(p, plan, w);
         } else if (plan->uneven[w]) {
             *place = (Place){buffers, itemsize, 0};
+            buffers += buffer_bytes(p, itemsize);
+        } else if (p->windows[w].wraps) {
+            /* Generated loops go through many rows of a few columns by themselves. Rows that are reduced stay whole. */
+            plan->cut |= p->generated && !p->reduces && plan->length * itemsize >= LONG;
+            plan->wrapped[w] = buffers;
             buffers += buffer_bytes(p, itemsize);
         } else if ((role == COMPUTED && place->inner != itemsize) ||
                    is_packed(p, w, place->inner) ||

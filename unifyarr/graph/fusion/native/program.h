@@ -20,6 +20,8 @@ typedef struct {
     npy_intp start[NPY_MAXDIMS]; /* for each axis of the argument */
     int axis[NPY_MAXDIMS];       /* for each axis of the iteration space: one of the argument, or -1 for a broadcast */
     npy_intp step[NPY_MAXDIMS];
+    npy_intp wrap[NPY_MAXDIMS];  /* the elements along it that come last, before the one that is read first */
+    int wraps;                   /* whether there are any */
 } Window;
 
 /* A buffer for a chunk of intermediate values, or for one value of each row of a chunk. */
@@ -85,6 +87,7 @@ typedef struct {
     int watches;         /* whether flags become warnings */
     int generated;       /* whether loops are generated: fast ones for dense memory, and slow ones for any */
     int late;            /* whether a window is written late */
+    int wraps;           /* whether one wraps around */
     int n_arguments, n_windows, n_constants, n_slots, n_instructions, n_operands, n_steps;
     npy_intp shape[NPY_MAXDIMS];
     npy_intp size, capacity;

@@ -1,93 +1,5 @@
 /* Running a plan, without the interpreter. */
 
-/* Where a chunk begins in the iteration space, and how far it goes. */
-typedef struct {
-    npy_intp outer, row, from, rows, length;
-} Chunk;
-
-static Chunk chunk_at(const Plan *plan, npy_intp chunk)
-{
-    npy_intp piece = chunk % plan->pieces, rest = chunk / plan->pieces;
-    Chunk at = {rest / plan->blocks, rest % plan->blocks * plan->block, piece * plan->piece, plan->block, plan->piece};
-    at.length = plan->length - at.from < at.length ? plan->length - at.from : at.length;
-    at.rows = plan->rows - at.row < at.rows ? plan->rows - at.row : at.rows;
-    return at;
-}
-
-/* A call of the library's for each of many short rows would take longer than they do. */
-#define BLOCK 32
-
-typedef struct {
-    char bytes[BLOCK];
-} Block;
-
-/* Copy the bytes of a row to memory elsewhere. */
-static inline void copy_row(char *to, const char *from, npy_intp bytes)
-{
-    if (bytes < BLOCK || bytes > 16 * BLOCK) {
-        memcpy(to, from, (size_t)bytes);
-        return;
-    }
-    npy_intp last = bytes - BLOCK;
-    for (npy_intp i = 0; i < last; i += BLOCK) {
-        *(Block *)(to + i) = *(const Block *)(from + i);
-    }
-    *(Block *)(to + last) = *(const Block *)(from + last);
-}
-
-/* Copy a chunk of a window, in the order of all elements, into its buffer; if it's written, back from there. */
-static void copy_piece(const Program *p, const Plan *plan, int w, char *buffer, const Chunk *at)
-{
-    const Window *window = &p->windows[w];
-    const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
-    int last = plan->ndim - 1;
-    npy_intp index[NPY_MAXDIMS], rest = (at->outer * plan->rows + at->row) * plan->length + at->from;
-    npy_intp count = at->rows * at->length;
-    npy_intp steps[2] = {strides[last], window->itemsize};
-    char *data = plan->base[w];
-    if (window->role) {
-        steps[0] = window->itemsize;
-        steps[1] = strides[last];
-    }
-    for (int i = last; i >= 0; i--) {
-        index[i] = rest % plan->dims[i];
-        rest /= plan->dims[i];
-        data += index[i] * strides[i];
-    }
-    while (count) {
-        npy_intp run = plan->dims[last] - index[last];
-        run = run < count ? run : count;
-        char *ends[2] = {window->role ? buffer : data, window->role ? data : buffer};
-        if (steps[0] == steps[1]) {
-            copy_row(ends[1], ends[0], run * steps[0]);
-        } else {
-            copy_loop(ends, &run, steps, (void *)(intptr_t)window->itemsize);
-        }
-        buffer += run * window->itemsize;
-        count -= run;
-        data -= index[last] * strides[last];
-        index[last] = 0;
-        for (int i = last - 1; i >= 0; i--) {
-            data += strides[i];
-            if (++index[i] < plan->dims[i]) {
-                break;
-            }
-            data -= index[i] * strides[i];
-            index[i] = 0;
-        }
-    }
-}
-
-/* Copy a window into its buffer, or what was computed there into the window. */
-static void copy_staged(npy_intp itemsize, const Place *from, const Place *to, npy_intp rows, npy_intp length)
-{
-    npy_intp steps[2] = {from->inner, to->inner}, by_row[2] = {from->row, to->row};
-    for (npy_intp r = 0; r < (from->inner ? rows : 1); r++) {
-        char *ends[2] = {from->data + r * from->row, to->data + r * to->row};
-        copy_loop(ends, from->inner ? &length : &rows, from->inner ? steps : by_row, (void *)(intptr_t)itemsize);
-    }
-}
-
 static void run_elementwise(const Program *p, const Instruction *it, const Place *places, npy_intp rows, npy_intp length)
 {
     char *data[MOST_OPERANDS], *given[MOST_OPERANDS];
@@ -239,60 +151,54 @@ static void run_chunk(const Program *p, const Plan *plan, npy_intp rows, npy_int
     }
 }
 
-/* The first element of a chunk in a window, whose steps between elements and rows are given. */
-static char *window_at(const Plan *plan, int w, const Chunk *at, npy_intp inner, npy_intp row)
+/* Run what is between two columns of a chunk. */
+static void run_columns(const Program *p, Plan *plan, npy_intp chunk, const Chunk *all, const Chunk *at, int watched,
+                        unsigned char *flags)
 {
-    const npy_intp *strides = plan->strides + w * NPY_MAXDIMS;
-    char *data = plan->base[w] + at->from * inner + at->row * row;
-    npy_intp index = at->outer;
-    for (int i = plan->ndim - plan->joined - 2; i >= 0; i--) {
-        data += index % plan->dims[i] * strides[i];
-        index /= plan->dims[i];
-    }
-    return data;
-}
-
-/* The first element of a chunk in a window that is written late. */
-static char *late_at(const Plan *plan, int w, const Chunk *at)
-{
-    return window_at(plan, w, at, inner_of(plan, w), row_of(plan, w));
-}
-
-/* Where a chunk is kept of such a window: at the same place of a line of the cache. */
-static char *kept_at(const Plan *plan, int w, npy_intp chunk, const Chunk *at)
-{
-    npy_intp from = chunk - plan->first, place = from < plan->apart ? from : plan->apart + from % plan->kept;
-    char *begin = plan->rings[w] + place * kept_bytes(plan, w);
-    return begin + (((uintptr_t)late_at(plan, w, at) - (uintptr_t)begin) & (LINE - 1));
-}
-
-/* Give the windows that are written late memory for the chunks that are kept, of a run or part from this one on. */
-static void keep_chunks(const Program *p, Plan *plan, char *memory, npy_intp first)
-{
-    plan->first = first;
+    Place *places = plan->places;
     for (int w = 0; w < p->n_windows; w++) {
-        plan->rings[w] = memory;
-        memory += p->windows[w].late ? (plan->apart + plan->kept) * kept_bytes(plan, w) : 0;
+        if (p->windows[w].late) {
+            places[w].data = kept_at(plan, w, chunk, all) + (at->from - all->from) * p->windows[w].itemsize;
+            places[w].row = plan->pitch[w];
+        } else if (plan->uneven[w]) {
+            places[w].row = p->windows[w].itemsize * at->length;
+            if (p->windows[w].role == READ) {
+                copy_piece(p, plan, w, places[w].data, at);
+            }
+        } else if (plan->wrapped[w]) {
+            place_wrapped(p, plan, w, at);
+        } else if (plan->staged[w].data) {
+            plan->staged[w].data = window_at(plan, w, at, plan->staged[w].inner, plan->staged[w].row);
+            places[w].row = p->windows[w].itemsize * (places[w].inner ? at->length : 1);
+            if (p->windows[w].role == READ) {
+                copy_staged(p->windows[w].itemsize, &plan->staged[w], &places[w], at->rows, at->length);
+            }
+        } else {
+            places[w].data = window_at(plan, w, at, places[w].inner, places[w].row);
+        }
     }
-}
-
-/* Write a chunk of all windows that are written late. */
-static void write_late(const Program *p, const Plan *plan, npy_intp chunk)
-{
-    Chunk at = chunk_at(plan, chunk);
+    for (int s = 0; s < p->n_slots; s++) {
+        Place *place = &places[p->n_windows + p->n_constants + s];
+        if (p->slots[s].saved >= 0) {
+            const Aside *aside = &plan->asides[s];
+            uintptr_t like = (uintptr_t)places[p->slots[s].saved].data + aside->shift;
+            place->data = aside->buffer + ((like - (uintptr_t)aside->buffer) & (ALIAS - 1) & -p->slots[s].itemsize);
+        }
+        if (!p->slots[s].by_row) {
+            /* Slots are dense, however long the rows of this chunk are. */
+            place->row = at->length * p->slots[s].itemsize;
+        }
+    }
+    run_chunk(p, plan, at->rows, at->length, watched, flags);
     for (int w = 0; w < p->n_windows; w++) {
-        if (!p->windows[w].late) {
+        if (p->windows[w].role == READ || p->windows[w].late) {
             continue;
         }
-        npy_intp itemsize = p->windows[w].itemsize;
-        char *kept = kept_at(plan, w, chunk, &at);
         if (plan->uneven[w]) {
-            copy_piece(p, plan, w, kept, &at);
-            continue;
+            copy_piece(p, plan, w, places[w].data, at);
+        } else if (plan->staged[w].data) {
+            copy_staged(p->windows[w].itemsize, &places[w], &plan->staged[w], at->rows, at->length);
         }
-        Place from = {kept, itemsize, plan->pitch[w]};
-        Place to = {late_at(plan, w, &at), inner_of(plan, w), row_of(plan, w)};
-        copy_staged(itemsize, &from, &to, at.rows, at.length);
     }
 }
 
@@ -300,56 +206,16 @@ static void write_late(const Program *p, const Plan *plan, npy_intp chunk)
 static void run_chunks(const Program *p, Plan *plan, npy_intp begin, npy_intp end, int watched, unsigned char *flags,
                        npy_intp head, npy_intp tail)
 {
-    Place *places = plan->places;
     if (watched && fetestexcept(watched)) {
         feclearexcept(FE_ALL_EXCEPT);
     }
     for (npy_intp chunk = begin; chunk < end; chunk++) {
-        Chunk at = chunk_at(plan, chunk);
-        for (int w = 0; w < p->n_windows; w++) {
-            if (p->windows[w].late) {
-                places[w].data = kept_at(plan, w, chunk, &at);
-                places[w].row = plan->pitch[w];
-            } else if (plan->uneven[w]) {
-                places[w].row = p->windows[w].itemsize * at.length;
-                if (p->windows[w].role == READ) {
-                    copy_piece(p, plan, w, places[w].data, &at);
-                }
-            } else if (plan->staged[w].data) {
-                plan->staged[w].data = window_at(plan, w, &at, plan->staged[w].inner, plan->staged[w].row);
-                places[w].row = p->windows[w].itemsize * (places[w].inner ? at.length : 1);
-                if (p->windows[w].role == READ) {
-                    copy_staged(p->windows[w].itemsize, &plan->staged[w], &places[w], at.rows, at.length);
-                }
-            } else {
-                places[w].data = window_at(plan, w, &at, places[w].inner, places[w].row);
-            }
-        }
-        for (int s = 0; s < p->n_slots; s++) {
-            Place *place = &places[p->n_windows + p->n_constants + s];
-            if (p->slots[s].saved >= 0) {
-                const Aside *aside = &plan->asides[s];
-                uintptr_t like = (uintptr_t)places[p->slots[s].saved].data + aside->shift;
-                place->data = aside->buffer + ((like - (uintptr_t)aside->buffer) & (ALIAS - 1) & -p->slots[s].itemsize);
-            }
-            if (!p->slots[s].by_row) {
-                /* Slots are dense, however long the rows of this chunk are. */
-                place->row = at.length * p->slots[s].itemsize;
-            }
-        }
-        run_chunk(p, plan, at.rows, at.length, watched, flags);
-        for (int w = 0; w < p->n_windows; w++) {
-            if (p->windows[w].role == READ) {
-                continue;
-            }
-            if (p->windows[w].late) {
-                continue;
-            }
-            if (plan->uneven[w]) {
-                copy_piece(p, plan, w, places[w].data, &at);
-            } else if (plan->staged[w].data) {
-                copy_staged(p->windows[w].itemsize, &places[w], &plan->staged[w], at.rows, at.length);
-            }
+        Chunk all = chunk_at(plan, chunk), at = all;
+        for (npy_intp rest = all.length; rest; rest -= at.length) {
+            at.length = rest;
+            at.length = plan->cut ? until_cut(p, plan, &at) : rest;
+            run_columns(p, plan, chunk, &all, &at, watched, flags);
+            at.from += at.length;
         }
         if (p->late && chunk - plan->lag >= begin + head) {
             write_late(p, plan, chunk - plan->lag);
