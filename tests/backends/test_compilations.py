@@ -109,3 +109,16 @@ def test_another_number_compiles_nothing(backend: str, name: str, caplog: pytest
             CALLS[name](operands, i)
     compiled = [each.getMessage() for each in caplog.records if "XLA compilation" in each.getMessage()]
     assert not compiled
+
+
+def test_a_roll_needs_no_memory_but_for_its_result(backend: str) -> None:
+    skip_unless(backend, "jax", why="asks XLA how much memory a program takes")
+    import jax.numpy as jnp
+
+    from unifyarr.backends.jax.manipulation import _roll
+
+    matrix = jnp.ones((512, 512))
+    for axis in (0, 1):
+        program = _roll.bind(axis=(axis,)).lower(np.int64(1), matrix).compile()  # type: ignore[attr-defined]
+        assert program.memory_analysis().temp_size_in_bytes == 0
+        assert (np.asarray(program(np.int64(1), matrix)) == 1).all()
