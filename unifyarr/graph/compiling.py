@@ -51,7 +51,9 @@ class Compiled(_Called, Generic[P, Result]):
 
     if TYPE_CHECKING:
 
-        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result: ...
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
+            """Call the function, which is traced first if it wasn't called with such arguments before."""
+            ...
 
     def __init__(
         self,

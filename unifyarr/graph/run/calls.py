@@ -71,9 +71,7 @@ class CalledProgram(Program):
     _called = False
     _straight: StraightCall | None = None
 
-    def straight(
-        self, function: Callable[..., Any], leaves: Sequence[Any], spec: Any, general: General
-    ) -> Call | None:
+    def straight(self, function: Callable[..., Any], leaves: Sequence[Any], spec: Any, general: General) -> Call | None:
         """Return what serves further calls; the flattened arguments are those of a call of ``function``."""
         if not self._called:
             # Many are called once.
