@@ -189,12 +189,14 @@ def exp(x: Any, out: Any = None) -> Any:
 
 
 def tril(x: Any) -> Thin:
+    # The number of the diagonal is an operand, so that another one compiles nothing.
     if type(x) is Thin:
-        return Thin(_tril(x.native))
+        return Thin(_tril(_FIRST, x.native))
     raise TypeError
 
 
-_tril = jax.jit(lambda x: jnp.where(jnp.arange(x.shape[1]) <= jnp.arange(x.shape[0])[:, None], x, 0))
+_FIRST = jnp.zeros((), int)
+_tril = jax.jit(lambda k, x: jnp.where(jnp.arange(x.shape[1]) - jnp.arange(x.shape[0])[:, None] <= k, x, 0))
 
 
 def take(x: Any, indices: Any) -> Thin:

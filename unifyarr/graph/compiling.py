@@ -41,7 +41,7 @@ PROGRAMS = 256
 
 
 class _Called:
-    """An object whose calls are those of a function of its own, which Python finds in it: no other stands between."""
+    """An object whose calls go to a function of its own, which Python reads from the slot and calls at once."""
 
     __slots__ = {"__call__": "Call the function. Arguments of a new shape, dtype or structure are traced first."}
 
@@ -52,8 +52,8 @@ class Compiled(_Called, Generic[P, Result]):
     if TYPE_CHECKING:
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
-            """Call the function, which is traced first if it wasn't called with such arguments before."""
-            ...
+            """Call the function. Arguments of a new shape, dtype or structure are traced first."""
+            raise NotImplementedError
 
     def __init__(
         self,

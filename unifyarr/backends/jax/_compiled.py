@@ -102,8 +102,7 @@ def with_operands(kernel: Kernel) -> Callable[[Callable[..., Any]], Kernel]:
             if prepared is None:
                 return None
             operands, rest = prepared
-            bound: Kernel = kernel.bind(**rest) if rest else kernel  # type: ignore[attr-defined]
-            return functools.partial(bound, *operands) if operands else bound
+            return functools.partial(kernel.bind(**rest) if rest else kernel, *operands)  # type: ignore[attr-defined]
 
         @known_by(know)
         @functools.wraps(prepare)

@@ -49,33 +49,26 @@ empty = zeros
 Prepared = tuple[list[Any], dict[str, Any]]
 
 
-def _beyond(x: jax.Array) -> jax.Array:
-    """Return how far beyond the main diagonal the elements of a matrix are."""
+@compiled
+def _tril(k: Any, x: jax.Array, /) -> jax.Array:
     row, column = (lax.broadcasted_iota(INDEX, x.shape[-2:], axis) for axis in (0, 1))
-    return column - row
+    return jnp.where(column - row <= k, x, np.zeros((), x.dtype))
 
 
 @compiled
-def _tril(*operands: Any) -> jax.Array:
-    *k, x = operands
-    return jnp.where(_beyond(x) <= (k[0] if k else 0), x, np.zeros((), x.dtype))
+def _triu(k: Any, x: jax.Array, /) -> jax.Array:
+    row, column = (lax.broadcasted_iota(INDEX, x.shape[-2:], axis) for axis in (0, 1))
+    return jnp.where(column - row >= k, x, np.zeros((), x.dtype))
 
 
-@compiled
-def _triu(*operands: Any) -> jax.Array:
-    *k, x = operands
-    return jnp.where(_beyond(x) >= (k[0] if k else 0), x, np.zeros((), x.dtype))
-
-
-# The main diagonal, which most calls are for, takes no operand: an array takes a tenth of a small call.
 @with_operands(_tril)
 def tril(x: jax.Array, /, *, k: int) -> Prepared:
-    return [number(k, INDEX)] if k else [], {}
+    return [number(k, INDEX)], {}
 
 
 @with_operands(_triu)
 def triu(x: jax.Array, /, *, k: int) -> Prepared:
-    return [number(k, INDEX)] if k else [], {}
+    return [number(k, INDEX)], {}
 
 
 def shard(x: jax.Array, /, *, sharding: Any, spec: Any) -> jax.Array:
