@@ -9,7 +9,18 @@ import pytest
 
 import unifyarr as ua
 
-from ..oracle import ALL, COMPLEX, FLOATS, HALVES, assert_raises, assert_same, assert_unchanged, is_bfloat16, reference
+from ..oracle import (
+    ALL,
+    COMPLEX,
+    FLOATS,
+    HALVES,
+    as_numpy,
+    assert_raises,
+    assert_same,
+    assert_unchanged,
+    is_bfloat16,
+    reference,
+)
 
 Errors = dict[str, tuple[str, list[Any], dict[str, Any], type[BaseException]]]
 M = np.ones((2, 3))
@@ -297,6 +308,37 @@ def test_what_fails_on_values_raises_and_leaves_out_as_it_was(backend: str, case
     assert_raises(error, getattr(linalg, name), *given, **options)
     shape = values[1].shape if name == "solve" else values[0].shape
     assert_raises(error, getattr(linalg, name), *given, out=ua.full(shape, 7.0), **options)
+
+
+GOOD, SINGULAR, INDEFINITE = (np.array([[2.0, 1], [1, least]]) for least in (3.0, 0.5, -3.0))
+BAD = {"inv": SINGULAR, "solve": SINGULAR, "cholesky": INDEFINITE}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("name", BAD)
+def test_a_matrix_that_fails_is_seen_wherever_it_is(backend: str, name: str, dtype: Any) -> None:
+    function = getattr(linalg, name)
+
+    def call(*matrices: np.ndarray) -> ua.Array:
+        stack = ua.asarray(np.stack(matrices).astype(dtype))
+        found: ua.Array = function(stack, ua.ones_like(stack)) if name == "solve" else function(stack)
+        return found
+
+    # As a recorded call too.
+    for _ in range(3):
+        assert np.isfinite(as_numpy(call(GOOD, GOOD, GOOD))).all()
+        for place in range(3):
+            stack = [GOOD] * 3
+            stack[place] = BAD[name]
+            assert_raises(np.linalg.LinAlgError, call, *stack)
+
+
+def test_what_is_not_a_number_is_no_failure(backend: str) -> None:
+    stack = ua.asarray(np.stack([GOOD * np.nan, GOOD]))
+    for _ in range(3):
+        found = as_numpy(linalg.inv(stack))
+        assert np.isnan(found[0, 0, 0])
+        np.testing.assert_allclose(found[1], np.linalg.inv(GOOD), atol=1e-12)
 
 
 EXTENSION_ERRORS: Errors = {

@@ -299,6 +299,36 @@ def test_what_is_dropped_is_freed(backend: str) -> None:
     assert found() is None
 
 
+def test_a_call_goes_on_without_the_object(backend: str) -> None:
+    function = ua.compile(lambda x, n=2: x * n)
+    for _ in range(CALLS):
+        function(ua.ones(3))
+    call = function.__call__
+    del function
+    gc.collect()
+    assert_same(call(ua.ones(3)), np.full(3, 2.0))
+    assert_same(call(ua.ones(2), n=3), np.full(2, 3.0))
+
+
+@pytest.mark.parametrize("wrong", [((), {}), ((1, 2, 3), {}), ((1,), {"z": 2}), ((1,), {"x": 2})])
+def test_wrong_arguments_are_refused_in_the_words_of_the_function(
+    backend: str, wrong: tuple[tuple[Any, ...], dict[str, Any]]
+) -> None:
+    def scaled(x: Array, y: Any = 2) -> Array:
+        return x * y
+
+    function: Any = ua.compile(scaled)
+    args, kwargs = wrong
+    with pytest.raises(TypeError) as expected:
+        scaled(*args, **kwargs)
+    for _ in range(CALLS):
+        with pytest.raises(TypeError) as found:
+            function(*args, **kwargs)
+        assert str(found.value) == str(expected.value)
+        assert_same(function(ua.ones(3)), np.full(3, 2.0))
+        assert_same(function(ua.ones(3), ua.ones(3)), np.ones(3))
+
+
 def test_several_threads_with_several_programs(backend: str) -> None:
     function = ua.compile(lambda x, n: x * n, programs=2)
     failures: list[Any] = []
