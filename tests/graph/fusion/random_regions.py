@@ -9,15 +9,18 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import numpy as np
 
 from unifyarr.graph.fusion import machine
 from unifyarr.graph.fusion.loops import find_loop
-from unifyarr.graph.fusion.region import Axis, Operand, Region, Step, run_by_steps
+from unifyarr.graph.fusion.region import Axis, Operand, Region, Step, run_by_steps, ufunc_of
 
 DTYPES = list(map(np.dtype, ("?", *"bBhHiIqQ", *"efd", *"FD")))
 UNARY = "negative absolute sqrt square exp log sin tanh rint floor sign reciprocal invert logical_not isnan"
+if find_spec("scipy"):
+    UNARY += " scipy.special.erf"
 BINARY = (
     "add subtract multiply divide floor_divide remainder power arctan2 maximum minimum fmax less equal logical_and"
     " bitwise_xor left_shift hypot copysign"
@@ -135,7 +138,7 @@ class Maker:
             self.ufunc(str(rng.choice(BINARY.split())), (first, second), (a, a))
 
     def ufunc(self, name: str, inputs: tuple[int, ...], dtypes: tuple[np.dtype, ...]) -> None:
-        for types in getattr(np, name).types:
+        for types in ufunc_of(name).types:
             given, result = types.split("->")
             if tuple(map(np.dtype, given)) == dtypes and result != "O":
                 self.add(name, inputs, (*dtypes, np.dtype(result)))

@@ -103,11 +103,19 @@ erfc = worked_around("NumPy has no special functions")(support_native_out(_block
 @worked_around("NumPy has no special functions")
 @support_native_out
 def erf(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
-    # SciPy has no loop for bfloat16, and for float16 one that answers float32.
-    if x.dtype.char in "fd" and (scipy := _scipy()) is not None:
+    if _loop_of_erf(x.dtype) is not None and (scipy := _scipy()) is not None:
         found: np.ndarray = scipy.erf(x, out=... if out is None else out)
         return found
     return _erf_blockwise(x, out=out)
+
+
+def _loop_of_erf(dtype: Any) -> str | None:
+    # SciPy has no loop for bfloat16, and for float16 one that answers float32.
+    return "scipy.special.erf" if dtype.char in "fd" and _scipy() is not None else None
+
+
+# The ufunc that the kernel is for a dtype, by its module and name.
+erf.loop_for = _loop_of_erf  # type: ignore[attr-defined]
 
 
 def _of_scipy(name: str) -> Callable[..., np.ndarray]:

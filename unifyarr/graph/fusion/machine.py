@@ -202,6 +202,7 @@ def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterato
         exchange=host and host.exchange,
         watches=host is None,
     )
+    program.asked = warn.asker(region.steps)
     program.cost, program.grain = int(cost(assembly)), GRAIN
     if program.cost >= GRAIN:
         program.threads = get_num_threads if host is None else host.num_threads

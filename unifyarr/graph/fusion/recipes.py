@@ -278,7 +278,17 @@ def _clip(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
+def _of_another_package(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+    (dtype,) = dtypes
+    name = op.backend.kernel(op.name).loop_for(dtype)
+    if name is None:
+        return False
+    steps.add(name, steps.inputs, [dtype, dtype])
+    return True
+
+
 _SPECIAL: dict[str, Callable[[_Steps, KernelOp, tuple[DType, ...]], bool]] = {
+    "erf": _of_another_package,
     "where": _where,
     "astype": _astype,
     "clip": _clip,

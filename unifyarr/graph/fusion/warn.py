@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ _FLAGS = {
     "under": (4, "underflow"),
     "invalid": (8, "invalid value"),
 }
+# What the names of steps begin with that are SciPy's functions.
+_SCIPY = "scipy.special."
 _PACKAGE = str(Path(__file__).parents[2])
 
 
@@ -33,6 +36,22 @@ def flags_to_watch() -> int:
     if not {"ignore", "warn"}.issuperset(modes.values()):
         return -1
     return sum(flag for kind, (flag, _) in _FLAGS.items() if modes[kind] == "warn")
+
+
+def asker(steps: Sequence[Step]) -> Callable[[], bool] | None:
+    """Return what is asked before each run of some steps: whether their loops may run. ``None`` if they always may."""
+    return _scipy_is_quiet if any(step.name.startswith(_SCIPY) for step in steps) else None
+
+
+def _scipy_is_quiet() -> bool:
+    """Return whether SciPy's loops tell nobody of errors: else they raise and warn themselves, which takes Python.
+
+    Each thread has settings of its own; where nothing was set, as in threads of C, errors are ignored. Of memory there's
+    always an error, and no loop that is fused takes any.
+    """
+    settings = importlib.import_module(_SCIPY[:-1]).geterr()
+    settings.pop("memory", None)
+    return {*settings.values()} == {"ignore"}
 
 
 class Report:

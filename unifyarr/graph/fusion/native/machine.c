@@ -29,6 +29,11 @@ arrays of a call are checked, and where they don't suit, the program's `fallback
 /* Elements times instructions from which on other threads may run Python meanwhile. */
 #define UNLOCKED 20000
 
+static int is_set(const PyObject *callable)
+{
+    return callable && callable != Py_None;
+}
+
 /* ---- What becomes of flags: that's a setting of NumPy's, an object which is replaced when the setting changes. ---- */
 
 static PyObject *setting = NULL; /* the context variable; or NULL, where this NumPy has none */
@@ -64,6 +69,19 @@ static int flags_to_watch(void)
     seen = now;
     Py_XDECREF(before);
     return as_raised((int)flags);
+}
+
+/* The same for a program, which may ask for settings of other packages too. */
+static int settings_for(const Program *p)
+{
+    int watched = p->watches ? flags_to_watch() : 0;
+    if (watched < 0 || !is_set(p->asked)) {
+        return watched;
+    }
+    PyObject *answer = PyObject_CallNoArgs(p->asked);
+    int may_run = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    return may_run > 0 ? watched : may_run - 1;
 }
 
 /* The thread whose calls may use others. */
@@ -145,11 +163,6 @@ static int suits(const Program *p, PyObject *const *arrays)
     return 1;
 }
 
-static int is_set(const PyObject *callable)
-{
-    return callable && callable != Py_None;
-}
-
 /* Whether other threads may run Python during a run. */
 static int is_long(const Program *p)
 {
@@ -175,7 +188,7 @@ static PyObject *call_on_arrays(Program *p, PyObject *const *arrays)
         }
         Py_DECREF(done);
     }
-    int watched = p->watches ? flags_to_watch() : 0;
+    int watched = settings_for(p);
     if (watched == -2) {
         return NULL;
     }
@@ -276,6 +289,7 @@ static int traverse_program(PyObject *self, visitproc visit, void *arg)
     Program *p = (Program *)self;
     Py_VISIT(p->fallback);
     Py_VISIT(p->report);
+    Py_VISIT(p->asked);
     Py_VISIT(p->threads);
     Py_VISIT(p->hot);
     Py_VISIT(p->better);
@@ -289,6 +303,7 @@ static int clear_program(PyObject *self)
     Program *p = (Program *)self;
     Py_CLEAR(p->fallback);
     Py_CLEAR(p->report);
+    Py_CLEAR(p->asked);
     Py_CLEAR(p->threads);
     Py_CLEAR(p->hot);
     Py_CLEAR(p->better);
@@ -320,6 +335,7 @@ static void free_program(PyObject *self)
 }
 
 static PyMemberDef program_members[] = {
+    {"asked", T_OBJECT, offsetof(Program, asked), 0, "Returns whether settings of other packages let its loops run."},
     {"threads", T_OBJECT, offsetof(Program, threads), 0, "Returns how many threads may run it."},
     {"cost", T_PYSSIZET, offsetof(Program, cost), 0, "The estimated nanoseconds of a run."},
     {"grain", T_PYSSIZET, offsetof(Program, grain), 0, "The nanoseconds that are worth a thread; 0 takes all threads."},

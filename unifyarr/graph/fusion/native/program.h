@@ -72,6 +72,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *fallback;  /* runs the same, on arrays of any layout */
     PyObject *report;    /* called with the flags of each step, if there are any */
+    PyObject *asked;     /* returns whether other packages' settings let its loops run; or NULL, if it has none of theirs */
     PyObject *threads;   /* returns how many threads may run it; or NULL */
     PyObject *hot;       /* called once, after `calls` calls; or NULL */
     PyObject *better;    /* called instead; or NULL */

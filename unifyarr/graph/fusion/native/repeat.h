@@ -368,15 +368,10 @@ static PyObject *repeat(PyObject *module, PyObject *args)
     r.truth = tests ? PyArray_BYTES((PyArrayObject *)truth) : NULL;
     npy_intp done = -1;
     int possible = make_room(&r, stages, arrays) < 0 || read_moves(&r, moves) < 0 ? -1 : read_stages(&r, stages, arrays);
-    int watches = 0;
     for (int i = 0; possible > 0 && i < r.n_stages; i++) {
-        watches |= r.stages[i].program && r.stages[i].program->watches;
-    }
-    r.watched = watches ? flags_to_watch() : 0;
-    if (r.watched == -2) {
-        possible = -1;
-    } else if (r.watched == -1 && possible > 0) {
-        possible = 0;
+        int watched = r.stages[i].program ? settings_for(r.stages[i].program) : 0;
+        possible = watched < 0 ? watched + 1 : 1;
+        r.watched |= watched < 0 ? 0 : watched;
     }
     if (possible > 0) {
         done = run_all(&r, count);
