@@ -216,6 +216,7 @@ static int read_program(Program *p, PyObject *shape, PyObject *arguments, PyObje
             return -1;
         }
     }
+    p->room = buffers_bytes(p);
     return PyErr_Occurred() ? -1 : 0;
 }
 

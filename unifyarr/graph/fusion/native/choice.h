@@ -148,22 +148,29 @@ static int run_program(Program *p, PyObject *const *arrays, int watched, unsigne
     }
     n = most ? choose_threads(p, most, &turn) : 1;
 #endif
-    Plan plan;
-    Scratch *scratch = take_scratch(scratch_bytes(p));
-    int possible = scratch ? make_plan(p, arrays, &plan, (char *)(scratch + 1)) : -1;
+    Scratch *scratch = take_scratch(p->room);
+    KeptPlan *kept = scratch ? take_plan(p) : NULL;
+    int possible = kept ? plan_call(p, arrays, kept, begin_buffers((char *)(scratch + 1))) : -1;
     p->used = 0;
 #if HAS_POOL
-    p->used = possible > 0 && n > 1 ? run_together(p, &plan, n, watched, flags, &came) : 0;
+    if (possible > 0 && n > 1) {
+        p->used = run_together(p, &kept->plan, n, watched, flags, &came);
+        /* Its chunks may be smaller now. */
+        kept->is_made = 0;
+    }
 #endif
     if (possible > 0 && !p->used) {
         p->used = 1;
-        possible = run_alone(p, &plan, watched, flags);
+        possible = run_alone(p, &kept->plan, watched, flags);
     }
 #if HAS_POOL
     if (possible > 0) {
         note_turn(p, &turn, came);
     }
 #endif
+    if (kept) {
+        give_plan(p, kept);
+    }
     if (scratch) {
         give_scratch(scratch);
     }

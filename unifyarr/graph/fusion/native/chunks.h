@@ -7,6 +7,9 @@ typedef struct {
 
 static Chunk chunk_at(const Plan *plan, npy_intp chunk)
 {
+    if (plan->chunks == 1) {
+        return (Chunk){0, 0, 0, plan->rows, plan->length};
+    }
     npy_intp piece = chunk % plan->pieces, rest = chunk / plan->pieces;
     Chunk at = {rest / plan->blocks, rest % plan->blocks * plan->block, piece * plan->piece, plan->block, plan->piece};
     at.length = plan->length - at.from < at.length ? plan->length - at.from : at.length;

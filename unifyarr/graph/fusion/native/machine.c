@@ -108,59 +108,67 @@ static PyObject *watch(PyObject *module, PyObject *args)
 /* ---- Calls. ---- */
 
 /* The first byte of an array, and the one after its last. */
-static void bounds(PyArrayObject *array, uintptr_t *low, uintptr_t *high)
+typedef struct {
+    uintptr_t begin, end;
+} Extent;
+
+static Extent extent_of(PyArrayObject *array)
 {
-    *low = *high = (uintptr_t)PyArray_BYTES(array);
+    Extent found = {(uintptr_t)PyArray_BYTES(array), (uintptr_t)PyArray_BYTES(array) + PyArray_ITEMSIZE(array)};
     for (int i = 0; i < PyArray_NDIM(array); i++) {
         npy_intp reach = PyArray_STRIDE(array, i) * (PyArray_DIM(array, i) - 1);
-        *(reach < 0 ? low : high) += reach;
+        npy_intp before = reach < 0 ? reach : 0;
+        found.begin += before;
+        found.end += reach - before;
     }
-    *high += PyArray_ITEMSIZE(array);
+    return found;
 }
 
-static int may_overlap(PyArrayObject *one, PyArrayObject *other)
+/* Whether an array is what the program takes for this argument, in the layout that C loops need. */
+static int suits_as(const Program *p, int i, PyObject *object)
 {
-    uintptr_t low[2], high[2];
-    bounds(one, &low[0], &high[0]);
-    bounds(other, &low[1], &high[1]);
-    return low[0] < high[1] && low[1] < high[0];
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!PyArray_Check(object) || PyArray_NDIM(array) != p->ndims[i] || !PyArray_ISALIGNED(array)) {
+        return 0;
+    }
+    PyArray_Descr *dtype = PyArray_DESCR(array);
+    const npy_intp *shape = PyArray_SHAPE(array), *wanted = p->shapes + i * NPY_MAXDIMS;
+    for (int j = 0; j < p->ndims[i]; j++) {
+        if (shape[j] != wanted[j]) {
+            return 0;
+        }
+    }
+    return dtype == p->dtypes[i] || PyArray_EquivTypes(dtype, p->dtypes[i]);
 }
 
-/* Whether the arrays are those that the program is for, in the layout that C loops need. */
+/* So many arguments have their extents on the stack. */
+#define FEW_ARGUMENTS 32
+
+/* Whether the arrays are those that the program is for, and none that is written overlaps another one. */
 static int suits(const Program *p, PyObject *const *arrays)
 {
-    for (int i = 0; i < p->n_arguments; i++) {
-        if (!PyArray_Check(arrays[i])) {
-            return 0;
-        }
-        PyArrayObject *array = (PyArrayObject *)arrays[i];
-        PyArray_Descr *dtype = PyArray_DESCR(array);
-        if (PyArray_NDIM(array) != p->ndims[i] || !PyArray_ISALIGNED(array) ||
-            !(dtype == p->dtypes[i] || PyArray_EquivTypes(dtype, p->dtypes[i]))) {
-            return 0;
-        }
-        const npy_intp *shape = PyArray_SHAPE(array), *wanted = p->shapes + i * NPY_MAXDIMS;
-        for (int j = 0; j < p->ndims[i]; j++) {
-            if (shape[j] != wanted[j]) {
-                return 0;
-            }
+    int suited = 1, n = p->n_arguments;
+    Extent few[FEW_ARGUMENTS], *extents = n <= FEW_ARGUMENTS ? few : PyMem_Malloc(n * sizeof(Extent));
+    for (int i = 0; extents && suited && i < n; i++) {
+        suited = suits_as(p, i, arrays[i]);
+        if (suited) {
+            extents[i] = extent_of((PyArrayObject *)arrays[i]);
         }
     }
-    for (int w = 0; w < p->n_windows; w++) {
+    for (int w = 0; extents && suited && w < p->n_windows; w++) {
         int written = p->windows[w].argument;
         if (p->windows[w].role == READ) {
             continue;
         }
-        if (!PyArray_ISWRITEABLE((PyArrayObject *)arrays[written])) {
-            return 0;
-        }
-        for (int i = 0; i < p->n_arguments; i++) {
-            if (i != written && may_overlap((PyArrayObject *)arrays[i], (PyArrayObject *)arrays[written])) {
-                return 0;
-            }
+        suited = PyArray_ISWRITEABLE((PyArrayObject *)arrays[written]);
+        for (int i = 0; suited && i < n; i++) {
+            suited = i == written || extents[i].begin >= extents[written].end || extents[written].begin >= extents[i].end;
         }
     }
-    return 1;
+    if (extents != few) {
+        PyMem_Free(extents);
+    }
+    return extents && suited;
 }
 
 /* Whether other threads may run Python during a run. */
@@ -169,6 +177,7 @@ static int is_long(const Program *p)
     return p->size * p->n_instructions > UNLOCKED;
 }
 
+#include "again.h"
 #include "parts.h"
 #include "choice.h"
 
@@ -331,6 +340,7 @@ static void free_program(PyObject *self)
     PyMem_Free(p->slots);
     PyMem_Free(p->instructions);
     PyMem_Free(p->operands);
+    PyMem_RawFree(p->plan);
     Py_TYPE(self)->tp_free(self);
 }
 

@@ -95,11 +95,9 @@ static void split_chunks(const Program *p, Plan *plan, npy_intp wanted)
 /* Copy a plan, with memory of its own for what becomes of chunks. */
 static void copy_plan(const Program *p, const Plan *plan, Plan *copy, char *memory)
 {
-    Plan original = *plan;
-    char *theirs = lay_out(p, &original, (char *)plan->strides);
     *copy = *plan;
-    char *mine = lay_out(p, copy, memory);
-    size_t bytes = scratch_bytes(p), used = plan->ndim * sizeof(npy_intp);
+    char *theirs = plan->buffers, *mine = copy->buffers = lay_out(p, copy, memory);
+    size_t used = plan->ndim * sizeof(npy_intp);
     for (int w = 0; w < p->n_windows; w++) {
         memcpy(copy->strides + w * NPY_MAXDIMS, plan->strides + w * NPY_MAXDIMS, used);
         if (p->wraps) {
@@ -109,7 +107,7 @@ static void copy_plan(const Program *p, const Plan *plan, Plan *copy, char *memo
     /* It's another thread that has written it: of what lies before the places, no more than this is read. */
     memcpy(copy->places, plan->places, plan_bytes(p) - (size_t)((char *)plan->places - (char *)plan->strides));
 #define MOVE(pointer) \
-    if ((uintptr_t)(pointer) - (uintptr_t)theirs < bytes) { \
+    if ((uintptr_t)(pointer) - (uintptr_t)theirs < p->room) { \
         (pointer) = mine + ((pointer) - theirs); \
     }
     for (int i = 0; i < n_places(p); i++) {

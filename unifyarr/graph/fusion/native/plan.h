@@ -34,6 +34,7 @@ typedef struct {
     char **rings;          /* where they are */
     npy_intp *pitch;       /* the bytes from one row of such a chunk to the next */
     char **base;           /* of windows */
+    char *buffers;         /* all of them */
     char *uneven;          /* whether a window isn't even along the joined axes: it's copied to a dense buffer or from it */
     char **wrapped;        /* buffers of windows that wrap around, for chunks that aren't in one piece; or NULL */
     Place *staged;         /* what is read or computed in a dense buffer instead; its data are NULL for other windows */
@@ -260,9 +261,9 @@ static size_t plan_bytes(const Program *p)
            2 * n_places(p) * sizeof(Place) + p->n_slots * sizeof(Aside);
 }
 
-static size_t scratch_bytes(const Program *p)
+static size_t buffers_bytes(const Program *p)
 {
-    size_t bytes = plan_bytes(p) + 64;
+    size_t bytes = 64;
     for (int w = 0; w < p->n_windows; w++) {
         bytes += buffer_bytes(p, p->windows[w].itemsize);
     }
@@ -270,6 +271,11 @@ static size_t scratch_bytes(const Program *p)
         bytes += buffer_bytes(p, p->slots[s].itemsize) + (p->slots[s].saved < 0 ? 0 : ALIAS);
     }
     return bytes;
+}
+
+static size_t scratch_bytes(const Program *p)
+{
+    return plan_bytes(p) + p->room;
 }
 
 /* Find the window's memory in its array, and its steps through it along the axes that aren't of length one. */
@@ -367,7 +373,13 @@ static int is_packed(const Program *p, int w, npy_intp inner)
     return p->generated && window->role == READ && !window->forward && inner && inner != window->itemsize;
 }
 
-/* Give a plan its memory; return where its buffers begin. */
+/* Where buffers begin in memory that is theirs. */
+static char *begin_buffers(char *memory)
+{
+    return (char *)(((uintptr_t)memory + 63) / 64 * 64);
+}
+
+/* Give a plan its memory; return where buffers may begin after it. */
 static char *lay_out(const Program *p, Plan *plan, char *memory)
 {
     plan->strides = (npy_intp *)memory;
@@ -382,13 +394,13 @@ static char *lay_out(const Program *p, Plan *plan, char *memory)
     plan->rings = plan->wrapped + p->n_windows;
     plan->pitch = (npy_intp *)(plan->rings + p->n_windows);
     plan->uneven = (char *)(plan->pitch + p->n_windows);
-    return (char *)(((uintptr_t)memory + plan_bytes(p) + 63) / 64 * 64);
+    return begin_buffers(memory + plan_bytes(p));
 }
 
-/* Fill in a plan for the arrays of a call, with its memory in `memory`; return whether there is one. */
-static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char *memory)
+/* Fill in a plan for the arrays of a call, which has been laid out; return whether there is one. */
+static int make_plan(const Program *p, PyObject *const *arrays, Plan *plan, char *buffers)
 {
-    char *buffers = lay_out(p, plan, memory);
+    plan->buffers = buffers;
     plan->ndim = plan->cut = 0;
     for (int i = 0; i < p->ndim; i++) {
         if (p->shape[i] != 1 || (p->reduces && i == p->ndim - 1)) {

@@ -100,6 +100,8 @@ typedef struct {
     Slot *slots;
     Instruction *instructions;
     int *operands;
+    size_t room;            /* the bytes of a run's buffers */
+    struct KeptPlan *plan;  /* of its last call; or NULL */
 } Program;
 
 #define MOST_OPERANDS 64

@@ -51,7 +51,7 @@ static int plan_stage(Stage *stage, Program *program)
         PyErr_NoMemory();
         return -1;
     }
-    if (!make_plan(program, stage->arrays, &plan, (char *)(scratch + 1))) {
+    if (!make_plan(program, stage->arrays, &plan, lay_out(program, &plan, (char *)(scratch + 1)))) {
         give_scratch(scratch);
         return 0;
     }
