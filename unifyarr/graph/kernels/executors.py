@@ -16,6 +16,8 @@ from .into import innermost
 
 # Takes the natives of the inputs, and returns those of the outputs.
 Executor = Callable[..., Sequence[Any]]
+# Takes a schedule and the functions that run its nodes, and returns one function that runs all, or ``None``.
+Joined = Callable[["Schedule", Sequence[Callable[..., Any]]], "Callable[..., list[Any]] | None"]
 
 
 class Instruction(NamedTuple):
@@ -37,7 +39,8 @@ class Schedule:
 
     With ``borrow`` the next call uses the memory of the results again. ``bound`` returns the function that runs a node,
     by default the operation's own.
-    ``constant``, if given, returns what each run uses of a constant.
+    ``constant``, if given, returns what each run uses of a constant. ``joined`` returns one function that runs the
+    schedule, of what runs its nodes; or ``None``.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Schedule:
         borrow: bool = False,
         bound: Callable[[Apply], Callable[..., Any]] | None = None,
         constant: Callable[[Any], Any] | None = None,
+        joined: Joined | None = None,
     ) -> None:
         self._constant = constant
         nodes = fgraph.toposort()
@@ -87,7 +91,9 @@ class Schedule:
         ]
 
         # Called itself where calls have to cost little.
-        self.run = self._compiled(bound or (lambda node: node.op.bound(node)))
+        functions = [(bound or (lambda node: node.op.bound(node)))(each.node) for each in self.instructions]
+        run = None if joined is None or self._kept else joined(self, functions)
+        self.run = self._compiled(functions) if run is None else run
 
     def __call__(self, *natives: Any) -> list[Any]:
         """Return the natives of the outputs."""
@@ -114,13 +120,13 @@ class Schedule:
         lines.append(f"    return [{_names(self.outputs)}]")
         return "\n".join(lines) + "\n"
 
-    def _compiled(self, bound: Callable[[Apply], Callable[..., Any]]) -> Callable[..., list[Any]]:
+    def _compiled(self, functions: Sequence[Callable[..., Any]]) -> Callable[..., list[Any]]:
         # For small arrays a loop over the instructions would take several times as long as the kernels.
         source, filename = self.source(), f"<unifyarr schedule {id(self)}>"
         mark = "v" if self._constant is None else "c"
         names: dict[str, Any] = {f"{mark}{place}": data for place, data in enumerate(self.start) if data is not None}
         names["constant"] = self._constant
-        names |= {f"f{number}": bound(instruction.node) for number, instruction in enumerate(self.instructions)}
+        names |= {f"f{number}": function for number, function in enumerate(functions)}
         names["buffers"] = self._buffers
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         weakref.finalize(self, linecache.cache.pop, filename, None)
@@ -164,15 +170,17 @@ def executor(
     donate: Mapping[int, int] | None = None,
     exact: bool = False,
     bound: Callable[[Apply], Callable[..., Any]] | None = None,
+    joined: Joined | None = None,
 ) -> Executor:
     """Return a function that runs a graph on a backend.
 
     With ``borrow`` the next call uses the memory of the results again. The other two are for engines that compile the
     whole graph: ``donate`` maps each input that may be used up to the output that takes its memory, and ``exact`` asks
-    for the same results as those of the kernels called one by one. ``bound``, for the others, returns what runs a node.
+    for the same results as those of the kernels called one by one. The last two, for the others, are those of a
+    schedule.
     """
     if not backend.can_compile:
-        return Schedule(fgraph, memory_plan(fgraph), borrow=borrow, bound=bound or bound_on(backend))
+        return Schedule(fgraph, memory_plan(fgraph), borrow=borrow, bound=bound or bound_on(backend), joined=joined)
     schedule = Schedule(fgraph, {}, bound=bound_on(backend), constant=backend.as_constant)
     whole: Executor = backend.compiled(schedule, donate=donate, exact=exact)
     return whole

@@ -290,7 +290,8 @@ class StraightCall(Nests):
         elif results:
             run = program.executor()
             self._names["run"] = run.run if isinstance(run, Schedule) else run
-            yield f"{given}run({', '.join(natives)})"
+            # What is written in place isn't looked at again.
+            yield f"{given if program.made.computed else ''}run({', '.join(natives)})"
         in_arguments = program.reusing.values()
         computed = []
         for number, native in enumerate(results[stores:]):

@@ -17,6 +17,7 @@ from ...errors import CompileWarning
 from ..core.basic import Apply, same_type
 from ..core.fgraph import FunctionGraph
 from ..fusion.fusedop import FusedOp
+from ..fusion.sequences import joined
 from ..kernels.executors import Executor, bound_and_compiled, executor
 from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp, may_fail
@@ -159,8 +160,9 @@ class Program:
             exact = not all(map(_is_plain, self.fgraph.apply_nodes))
             donate = {place: self._result_in[place] for place in donated}
             bound = partial(bound_and_compiled, self.backend) if self.options.wait else None
+            borrow = self.options.borrow
             found = executor(
-                self.fgraph, self.backend, borrow=self.options.borrow, donate=donate, exact=exact, bound=bound
+                self.fgraph, self.backend, borrow=borrow, donate=donate, exact=exact, bound=bound, joined=joined
             )
             self._executors[donated] = found
         return found

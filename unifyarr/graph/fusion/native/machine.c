@@ -375,6 +375,7 @@ static PyTypeObject ProgramType = {
 #include "build.h"
 #include "repeat.h"
 #include "guard.h"
+#include "sequence.h"
 
 /* ---- The module. ---- */
 
@@ -420,6 +421,8 @@ static PyMethodDef functions[] = {
      "Return a ufunc of a function in C on dense memory: dense_ufunc(name, dtype, address, mode)."},
     {"guard", guard, METH_VARARGS,
      "Return a function that tests arrays: guard(array_type, backend, native_type, clash, natives, written, reads)."},
+    {"sequence", sequence, METH_VARARGS,
+     "Return a function that runs programs: sequence(programs, places, results, constants, count)."},
     {"repeat", repeat, METH_VARARGS,
      "Run programs again and again: repeat(stages, arrays, moves, count, tested, truth) -> the number of steps."},
     {NULL, NULL, 0, NULL},

@@ -1,0 +1,35 @@
+"""Schedules of fused operations alone, in the memory of arguments: one call of the compiled part.
+
+An optimizer's step is one, of as many operations as there are parameters. On small arrays a call of each from Python
+takes about as long as its loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..kernels.executors import Schedule
+from . import machine
+from .fusedop import FusedOp
+
+
+def joined(schedule: Schedule, functions: Sequence[Callable[..., Any]]) -> Callable[..., list[Any]] | None:
+    """Return what runs a schedule, whose nodes are run by ``functions``; ``None`` if Python has to call them."""
+    if not functions or not all(map(machine.is_program, functions)):
+        return None
+    constants = {place: data for place, data in enumerate(schedule.start) if data is not None}
+    numbers = {place: number for number, place in enumerate((*schedule.inputs, *constants))}
+    places = []
+    for function, each in zip(functions, schedule.instructions, strict=True):
+        if not isinstance(each.node.op, FusedOp) or function.returns is None:  # type: ignore[attr-defined]
+            return None
+        given = tuple(numbers[place] for place in each.inputs)
+        places.append(given)
+        for output, place in each.node.op.host.items():
+            numbers[each.outputs[output]] = given[place]
+    results = tuple(numbers[place] for place in schedule.outputs)
+    run: Callable[..., list[Any]] = machine.native.sequence(
+        tuple(functions), tuple(places), results, tuple(constants.values()), len(schedule.inputs)
+    )
+    return run
