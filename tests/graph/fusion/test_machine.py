@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import unifyarr as ua
 from tests.graph.fusion.random_regions import compare, make, run, values
 from tests.oracle import few
 from unifyarr.graph.fusion import machine
@@ -187,6 +188,31 @@ def test_other_layouts_and_dtypes_run_by_steps():
         function(x, y, out)
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (40, 70), (300, 40), (2, 3, 5)])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_layouts_change_from_call_to_call(shape, in_place):
+    """The plan of a call serves the next one, if its arrays lie alike."""
+    rng, ndim = np.random.default_rng(4), len(shape)
+    steps = (ufunc("multiply", 0, 1), ufunc("add", 3, 2), ufunc("exp", 4), ufunc("divide", 5, 1))
+    reads, target = (whole(0, ndim), whole(1, ndim)), whole(1 if in_place else 2, ndim)
+    region = Region(shape, ((shape, F8),) * 3, reads, (np.array(2.0),), steps, ((6, target),))
+    function = machine.bind(region)
+    layouts = [
+        lambda x: x.copy(),
+        lambda x: np.asfortranarray(x),
+        lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+        lambda x: x[::-1].copy()[::-1],
+    ]
+    for wait in (False, True):
+        for _ in range(12):
+            order = [layouts[each] for each in rng.integers(len(layouts), size=3)]
+            arrays = [layout(rng.random(shape)) for layout in order]
+            for _ in range(int(rng.integers(1, 4))):
+                compare(region, arrays, function)
+        if not wait:
+            machine.compile_now(function)
+
+
 @compiled
 def test_arguments_that_share_memory_run_by_steps():
     n = 5000
@@ -216,6 +242,19 @@ def test_integers_are_not_raised_to_powers():
     """The loop raises an error, which needs the interpreter."""
     assert not machine.can_run(Step("power", (0, 1), (np.dtype("i8"),) * 3))
     assert machine.can_run(Step("power", (0, 1), (F8,) * 3))
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_zeros_of_two_signs_are_compared_as_in_the_whole_array(name, dtype):
+    function, rng = getattr(ua, name), np.random.default_rng(5)
+    # Generated loops copy what lies apart.
+    compiled = ua.compile(lambda x, y: -(function(x[::2], y[::2]) * 3.0), wait=True)
+    for n in range(2, 40):
+        zeros = np.where(rng.random((2, n)) < 0.5, 0.0, -0.0).astype(dtype)
+        expected = -(getattr(np, name)(zeros[0, ::2], zeros[1, ::2]) * zeros.dtype.type(3.0))
+        found = compiled(*(ua.asarray(each, backend="numpy") for each in zeros))
+        assert np.asarray(found).tobytes() == expected.tobytes()
 
 
 def test_what_has_no_loop():
