@@ -32,6 +32,7 @@ DTYPES += ["int8", "int16", "uint16", "uint32", "uint64", "complex64"]
 FLOATS = [
     *(ua.sqrt, ua.exp, ua.log, ua.sin, ua.tanh, ua.floor, ua.reciprocal, ua.round, ua.expm1, ua.sign, ua.cbrt),
     ua.erf,
+    ua.erfc,
     *(lambda x: x**2, lambda x: x**0.5, lambda x: x**3, lambda x: ua.clip(x, -0.5, 1.5)),
     *(lambda x: 2.5 * x, lambda x: 1 / x, lambda x: x - 0.25),
 ]

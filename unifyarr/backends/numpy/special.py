@@ -42,13 +42,16 @@ def _scipy() -> ModuleType | None:
         return None
 
 
-def _blockwise(function: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
-    """Compute an elementwise function of float64 block by block, on arrays of any floating-point dtype and layout."""
+def _blockwise(function: Callable[[Any, Any], Any]) -> Callable[..., np.ndarray]:
+    """Compute an elementwise function of float64 block by block, on arrays of any floating-point dtype and layout.
+
+    It's a function of the values and of NumPy, or of what has its elementwise functions.
+    """
 
     def kernel(x: np.ndarray, /, *, out: Any = None) -> np.ndarray:
         if x.size <= _BLOCK and out is None:
             with np.errstate(all="ignore"):
-                return np.asarray(function(x.astype(np.float64, copy=False)), x.dtype)
+                return np.asarray(function(x.astype(np.float64, copy=False), np), x.dtype)
         blocks = np.nditer(
             [x, out],
             ["external_loop", "buffered", "zerosize_ok"],
@@ -58,41 +61,43 @@ def _blockwise(function: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np
         )
         with blocks, np.errstate(all="ignore"):
             for source, target in blocks:
-                target[...] = function(source.astype(np.float64))
+                target[...] = function(source.astype(np.float64), np)
             return np.asarray(blocks.operands[1])
 
+    kernel.formula = function  # type: ignore[attr-defined]
     return kernel
 
 
-def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
-    result = np.full_like(x, coefficients[-1])
+def _polynomial(coefficients: tuple[float, ...], x: Any, xp: Any) -> Any:
+    result = xp.full_like(x, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         result *= x
         result += coefficient
     return result
 
 
-def _upper(x: np.ndarray) -> np.ndarray:
+def _upper(x: Any, xp: Any) -> Any:
     """Return erfc of numbers that are not negative."""
-    x = np.minimum(x, _END)
-    result = _polynomial(_SCALED, (x - _CENTRE) / (x + _CENTRE))
+    x = xp.minimum(x, _END)
+    result = _polynomial(_SCALED, (x - _CENTRE) / (x + _CENTRE), xp)
     result /= 1 + 2 * x
     # The square of a float32 is exact: what rounding would take from the exponent, where it counts most, stays.
     near = x.astype(np.float32).astype(np.float64)
-    result *= np.exp(-near * near)
-    result *= np.exp((near - x) * (near + x))
+    result *= xp.exp(-near * near)
+    result *= xp.exp((near - x) * (near + x))
     return result
 
 
-def _erfc(x: np.ndarray) -> np.ndarray:
-    upper = _upper(np.abs(x))
-    return np.where(x < 0, 2 - upper, upper)
+def _erfc(x: Any, xp: Any) -> Any:
+    upper = _upper(xp.abs(x), xp)
+    return xp.where(x < 0, 2 - upper, upper)
 
 
-def _erf(x: np.ndarray) -> np.ndarray:
-    distance = np.abs(x)
-    near = np.minimum(distance, _NEAR)
-    return np.where(distance < _NEAR, x * _polynomial(_SERIES, near * near), np.copysign(1 - _upper(distance), x))
+def _erf(x: Any, xp: Any) -> Any:
+    distance = xp.abs(x)
+    near = xp.minimum(distance, _NEAR)
+    far = xp.copysign(1 - _upper(distance, xp), x)
+    return xp.where(distance < _NEAR, x * _polynomial(_SERIES, near * near, xp), far)
 
 
 _erf_blockwise = _blockwise(_erf)
@@ -114,8 +119,9 @@ def _loop_of_erf(dtype: Any) -> str | None:
     return "scipy.special.erf" if dtype.char in "fd" and _scipy() is not None else None
 
 
-# The ufunc that the kernel is for a dtype, by its module and name.
+# The ufunc that the kernel is for a dtype, by its module and name; and the formula that it is for the others.
 erf.loop_for = _loop_of_erf  # type: ignore[attr-defined]
+erf.formula = _erf  # type: ignore[attr-defined]
 
 
 def _of_scipy(name: str) -> Callable[..., np.ndarray]:

@@ -24,6 +24,8 @@ from .views import Seen, is_index_map, shape_of
 
 # How many operations are worth a region. One operation and a write to a window are one call of NumPy's anyway.
 FEWEST = 2
+# Of how many steps a single operation is worth one: a formula, which its kernel computes by as many calls.
+MANY = 10
 # How long rows are at least that are worth a region on engines that compute in several threads, where rows of parts of
 # arrays can't be joined to longer ones.
 ROW = 64
@@ -44,7 +46,7 @@ def fuse(fgraph: FunctionGraph, strides: Mapping[Variable, Sequence[int]], small
 
 def _is_worth_it(members: Sequence[Member], fewest: int) -> bool:
     computing = [member for member in members if member.recipe is not None]
-    if len(computing) < fewest:
+    if len(computing) < fewest and not any(len(each.recipe.steps) >= MANY for each in computing if each.recipe):
         return False
     op, shape = computing[0].node.op, computing[0].shape
     if not isinstance(op, KernelOp) or op.backend.name == "numpy":

@@ -218,7 +218,8 @@ def _instructions(assembly: Assembly, kernels: Iterator[int]) -> Iterator[tuple[
             yield (next(kernels), 0, each.kind, -1, places, len(each.checks), 0)
         else:
             itemsize = first.step.dtypes[-1].itemsize
-            yield (*_address(first.step), each.kind, first.number, places, 0, itemsize)
+            noted = -1 if first.step.quiet else first.number
+            yield (*_address(first.step), each.kind, noted, places, 0, itemsize)
         yield from _instructions(assembly._replace(instructions=each.checks), kernels)
 
 

@@ -17,6 +17,7 @@ from ..._core.engines.registry import load
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
 from .dense import name_of
+from .formulas import FUNCTIONS, Value
 from .loops import DTYPES, is_exact
 from .machine import can_run
 from .region import CAST, WHERE, Step
@@ -183,14 +184,16 @@ class _Steps:
     def __init__(self, dtypes: Sequence[DType]) -> None:
         self.dtypes: dict[tuple[str, int], DType] = {("input", place): each for place, each in enumerate(dtypes)}
         self.constants: list[np.ndarray] = []
-        self.steps: list[tuple[str, tuple[tuple[str, int], ...], tuple[DType, ...], bool]] = []
+        self.steps: list[tuple[str, tuple[tuple[str, int], ...], tuple[DType, ...], bool, bool]] = []
+        # Whether nobody is told of the flags of what is added.
+        self.quiet = False
         self.inputs = [("input", place) for place in range(len(dtypes))]
 
     def made(self) -> Recipe:
         first = {"input": 0, "constant": len(self.inputs), "step": len(self.inputs) + len(self.constants)}
         steps = tuple(
-            Step(name, tuple(first[kind] + place for kind, place in operands), dtypes, reduces)
-            for name, operands, dtypes, reduces in self.steps
+            Step(name, tuple(first[kind] + place for kind, place in operands), *rest)
+            for name, operands, *rest in self.steps
         )
         loose, reduces = not all(map(is_exact, steps)), any(step.reduces for step in steps)
         return Recipe(tuple(self.constants), steps, loose, reduces)
@@ -200,7 +203,7 @@ class _Steps:
     ) -> tuple[str, int]:
         """Add a step, whose operands are cast to its dtypes before, and return its result."""
         given = tuple(self.cast(*pair) for pair in zip(operands, dtypes[:-1], strict=True))
-        self.steps.append((name, given, tuple(dtypes), reduces))
+        self.steps.append((name, given, tuple(dtypes), reduces, self.quiet))
         made = ("step", len(self.steps) - 1)
         self.dtypes[made] = dtypes[-1]
         return made
@@ -278,17 +281,29 @@ def _clip(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
-def _of_another_package(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _erf(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
     name = op.backend.kernel(op.name).loop_for(dtype)
     if name is None:
-        return False
+        return _formula(steps, op, dtypes)
     steps.add(name, steps.inputs, [dtype, dtype])
     return True
 
 
+def _formula(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+    """Write the steps of a kernel that is a formula of float64, without warnings."""
+    (dtype,) = dtypes
+    if dtype.char not in _WIDE:
+        return False
+    steps.quiet = True
+    x = Value(steps, steps.cast(steps.inputs[0], np.dtype(np.float64)))
+    steps.cast(op.backend.kernel(op.name).formula(x, FUNCTIONS).operand, dtype)
+    return True
+
+
 _SPECIAL: dict[str, Callable[[_Steps, KernelOp, tuple[DType, ...]], bool]] = {
-    "erf": _of_another_package,
+    "erf": _erf,
+    "erfc": _formula,
     "where": _where,
     "astype": _astype,
     "clip": _clip,

@@ -65,12 +65,15 @@ class Step(NamedTuple):
     reduces
         Whether it's the ufunc's reduction over the last axis of the iteration space. What is computed then, and all
         that is computed of such values alone, has one value for each row.
+    quiet
+        Whether nobody is told of the flags that it raises, whatever NumPy's settings are.
     """
 
     name: str
     inputs: tuple[int, ...]
     dtypes: tuple[np.dtype[Any], ...]
     reduces: bool = False
+    quiet: bool = False
 
 
 class Region(NamedTuple):
@@ -124,19 +127,26 @@ def run_by_steps(region: Region, arrays: Sequence[np.ndarray]) -> None:
     slots += region.constants
     for step in region.steps:
         values = [slots[each] for each in step.inputs]
-        if step.name == WHERE:
-            slots.append(np.where(*values))
-        elif step.name == CAST:
-            slots.append(values[0].astype(step.dtypes[-1]))
-        elif step.reduces:
-            slots.append(ufunc_of(step.name).reduce(values[0], axis=-1, keepdims=True, dtype=step.dtypes[-1]))
+        if step.quiet:
+            with np.errstate(all="ignore"):
+                slots.append(_result(step, values))
         else:
-            slots.append(ufunc_of(step.name)(*values, signature=_signature(step.name, step.dtypes)))
+            slots.append(_result(step, values))
     # Values that are only read are those from before the call, whatever is written first.
     values = [slots[slot].copy() if slot < len(region.reads) else slots[slot] for slot, _ in region.writes]
     for value, (_, operand) in zip(values, region.writes, strict=True):
         lengths = (*region.shape[:-1], 1) if operand.axes and _is_row(value, region) else region.shape
         window_of(arrays[operand.argument], operand, lengths)[...] = value
+
+
+def _result(step: Step, values: Sequence[Any]) -> Any:
+    if step.name == WHERE:
+        return np.where(*values)
+    if step.name == CAST:
+        return values[0].astype(step.dtypes[-1])
+    if step.reduces:
+        return ufunc_of(step.name).reduce(values[0], axis=-1, keepdims=True, dtype=step.dtypes[-1])
+    return ufunc_of(step.name)(*values, signature=_signature(step.name, step.dtypes))
 
 
 @lru_cache(maxsize=1024)
