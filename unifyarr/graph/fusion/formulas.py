@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from .region import WHERE
-
-# What is noted: an input, a constant or the result of a step, and its number.
-Noted = tuple[str, int]
-
-
-class Steps(Protocol):
-    """What notes steps, and the dtypes of operands."""
-
-    dtypes: dict[Noted, np.dtype[Any]]
-
-    def add(self, name: str, operands: Any, dtypes: Any) -> Noted: ...
-    def cast(self, operand: Noted, dtype: np.dtype[Any]) -> Noted: ...
-    def ufunc(self, ufunc: np.ufunc, *operands: Noted) -> Noted: ...
-    def constant(self, value: Any, dtype: np.dtype[Any]) -> Noted: ...
+from .steps import Noted, Steps
 
 
 class Value:
@@ -32,6 +19,7 @@ class Value:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The dtype of the array."""
         return self.steps.dtypes[self.operand]
 
     def astype(self, dtype: Any) -> Value:

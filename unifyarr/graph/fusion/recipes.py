@@ -5,10 +5,10 @@ Kernels of other backends compute the same, where these say that they give the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,41 +18,15 @@ from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
 from .dense import name_of
 from .formulas import FUNCTIONS, Value
-from .loops import DTYPES, is_exact
+from .loops import DTYPES
 from .machine import can_run
-from .region import CAST, WHERE, Step
+from .region import WHERE
+from .steps import DType, Recipe, Steps
 from .views import shape_of
-
-DType = np.dtype[Any]
 
 # What wraps around after fewer elements than the first is copied piece by piece. More pieces than the second take
 # longer than a call of the kernel.
 SHORTEST, FEW = 32, 128
-
-
-class Recipe(NamedTuple):
-    """The steps of one node.
-
-    Attributes
-    ----------
-    constants
-        Numbers that the steps read.
-    steps
-        What is computed. Slots are the node's inputs, then ``constants``, then the results of the steps.
-    is_loose
-        Whether the last bits of a step depend on the layout of memory.
-    reduces
-        Whether a step reduces the last axis of the input, which is the only one.
-    wraps
-        For each axis of the input, which is the only one, how many of its elements come last, before the first of the
-        result. Empty if each result is computed of the elements at its own index.
-    """
-
-    constants: tuple[np.ndarray, ...]
-    steps: tuple[Step, ...]
-    is_loose: bool
-    reduces: bool
-    wraps: tuple[int, ...] = ()
 
 
 def recipe_of(node: Apply) -> Recipe | None:
@@ -132,7 +106,7 @@ def _rolled(node: Apply) -> Recipe | None:
 
 
 def _product(dtypes: tuple[DType, ...], exponent: int) -> Recipe:
-    steps = _Steps(dtypes)
+    steps = Steps(dtypes)
     x = product = steps.inputs[0]
     for _ in range(exponent - 1):
         product = steps.add("multiply", [product, x], [dtypes[0]] * 3)
@@ -140,7 +114,7 @@ def _product(dtypes: tuple[DType, ...], exponent: int) -> Recipe:
 
 
 def _step(name: str, dtype: DType) -> Recipe:
-    steps = _Steps([dtype])
+    steps = Steps([dtype])
     steps.add(name, steps.inputs, [dtype, dtype])
     return steps.made()
 
@@ -160,9 +134,9 @@ def _kernels(backend: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _checked(op: KernelOp, dtypes: tuple[DType, ...], result: DType, count: int) -> Recipe | None:
-    steps = _Steps(dtypes)
+    steps = Steps(dtypes)
     try:
-        done = steps.written(op, dtypes, count)
+        done = _write(steps, op, dtypes, count)
     except (TypeError, OverflowError):
         # There's no such loop, or a number that is no value of the dtype.
         return None
@@ -178,70 +152,21 @@ def _is_plain_exponent(node: Apply) -> bool:
     return isinstance(exponent, Constant) and exponent.data.ndim == 0 and bool(exponent.data != 0.5)
 
 
-class _Steps:
-    """Steps that are being written. Operands are inputs, ``("input", 0)``, constants and results of steps."""
-
-    def __init__(self, dtypes: Sequence[DType]) -> None:
-        self.dtypes: dict[tuple[str, int], DType] = {("input", place): each for place, each in enumerate(dtypes)}
-        self.constants: list[np.ndarray] = []
-        self.steps: list[tuple[str, tuple[tuple[str, int], ...], tuple[DType, ...], bool, bool]] = []
-        # Whether nobody is told of the flags of what is added.
-        self.quiet = False
-        self.inputs = [("input", place) for place in range(len(dtypes))]
-
-    def made(self) -> Recipe:
-        first = {"input": 0, "constant": len(self.inputs), "step": len(self.inputs) + len(self.constants)}
-        steps = tuple(
-            Step(name, tuple(first[kind] + place for kind, place in operands), *rest)
-            for name, operands, *rest in self.steps
-        )
-        loose, reduces = not all(map(is_exact, steps)), any(step.reduces for step in steps)
-        return Recipe(tuple(self.constants), steps, loose, reduces)
-
-    def add(
-        self, name: str, operands: Sequence[tuple[str, int]], dtypes: Sequence[DType], *, reduces: bool = False
-    ) -> tuple[str, int]:
-        """Add a step, whose operands are cast to its dtypes before, and return its result."""
-        given = tuple(self.cast(*pair) for pair in zip(operands, dtypes[:-1], strict=True))
-        self.steps.append((name, given, tuple(dtypes), reduces, self.quiet))
-        made = ("step", len(self.steps) - 1)
-        self.dtypes[made] = dtypes[-1]
-        return made
-
-    def cast(self, operand: tuple[str, int], dtype: DType) -> tuple[str, int]:
-        same = self.dtypes[operand] == dtype
-        return operand if same else self.add(CAST, [operand], [self.dtypes[operand], dtype])
-
-    def ufunc(self, ufunc: np.ufunc, *operands: tuple[str, int]) -> tuple[str, int]:
-        """Add the loop that a ufunc takes for operands."""
-        dtypes = ufunc.resolve_dtypes((*(self.dtypes[each] for each in operands), None))
-        return self.add(ufunc.__name__, operands, dtypes)
-
-    def reduced(self, ufunc: np.ufunc, operand: tuple[str, int]) -> tuple[str, int]:
-        dtype = self.dtypes[operand]
-        return self.add(ufunc.__name__, [operand], [dtype, dtype], reduces=True)
-
-    def constant(self, value: Any, dtype: DType) -> tuple[str, int]:
-        self.constants.append(np.array(value, dtype))
-        made = ("constant", len(self.constants) - 1)
-        self.dtypes[made] = dtype
-        return made
-
-    def written(self, op: KernelOp, dtypes: tuple[DType, ...], count: int) -> bool:
-        """Write the steps of a kernel, and return whether they are known."""
-        if op.name in _REDUCTIONS:
-            return count > 0 and _REDUCTIONS[op.name](self, op, dtypes[0], count)
-        if op.name in _SPECIAL:
-            return _SPECIAL[op.name](self, op, dtypes)
-        ufunc = getattr(op.backend.kernel(op.name), "with_axes", None)
-        if op.name in _PLAIN:
-            ufunc, applies = _PLAIN[op.name]
-            if not all(applies(each) for each in dtypes):
-                return False
-        if not isinstance(ufunc, np.ufunc) or op.static:
+def _write(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...], count: int) -> bool:
+    """Write the steps of a kernel, and return whether they are known."""
+    if op.name in _REDUCTIONS:
+        return count > 0 and _REDUCTIONS[op.name](steps, op, dtypes[0], count)
+    if op.name in _SPECIAL:
+        return _SPECIAL[op.name](steps, op, dtypes)
+    ufunc = getattr(op.backend.kernel(op.name), "with_axes", None)
+    if op.name in _PLAIN:
+        ufunc, applies = _PLAIN[op.name]
+        if not all(applies(each) for each in dtypes):
             return False
-        self.ufunc(ufunc, *self.inputs)
-        return True
+    if not isinstance(ufunc, np.ufunc) or op.static:
+        return False
+    steps.ufunc(ufunc, *steps.inputs)
+    return True
 
 
 # Kernels that are a ufunc for some dtypes, and for the others take care of what NumPy gets wrong.
@@ -257,7 +182,7 @@ _PLAIN: dict[str, tuple[np.ufunc, Callable[[DType], bool]]] = {
 }
 
 
-def _where(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _where(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     result = np.result_type(*dtypes[1:])
     if dtypes[0] != np.dtype(bool):
         return False
@@ -265,12 +190,12 @@ def _where(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
-def _astype(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _astype(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     steps.cast(steps.inputs[0], np.dtype(op.static["dtype"]))
     return True
 
 
-def _clip(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _clip(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
     least, most = op.static["min"], op.static["max"]
     # A number beyond the dtype's becomes infinite with a warning.
@@ -281,27 +206,29 @@ def _clip(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     return True
 
 
-def _erf(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _erf(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     (dtype,) = dtypes
-    name = op.backend.kernel(op.name).loop_for(dtype)
+    kernel: Any = op.backend.kernel(op.name)
+    name = kernel.loop_for(dtype)
     if name is None:
         return _formula(steps, op, dtypes)
     steps.add(name, steps.inputs, [dtype, dtype])
     return True
 
 
-def _formula(steps: _Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
+def _formula(steps: Steps, op: KernelOp, dtypes: tuple[DType, ...]) -> bool:
     """Write the steps of a kernel that is a formula of float64, without warnings."""
     (dtype,) = dtypes
     if dtype.char not in _WIDE:
         return False
+    kernel: Any = op.backend.kernel(op.name)
     steps.quiet = True
     x = Value(steps, steps.cast(steps.inputs[0], np.dtype(np.float64)))
-    steps.cast(op.backend.kernel(op.name).formula(x, FUNCTIONS).operand, dtype)
+    steps.cast(kernel.formula(x, FUNCTIONS).operand, dtype)
     return True
 
 
-_SPECIAL: dict[str, Callable[[_Steps, KernelOp, tuple[DType, ...]], bool]] = {
+_SPECIAL: dict[str, Callable[[Steps, KernelOp, tuple[DType, ...]], bool]] = {
     "erf": _erf,
     "erfc": _formula,
     "where": _where,
@@ -312,8 +239,8 @@ _SPECIAL: dict[str, Callable[[_Steps, KernelOp, tuple[DType, ...]], bool]] = {
 _WIDE = frozenset("fd")
 
 
-def _total(ufunc: np.ufunc) -> Callable[[_Steps, KernelOp, DType, int], bool]:
-    def write(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+def _total(ufunc: np.ufunc) -> Callable[[Steps, KernelOp, DType, int], bool]:
+    def write(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
         # NumPy adds up half precision in single, and casts block by block, whose sums it adds then.
         if dtype.char == "e" or op.static.get("dtype", dtype) != dtype:
             return False
@@ -323,14 +250,14 @@ def _total(ufunc: np.ufunc) -> Callable[[_Steps, KernelOp, DType, int], bool]:
     return write
 
 
-def _mean(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+def _mean(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if dtype.char not in _WIDE:
         return False
     steps.ufunc(np.true_divide, steps.reduced(np.add, steps.inputs[0]), steps.constant(count, dtype))
     return True
 
 
-def _var(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+def _var(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if dtype.char not in _WIDE or op.static["correction"] >= count:
         return False
     center = steps.ufunc(np.true_divide, steps.reduced(np.add, steps.inputs[0]), steps.constant(count, dtype))
@@ -340,14 +267,14 @@ def _var(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     return True
 
 
-def _std(steps: _Steps, op: KernelOp, dtype: DType, count: int) -> bool:
+def _std(steps: Steps, op: KernelOp, dtype: DType, count: int) -> bool:
     if not _var(steps, op, dtype, count):
         return False
     steps.ufunc(np.sqrt, ("step", len(steps.steps) - 1))
     return True
 
 
-_REDUCTIONS: dict[str, Callable[[_Steps, KernelOp, DType, int], bool]] = {
+_REDUCTIONS: dict[str, Callable[[Steps, KernelOp, DType, int], bool]] = {
     "sum": _total(np.add),
     "prod": _total(np.multiply),
     "max": _total(np.maximum),

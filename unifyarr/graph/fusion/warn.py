@@ -44,10 +44,10 @@ def asker(steps: Sequence[Step]) -> Callable[[], bool] | None:
 
 
 def _scipy_is_quiet() -> bool:
-    """Return whether SciPy's loops tell nobody of errors: else they raise and warn themselves, which takes Python.
+    """Return whether SciPy's functions ignore their errors: else their loops warn or raise, which takes Python.
 
-    Each thread has settings of its own; where nothing was set, as in threads of C, errors are ignored. Of memory there's
-    always an error, and no loop that is fused takes any.
+    Each thread has settings of its own. Threads of C set none, so that errors are ignored there. Those of memory are
+    never ignored; no loop that is fused takes any.
     """
     settings = importlib.import_module(_SCIPY[:-1]).geterr()
     settings.pop("memory", None)
