@@ -6,7 +6,9 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,13 +45,19 @@ def asker(steps: Sequence[Step]) -> Callable[[], bool] | None:
     return _scipy_is_quiet if any(step.name.startswith(_SCIPY) for step in steps) else None
 
 
+@cache
+def _scipy() -> ModuleType:
+    # To ask for it at each run would take as long as to ask it.
+    return importlib.import_module(_SCIPY[:-1])
+
+
 def _scipy_is_quiet() -> bool:
     """Return whether SciPy's functions ignore their errors: else their loops warn or raise, which takes Python.
 
     Each thread has settings of its own. Threads of C set none, so that errors are ignored there. Those of memory are
     never ignored; no loop that is fused takes any.
     """
-    settings = importlib.import_module(_SCIPY[:-1]).geterr()
+    settings = _scipy().geterr()
     settings.pop("memory", None)
     return {*settings.values()} == {"ignore"}
 
