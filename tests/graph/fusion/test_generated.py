@@ -256,6 +256,28 @@ def test_what_is_compared_with_itself_warns(same):
             assert found.tolist() == expected
 
 
+@pytest.mark.parametrize(
+    "zero",
+    [
+        lambda n: n - n,
+        lambda n: n ^ n,
+        lambda n: n & ~n,
+        lambda n: n + -n,
+        lambda n: n < n,
+        lambda n: n.astype(ua.float64) > n.astype(ua.float64),
+        lambda n: ua.maximum(n, n) - n,
+        lambda n: ua.logical_xor(ua.where(n > 3, n, n), n),
+    ],
+)
+def test_quotients_by_what_a_compiler_knows_warn(zero):
+    with ua.use_backend("numpy"):
+        compiled = ua.compile(lambda n: ua.reciprocal(zero(n).astype(ua.float32)) * 2.0, wait=True)
+        n = ua.arange(3000)
+        for _ in range(3):
+            with pytest.warns(RuntimeWarning, match="divide by zero encountered in reciprocal"):
+                compiled(n)
+
+
 def test_what_is_called_often_is_compiled_meanwhile(monkeypatch):
     monkeypatch.setattr(machine, "HOT", 0)
     region = chain(17)

@@ -123,10 +123,6 @@ def _expression(step: Step) -> str | None:
     if step.reduces or any(_char(dtype) not in _TYPES for dtype in step.dtypes):
         return None
     first, result = step.dtypes[0], step.dtypes[-1]
-    is_twice = len(set(step.inputs)) < len(step.inputs) and step.name not in ("add", "multiply")
-    if is_twice and (result.kind != "f" or step.name == WHERE):
-        # Of a value and itself compilers know the result, and leave out what computes the value, with its flags.
-        return None
     if step.name == WHERE:
         # By bits, since a branch would leave out what the other side warns of.
         return "select_{size}({0}, {1}, {2})" if result.itemsize in (4, 8) else "{0} ? {1} : {2}"

@@ -6,9 +6,11 @@ from collections.abc import Collection
 
 from .emit import can_emit
 from .loops import Operation, Task
-from .region import Region
+from .region import WHERE, Region
 
 COPY = "copy"
+# Operations whose result isn't known if their operands are one value, or follow from one.
+_VARIES = frozenset({"multiply", "maximum", "minimum"})
 # The most values that a group reads and writes: MOST_OPERANDS in native/program.h.
 MOST_OPERANDS = 60
 
@@ -22,6 +24,7 @@ def grouped(region: Region, operations: list[Operation], by_row: list[bool | Non
     """Return tasks for operations in which those that can be generated are together, as far as their order allows."""
     levels: dict[int, int] = {}
     emitted: dict[int, bool] = {}
+    roots: dict[int, int] = {}
     groups: dict[int, list[Operation]] = {}
     others: dict[int, list[Operation]] = {}
     read = {i for each in operations for i in each.inputs} | {slot for slot, _ in region.writes}
@@ -31,6 +34,7 @@ def grouped(region: Region, operations: list[Operation], by_row: list[bool | Non
         emits = each.number >= 0 and by_row[each.value] is False and can_emit(each.step) and each.value in read
         # NumPy has another way for bounds that differ from element to element.
         emits = emits and (each.step.name != "clip" or all(i in constants for i in each.inputs[1:]))
+        emits = emits and not _may_be_known(each, roots)
         # What can't be generated runs after the group of its level.
         level = max((levels.get(i, 0) + (emits and not emitted.get(i, True)) for i in each.inputs), default=0)
         levels[each.value], emitted[each.value] = level, emits
@@ -48,6 +52,20 @@ def grouped(region: Region, operations: list[Operation], by_row: list[bool | Non
             tasks += map(alone, group)
         tasks += map(alone, others.get(level, []))
     return tasks
+
+
+def _may_be_known(operation: Operation, roots: dict[int, int]) -> bool:
+    """Return whether a compiler may know the result, as that of ``n - n``; note the value that it follows from.
+
+    It would divide by such a result when it compiles, or leave out what computes the value. The loop would raise no flag.
+    """
+    step = operation.step
+    first, *others = [roots.get(i, i) for i in operation.inputs[step.name == WHERE :]]
+    follows = all(each == first for each in others)
+    roots[operation.value] = first if follows else operation.value
+    is_exact = step.dtypes[0].kind in "biu" or step.dtypes[-1].kind == "b"
+    is_doubled = step.name == "add" and len(set(operation.inputs)) == 1
+    return bool(others) and follows and is_exact and not is_doubled and step.name not in _VARIES
 
 
 def _group(operations: list[Operation], used: Collection[int]) -> Task:
