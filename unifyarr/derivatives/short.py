@@ -165,7 +165,7 @@ class Short:
         taped = new(Taped)
         taped.value, taped.entry, taped.output, taped.layout = value, entry, 0, None
         array = blank_array()
-        array._native, array._backend, array._base, array._small = taped, self._tape, None, None
+        array._native, array._backend, array._base = taped, self._tape, None
         if self._trace is not None and (born := self._trace()) is not None:
             array._born = born
         return array

@@ -238,7 +238,6 @@ def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
     array._native = native
     array._backend = backend
     array._base = base
-    array._small = None
     # A mutable engine's natives are written whatever runs.
     if not backend.mutable:
         trace = backend.trace()
@@ -250,7 +249,7 @@ def wrap(native: Any, backend: Handle, base: Array | None = None) -> Array:
 def marked(native: Any, backend: Handle, trace: object) -> Array:
     """Return an array that holds ``native``, of a trace that is known: ``None`` if none runs."""
     array = blank_array()
-    array._native, array._backend, array._base, array._small = native, backend, None, None
+    array._native, array._backend, array._base = native, backend, None
     if trace is not None:
         array._born = trace
     return array

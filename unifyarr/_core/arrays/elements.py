@@ -57,7 +57,6 @@ def element(number: Any, backend: Handle) -> Element:
     array._element = number
     array._backend = backend
     array._base = None
-    array._small = None
     return array
 
 
@@ -99,7 +98,6 @@ array = blank_element()
 array._element = result
 array._backend = backend
 array._base = None
-array._small = None
 return array
 """
 # No call stands between these lines: another thread may have asked for the memory, or written.
@@ -322,7 +320,6 @@ def get_item(self: Array, key: Any) -> Array:
             made._element = native
             made._backend = backend
             made._base = None
-            made._small = None
             return made
         if native is not NotImplemented:
             array = blank_array()
@@ -330,8 +327,6 @@ def get_item(self: Array, key: Any) -> Array:
             array._backend = backend
             base = self._base
             array._base = self if base is None else base
-            # What a key selects has no more bytes.
-            array._small = self._small
             array._from = self._native
             array._key = key
             return array
@@ -344,7 +339,6 @@ def get_item(self: Array, key: Any) -> Array:
             array._native = native
             array._backend = backend
             array._base = None
-            array._small = None
             return array
     return self._get_item(key)
 

@@ -168,7 +168,6 @@ def fill_recipe(view: View, root: Array, steps: tuple[Step, ...]) -> None:
     """Set the slots of a view of ``root`` that the steps make."""
     view._backend = root._backend
     view._base = owner(root)
-    view._small = None
     view._root = root
     view._steps = steps
     if getattr(root, "_token", None) is None:

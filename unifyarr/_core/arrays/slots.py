@@ -27,15 +27,13 @@ class Slots:
     ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array elements sources
                  until a write ends (``ownership.Held``); when it's ``settled``                inplace ownership
                  computed, of a recipe                                                         programs short
+                                                                                               mapping
     ``_backend`` the backend that computes with           never changed; of a view, that of    array elements sources
                  ``_native``                              its base                             recipes programs
-                                                                                               short
+                                                                                               short mapping
     ``_base``    of a view, the owner of the memory; else no view                              array elements sources
                  ``None``                                                                      recipes programs
-                                                                                               short
-    ``_small``   ``True`` once it was found that no       ``None`` where ``large`` of the      array elements sources
-                 result of the array's size takes memory  backend is                           recipes programs
-                 that was used before                                                          short
+                                                                                               short mapping
     ``_element`` of an ``Element``, the number that       ``_native`` isn't set while there's  elements
                  stands for ``_native`` until that is     a number; ``None`` when it is
                  read
@@ -65,7 +63,7 @@ class Slots:
 
     __slots__ = (
         *("__weakref__", "_backend", "_base", "_born", "_element", "_from", "_key", "_native", "_owned", "_run"),
-        *("_small", "_token"),
+        "_token",
     )
 
     _native: Any
@@ -77,7 +75,6 @@ class Slots:
     _from: Any
     _key: object
     _owned: bool
-    _small: bool | None
     # An ``ownership.RunOfWrites``, or None.
     _run: Any
 

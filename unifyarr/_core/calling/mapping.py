@@ -88,28 +88,28 @@ def map_plainly(
 def _called_on_each(function: Callable[..., Any], path: str, nest: Nest) -> Any:
     """Return a nest of what a function of one array gives for each item.
 
-    For an array that was found to be small, this does what the function's own call does. ``path`` names its fast path.
+    For an array that isn't large this does what the function's own call does. ``path`` names its fast path.
     """
     found, backend = {}, None
     for name, x in nest._items.items():
-        if type(x) is Array and x._small:
+        if type(x) is Array:
             if x._backend is not backend:
                 backend = x._backend
-                fast, plain = getattr(backend, path), backend.native_type
-            try:
-                native = fast(x._native)
-            except Exception:
-                native = NotImplemented
-            if type(native) is plain:
-                array = found[name] = blank_array()
-                array._native = native
-                array._backend = backend
-                array._base = None
-                array._small = None
-                continue
-            if native is not NotImplemented:
-                found[name] = wrap(backend.as_native(native), backend)
-                continue
+                fast, plain, large = getattr(backend, path), backend.native_type, backend.large
+            if large is not None and (not large or x._native.nbytes < large):
+                try:
+                    native = fast(x._native)
+                except Exception:
+                    native = NotImplemented
+                if type(native) is plain:
+                    array = found[name] = blank_array()
+                    array._native = native
+                    array._backend = backend
+                    array._base = None
+                    continue
+                if native is not NotImplemented:
+                    found[name] = wrap(backend.as_native(native), backend)
+                    continue
         made = found[name] = function(x)
         if type(made) is not Array and not isinstance(made, Nest):
             return NotImplemented
@@ -123,28 +123,29 @@ def _called_on_each_beside(function: Callable[..., Any], paths: tuple[str, str, 
     is_number = type(other) is int or type(other) is float
     for name, x in nest._items.items():
         y = other if others is None else others[name]
-        if type(x) is Array and x._small:
+        if type(x) is Array:
             if x._backend is not backend:
                 backend = x._backend
                 fast, plain = getattr(backend, paths[is_number]), backend.native_type
-            native = NotImplemented
-            try:
-                if is_number:
-                    native = fast(x._native, y)
-                elif type(y) is Array and y._backend is backend:
-                    native = fast(x._native, y._native)
-            except Exception:
+                large = backend.large
+            if large is not None and (not large or x._native.nbytes < large):
                 native = NotImplemented
-            if type(native) is plain:
-                array = found[name] = blank_array()
-                array._native = native
-                array._backend = backend
-                array._base = None
-                array._small = None
-                continue
-            if native is not NotImplemented:
-                found[name] = wrap(backend.as_native(native), backend)
-                continue
+                try:
+                    if is_number:
+                        native = fast(x._native, y)
+                    elif type(y) is Array and y._backend is backend:
+                        native = fast(x._native, y._native)
+                except Exception:
+                    native = NotImplemented
+                if type(native) is plain:
+                    array = found[name] = blank_array()
+                    array._native = native
+                    array._backend = backend
+                    array._base = None
+                    continue
+                if native is not NotImplemented:
+                    found[name] = wrap(backend.as_native(native), backend)
+                    continue
         made = found[name] = function(x, y)
         if type(made) is not Array and not isinstance(made, Nest):
             return NotImplemented

@@ -29,7 +29,6 @@ array = a{slot} = blank_array()
 array._native = n{slot}
 array._backend = backend
 array._base = {base}
-array._small = None
 """
 
 

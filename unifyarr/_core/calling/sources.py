@@ -77,17 +77,14 @@ if type(native) is backend.native_type:
     array._native = native
     array._backend = backend
     array._base = {base}
-    array._small = None
     return array
 if native is not NotImplemented:
     return wrap(backend.as_native(native), backend, {base})
 """
 # Natives of an engine's usual class outside of its traces need no fast path that looks at them: their kernel is called.
 _CHOSEN = """
-if (
-    {x}._small is backend.large is None
-    and {plain} is backend.native_type and backend.trace_cell.value is backend.no_trace
-):
+large = backend.large
+if large is None and {plain} is backend.native_type and backend.trace_cell.value is backend.no_trace:
     try:
         native = backend.fast_at_once_{name}({operands})
     except Exception:
@@ -97,30 +94,25 @@ if (
         array._native = native
         array._backend = backend
         array._base = None
-        array._small = None
         return array
 else:
     {large}
     fast = backend.fast_{name}
     {make}
 """
-# A large result may stand in the memory of an operand, for which nothing computes it a second time. To ask how many
-# bytes an array has takes a tenth of a call: once for each array.
-_LARGE = """
-if {x}._small is None:
-    large = backend.large
-    if large and {x}._native.nbytes >= large:
-        fast = backend.fast_large_{name}
-        try:
-            native = fast({operands})
-        except (FloatingPointError, Warning):
-            raise
-        except Exception:
-            native = NotImplemented
-        {made}
-    elif large is not None:
-        {x}._small = True
+# A large result may stand in the memory of an operand, for which nothing computes it a second time.
+_LARGE_TOO = """
+if large and {x}._native.nbytes >= large:
+    fast = backend.fast_large_{name}
+    try:
+        native = fast({operands})
+    except (FloatingPointError, Warning):
+        raise
+    except Exception:
+        native = NotImplemented
+    {made}
 """
+_LARGE = "large = backend.large" + _LARGE_TOO
 _OUT = """
 if out is not None:
     if type(out) is Array is type({x}):
@@ -173,7 +165,6 @@ if type({mark}native) is {mark}backend.native_type:
     {mark}array._native = {mark}native
     {mark}array._backend = {mark}backend
     {mark}array._base = None
-    {mark}array._small = None
     return {mark}array
 elif type({mark}native) is Array:
     return {mark}native
@@ -214,8 +205,8 @@ def _make(operands: str) -> str:
     return fill(_MAKE, operands=operands, made=fill(MADE, base="None"))
 
 
-def _large(name: str, x: str, operands: str, dying: str) -> str:
-    return fill(_LARGE, name=name, x=x, operands=operands + dying, made=fill(MADE, base="None"))
+def _large(template: str, name: str, x: str, operands: str, dying: str) -> str:
+    return fill(template, name=name, x=x, operands=operands + dying, made=fill(MADE, base="None"))
 
 
 def _dying(is_operator: bool, *operands: str) -> str:
@@ -228,10 +219,9 @@ def _chosen(name: str, *operands: str, elementwise: bool = True, is_operator: bo
     return fill(
         _CHOSEN,
         name=name,
-        x=operands[0],
         plain=" is ".join(f"type({x}._native)" for x in operands),
         operands=natives,
-        large=_large(name, operands[0], natives, dying) if elementwise else "",
+        large=_large(_LARGE_TOO, name, operands[0], natives, dying) if elementwise else "",
         make=_make(natives),
     )
 
@@ -251,8 +241,8 @@ def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is_op
         y=y,
         prefix=prefix,
         chosen=_chosen(name, x, y, elementwise=elementwise, is_operator=is_operator),
-        large=_large(name, x, f"{x}._native, {y}", dying) if elementwise else "",
-        large_double=_large(name, x, f"{x}._native, float({y})", dying) if elementwise else "",
+        large=_large(_LARGE, name, x, f"{x}._native, {y}", dying) if elementwise else "",
+        large_double=_large(_LARGE, name, x, f"{x}._native, float({y})", dying) if elementwise else "",
         make_beside=_make(f"{x}._native, {y}"),
         make_borrowed=_make(f"{x}._native, backend.borrow({x}._native, {y})"),
         make_scalar=_make(f"{x}._native, {y}"),
@@ -269,7 +259,7 @@ def reflected(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is
         x=x,
         y=y,
         prefix=prefix,
-        large=_large(name, y, f"{x}, {y}._native", dying) if elementwise else "",
+        large=_large(_LARGE, name, y, f"{x}, {y}._native", dying) if elementwise else "",
         make_reflected=_make(f"{y}._native, {x}"),
     )
 

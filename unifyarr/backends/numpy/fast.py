@@ -23,34 +23,85 @@ def _ufunc_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return kernel.func if isinstance(kernel, partial) else getattr(kernel, "native", kernel)
 
 
+_DOUBLE, _SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+
+
+def _takes_floats(ufunc: Any) -> bool:
+    # Whether it computes two floats of one dtype.
+    return not {"dd->d", "dd->?"}.isdisjoint(getattr(ufunc, "types", ()))
+
+
 def _with_scalar(kernel: Callable[..., Any]) -> Callable[..., Any]:
     ufunc = _ufunc_of(kernel)
-    # A Python number is weak beside bfloat16 too, which NumPy's promotion doesn't know.
-    return lambda x, value: NotImplemented if x.dtype is BFLOAT16 else ufunc(x, value)
+    if not _takes_floats(ufunc):
+        # A Python number is weak beside bfloat16 too, which NumPy's promotion doesn't know.
+        return lambda x, value: NotImplemented if x.dtype is BFLOAT16 else ufunc(x, value)
+
+    def fast(x: np.ndarray, value: Any) -> Any:
+        dtype = x.dtype
+        if dtype is _DOUBLE or dtype is _SINGLE:
+            # Of an integer NumPy makes a float itself, in longer time than all else takes.
+            return ufunc(x, value if type(value) is float else float(value))
+        return NotImplemented if dtype is BFLOAT16 else ufunc(x, value)
+
+    return fast
 
 
 def _reflected(kernel: Callable[..., Any]) -> Callable[..., Any]:
     ufunc = _ufunc_of(kernel)
-    return lambda x, value: NotImplemented if x.dtype is BFLOAT16 else ufunc(value, x)
+    if not _takes_floats(ufunc):
+        return lambda x, value: NotImplemented if x.dtype is BFLOAT16 else ufunc(value, x)
+
+    def fast(x: np.ndarray, value: Any) -> Any:
+        dtype = x.dtype
+        if dtype is _DOUBLE or dtype is _SINGLE:
+            return ufunc(value if type(value) is float else float(value), x)
+        return NotImplemented if dtype is BFLOAT16 else ufunc(value, x)
+
+    return fast
+
+
+# Those that NumPy warns of a third argument by place.
+_BY_NAME = frozenset({np.maximum, np.minimum})
 
 
 def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
     ufunc = _ufunc_of(kernel)
     if not getattr(kernel, "support_native_out", False):
         return lambda x1, x2, target: False
+    takes_floats = _takes_floats(ufunc)
 
-    def fast(x1: np.ndarray, x2: Any, target: Any) -> bool:
+    # The ufunc itself refuses read-only arrays and casts, and copies what overlaps; only it would broadcast to out,
+    # though not to an operand of its own. By place it takes ``out`` sooner than by name.
+
+    def of_one(x: np.ndarray, _: None, target: Any) -> bool:
         out = target._native
-        # The ufunc itself refuses read-only arrays and casts, and copies what overlaps; only it would broadcast to out,
-        # though not to an operand of its own.
+        return (x is out or x.shape == out.shape) and x.dtype is not BFLOAT16 and ufunc(x, out) is out
+
+    def of_two(x1: np.ndarray, x2: Any, target: Any) -> bool:
+        out = target._native
+        if x1 is not out and x1.shape != out.shape:
+            return False
+        if type(x2) is not np.ndarray:
+            dtype = x1.dtype
+            if takes_floats and (dtype is _DOUBLE or dtype is _SINGLE):
+                x2 = float(x2)
+            elif dtype is BFLOAT16:
+                return False
+        return ufunc(x1, x2, out) is out
+
+    def by_name(x1: np.ndarray, x2: Any, target: Any) -> bool:
+        out = target._native
         if (x1 is not out and x1.shape != out.shape) or (type(x2) is not np.ndarray and x1.dtype is BFLOAT16):
             return False
         return (ufunc(x1, out=out) if x2 is None else ufunc(x1, x2, out=out)) is out
 
     if ufunc is np.pow:
         # Of integers it can fail when it has written already.
-        return lambda x1, x2, target: x1.dtype.kind in "fc" and fast(x1, x2, target)
-    return fast
+        return lambda x1, x2, target: x1.dtype.kind in "fc" and of_two(x1, x2, target)
+    if not isinstance(ufunc, np.ufunc) or ufunc in _BY_NAME:
+        return by_name
+    return of_one if ufunc.nin == 1 else of_two
 
 
 def _large(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,7 +161,7 @@ def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
     return NotImplemented
 
 
-_DOUBLE, _finite = np.dtype(np.float64), math.isfinite
+_finite = math.isfinite
 
 
 def floor_divide(x1: np.ndarray, x2: np.ndarray) -> Any:
@@ -184,18 +235,18 @@ def scalar_floor_divide(x: np.ndarray, value: float) -> Any:
 
 
 _pow, _square = np.pow, np.square
-# The exponents for which NumPy has faster functions, beside 0.5 of many elements.
-_FASTER = frozenset({2, -1})
 
 
 def scalar_pow(x: np.ndarray, value: float) -> Any:
     kind = x.dtype.kind
-    if kind == "V":
-        return NotImplemented
-    if value in _FASTER:
-        # As ``power`` does, without the call.
-        return _square(x) if kind == "f" and value == 2 else power(x, value)
-    return power(x, value) if value == 0.5 and x.size >= MANY else _pow(x, value)
+    if kind == "f":
+        # As ``power`` does, without the call. Of few elements nobody asks for roots.
+        if value == 2:
+            return _square(x)
+        if value == -1 or (value == 0.5 and x.size >= MANY):
+            return power(x, value)
+        return _pow(x, value if type(value) is float else float(value))
+    return NotImplemented if kind == "V" else power(x, value)
 
 
 def _of_reals(ufunc: np.ufunc, kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -148,13 +148,18 @@ def cumulative_sum(x: Tensor, axis: Any, dtype: Any, include_initial: Any) -> An
     return _cumsum(x, 0) if 0 < x.numel() <= FEW and x.tolist()[0] else NotImplemented
 
 
-# -- products ---------------------------------------------------------------------------------------------------------
+# -- matrices ---------------------------------------------------------------------------------------------------------
 
 
 def solve(x1: Tensor, x2: Tensor) -> Any:
     # Of one matrix the engine takes vectors and matrices as the standard does. It refuses other dtypes, and what is
     # singular.
     return _solve(x1, x2) if x1.dtype in WIDE and x1.dim() == 2 else NotImplemented
+
+
+def _of_matrices(native: Callable[..., Tensor]) -> Callable[..., Any]:
+    # The engine refuses what isn't square or is singular.
+    return lambda x, upper=False: native(x) if x.dtype in WIDE and upper is False else NotImplemented
 
 
 # -- arrays of data -------------------------------------------------------------------------------------------------
@@ -187,4 +192,4 @@ PATHS: dict[str, Callable[..., Any]] = {
         *(reshape, expand_dims, squeeze, permute_dims, matrix_transpose, where, take, clip),
         *(concat, stack, cumulative_sum, zeros_like, asarray, searchsorted, solve),
     )
-}
+} | {name: _of_matrices(getattr(torch.linalg, name)) for name in ("inv", "det", "cholesky")}

@@ -299,7 +299,7 @@ class StraightCall(Nests):
             yield f"y{number} = blank_array()"
             yield f"y{number}._native = {f'copy_back({native})' if program.crossing.two_engines else native}"
             yield f"y{number}._backend = backend"
-            yield f"y{number}._base = y{number}._small = None"
+            yield f"y{number}._base = None"
             if program.returns_new and number + stores not in in_arguments:
                 yield f"y{number}._owned = True"
         yield f"return {self._returned(targets, computed)}"
