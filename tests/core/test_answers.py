@@ -67,6 +67,16 @@ def test_an_op_answers_at_once(backend: str, name: str) -> None:
     assert fast(x.native, -1.0) is NotImplemented
 
 
+@pytest.mark.parametrize("name", ["qr", "eigh", "svd", "slogdet"])
+def test_each_of_several_results_is_a_whole_array(backend: str, name: str) -> None:
+    x = ua.asarray(SQUARE)
+    for _ in range(4):
+        for each in getattr(ua.linalg, name)(x):
+            assert_values(as_numpy(each + each), 2 * as_numpy(each))
+            each *= 2.0
+            assert_values(as_numpy(each[...]), as_numpy(each))
+
+
 @needs("values", why="of a lazy engine the solvers refuse late")
 def test_what_no_op_answers_is_refused_as_ever(backend: str) -> None:
     bad = ua.asarray([[1.0, 2.0], [2.0, 1.0]])

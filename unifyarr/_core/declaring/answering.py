@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, get_type_hints
 
-from ..arrays.array import Array, blank_array
+from ..arrays.array import Array, marked
 from ..arrays.ownership import LOCK, rebind
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, declines, declines_write, has_one_device
@@ -59,15 +59,8 @@ def answering_path(backend: Handle, declaration: Declaration) -> FastPath:
         natives = (calls.get(key) or learn(key, x))(x)
         if natives is NotImplemented:
             return natives
-        arrays = []
-        for native in natives:
-            array = blank_array()
-            array._native = native
-            array._backend = backend
-            array._base = None
-            arrays.append(array)
         # Without the constructor of named tuples, which is Python's.
-        return new(kind, arrays)
+        return new(kind, [marked(native, backend, None) for native in natives])
 
     if not declaration.returns_one_array:
         new = tuple.__new__

@@ -57,7 +57,7 @@ def grouped(region: Region, operations: list[Operation], by_row: list[bool | Non
 def _may_be_known(operation: Operation, roots: dict[int, int]) -> bool:
     """Return whether a compiler may know the result, as that of ``n - n``; note the value that it follows from.
 
-    It would divide by such a result when it compiles, or leave out what computes the value. The loop would raise no flag.
+    It would divide by such a result when it compiles, or leave out what computes the value: no flag would be raised.
     """
     step = operation.step
     first, *others = [roots.get(i, i) for i in operation.inputs[step.name == WHERE :]]
