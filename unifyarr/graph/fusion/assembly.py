@@ -20,7 +20,7 @@ TOUCHED = 48 << 10
 SHORTEST, LONGEST = 1024, 4096
 # The elements of a chunk where one loop does it all, and nothing that a buffer holds is read again.
 ALONE = 16384
-# Shorter rows are joined to longer ones, as in native/plan.h.
+# Shorter rows are joined to longer ones, as in native/axes.h.
 SHORT = 32
 # The longest row that is reduced chunk by chunk: all of it is in buffers.
 LONGEST_ROW = 32768

@@ -21,155 +21,18 @@ arrays of a call are checked, and where they don't suit, the program's `fallback
 #include "wide.h"
 #include "tensors.h"
 #include "program.h"
+#include "axes.h"
 #include "plan.h"
 #include "chunks.h"
 #include "run.h"
 #include "pool.h"
+#include "settings.h"
+#include "suits.h"
 
 /* Elements times instructions from which on other threads may run Python meanwhile. */
 #define UNLOCKED 20000
 
-static int is_set(const PyObject *callable)
-{
-    return callable && callable != Py_None;
-}
-
-/* ---- What becomes of flags: that's a setting of NumPy's, an object which is replaced when the setting changes. ---- */
-
-static PyObject *setting = NULL; /* the context variable; or NULL, where this NumPy has none */
-static PyObject *read_setting = NULL; /* returns the flags to watch as NumPy numbers them; -1 if they need a fallback */
-static PyObject *seen = NULL;    /* the setting that was read last */
-static int seen_watched = 0;
-
-/* Return the flags to watch, -1 if the program's steps must run one by one, or -2 with an error set. */
-static int flags_to_watch(void)
-{
-    PyObject *now = NULL, *answer, *before;
-    if (setting && PyContextVar_Get(setting, NULL, &now) < 0) {
-        return -2;
-    }
-    if (now && now == seen) {
-        Py_DECREF(now);
-        return seen_watched;
-    }
-    answer = PyObject_CallNoArgs(read_setting);
-    long flags = answer ? PyLong_AsLong(answer) : -1;
-    Py_XDECREF(answer);
-    if (PyErr_Occurred()) {
-        Py_XDECREF(now);
-        return -2;
-    }
-    if (flags < 0) {
-        Py_XDECREF(now);
-        return -1;
-    }
-    before = seen;
-    seen = NULL;
-    seen_watched = as_raised((int)flags);
-    seen = now;
-    Py_XDECREF(before);
-    return as_raised((int)flags);
-}
-
-/* The same for a program, which may ask for settings of other packages too. */
-static int settings_for(const Program *p)
-{
-    int watched = p->watches ? flags_to_watch() : 0;
-    if (watched < 0 || !is_set(p->asked)) {
-        return watched;
-    }
-    PyObject *answer = PyObject_CallNoArgs(p->asked);
-    int may_run = answer ? PyObject_IsTrue(answer) : -1;
-    Py_XDECREF(answer);
-    return may_run > 0 ? watched : may_run - 1;
-}
-
-/* The thread whose calls may use others. */
-static unsigned long main_thread = 0;
-
-static PyObject *set_main_thread(PyObject *module, PyObject *number)
-{
-    main_thread = PyLong_AsUnsignedLong(number);
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-}
-
-static PyObject *watch(PyObject *module, PyObject *args)
-{
-    PyObject *variable, *read;
-    if (!PyArg_ParseTuple(args, "OO", &variable, &read)) {
-        return NULL;
-    }
-    Py_XSETREF(setting, variable == Py_None ? NULL : Py_NewRef(variable));
-    Py_XSETREF(read_setting, Py_NewRef(read));
-    Py_CLEAR(seen);
-    Py_RETURN_NONE;
-}
-
 /* ---- Calls. ---- */
-
-/* The first byte of an array, and the one after its last. */
-typedef struct {
-    uintptr_t begin, end;
-} Extent;
-
-static Extent extent_of(PyArrayObject *array)
-{
-    Extent found = {(uintptr_t)PyArray_BYTES(array), (uintptr_t)PyArray_BYTES(array) + PyArray_ITEMSIZE(array)};
-    for (int i = 0; i < PyArray_NDIM(array); i++) {
-        npy_intp reach = PyArray_STRIDE(array, i) * (PyArray_DIM(array, i) - 1);
-        npy_intp before = reach < 0 ? reach : 0;
-        found.begin += before;
-        found.end += reach - before;
-    }
-    return found;
-}
-
-/* Whether an array is what the program takes for this argument, in the layout that C loops need. */
-static int suits_as(const Program *p, int i, PyObject *object)
-{
-    PyArrayObject *array = (PyArrayObject *)object;
-    if (!PyArray_Check(object) || PyArray_NDIM(array) != p->ndims[i] || !PyArray_ISALIGNED(array)) {
-        return 0;
-    }
-    PyArray_Descr *dtype = PyArray_DESCR(array);
-    const npy_intp *shape = PyArray_SHAPE(array), *wanted = p->shapes + i * NPY_MAXDIMS;
-    for (int j = 0; j < p->ndims[i]; j++) {
-        if (shape[j] != wanted[j]) {
-            return 0;
-        }
-    }
-    return dtype == p->dtypes[i] || PyArray_EquivTypes(dtype, p->dtypes[i]);
-}
-
-/* So many arguments have their extents on the stack. */
-#define FEW_ARGUMENTS 32
-
-/* Whether the arrays are those that the program is for, and none that is written overlaps another one. */
-static int suits(const Program *p, PyObject *const *arrays)
-{
-    int suited = 1, n = p->n_arguments;
-    Extent few[FEW_ARGUMENTS], *extents = n <= FEW_ARGUMENTS ? few : PyMem_Malloc(n * sizeof(Extent));
-    for (int i = 0; extents && suited && i < n; i++) {
-        suited = suits_as(p, i, arrays[i]);
-        if (suited) {
-            extents[i] = extent_of((PyArrayObject *)arrays[i]);
-        }
-    }
-    for (int w = 0; extents && suited && w < p->n_windows; w++) {
-        int written = p->windows[w].argument;
-        if (p->windows[w].role == READ) {
-            continue;
-        }
-        suited = PyArray_ISWRITEABLE((PyArrayObject *)arrays[written]);
-        for (int i = 0; suited && i < n; i++) {
-            suited = i == written || extents[i].begin >= extents[written].end || extents[written].begin >= extents[i].end;
-        }
-    }
-    if (extents != few) {
-        PyMem_Free(extents);
-    }
-    return extents && suited;
-}
 
 /* Whether other threads may run Python during a run. */
 static int is_long(const Program *p)
