@@ -116,6 +116,7 @@ def _called_on_each(function: Callable[..., Any], path: str, nest: Nest) -> Any:
     return nest._twin(found) if found else NotImplemented
 
 
+# A function of its own: to ask at each leaf whether something is beside it would take a sixth of a call of three.
 def _called_on_each_beside(function: Callable[..., Any], paths: tuple[str, str, str], nest: Nest, other: Any) -> Any:
     """Return a nest of what a function of two arrays gives for each item and its part of ``other``."""
     found, backend = {}, None
