@@ -9,6 +9,7 @@ import pytest
 
 import unifyarr as ua
 
+from ..natives import skip_unless
 from ..oracle import (
     ALL,
     COMPLEX,
@@ -331,6 +332,25 @@ def test_a_matrix_that_fails_is_seen_wherever_it_is(backend: str, name: str, dty
             stack = [GOOD] * 3
             stack[place] = BAD[name]
             assert_raises(np.linalg.LinAlgError, call, *stack)
+
+
+@pytest.mark.parametrize("name", ["svd", "svdvals", "eigvals"])
+def test_what_is_not_a_number_is_seen_wherever_it_is(backend: str, name: str) -> None:
+    function = getattr(linalg, name)
+    for place in np.ndindex(3, 3):
+        values = np.eye(3) + 1.0
+        values[place] = np.nan
+        for stack in (values, np.stack([np.eye(3), values])):
+            for _ in range(3):
+                assert_raises(np.linalg.LinAlgError, function, ua.asarray(stack))
+
+
+def test_eigenvalues_that_are_not_numbers_are_seen_where_the_engine_iterates(backend: str) -> None:
+    skip_unless(backend, "jax", why="other engines say so in other cases")
+    values = np.diag([1.0, np.nan, 1.0])
+    for _ in range(3):
+        for function in (linalg.eigh, linalg.eigvalsh):
+            assert_raises(np.linalg.LinAlgError, function, ua.asarray(values))
 
 
 def test_what_is_not_a_number_is_no_failure(backend: str) -> None:
