@@ -59,6 +59,23 @@ def copies(x: ua.Array, y: ua.Array) -> Result:
     return ua.sum(window), ua.sum(ua.asarray(x.T, copy=True)), ua.sum(y[1:-1, 1:-1]), ua.sum(x[:, ::-1] + 1)
 
 
+def functions_of_copies(x: ua.Array, y: ua.Array) -> Result:
+    # The copies are left out, and what is computed would lie as their originals do.
+    copy = ua.asarray(x.T, copy=True)
+    return ua.sum(ua.sin(copy)), ua.sum(copy * 2.0 + y), ua.mean(ua.exp(ua.asarray(x[:, ::-1], copy=True)), axis=0)
+
+
+def reshapes_of_copies(x: ua.Array, y: ua.Array) -> Result:
+    turned = ua.reshape(ua.reshape(x.T, (-1,)), x.T.shape)
+    broad = ua.broadcast_to(y, (9, *y.shape))
+    flat = ua.reshape(broad, (-1,))
+    return (
+        ua.sum(ua.sin(turned)),
+        ua.sum(ua.sin(ua.reshape(flat, broad.shape))),
+        ua.sum(ua.cos(ua.reshape(flat, (9, -1)))),
+    )
+
+
 def writes_of_what_is_read(x: ua.Array, y: ua.Array) -> Result:
     # The write can't be made in place, and the eager one is.
     y[:, 1:] = y[:, :-1]
@@ -87,7 +104,8 @@ def powers_of_one_element(x: ua.Array, y: ua.Array) -> Result:
 
 FUNCTIONS = [
     *(buffers_used_again, products, overwritten_operands, whole_writes, writes_to_new_arrays, copies),
-    *(writes_of_what_is_read, windows_computed_in, backwards, powers_of_one_element),
+    *(functions_of_copies, reshapes_of_copies, writes_of_what_is_read, windows_computed_in, backwards),
+    powers_of_one_element,
 ]
 
 

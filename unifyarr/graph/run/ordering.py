@@ -50,11 +50,8 @@ def mark(fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], store
         for node in adding:
             for index, variable in enumerate(node.inputs):
                 strides = layouts.strides[variable]
-                if (
-                    strides
-                    and None not in known_type(variable).shape
-                    and not (layouts.is_certain(variable) and _is_left(variable))
-                ):
+                is_certain = variable not in layouts.loose and layouts.is_certain(variable) and _is_left(variable)
+                if strides and None not in known_type(variable).shape and not is_certain:
                     fgraph.change_input(Client(node, index), lay_out(backend, variable, known_type(variable), strides))
 
 
@@ -78,17 +75,21 @@ class _Layouts:
     """How the variables of a graph lie in memory where each result has memory of its own.
 
     ``strides`` has ``None`` where that isn't known. ``vary`` says whether anything isn't in C order without gaps.
+    ``loose`` has what may lie in another way once copies are left out, and what is computed of that.
     """
 
     def __init__(self, fgraph: FunctionGraph, backend: Handle, given: Sequence[Strides], free: Collection[int]) -> None:
         self.strides: dict[Variable, Strides | None] = dict(zip(fgraph.inputs, given, strict=True))
         self._inputs = {*fgraph.inputs}
+        self.loose: set[Variable] = set()
         for node in fgraph.toposort():
             for variable in node.inputs:
                 if isinstance(variable, Constant):
                     self.strides[variable] = backend.strides(variable.data)
             after = _after(node, [self.strides[variable] for variable in node.inputs])
             self.strides |= zip(node.outputs, after, strict=True)
+            if not self.loose.isdisjoint(node.inputs) or self._may_be_left_out(node):
+                self.loose.update(node.outputs)
         self.vary = not all(_is_plain(*each) for each in self.strides.items())
         # Of all memory that a result of this type may be computed in.
         self._kinds: dict[Any, set[Strides | None]] = {}
@@ -102,6 +103,19 @@ class _Layouts:
             for view in node.inputs:
                 if _is_overwritable(view, kept) and known_type(view) in results:
                     self._kinds.setdefault(known_type(view), set()).add(self.strides[view])
+
+    def _may_be_left_out(self, node: Apply) -> bool:
+        """Return whether a node copies to another layout, and a rewrite may leave that out."""
+        if is_kernel(node, COPY):
+            (source,), (result,) = node.inputs, node.outputs
+            shape, dtype = as_if_known(known_type(result))
+            before, after = self.strides[source], self.strides[result]
+            return before is None or after is None or not is_alike(shape, dtype.itemsize, before, after)
+        if not is_kernel(node, "reshape") or not is_kernel(node.inputs[0].owner, "reshape"):
+            return False
+        # Two reshapes become one, of what the first one may have copied.
+        first = node.inputs[0].owner
+        return first is not None and not _is_plain(first.inputs[0], self.strides[first.inputs[0]])
 
     def is_certain(self, variable: Variable) -> bool:
         """Return whether a variable can't lie otherwise, whatever memory is used again."""
