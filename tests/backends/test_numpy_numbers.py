@@ -66,3 +66,16 @@ def test_results_are_written_without_a_warning(name: str) -> None:
             for _ in range(3):
                 assert function(x, other, out=out) is out
                 assert ua.all(out == expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("pair", [(0.0, np.inf), (1e200, 1e200), (-np.inf, 2.0), (np.nan, 1.0)])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_quotients_warn_of_nothing_but_quotients(dtype: str, pair: tuple[float, float], shape: tuple[int, ...]) -> None:
+    """To look whether all numbers are finite isn't told of."""
+    with np.errstate(over="ignore"):
+        x, y = (ua.asarray(np.full(shape, each).astype(dtype), backend="numpy") for each in pair)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*encountered in (dot|vdot|multiply|isinf).*")
+        for _ in range(3):
+            ua.floor_divide(x, y)

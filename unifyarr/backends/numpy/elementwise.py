@@ -119,8 +119,8 @@ def _may_be_infinite(x: Any) -> bool:
 def _are_finite(x1: Any, x2: Any) -> bool:
     # Of an infinite element the product is infinite, or NaN beside a zero, and so is the sum.
     if type(x1) is np.ndarray is type(x2) and x1.dtype is x2.dtype and x1.dtype.char in "fd" and x1.shape == x2.shape:
-        # Of vectors by the method, which has no checks before it.
-        return math.isfinite(x1.dot(x2) if x1.ndim == 1 else np.vdot(x1, x2))
+        # The method ``dot`` would warn.
+        return math.isfinite(np.vdot(x1, x2))
     return False
 
 

@@ -161,12 +161,13 @@ def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
     return NotImplemented
 
 
-_finite = math.isfinite
+_finite, _product = math.isfinite, np.vdot
 
 
 def floor_divide(x1: np.ndarray, x2: np.ndarray) -> Any:
     if x1.dtype is _DOUBLE is x2.dtype and x1.ndim == 1:
-        total = x1.dot(x2)
+        # Not the method, which warns.
+        total = _product(x1, x2)
         if total.__class__ is np.float64 and _finite(total):
             # Two vectors of one length. Of an infinite element the product is infinite, or NaN beside a zero: there
             # NumPy has other quotients.
