@@ -3,11 +3,13 @@
 #if HAS_POOL
 
 /* So many runs are measured alone, and then in threads, and all again after so many. Threads that don't pay at once are
-   tried for some nanoseconds, in which the system may give them another processor, and then not for some more. */
+   tried for some nanoseconds, in which the system may give them another processor, and then not for some more: a pause
+   that doubles a few times, since it may have been other work that held the processor. */
 #define TRIES 6
 #define SETTLED 1000
 #define PATIENCE 10000000
 #define PAUSE 1000000000
+#define DOUBLINGS 4
 /* Nanoseconds: runs as short as this stay in one thread; those that take longer than a thread needs to wake are worth
    waking it; those that take as long as this, as estimated and when they ran in threads twice, are never tried alone. */
 #define SHORTEST 4000
@@ -35,7 +37,7 @@ static int choose_threads(Program *p, int n, Turn *turn)
         return 1;
     }
     if (c->n != n || (c->settled && !c->left--)) {
-        *c = (Choice){.n = n};
+        *c = (Choice){.n = n, .pauses = c->n == n ? c->pauses : 0};
     }
     int together, sure = p->cost >= SURE;
     if (sure && c->tries[1] >= TWICE && c->least[1] >= SURE) {
@@ -91,8 +93,10 @@ static void note_turn(Program *p, const Turn *turn, int came)
     if (c->tries[1] >= TRIES && pays) {
         c->settled = IN_THREADS;
         c->left = SETTLED;
+        c->pauses = 0;
     } else if (c->tries[1] + c->late >= TRIES && c->spent > PATIENCE) {
-        npy_intp pause = PAUSE / c->least[0];
+        npy_intp pause = (PAUSE >> (DOUBLINGS - c->pauses)) / c->least[0];
+        c->pauses += c->pauses < DOUBLINGS;
         c->settled = ALONE;
         c->left = pause > SETTLED ? (int)pause : SETTLED;
     }

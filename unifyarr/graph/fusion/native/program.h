@@ -62,6 +62,7 @@ typedef struct {
     int is_short; /* whether threads can't pay */
     int tries[2], late;
     int settled, left; /* on which way, and for how many runs more */
+    int pauses;        /* how often in a row threads didn't pay, up to a limit */
     int64_t spent;     /* on tries in threads */
     npy_intp least[2];
 } Choice;
