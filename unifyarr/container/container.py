@@ -14,6 +14,7 @@ from .._core.arrays.nest import Nest
 from .._core.arrays.numbers import as_real
 from .._core.arrays.operators import Operators
 from .._core.declaring.declare import Declaration
+from .._core.engines.handle import JOINED
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import check_callable
 from ..errors import StructureError
@@ -190,8 +191,10 @@ class Container(Operators, Tree):
         """
         declaration = getattr(function, "declaration", None)
         if type(declaration) is Declaration and declaration.is_unary and not others:
-            # It takes containers itself.
-            return function(self)  # type: ignore[no-any-return]
+            first: Any = next(iter(self._items.values()), None)
+            if JOINED or (type(first) is Array and first._backend.mutable):
+                # It takes containers itself. TensorFlow looks at each function on the stack in each operation.
+                return function(self)  # type: ignore[no-any-return]
         check_callable(function, "map() of a container")
         for other in others:
             _check_container(other, "map()")
