@@ -13,11 +13,14 @@ import sys
 import time
 import timeit
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import unifyarr as ua
+from benchmarks.programs import ENGINES
 
 REPEATS = 21
 SIZE = 60
@@ -189,7 +192,8 @@ def rows(backend: str) -> None:
 
 
 if __name__ == "__main__":
-    for each in [name for name in sys.argv[1:] if name[0] != "-"] or ua.available_backends():
+    present = [each for each in ENGINES if each in ua.available_backends()]
+    for each in [name for name in sys.argv[1:] if name[0] != "-"] or present:
         with ua.use_backend(each):
             print(f"\n{each:32} native µs   ours µs  over  ratio")
             if "--loops" not in sys.argv:
