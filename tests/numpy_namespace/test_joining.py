@@ -53,6 +53,15 @@ def test_calls(backend: str, line: str) -> None:
         check_call(call)
 
 
+@pytest.mark.parametrize("trim", [3, None, "q", ["f"]])
+def test_trim_zeros_says_what_it_takes(backend: str, trim: object) -> None:
+    import unifyarr.numpy as xp
+
+    for each in (trim, xp.asarray([1.0])):
+        with pytest.raises(ValueError, match="'f' for the front and 'b' for the back"):
+            xp.trim_zeros([0, 1, 0], each)
+
+
 def test_numpy_2_5_has_no_row_stack() -> None:
     # It dropped the name, which programs written for older ones may use here.
     program = (

@@ -265,8 +265,8 @@ def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Array:
     array([1, 0, 2])
     """
     x = as_array(filt)
-    trim = trim.lower()
-    if trim not in ("fb", "bf", "f", "b"):
+    trim = trim.lower() if isinstance(trim, str) else trim
+    if not isinstance(trim, str) or trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"trim holds 'f' for the front and 'b' for the back, unlike {trim!r}")
     key = [slice(None)] * x.ndim
     for along in as_axes(axis, x.ndim):
