@@ -37,9 +37,9 @@ def get_item(x: np.ndarray, key: Any) -> Any:
     kind = type(key)
     try:
         if kind is tuple:
-            # Most items are slices, and sooner found by one comparison.
+            # Most items are slices and new axes, and sooner found by one comparison each.
             for item in key:
-                if type(item) is not slice and type(item) not in _ITEMS:
+                if item is not None and type(item) is not slice and type(item) not in _ITEMS:
                     return NotImplemented
             return x[key]
         if kind is slice or kind in _ITEMS:
