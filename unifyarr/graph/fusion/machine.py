@@ -181,6 +181,7 @@ def _program(assembly: Assembly, by_steps: Callable[..., None], kernels: Iterato
             int(i in assembly.forward),
             int(i in assembly.late),
             assembly.ahead[i],
+            int(i < len(region.reads) and assembly.still[i]),
         )
         for i, each in enumerate(assembly.windows)
     )

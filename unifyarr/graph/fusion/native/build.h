@@ -41,25 +41,11 @@ static int read_arguments(Program *p, PyObject *arguments)
     return 0;
 }
 
-/* Whether a window has one element along the last axes that are joined where rows are short, as in assembly.py. */
-static int is_still(const Program *p, const Window *window)
-{
-    npy_intp length = 1;
-    int i = p->ndim;
-    do {
-        if (--i < 0 || window->axis[i] >= 0) {
-            return 0;
-        }
-        length *= p->shape[i];
-    } while (i && !p->reduces && length < SHORT);
-    return 1;
-}
-
-/* Read (argument, role, start, axes, steps, wraps, forward, late, ahead), and check that the window is in the argument. */
+/* Read (argument, role, start, axes, steps, wraps, forward, late, ahead, still), and check that it is in the argument. */
 static int read_window(Program *p, Window *window, PyObject *given)
 {
-    if (!is_tuple(given, 9)) {
-        return wrong("a window has nine parts");
+    if (!is_tuple(given, 10)) {
+        return wrong("a window has ten parts");
     }
     PyObject *start = PyTuple_GET_ITEM(given, 2), *axes = PyTuple_GET_ITEM(given, 3), *steps = PyTuple_GET_ITEM(given, 4);
     PyObject *wraps = PyTuple_GET_ITEM(given, 5);
@@ -102,7 +88,7 @@ static int read_window(Program *p, Window *window, PyObject *given)
             *(reach < 0 ? &low[axis] : &high[axis]) += reach;
         }
     }
-    window->still = is_still(p, window);
+    window->still = (int)integer(given, 9);
     p->wraps |= window->wraps;
     if (window->wraps && (window->role != READ || window->crosses)) {
         return wrong("a window that wraps around is read, of an argument that isn't written");
