@@ -185,9 +185,7 @@ def _found(declaration: Declaration, names: list[str], key: list[str], mark: str
             told += [] if typed else [f"{shape} = {native}.shape"]
         now += [kind, "None" if by_type else shape]
         last += [f"{mark}k{place}", f"{mark}l{place}"]
-        # Beside a type there's a shape of NumPy's data alone: to take another equal one for new does no harm.
-        differ = "is not" if typed else "!="
-        differs += [f"{kind} is not {mark}k{place}", *([] if by_type else [f"{shape} {differ} {mark}l{place}"])]
+        differs += [f"{kind} is not {mark}k{place}", *([] if by_type else [f"{shape} != {mark}l{place}"])]
     before = [f"{mark}t{place}" for place in range(len(others))]
     return fill(
         _AGAIN,
