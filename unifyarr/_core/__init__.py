@@ -4,7 +4,7 @@ These modules supply methods that classes below them declare (see ``supplying``)
 classes are complete after the import of any part.
 """
 
-from .arrays import recipes, reshaping
+from .arrays import protection, recipes, reshaping
 from .calling import dispatch, numpy_protocols
 from .writing import exporting, flat, indexing, inplace, updating
 
@@ -15,6 +15,7 @@ __all__ = [
     "indexing",
     "inplace",
     "numpy_protocols",
+    "protection",
     "recipes",
     "reshaping",
     "updating",

@@ -116,6 +116,33 @@ class Layout(Protocols):
         if new_shape not in ((), (None,)):
             self._resize(new_shape[0] if len(new_shape) == 1 else new_shape, refcheck and shared)
 
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """Protect the array from writes with ``write=False``; ``write=True`` allows them again.
+
+        Views that exist keep their own flag, and views that are taken later inherit it. The native array, which may be
+        the user's own, isn't changed. A view can be made writeable if its base is; ``broadcast_to`` and
+        ``linalg.diagonal`` never can. ``align`` and ``uic`` are there for NumPy's programs: arrays are always aligned,
+        and never written back to another one.
+
+        >>> import unifyarr as ua
+        >>> x = ua.zeros(2)
+        >>> x.setflags(write=False)
+        >>> x += 1
+        Traceback (most recent call last):
+        ...
+        unifyarr.errors.ReadOnlyError: the target of the write is read-only: write to a copy of it, x.copy()
+        """
+        if align is not None and not align:
+            raise ValueError("arrays are always aligned: leave out align=, or pass True")
+        if uic:
+            raise ValueError("no array is written back to another one: leave out uic=, or pass False")
+        if write is not None:
+            self._set_writeable(bool(write))
+
+    def _set_writeable(self, writeable: bool, /) -> None:
+        """Protect the array from writes, or allow them again."""
+        raise NotSupplied
+
     def _resize(self, shape: Any, shared: bool, /) -> None:
         """Give the array another shape and size in place; ``shared`` if something else refers to it."""
         raise NotSupplied
@@ -157,8 +184,16 @@ def _is_void(dtype: Any) -> bool:
     return isinstance(dtype, np.dtypes.VoidDType) and dtype.names is None
 
 
+def _flag(key: object) -> str:
+    name = key if isinstance(key, str) else ""
+    name = _LETTERS.get(name, name.lower())
+    if name not in _NAMES:
+        raise KeyError(f"a flag is one of {', '.join(map(str.upper, _NAMES))}, not {key!r}")
+    return name
+
+
 class Flags:
-    """NumPy's ``flags`` of an array: facts that nobody sets."""
+    """NumPy's ``flags`` of an array: facts of its memory, and ``writeable``, which can be set."""
 
     __slots__ = ("_array",)
 
@@ -202,18 +237,15 @@ class Flags:
         return self.writeable and self.fnc
 
     def __getitem__(self, key: str) -> bool:
-        name = _LETTERS.get(key, key.lower() if isinstance(key, str) else "")
-        if name not in _NAMES:
-            raise KeyError(f"a flag is one of {', '.join(map(str.upper, _NAMES))}, not {key!r}")
-        return getattr(self, name)  # type: ignore[no-any-return]
+        return getattr(self, _flag(key))  # type: ignore[no-any-return]
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise ValueError(
-            f"flags are facts of an array's memory, and {name!r} can't be set: pass x.copy() to what mustn't write"
-        )
+        if name != "writeable":
+            raise ValueError(f"the flag {name!r} is a fact of the memory and can't be set: only 'writeable' can")
+        self._array._set_writeable(bool(value))
 
     def __setitem__(self, key: str, value: object) -> None:
-        setattr(self, key, value)
+        setattr(self, _flag(key), value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Flags) and all(self[name] == other[name] for name in _NAMES)

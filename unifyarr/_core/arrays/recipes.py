@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..values.shapes import c_strides, shadow
 from ..values.supplying import supply
 from .array import Array, blank, owner, register, wrap
 from .ownership import read, settled, share
-from .views import Bits, Part, Step, Window, get_through
+from .views import Bits, Part, Protection, Step, Window, get_through
 
 
 class View(Array):
@@ -101,6 +102,28 @@ register(View)
 blank_view = blank(View)
 
 
+class Protected(Array):
+    """A plain array that isn't to be written. Fast paths serve ``Array`` alone, so that each write is checked."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Array:
+        return self._get_item(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._set_item(key, value)
+
+
+register(Protected)
+
+
+def like(x: Array, stand_in: Array) -> Array:
+    """Return a plain stand-in for an array, protected if that is."""
+    if type(x) is Protected:
+        stand_in.__class__ = Protected
+    return stand_in
+
+
 # The classes of recipes.
 RECIPES: set[type] = {View}
 
@@ -122,22 +145,30 @@ def root_of(array: Array) -> Array:
 
 def steps_with(array: Array, *last: Any) -> tuple[Any, ...]:
     """Return the steps from an array's root to what further steps make of the array; two windows in a row are one."""
-    steps: tuple[Any, ...] = array._steps if is_recipe(array) else ()
-    if steps and last and isinstance(steps[-1], Window) and isinstance(last[0], Window):
-        merged = steps[-1].then(last[0])
-        if merged is not None:
-            return (*steps[:-1], merged, *last[1:])
-    return (*steps, *last)
+    return joined(last, array._steps if is_recipe(array) else ())
+
+
+def joined(steps: Iterable[Any], first: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+    """Return steps that follow ``first``, with two windows in a row as one."""
+    for step in steps:
+        merged = first[-1].then(step) if first and type(first[-1]) is Window is type(step) else None
+        first = (*first, step) if merged is None else (*first[:-1], merged)
+    return first
 
 
 def make_view(array: Array, step: Step, /) -> Array:
     """Return the view of an array that one step makes."""
     backend = array._backend
+    is_protected = type(array) is Protected
     if backend.mutable and type(array) not in RECIPES:
         native = array._native
         if backend.can_write(native) and step.is_native(backend, native):
-            return _noted(array, step, wrap(step.get(backend, native), backend, owner(array)))
-    return _noted(array, step, make_recipe(root_of(array), steps_with(array, step)))
+            view = wrap(step.get(backend, native), backend, owner(array))
+            if is_protected or type(step) is Protection:
+                view.__class__ = Protected
+            return _noted(array, step, view)
+    steps = steps_with(array, step)
+    return _noted(array, step, make_recipe(root_of(array), (*steps, Protection()) if is_protected else steps))
 
 
 def _noted(array: Array, step: Step, view: Array) -> Array:

@@ -48,12 +48,12 @@ class Slots:
                  the engine last, which the next write    ``_native``
                  may resume
     ``_key``     the key by which a view was taken, a     ``None`` once it has another shape   elements indexing
-                 recipe from its root                                                          reshaping
+                 recipe from its root                     or was protected                     reshaping protection
     ``_from``    the native from which ``_key`` took a    written with ``_key``                elements
                  view that isn't a recipe
     ``_root``    the array that a recipe starts from      no recipe                            recipes
     ``_steps``   how the value of a recipe follows from   not empty; no two windows in a row   recipes reshaping
-                 its root's
+                 its root's                                                                    protection
     ``_value``   the value of a recipe that was computed  that for the root's value at         recipes updating
                  last                                     ``_seen``
     ``_seen``    the token that the root had then         written with ``_value``              recipes reshaping

@@ -276,6 +276,26 @@ class Diagonal(Record):
         raise AssertionError("a read-only step is refused before it is written")
 
 
+class Protection(Record):
+    """The base as it is, which isn't to be written: the last step of a recipe that was protected."""
+
+    @property
+    def writable(self) -> bool:
+        return False
+
+    def shape(self, shape: Shape) -> Shape:
+        return shape
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        return True
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        return native
+
+    def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
+        raise AssertionError("a read-only step is refused before it is written")
+
+
 class Elements(Record):
     """The elements that index arrays pick from the leading axes of the base; a target of writes, not a view."""
 

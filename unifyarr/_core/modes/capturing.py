@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import UnknownShapeError
 from ..arrays.array import Array, wrap
-from ..arrays.recipes import make_recipe, root_of, steps_with
+from ..arrays.recipes import like, make_recipe, root_of, steps_with
 from ..engines.handle import Handle
 from ..engines.natives import backend_of_native
 from ..values.arguments import MOST_AXES
@@ -99,7 +99,7 @@ class Capturing:
 
     def standing_for(self, x: Array, native: Any, born: object) -> Array:
         """Return an array inside that has a native in the place of an array from outside."""
-        stand_in = wrap(native, self.handle, x._base)
+        stand_in = like(x, wrap(native, self.handle, x._base))
         stand_in._born = born
         return stand_in
 

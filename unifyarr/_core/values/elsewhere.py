@@ -38,7 +38,6 @@ WAYS: dict[str, str] = {
     "newbyteorder": "x.astype(dtype): arrays have the byte order of the machine",
     "ptp": "ua.max(x) - ua.min(x)",
     "setfield": "x[...] = value",
-    "setflags": "x.copy(), which may be written; broadcast arrays and diagonals may not",
 }
 
 

@@ -19,7 +19,7 @@ from ..arrays import convert
 from ..arrays.array import Array, wrap
 from ..arrays.overlap import overlapping
 from ..arrays.ownership import LOCK, Held, Pending, Writing, alike, read, rebind, release, run_of, settled
-from ..arrays.recipes import root_of, steps_with
+from ..arrays.recipes import Protected, root_of, steps_with
 from ..arrays.views import Elements, Masked, Places, Selected, Step, put_through, store
 from ..arrays.weak import WeakFloat, kind_of
 from ..engines import dtypes
@@ -85,7 +85,7 @@ def check_target(target: Array, ensure_in_backend: bool = False) -> None:
 
 
 def is_read_only(x: Array) -> bool:
-    """Return whether an array may never be written: a repeated or a diagonal view, or one over read-only memory."""
+    """Return whether an array may not be written: protected, a repeated or diagonal view, or over read-only memory."""
     return _is_read_only(x, root_of(x))
 
 
@@ -93,7 +93,7 @@ supply(Array._is_read_only, is_read_only)
 
 
 def _is_read_only(x: Array, root: Array) -> bool:
-    if root is not x and not all(step.writable for step in x._steps):  # type: ignore[attr-defined]
+    if type(x) is Protected or (root is not x and not all(step.writable for step in x._steps)):  # type: ignore[attr-defined]
         return True
     native = root._native
     return not isinstance(native, Held) and bool(root._backend.is_read_only(native))

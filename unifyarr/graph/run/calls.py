@@ -264,7 +264,9 @@ class StraightCall(Nests):
             yield f"if len({{NOWHERE, {blocks}}}) != {len(natives) + 1} and clash([{', '.join(targets)}]): return MISS"
             self._names["is_read_only"], self._names["check_writable"] = backend.is_read_only, backend.check_writable
             for place in program.destroyed:
-                yield f"if is_read_only({natives[place]}): return MISS"
+                # Arguments were found plain; a captured array may have been protected since the trace.
+                is_other = f"type({targets[place]}) is not Array or " if place >= len(arrays) else ""
+                yield f"if {is_other}is_read_only({natives[place]}): return MISS"
                 yield f"check_writable({natives[place]})"
         floats = program.made.floats
         if floats.scalars:

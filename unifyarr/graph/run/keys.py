@@ -30,7 +30,7 @@ def leaf_key(leaf: Any) -> Hashable:
         return (type(native), leaf._backend.cache_key(native))
     if isinstance(leaf, Array):
         # Strides decide which further views share memory.
-        return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides)
+        return (leaf.shape, leaf.dtype, leaf.device, geometry(leaf).strides, leaf._is_read_only())
     if isinstance(leaf, np.ndarray) or backend_of(leaf) is not None:
         raise TypeError(f"a compiled function takes arrays of unifyarr: wrap the {type(leaf).__name__}, ua.asarray(x)")
     try:

@@ -192,7 +192,9 @@ class Program:
             return eager()
         how = self.handling if run is None else self._by_steps
         # A donated argument needs no check, unless an engine's trace is running that began after the array was made.
-        for place in how.checked if not how.donated or self.backend.trace() is None else self.destroyed:
+        # A captured array may have been protected since the trace.
+        is_free = self.backend.trace() is None and all(type(targets[place]) is Array for place in how.donated)
+        for place in how.checked if is_free else self.destroyed:
             check_target(targets[place])
         if how.donated:
             copied: list[Array] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read, settled
-from ..._core.arrays.recipes import geometry, is_recipe, root_of, steps_with
+from ..._core.arrays.recipes import geometry, is_recipe, like, root_of, steps_with
 from ..._core.arrays.weak import WeakFloat, known
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
@@ -212,7 +212,7 @@ def trace_call(
     engine = use_backend(trace.backend.name) if trace.crossing.creates_on_engine else contextlib.nullcontext()
     with trace.running(), engine:
         named = zip(leaves, leaf_names(function, spec), strict=True)
-        given = [wrap(trace.input(x, name), trace.handle) for x, name in named if isinstance(x, Array)]
+        given = [like(x, wrap(trace.input(x, name), trace.handle)) for x, name in named if isinstance(x, Array)]
         inputs = [x._native for x in given]
         stand_ins = iter(given)
         args, kwargs = unflatten(spec, [next(stand_ins) if isinstance(x, Array) else x for x in leaves])
