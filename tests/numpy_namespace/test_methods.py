@@ -24,7 +24,7 @@ MASK = PLAIN > 1
 # -- signatures -------------------------------------------------------------------------------------------------------
 
 # What errors say to write instead.
-ELSEWHERE = {"byteswap", "dump", "dumps", "getfield", "setfield", "setflags", "tofile"}
+ELSEWHERE = {"byteswap", "dump", "dumps", "getfield", "setfield", "tofile"}
 ABSENT = np._NoValue
 # What NumPy's docstrings say of the methods whose signatures end with ``**kwargs``. Where they have no value as a
 # default, ours is that of NumPy's functions.
@@ -277,7 +277,7 @@ def test_strides_and_flags(backend: str, view: Any) -> None:
     assert repr(x.flags) == str(values.flags).rstrip()
     assert x.flags == x.flags
     with pytest.raises(ValueError, match="can't be set"):
-        x.flags.writeable = False
+        x.flags.owndata = False
     with pytest.raises(KeyError):
         x.flags["nothing"]
 

@@ -1,7 +1,7 @@
 """Arrays that are protected from writes, as NumPy's are by ``flags.writeable = False``.
 
-The flag belongs to one array, and views that are taken later inherit it. It isn't set on the native, which engines other
-than NumPy have no flag for, and which may be the user's own. A plain array gets another class, so that no fast path
+The flag belongs to one array, and views that are taken later inherit it. It isn't set on the native, for which engines
+other than NumPy have no flag, and which may be the user's own. A plain array gets another class, so that no fast path
 serves it. A recipe gets a last step that can't be written.
 """
 
@@ -19,6 +19,7 @@ from .layout import Layout
 from .ownership import settled
 from .recipes import Protected, is_recipe, joined, root_of
 from .views import Protection
+
 
 def set_writeable(x: Array, writeable: bool, /) -> None:
     """Protect an array from writes, or allow them again."""

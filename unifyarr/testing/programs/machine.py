@@ -49,6 +49,8 @@ class Pair(NamedTuple):
     x: ua.Array
     # Whether the owner's elements lie in C order on both sides, so that both reshape without a copy or neither does.
     ordered: bool
+    # Whether it's read-only by its kind, as a broadcast array is, which NumPy lets be written after ``setflags`` alone.
+    by_kind: bool = False
 
 
 @dataclass
@@ -151,8 +153,8 @@ class Programs(RuleBasedStateMachine):
 
     # -- what there is ----------------------------------------------------------------------------------------------
 
-    def add(self, values: np.ndarray, x: ua.Array, ordered: bool) -> None:
-        self.pairs.append(Pair(values, x, ordered))
+    def add(self, values: np.ndarray, x: ua.Array, ordered: bool, by_kind: bool = False) -> None:
+        self.pairs.append(Pair(values, x, ordered, by_kind))
         del self.pairs[:-LIVE]
 
     def one(self, number: int) -> Pair:
@@ -235,9 +237,10 @@ class Programs(RuleBasedStateMachine):
 
     def compare(self) -> None:
         """Check every array, and every native that was taken, against its twin."""
-        for number, (values, x, _) in enumerate(self.pairs):
+        for number, (values, x, *_) in enumerate(self.pairs):
             found = peek(x)
             assert equal(found, values), f"array {number}: {found!r}, NumPy has {values!r}"
+            assert x.flags.writeable == values.flags.writeable, f"array {number}: NumPy has {values.flags.writeable}"
         for number, taken in enumerate(self.taken):
             found = taken.native if isinstance(taken.native, np.ndarray) else peek(lifted(taken.native))
             assert any(equal(found, twin) for twin in taken.twins), f"native {number}: {found!r}, not {taken.twins!r}"
@@ -298,9 +301,11 @@ class Programs(RuleBasedStateMachine):
         if x is None:
             return
         assert x.shape == expected.shape
+        # NumPy returns the array itself where there is nothing to squeeze.
+        expected = expected.view() if expected is of.values else expected
         # A 0-size array shares no memory, but it's a view all the same.
         if np.may_share_memory(expected, of.values) or expected.base is not None:
-            self.add(expected, x, of.ordered)
+            self.add(expected, x, of.ordered, of.by_kind or (of.values.flags.writeable > expected.flags.writeable))
         else:
             self.add(np.array(expected), x, False)
 
@@ -326,7 +331,7 @@ class Programs(RuleBasedStateMachine):
 
     @rule(number=numbers, name=st.sampled_from(list(SELVES)))
     def the_array_itself(self, number: int, name: str) -> None:
-        _, x, _ = self.one(number)
+        _, x, *_ = self.one(number)
         assert SELVES[name](x) is x
 
     @rule(number=numbers, name=st.sampled_from(list(COPIES)))
@@ -347,19 +352,19 @@ class Programs(RuleBasedStateMachine):
 
     @rule(into=numbers, of=numbers, name=st.sampled_from(list(OPERATORS)))
     def operate(self, into: int, of: int, name: str) -> None:
-        values, x, _ = self.target(into)
-        value, y, _ = self.value(of, values.shape, values.dtype)
+        values, x, *_ = self.target(into)
+        value, y, *_ = self.value(of, values.shape, values.dtype)
         given = value.copy()
         self.both(lambda: OPERATORS[name](values, given), lambda: OPERATORS[name](x, y))
 
     @rule(into=numbers, scalar=scalars, name=st.sampled_from(list(OPERATORS)))
     def operate_with_a_scalar(self, into: int, scalar: Any, name: str) -> None:
-        values, x, _ = self.target(into)
+        values, x, *_ = self.target(into)
         self.both(lambda: OPERATORS[name](values, scalar), lambda: OPERATORS[name](x, scalar))
 
     @rule(into=numbers, name=st.sampled_from(list(FACTORS)))
     def scale(self, into: int, name: str) -> None:
-        values, x, _ = self.target(into)
+        values, x, *_ = self.target(into)
         if name in ("/= 2", "**= 1") and values.dtype.kind == "c":
             # Complex quotients and powers are rounded as each engine does it.
             return
@@ -368,8 +373,8 @@ class Programs(RuleBasedStateMachine):
 
     @rule(into=numbers, of=numbers, form=st.sampled_from(["update", "increment", "decrement"]), insist=st.booleans())
     def update_in_place(self, into: int, of: int, form: str, insist: bool) -> None:
-        values, x, _ = self.target(into)
-        value, y, _ = self.value(of, values.shape, values.dtype)
+        values, x, *_ = self.target(into)
+        value, y, *_ = self.value(of, values.shape, values.dtype)
         root = getattr(x, "_root", x)
         given = value.copy()
 
@@ -385,7 +390,7 @@ class Programs(RuleBasedStateMachine):
 
     @rule(into=numbers, scalar=scalars)
     def fill(self, into: int, scalar: Any) -> None:
-        values, x, _ = self.target(into)
+        values, x, *_ = self.target(into)
 
         def numpys() -> None:
             values[...] = scalar
@@ -394,8 +399,8 @@ class Programs(RuleBasedStateMachine):
 
     @rule(into=numbers, of=numbers, part=st.sampled_from(["real", "imag"]))
     def set_a_part(self, into: int, of: int, part: str) -> None:
-        values, x, _ = self.target(into)
-        value, y, _ = self.value(of, values.shape, values.real.dtype)
+        values, x, *_ = self.target(into)
+        value, y, *_ = self.value(of, values.shape, values.real.dtype)
         given = value.copy()
 
         def numpys() -> None:
@@ -484,7 +489,7 @@ class Programs(RuleBasedStateMachine):
 
     @rule(into=numbers, shape=st.sampled_from([(5, 7), (1, 5)]))
     def fail(self, into: int, shape: tuple[int, ...]) -> None:
-        values, x, _ = self.one(into)
+        values, x, *_ = self.one(into)
         wrong = np.zeros(shape, "bool")
         if outcome(lambda: values.copy().__setitem__(..., wrong))[1] is None:
             # Axes of length one go where there's none.
@@ -511,6 +516,14 @@ class Programs(RuleBasedStateMachine):
             ):
                 assert isinstance(outcome(write)[1], ua.errors.ReadOnlyError)
 
+    @rule(number=numbers, writeable=st.booleans())
+    def set_flags(self, number: int, writeable: bool) -> None:
+        """Protect an array from writes, or allow them: views that exist keep their own flags, on both sides."""
+        values, x, _, by_kind = self.one(number)
+        # An array of another one's native owns its memory, and its twin is a view.
+        if not by_kind and (values.base is None) == (x.base is None):
+            self.both(lambda: values.setflags(write=writeable), lambda: x.setflags(write=writeable))
+
     # -- natives ----------------------------------------------------------------------------------------------------
 
     def keep(self, native: Any, twins: list[np.ndarray], alias: bool) -> None:
@@ -519,10 +532,11 @@ class Programs(RuleBasedStateMachine):
 
     @rule(number=numbers)
     def take_the_native(self, number: int) -> None:
-        values, x, _ = self.one(number)
+        values, x, *_ = self.one(number)
         native = x.native
         if not is_recipe(x) and x._backend.can_write(native):
-            self.keep(native, [values], True)
+            # The native has no flag of ours, and its twin one of its own.
+            self.keep(native, [values.view()], values.flags.writeable)
         elif x._backend.mutable:
             # The native of a recipe shares memory or doesn't.
             self.keep(native, [values, values.copy()], False)
@@ -531,7 +545,7 @@ class Programs(RuleBasedStateMachine):
 
     @rule(number=numbers, how=st.sampled_from([np.asarray, np.from_dlpack]))
     def take_as_numpy(self, number: int, how: Callable[[Any], np.ndarray]) -> None:
-        values, x, _ = self.one(number)
+        values, x, *_ = self.one(number)
         try:
             taken = how(x)
         except BufferError:
@@ -542,7 +556,8 @@ class Programs(RuleBasedStateMachine):
         elif not is_recipe(x):
             # Not all consumers of DLPack know negative strides, or obey the mark of what is read-only.
             shares = how is np.asarray or (values.flags.writeable and all(step >= 0 for step in values.strides))
-            self.keep(taken, [values if shares else values.copy()], shares)
+            twins = [values.view() if shares else values.copy()]
+            self.keep(taken, twins if values.flags.writeable else [values.view(), values.copy()], shares)
         elif how is np.asarray:
             self.keep(taken, [values.copy()], False)
         else:
@@ -550,17 +565,18 @@ class Programs(RuleBasedStateMachine):
 
     @rule(number=numbers)
     def take_to_numpys_backend(self, number: int) -> None:
-        values, x, _ = self.one(number)
+        values, x, *_ = self.one(number)
         if self.backend != "numpy":
             self.keep(x.to_backend("numpy").native, [values.copy()], False)
 
     @rule(number=numbers)
     def wrap_the_native(self, number: int) -> None:
         """Make an array of another array's native: over the same memory where it can be written."""
-        values, x, ordered = self.one(number)
+        values, x, ordered, _ = self.one(number)
         y = ua.asarray(x.native)
         if not is_recipe(x) and x._backend.can_write(x.native):
-            self.add(values, y, ordered)
+            if values.flags.writeable:
+                self.add(values.view(), y, ordered)
         elif not x._backend.mutable:
             self.add(values.copy(), y, values.flags.c_contiguous)
 
@@ -573,11 +589,13 @@ class Programs(RuleBasedStateMachine):
         twin = taken.twins[0]
         if len(taken.twins) > 1 or not casts(scalar, twin.dtype) or (scalar == -3 and twin.dtype == "uint8"):
             return
+        if not twin.flags.writeable:
+            return
         if isinstance(taken.native, np.ndarray):
             if taken.native.flags.writeable:
                 taken.native[...] = scalar
                 twin[...] = scalar
-        elif taken.alias and twin.flags.writeable:
+        elif taken.alias:
             ua.inplace_update(taken.native, scalar, ensure_in_backend=True)
             twin[...] = scalar
 
