@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -210,7 +214,55 @@ REMARKS = """\
 - einops and torch are told of our arrays when they're loaded, before or after `import unifyarr`, and never imported
   by it.
 """
+
+
+@cache
+def tables() -> tuple[tuple[str, str], ...]:
+    """Return pairs of a name of another library and ours, as the tables have them."""
+    return tuple(pair for page in sorted((Path(__file__).parent / "coming-from").glob("*.md")) for pair in _pairs(page))
+
+
+def _pairs(page: Path) -> Iterator[tuple[str, str]]:
+    for line in page.read_text().splitlines():
+        cells = [re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")]
+        if not line.startswith("|") or len(cells) < 2:
+            continue
+        theirs, ours = ([code for code in cell if re.fullmatch(r"[\w.]+", code)] for cell in cells[:2])
+        yield from zip(theirs, ours, strict=True) if len(theirs) == len(ours) else product(theirs, ours[:1])
+
+
+def names_elsewhere() -> str:
+    """Return the module of names that other libraries have for our functions, and that we have in other places."""
+    found: dict[str, list[str]] = {}
+    for their, our in tables():
+        found.setdefault(their.rpartition(".")[2], []).append(our)
+    for namespace in ("linalg", "fft", "nn", "signal", "special", "optim"):
+        for name in getattr(ua, namespace).__all__:
+            found.setdefault(name, []).append(f"ua.{namespace}.{name}")
+    for name in dir(ua.random.Generator):
+        if not name.startswith("_") and callable(getattr(ua.random.Generator, name)):
+            found.setdefault(name, []).append(f"ua.random.Generator(seed).{name}")
+    rows = []
+    for name, ours in sorted(found.items()):
+        ways = [f'"{way}"' for way in dict.fromkeys(ours) if way.startswith(("ua.", "x."))]
+        if ways and name not in ua.__all__:
+            rows.append(f'    "{name}": ({", ".join(ways)},),')
+    return NAMES.format(rows="\n".join(rows))
+
+
+NAMES = '''\
+"""What to write for names of other libraries, and for ours that stand in another namespace.
+
+Written by ``python docs/generate.py`` from the tables of ``docs/coming-from``: change these instead.
+"""
+
+# fmt: off
+NAMES: dict[str, tuple[str, ...]] = {{
+{rows}
+}}
+'''
 PAGES = {"completeness.md": completeness, "coming-from/numpy-names.md": names_of_numpy, "clients.md": clients}
+PAGES["../unifyarr/_core/values/names_elsewhere.py"] = names_elsewhere
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

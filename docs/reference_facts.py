@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
-from pathlib import Path
 from typing import Any
+
+from generate import tables
 
 import unifyarr as ua
 import unifyarr.numpy
@@ -132,16 +131,9 @@ def derivative(entry: Entry) -> str:
 def elsewhere() -> dict[str, list[str]]:
     """Return the names that functions have in other libraries, from the tables of ``coming-from``, by ours."""
     found: dict[str, list[str]] = {}
-    for page in sorted((Path(__file__).parent / "coming-from").glob("*.md")):
-        for line in page.read_text().splitlines():
-            cells = [re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")]
-            if not line.startswith("|") or len(cells) < 2:
-                continue
-            theirs, ours = ([code for code in cell if re.fullmatch(r"[\w.]+", code)] for cell in cells[:2])
-            pairs = zip(theirs, ours, strict=True) if len(theirs) == len(ours) else product(theirs, ours[:1])
-            for their, our in pairs:
-                if our.startswith("ua."):
-                    found.setdefault(our.removeprefix("ua."), []).append(their)
+    for their, our in tables():
+        if our.startswith("ua."):
+            found.setdefault(our.removeprefix("ua."), []).append(their)
     return found
 
 

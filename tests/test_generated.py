@@ -17,7 +17,10 @@ CLIENTS = [name for _, modules in GROUPS.values() for name in modules]
 BACKENDS = ("numpy", "torch", "jax", "tensorflow")
 
 
-@pytest.mark.parametrize("page", ["completeness.md", "coming-from/numpy-names.md", "clients.md"])
+@pytest.mark.parametrize(
+    "page",
+    ["completeness.md", "coming-from/numpy-names.md", "clients.md", "../unifyarr/_core/values/names_elsewhere.py"],
+)
 def test_generated_pages_are_up_to_date(page: str) -> None:
     if page == "completeness.md" and not {*BACKENDS} <= {*ua.available_backends()}:
         pytest.skip("the page is about four backends")

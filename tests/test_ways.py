@@ -11,7 +11,8 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS
-from unifyarr._core.values.elsewhere import WAYS
+from unifyarr._core.values.elsewhere import KEYWORDS, WAYS
+from unifyarr._core.values.names_elsewhere import NAMES
 
 from .functions.calls import CALLS, find
 
@@ -58,9 +59,76 @@ def test_what_has_to_be_named_is_named_by_the_error(backend: str, name: str) -> 
     places = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
     # Defaults stand in for what the case leaves out.
     filled = [*positional, *(each.default for each in places[len(positional) :])]
-    with pytest.raises(TypeError, match=rf"pass .*by name, as in {by_name_only(name)[0]}=0") as caught:
+    with pytest.raises(TypeError, match=rf"pass .*by name, as in ({'|'.join(by_name_only(name))})=0") as caught:
         find(name)(*filled, 0, **keywords)
     assert str(caught.value).startswith(f"{name}() takes ")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda x: ua.sum(x, dim=0),
+            r"^sum\(\) got .* argument 'dim': write axis=.* x, axis, dtype",
+        ),
+        (lambda x: ua.sum(x, keepdim=True), "write keepdims="),
+        (lambda x: ua.nn.softmax(x, dim=0), r"nn\.softmax\(\).*write axis="),
+        (lambda x: ua.sum(x, axes=0), "write axis="),
+        (lambda x: ua.linalg.cholesky(x, lower=True), "write upper="),
+        (lambda x: ua.var(x, unbiased=True), "write correction="),
+        (lambda x: ua.zeros(3, dtyp="int8"), "write dtype="),
+        (lambda x: ua.roll(x, 1, nonsense=1), "'nonsense': its arguments are x, shift, axis, out"),
+        (lambda x: x.sum(dim=0), r"^Array\.sum\(\)"),
+        (lambda x: ua.random.Generator(0).normal(low=0), r"^Generator\.normal\(\)"),
+    ],
+)
+def test_a_keyword_of_another_library_is_named_by_the_error(backend: str, call: Any, words: str) -> None:
+    x = ua.ones((2, 2))
+    for _ in range(3):
+        with pytest.raises(TypeError, match=words):
+            call(x)
+        # Calls that were served before are still checked.
+        ua.sum(x, axis=0), ua.nn.softmax(x, axis=0)
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_each_keyword_leads_to_a_parameter(name: str) -> None:
+    taken = {each for declared in DECLARATIONS.values() for each in inspect.signature(declared.body).parameters}
+    assert {*KEYWORDS[name]} <= taken
+
+
+def test_numpys_second_argument_comes_first_in_the_error(backend: str) -> None:
+    x = ua.ones(4)
+    with pytest.raises(TypeError, match=r"1 positional argument \(x\) but 2 were given: .* as in n=2$"):
+        ua.diff(x, 2)  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r"but 2 were given: .* as in axis=-1$"):
+        ua.sum(x, -1, out=ua.zeros(()))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("concatenate", r"write ua\.concat or unifyarr\.numpy\.concatenate"),
+        ("jit", r"write ua\.compile"),
+        ("load", r"write ua\.Container or unifyarr\.numpy\.load"),
+        ("softmax", r"write ua\.nn\.softmax"),
+        ("random.normal", r"write ua\.random\.Generator\(seed\)\.normal"),
+        ("nn.Linear", "no attribute 'Linear'$"),
+        ("linalg.concatenate", r"write ua\.concat$"),
+        ("special.lgamma", r"write ua\.special\.gammaln"),
+    ],
+)
+def test_a_name_that_is_missing_says_where_to_look(path: str, words: str) -> None:
+    with pytest.raises(AttributeError, match=words) as caught:
+        find(path)
+    assert caught.value.name == path.rpartition(".")[2]
+
+
+def test_the_names_elsewhere_lead_somewhere() -> None:
+    for ours in NAMES.values():
+        for way in ours:
+            prefix, _, path = way.replace("(seed)", "").partition(".")
+            assert callable(find(path)) if prefix == "ua" else hasattr(ua.Array, path.partition(".")[0]), way
 
 
 @pytest.mark.parametrize("other", ["a", b"a", bytearray(b"a")])

@@ -219,7 +219,9 @@ def __getattr__(name: str) -> _Any:
 
     where = _LATER.get(name)
     if where is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ._core.values.missing import missing
+
+        raise missing(__name__, name)
     module = import_module(f".{where}", __name__)
     found = globals()[name] = module if where == name else getattr(module, name)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._core.values.missing import missing_from
 from .functions.cosine_transforms import dct, idct
 from .functions.fft import (
     fft,
@@ -38,3 +39,5 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+__getattr__ = missing_from(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._core.values.missing import missing_from
 from .functions.linalg import diagonal, matmul, matrix_transpose, tensordot, vecdot
 from .functions.linalg_extension import (
     cholesky,
@@ -67,3 +68,5 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+__getattr__ = missing_from(__name__)

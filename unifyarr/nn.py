@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._core.values.missing import missing_from
 from .functions.activations import (
     elu,
     gelu,
@@ -107,3 +108,5 @@ __all__ = [
     "softsign",
     "unfold",
 ]
+
+__getattr__ = missing_from(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._core.values.missing import missing_from
 from .functions.filters import lfilter
 from .functions.short_time import istft, stft
 from .functions.signal_windows import bartlett, blackman, hamming, hann, kaiser
@@ -16,3 +17,5 @@ __all__ = [
     "lfilter",
     "stft",
 ]
+
+__getattr__ = missing_from(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._core.values.missing import missing_from
 from .functions.activations import softplus
 from .functions.bessel import i0, i0e, i1, i1e
 from .functions.betas import beta, betainc, betaln
@@ -43,3 +44,5 @@ __all__ = [
     "xlogy",
     "zeta",
 ]
+
+__getattr__ = missing_from(__name__)

@@ -171,15 +171,17 @@ def test_what_has_to_be_passed_by_name_is_refused_by_place(backend: str) -> None
     x = ua.asarray([2.0, 1.0])
     for _ in range(3):
         ua.sort(x, descending=True)
-        with pytest.raises(TypeError, match=r"sort\(\) takes x by place, and 1 more given: .*, as in axis=0"):
+        with pytest.raises(
+            TypeError, match=r"sort\(\) takes 1 positional argument \(x\) but 2 were given: .*, as in axis=0"
+        ):
             ua.sort(x, 0)  # type: ignore[misc]
-        with pytest.raises(TypeError, match=r"and 2 more given: .*, as in axis=-1, descending=True"):
+        with pytest.raises(TypeError, match=r"but 3 were given: .*, as in axis=-1, descending=True"):
             ua.sort(x, -1, True)  # type: ignore[misc]
         with pytest.raises(TypeError):
             ua.sort(x, -1, True, True, None, None, None)  # type: ignore[misc]
-        with pytest.raises(TypeError, match=r"exp\(\) takes x by place, and 1 more given: pass out by name, as in out"):
+        with pytest.raises(TypeError, match=r"exp\(\) takes 1 positional .* 2 were given: pass out by name, as in out"):
             ua.exp(x, x)  # type: ignore[misc]
-        with pytest.raises(TypeError, match=r"add\(\) takes x1, x2 by place, and 1 more given: pass out by name"):
+        with pytest.raises(TypeError, match=r"add\(\) takes 2 positional arguments \(x1, x2\) but 3 were given"):
             ua.add(x, x, None)  # type: ignore[misc]
 
 

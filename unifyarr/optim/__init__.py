@@ -1,5 +1,6 @@
 """Training: optimizers that update parameters in place, clipping of gradients, and schedules of the learning rate."""
 
+from .._core.values.missing import missing_from
 from .clipping import clip_by_norm, clip_by_value, global_norm
 from .optimizer import Optimizer
 from .rules import adam, adamw, rmsprop, sgd
@@ -21,3 +22,5 @@ __all__ = [
     "sgd",
     "warmup",
 ]
+
+__getattr__ = missing_from(__name__)

@@ -11,6 +11,8 @@ array([[-1.10439952,  0.18912811,  0.04600093],
 
 from __future__ import annotations
 
+from .._core.values.missing import missing_from
+from .._core.values.supplying import present_as
 from ._base import register
 from ._continuous import Continuous
 from ._discrete import Discrete
@@ -89,4 +91,7 @@ class Generator(Continuous, Integers, Discrete, Multivariate, Ordering, Families
     __slots__ = ()
 
 
+present_as(Generator, *Generator.__mro__[1:-1])
 register(Generator)
+
+__getattr__ = missing_from(__name__)

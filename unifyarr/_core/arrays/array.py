@@ -18,7 +18,7 @@ from ..engines.registry import Node, load, register_node, when_loaded
 from ..engines.tracing import capture, current, mode, original, recording
 from ..values.declared import functions, numpy
 from ..values.elsewhere import point_elsewhere
-from ..values.supplying import NotSupplied
+from ..values.supplying import NotSupplied, present_as
 from .conversions import Conversions
 from .layout import Layout
 from .methods import Methods
@@ -229,6 +229,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass
         return wrap(handle.from_numpy(values, device=there, copy=True), handle)
 
 
+present_as(Array, Methods)
 blank_array: Callable[[], Array] = blank(Array)
 
 

@@ -14,7 +14,7 @@ import linecache
 import math
 import types
 import weakref
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from ..arrays.recipes import View
 from ..declaring.declare import Declaration
 from ..declaring.fast import install
 from ..declaring.operands import PLAIN, Call
-from ..declaring.signature import Parameters
 from ..engines.current import current, default, scoped_name
 from ..engines.dtypes import SCALARS, DType
 from ..engines.handle import LOADED, Handle, declines, loaded_backends
@@ -42,6 +41,7 @@ from .line_tables import without_columns
 from .mapping import map_plainly
 from .plain_source import called_at_once
 from .recording import beside, beside_elementwise, frozen, integers, told
+from .refusing import ABSENT, refuse_keywords, refuse_positional
 from .shortcut_source import count_told, has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts
 from .sources import (
@@ -95,23 +95,6 @@ _OF_ALL = {
 }
 
 
-# Stands for what isn't passed by place beyond the parameters that are.
-_ABSENT = object()
-
-
-def _refuse_places(parameters: Parameters, name: str, beyond: list[Any], defaults: tuple[Any, ...]) -> NoReturn:
-    # What else was passed by place has gone to the parameters that follow.
-    while len(beyond) > 1 and beyond[-1] is defaults[len(beyond) - 2]:
-        del beyond[-1]
-    named = [each for each in parameters.keywords if each not in ("out", "backend")] or parameters.keywords
-    given = zip(named, beyond, strict=False)
-    shown = [f"{each}={value!r}" if isinstance(value, (int, str, tuple)) else f"{each}=..." for each, value in given]
-    raise TypeError(
-        f"{name}() takes {', '.join(parameters.positional)} by place, and {len(beyond)} more given: pass "
-        f"{', '.join(parameters.keywords)} by name, as in {', '.join(shown)}"
-    )
-
-
 def _by_name(signature: inspect.Signature) -> list[inspect.Parameter]:
     """Return the parameters that have to be passed by name."""
     return [each for each in signature.parameters.values() if each.kind is each.KEYWORD_ONLY]
@@ -126,6 +109,16 @@ def _catches(signature: inspect.Signature) -> bool:
 def _takes_anywhere(signature: inspect.Signature) -> bool:
     """Return whether these are parameters of any kind to Python, which finds defaults by place sooner than by name."""
     return _catches(signature) and all(each.default is not each.empty for each in _by_name(signature))
+
+
+def _catches_keywords(declaration: Declaration) -> bool:
+    """Return whether keywords that no parameter has are caught, to say which one is meant.
+
+    Python makes a dictionary for them at each call, which would be felt in those of elementwise functions. Their
+    parameters are few.
+    """
+    kinds = {each.kind for each in declaration.signature.parameters.values()}
+    return declaration.ufunc is None and inspect.Parameter.VAR_KEYWORD not in kinds
 
 
 def _source(declaration: Declaration, bound: bool) -> str:
@@ -145,6 +138,9 @@ def _source(declaration: Declaration, bound: bool) -> str:
         parameters[-len(named) :] = [inspect.Parameter(each, anywhere, default=None) for each in (beyond, *named)]
     elif _catches(signature):
         parameters.insert(-len(named), inspect.Parameter(beyond, inspect.Parameter.VAR_POSITIONAL))
+    unknown = f"{mark}unknown" if _catches_keywords(declaration) else ""
+    if unknown:
+        parameters.append(inspect.Parameter(unknown, inspect.Parameter.VAR_KEYWORD))
     plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
     fast = ""
     takes_two = declaration.ufunc is not None or declaration.name == "matmul"
@@ -184,13 +180,16 @@ def _source(declaration: Declaration, bound: bool) -> str:
         fast = fast.replace("type(", f"{mark}type(")
     otherwise = f"return {mark}general({call})"
     check = ""
+    # Not the function's own name: functions of one structure have one source text.
+    qualified_name = f"{declaration.namespace}.{NAME}" if declaration.namespace else NAME
     if _catches(signature):
         any_place = _takes_anywhere(signature)
-        given = ", ".join([beyond, *named]) if any_place else f"*{beyond}"
-        # Not the function's own name: functions of one structure have one source text.
-        qualified_name = f"{declaration.namespace}.{NAME}" if declaration.namespace else NAME
-        called = f"{mark}refuse({mark}parameters, {qualified_name!r}, [{given}], {mark}defaults)"
+        given = f"[{', '.join([beyond, *named])}], {mark}defaults" if any_place else beyond
+        called = f"{mark}refuse_positional({mark}parameters, {qualified_name!r}, {given})"
         check = f"    if {beyond}{f' is not {mark}absent' if any_place else ''}:\n        {called}\n"
+    if unknown:
+        called = f"{mark}refuse_keywords({mark}parameters, {qualified_name!r}, {unknown})"
+        check += f"    if {unknown}:\n        {called}\n"
     return f"def {NAME}{plain}:\n{check}{indent(fast, '    ')}\n    {otherwise}\n"
 
 
@@ -232,7 +231,7 @@ def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, 
     given = [each for each in signature.parameters.values() if each.default is not each.empty]
     keywords = {each.name: each.default for each in given if each.kind is each.KEYWORD_ONLY}
     by_place = tuple(each.default for each in given if each.name not in keywords)
-    return ((*by_place, _ABSENT, *keywords.values()), {}) if _takes_anywhere(signature) else (by_place, keywords)
+    return ((*by_place, ABSENT, *keywords.values()), {}) if _takes_anywhere(signature) else (by_place, keywords)
 
 
 def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
@@ -264,8 +263,9 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "settle": settle,
         "general": handler,
         "parameters": declaration.parameters,
-        "refuse": _refuse_places,
-        "absent": _ABSENT,
+        "refuse_positional": refuse_positional,
+        "refuse_keywords": refuse_keywords,
+        "absent": ABSENT,
         "defaults": tuple([each.default for each in named]),
         "body": declaration.body,
         "ufunc": declaration.ufunc,

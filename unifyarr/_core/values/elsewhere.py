@@ -40,6 +40,28 @@ WAYS: dict[str, str] = {
     "setfield": "x[...] = value",
 }
 
+# Parameters of other libraries' functions: what a function here may call them.
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    "a": ("x",),
+    "arr": ("x",),
+    "array": ("x",),
+    "axes": ("axis",),
+    "axis": ("axes",),
+    "bias": ("correction",),
+    "ddof": ("correction",),
+    "dim": ("axis", "axes"),
+    "dims": ("axis", "axes"),
+    "input": ("x", "x1"),
+    "keep_dims": ("keepdims",),
+    "keepdim": ("keepdims",),
+    "lower": ("upper",),
+    "newshape": ("shape",),
+    "other": ("x2",),
+    "size": ("shape",),
+    "unbiased": ("correction",),
+    "upper": ("lower",),
+}
+
 
 class Elsewhere:
     """An attribute that isn't there, and says where to look. ``hasattr`` says no, of the class too."""

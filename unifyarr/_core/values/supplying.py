@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
@@ -34,3 +35,11 @@ def supply(
     # help() and inspect.signature() see the declaration.
     supplied.__wrapped__ = declared  # type: ignore[attr-defined]
     setattr(cls, declared.__name__, supplied)
+
+
+def present_as(cls: type, *parts: type) -> None:
+    """Give the methods of classes that ``cls`` is made of its name, which Python's errors about arguments show."""
+    for part in parts:
+        for method in vars(part).values():
+            if isinstance(method, FunctionType):
+                method.__qualname__ = f"{cls.__qualname__}.{method.__name__}"

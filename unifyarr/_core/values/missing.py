@@ -1,0 +1,29 @@
+"""Errors for names that a module doesn't have: they say which name means the same here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .names_elsewhere import NAMES
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """Return the error for a name that a module of the package doesn't have, with the names to write instead."""
+    ways = [*NAMES.get(name, ())]
+    if module == "unifyarr" and name in dir(np):
+        # Not all of NumPy's: those that are absent say there what to do.
+        ways.append(f"unifyarr.numpy.{name}")
+    instead = f": write {' or '.join(ways)}" if ways else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{instead}", name=name)
+
+
+def missing_from(module: str) -> Callable[[str], Any]:
+    """Return a module's ``__getattr__`` that raises such errors."""
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing(module, name)
+
+    return __getattr__
