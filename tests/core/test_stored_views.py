@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,26 @@ def test_a_view_of_another_array_is_no_update(backend: str) -> None:
     # Taken by the same key, from a view that isn't the target.
     x[key] = y[1:][key]
     assert x.tolist() == [1.0, 7.0, 8.0, 4.0]
+
+
+@pytest.mark.parametrize("key", [None, ..., (), (None,), slice(None)], ids=repr)
+def test_a_view_that_no_key_gave_is_no_update(backend: str, key: Any) -> None:
+    values = np.arange(9.0).reshape(3, 3)
+    views: list[Any] = [lambda x: x.T, lambda x: x[::-1], lambda x: x[:, ::-1].T, lambda x: ua.flip(x), lambda x: x.mT]
+    for view in views:
+        x, expected = ua.asarray(values, copy=True, backend=backend), values.copy()
+        expected[key] = np.asarray(view(ua.asarray(values, backend="numpy")))
+        x[key] = view(x)
+        np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+def test_a_view_whose_bounds_were_arrays_is_no_update(backend: str) -> None:
+    x, start, stop = ua.asarray([1.0, 2.0, 3.0, 4.0], backend=backend), ua.asarray(1), ua.asarray(3)
+    taken = x[start:stop]
+    start -= 1
+    stop -= 1
+    x[0:2] = taken
+    assert x.tolist() == [2.0, 3.0, 3.0, 4.0]
 
 
 def test_a_view_of_another_shape_is_no_update(backend: str) -> None:

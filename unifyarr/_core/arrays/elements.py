@@ -23,7 +23,7 @@ from .array import Array, blank, blank_array, register
 from .operators import Operators
 from .ownership import LOCK
 from .recipes import View
-from .slots import Slots
+from .slots import NO_KEY, Slots
 
 running_mode = mode.get
 _FLOAT64 = np.float64
@@ -285,9 +285,9 @@ def _is_fixed(key: Any) -> bool:
 
 def _is_stored(x: Array, key: Any, view: Array) -> bool:
     """Return whether a view is ``x[key]``: ``x[key] += v`` ends with storing the view that was updated."""
-    taken = getattr(view, "_key", None)
-    # From Python 3.12 on the slice of the read isn't the one of the write.
-    if taken is not key and not (taken.__class__ is slice is key.__class__ and taken == key):
+    taken = getattr(view, "_key", NO_KEY)
+    # From Python 3.12 on the slice of the read isn't the one of the write. Bounds that are arrays may equal it by now.
+    if taken is not key and not (taken.__class__ is slice is key.__class__ and taken == key and _is_fixed(taken)):
         return False
     if view.__class__ is View:
         return view._root is x and _is_fixed(key)

@@ -18,6 +18,7 @@ from .elements import settle
 from .layout import Layout
 from .ownership import settled
 from .recipes import Protected, is_recipe, joined, root_of
+from .slots import NO_KEY
 from .views import Protection
 
 
@@ -33,7 +34,7 @@ def set_writeable(x: Array, writeable: bool, /) -> None:
     if x._is_read_only() is not writeable:
         return
     # It isn't ``base[key]`` any more.
-    x._key = None
+    x._key = NO_KEY
     if not writeable:
         if is_recipe(x):
             x._steps = (*x._steps, Protection())

@@ -15,7 +15,7 @@ from .array import Array
 from .layout import Layout
 from .ownership import LOCK, rebind, settled
 from .recipes import RECIPES, geometry, is_recipe, steps_with
-from .slots import Slots
+from .slots import NO_KEY, Slots
 from .views import Reshape
 
 _INSTEAD = "write x = x.reshape(shape)"
@@ -32,7 +32,7 @@ def set_shape(x: Array, shape: Any, /) -> None:
     except ValueError:
         raise AttributeError(f"an array of this layout has shape {shape} in a copy only: {_INSTEAD}") from None
     # It's ``base[key]`` no more.
-    x._key = None
+    x._key = NO_KEY
     if is_recipe(x):
         x._steps = steps_with(x, Reshape(before, shape))
         x._seen = object()

@@ -14,6 +14,10 @@ from ..values.lengths import PartialShape
 from ..values.supplying import NotSupplied
 
 
+# Stands for the key of a view that no key gives: ``None`` is a key.
+NO_KEY = object()
+
+
 class Slots:
     """The slots of ``Array`` and what its backend says of them, for the modules below ``Array``.
 
@@ -47,7 +51,7 @@ class Slots:
     ``_run``     the writes collected in a variable of    its holder has the values of         ownership
                  the engine last, which the next write    ``_native``
                  may resume
-    ``_key``     the key by which a view was taken, a     ``None`` once it has another shape   elements indexing
+    ``_key``     the key by which a view was taken, a     ``NO_KEY`` once it has another shape elements indexing
                  recipe from its root                     or was protected                     reshaping protection
     ``_from``    the native from which ``_key`` took a    written with ``_key``                elements
                  view that isn't a recipe

@@ -81,8 +81,12 @@ def resolve(x: Array, key: object) -> Key:
     if len(items) >= MOST_AXES:
         _check_axes(items, ndim - taken)
     had_ellipsis = at >= 0
-    rest = [slice(None)] * (ndim - taken)
-    items[at if had_ellipsis else len(items) : at + 1 if had_ellipsis else len(items)] = rest
+    rest: list[Any] = [slice(None)] * (ndim - taken)
+    if had_ellipsis:
+        # One that stands for no axis still parts the arrays on its sides.
+        items[at : at + 1] = rest or [...]
+    else:
+        items += rest
     if has_arrays:
         return _advanced(x, items, had_ellipsis)
     boxes: list[tuple[int, int, int]] = []
@@ -90,6 +94,8 @@ def resolve(x: Array, key: object) -> Key:
     for item in items:
         if item is None:
             order.append(None)
+            continue
+        if item is Ellipsis:
             continue
         axis = len(boxes)
         if isinstance(item, slice):
@@ -169,6 +175,8 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
         axis = len(boxes)
         if item is None:
             rest.append(None)
+            continue
+        if item is Ellipsis:
             continue
         if isinstance(item, slice):
             rest.append(axis)
