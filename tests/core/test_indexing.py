@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import unifyarr as ua
+import unifyarr.numpy as unp
 from unifyarr.testing import has
 
 from ..oracle import ALL, as_numpy, assert_same
-
-SHAPES = [(4,), (2, 3), (3, 1), (0, 3), (2, 1, 3)]
-
-
-def numbered(shape: tuple[int, ...], dtype: str = "int64") -> np.ndarray:
-    """Return an array of that shape whose elements all differ."""
-    return np.arange(10, 10 + np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+from .random_keys import FORMS, HOWS, SHAPES, Case, cases, in_form, is_view, keys, numbered, outcome, to_numpy
 
 
 def pair(shape: tuple[int, ...], dtype: str = "int64") -> tuple[np.ndarray, ua.Array]:
@@ -33,75 +29,6 @@ def pair(shape: tuple[int, ...], dtype: str = "int64") -> tuple[np.ndarray, ua.A
 @st.composite
 def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
     return draw(npst.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True, max_dims=5))
-
-
-@st.composite
-def index_arrays(draw: st.DrawFn, length: int) -> Any:
-    """Draw an array of integers that indexes an axis, now and then out of bounds."""
-    # One shape beside (): all of them broadcast, and engines compile for each.
-    shape = draw(st.sampled_from([(), (2,), (2, 1)]))
-    beyond = draw(st.integers(0, 9)) == 0
-    low, high = (-length - 1, length) if beyond else (-length, length - 1)
-    if low > high:
-        return np.zeros((0,), np.int64)
-    dtype = draw(st.sampled_from(["int64", "int8", "uint8"]))
-    return draw(npst.arrays(dtype, shape, elements=st.integers(max(low, 0) if dtype == "uint8" else low, high)))
-
-
-@st.composite
-def advanced_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Draw a key with at least one array in it: integers, masks of one or all axes, slices, ``None`` and ``...``."""
-    items: list[Any] = []
-    axis = 0
-    while axis < len(shape):
-        kind = draw(st.sampled_from(["array", "array", "mask", "masks", "slice", "int", "none", "stop"]))
-        if kind == "stop":
-            break
-        length = shape[axis]
-        if kind == "none":
-            items.append(None)
-            continue
-        if kind == "mask":
-            items.append(draw(npst.arrays(bool, (length,))))
-        elif kind == "masks":
-            items.append(draw(npst.arrays(bool, shape[axis:])))
-            axis = len(shape)
-        elif kind == "array":
-            items.append(draw(index_arrays(length)))
-        elif kind == "slice":
-            items.append(draw(st.slices(length)))
-        elif length:
-            items.append(draw(st.integers(-length, length - 1)))
-        else:
-            items.append(slice(None))
-        axis += 1
-    if axis < len(shape) and draw(st.booleans()):
-        items.append(...)
-    if not any(isinstance(item, np.ndarray) for item in items):
-        at = draw(st.integers(0, len(items)))
-        items.insert(at, np.asarray(draw(st.booleans())))
-    return tuple(items)
-
-
-FORMS = {
-    "NumPy array": lambda item: item,
-    "array": lambda item: ua.asarray(item, copy=True),
-    # A list of no elements has no dtype, and of no axes is a number.
-    "list": lambda item: item.tolist() if item.ndim and item.size else item,
-}
-
-
-def in_form(key: Any, form: str) -> Any:
-    """Return a key with its NumPy arrays turned into arrays, or lists."""
-    return tuple(FORMS[form](item) if isinstance(item, np.ndarray) else item for item in key)
-
-
-def outcome(values: np.ndarray, key: Any) -> np.ndarray | None:
-    """Return what NumPy selects, ``None`` if it raises ``IndexError``."""
-    try:
-        return np.array(values[key])
-    except IndexError:
-        return None
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -127,9 +54,9 @@ def test_basic_keys_write_numpys_elements(backend: str, shape: tuple[int, ...], 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @given(data=st.data())
-def test_advanced_keys_select_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
+def test_keys_of_all_kinds_select_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
     values, x = pair(shape)
-    key, form = data.draw(advanced_keys(shape)), data.draw(st.sampled_from(list(FORMS)))
+    key, form = data.draw(keys(shape)), data.draw(st.sampled_from(list(FORMS)))
     expected = outcome(values, in_form(key, "list") if form == "list" else key)
     if expected is None:
         with pytest.raises(IndexError):
@@ -137,26 +64,67 @@ def test_advanced_keys_select_numpys_elements(backend: str, shape: tuple[int, ..
         return
     selected = x[in_form(key, form)]
     assert_same(selected, expected, what=key)
-    assert selected.base is None
+    if is_view(key, values[to_numpy(key)]):
+        assert selected.base is x
+        values[to_numpy(key)] = 0
+    else:
+        assert selected.base is None
     selected[...] = 0
-    assert_same(x, numbered(shape), what="the selected elements are a copy")
+    assert_same(x, values, what="a view is seen in the array, and a copy isn't")
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @given(data=st.data())
-def test_advanced_keys_write_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
+def test_keys_of_all_kinds_write_numpys_elements(backend: str, shape: tuple[int, ...], data: st.DataObject) -> None:
     values, x = pair(shape)
-    key = data.draw(advanced_keys(shape))
-    form = data.draw(st.sampled_from(["array", "NumPy array"]))
+    key = data.draw(keys(shape))
+    form = data.draw(st.sampled_from(["array", "NumPy array", "native"]))
     selected = outcome(values, key)
     if selected is None:
         with pytest.raises(IndexError):
             x[in_form(key, form)] = 0
     else:
         value = -numbered(data.draw(st.sampled_from([selected.shape, selected.shape[1:], ()])))
-        values[key] = value
+        values[to_numpy(key)] = value
         x[in_form(key, form)] = ua.asarray(value, copy=True)
     assert_same(x, values, what=key)
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_keys_mean_the_same_in_every_mode(backend: str, how: str) -> None:
+    @settings(max_examples=25 if has(backend, "writes") else 6)
+    @given(case=cases())
+    def all_are_numpys(case: Case) -> None:
+        HOWS[how](case)
+
+    all_are_numpys()
+
+
+ONE = np.array([1, 0])
+PARTED = [
+    np.s_[:, ONE, ..., ONE],
+    np.s_[ONE, ..., ONE, :],
+    np.s_[ONE, ..., 0, :],
+    np.s_[0, ..., ONE, 1:],
+    np.s_[:, np.array([True, False]), ..., ONE],
+    np.s_[np.ones((2, 2), bool), ..., [0]],
+    np.s_[True, ..., ONE],
+    np.s_[ONE, None, ONE],
+    np.s_[..., ONE, ONE],
+    np.s_[:, ONE, ONE, ...],
+]
+
+
+@pytest.mark.parametrize("key", PARTED, ids=repr)
+def test_an_ellipsis_that_covers_no_axis_parts_the_arrays_on_its_sides(backend: str, key: Any) -> None:
+    shape = (2, 2, 2)
+    case = Case(shape, key, -numbered(numbered(shape)[key].shape, "float64"))
+    for compare in HOWS.values():
+        compare(case)
+    values, x = pair(shape)
+    unp.add.at(x, key, case.value.astype(int))
+    np.add.at(values, key, case.value.astype(int))
+    assert_same(x, values)
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -207,14 +175,152 @@ def test_keys_of_every_spelling(backend: str, key: Any) -> None:
     assert_same(x, values)
 
 
-@pytest.mark.parametrize("wrap", [np.asarray, lambda values: ua.asarray(values)], ids=["NumPy array", "array"])
-def test_a_0d_integer_array_is_an_integer(backend: str, wrap: Any) -> None:
+NUMBERS = {
+    "NumPy array": np.asarray,
+    "array": lambda number: ua.asarray(number),
+    "native": lambda number: ua.asarray(number).native,
+    "element": lambda number: ua.asarray([number, 7])[0],
+    "view": lambda number: ua.asarray([number, 7])[0, ...],
+    "uint8": lambda number: ua.asarray(number % 2, dtype="uint8"),
+    "int32": lambda number: ua.asarray(number, dtype="int32"),
+    "argmax": lambda number: ua.argmax(ua.asarray([0, 1, 2]) == number % 3),
+    "scalar": np.int64,
+}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_0d_integer_array_is_an_integer(backend: str, number: str) -> None:
+    wrap = NUMBERS[number]
     values, x = pair((2, 3))
     assert_same(x[wrap(1)], values[1])
-    assert_same(x[wrap(1), wrap(-1)], values[1, -1])
+    assert_same(x[wrap(1), wrap(1)], values[1, 1])
     assert_same(x[wrap(0) :], values[0:])
+    assert x[wrap(1), wrap(1)].base is None
+    assert x[wrap(1)].base is x
+    assert x[None, :, wrap(1)].base is x
     x[wrap(1)] = 0
-    assert_same(x[1], np.zeros(3, np.int64))
+    values[1] = 0
+    x[wrap(0)][1:] = 5
+    values[0][1:] = 5
+    x[..., wrap(1)] += 2
+    values[..., 1] += 2
+    x[wrap(1), wrap(1), ...][...] = 9
+    values[1, 1] = 9
+    part = x[:, wrap(1)]
+    part[::-1][0] *= 3
+    values[:, 1][::-1][0] *= 3
+    assert_same(x, values)
+    with pytest.raises((IndexError, TypeError)):
+        x[wrap(1), wrap(1), wrap(1)]
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, lambda truth: ua.asarray(truth)], ids=["NumPy array", "array"])
+def test_a_0d_truth_value_is_a_mask(backend: str, wrap: Any) -> None:
+    values, x = pair((2, 3))
+    for truth in (True, False):
+        assert_same(x[wrap(truth)], values[np.asarray(truth)])
+        assert x[wrap(truth)].base is None
+        assert_same(x[0, wrap(truth)], values[0, np.asarray(truth)])
+
+
+def find_and_write(xp: Any, v: Any, w: Any) -> list[Any]:
+    """Write to rows and columns that arrays of integers name, as programs do."""
+    for i in xp.arange(3):
+        v[i][0] = 9
+    v[:, xp.argmax(w)] += 1
+    xp.copyto(v[xp.argmin(w)], 7)
+    for i, j in zip(xp.asarray([0, 2]), xp.asarray([1, 3]), strict=True):
+        v[i][j] = -1
+        v[:, j][i] *= 4
+    row = v[xp.argmax(w) + 1]
+    row += 10
+    row.reshape(2, 2)[0] = 5
+    first, second = xp.asarray([0, 1])
+    v[first], v[second] = v[second].copy(), v[first].copy()
+    xp.add(v[first], 1, out=v[second])
+    v[xp.argmax(w)].sort()
+    xp.fill_diagonal(v[:, None, xp.argmax(w)], 3)
+    v[second].fill(2)
+    np.flip(v[first])[0] = 8
+    return [v, v[first], v[first, second]]
+
+
+def test_programs_write_where_arrays_of_integers_say(backend: str) -> None:
+    given = np.arange(12.0).reshape(3, 4), np.array([0.0, 5.0, 1.0])
+    wanted = find_and_write(np, *(each.copy() for each in given))
+    found = find_and_write(unp, *(ua.asarray(each, copy=True) for each in given))
+    for one, other in zip(found, wanted, strict=True):
+        assert_same(one, other)
+
+
+def test_a_view_stays_where_it_was_taken(backend: str) -> None:
+    def program(x: ua.Array, i: ua.Array) -> list[ua.Array]:
+        row, column = x[i], x[:, i]
+        i += 1
+        row[...] = 5
+        x *= 2
+        column[0] = 3
+        row[::-1][0] += x[0, i]
+        x[i - 1] -= 1
+        return [row, column, x[i - 1, 2], row + 0, row.reshape((3, 1))]
+
+    for function in (program, ua.compile(program), ua.compile(program, mode="debug")):
+        for number in (0, 0, -2):
+            values, x = pair((2, 3), "float64")
+            i = ua.asarray(number)
+            found = function(x, i)
+            row, column = values[number], values[:, number]
+            row[...] = 5
+            values *= 2
+            column[0] = 3
+            row[::-1][0] += values[0, number + 1]
+            row -= 1
+            wanted = [row, column, row[2].copy(), row + 0, row.reshape((3, 1))]
+            for one, other in zip([*found, x], [*wanted, values], strict=True):
+                assert_same(one, other)
+            assert i.item() == number + 1
+            # What was returned are views still.
+            for one, other in ((found[0], row), (found[1], column), (found[4], wanted[4])):
+                assert one.base is x
+                one += 1
+                other += 1
+            found[2][...] = 0
+            assert_same(x, values)
+
+
+def test_a_view_at_a_place_of_a_batch_is_written(backend: str) -> None:
+    def program(x: ua.Array, i: ua.Array) -> ua.Array:
+        row = x[i]
+        x[0] = 1
+        row += 10
+        x[:, i][0] *= 2
+        return x[i - 1] + row
+
+    values = np.arange(18.0).reshape(3, 2, 3)
+    wanted = [program(values[k].copy(), number).tolist() for k, number in enumerate((0, 1, 0))]
+    for function in (ua.vmap(program), ua.compile(ua.vmap(program))):
+        found = function(ua.asarray(values, copy=True), ua.asarray([0, 1, 0]))
+        assert found.tolist() == wanted
+    # An array that isn't of the batch can't have a value for each element.
+    x = ua.asarray(values[0], copy=True)
+    assert_same(ua.vmap(lambda i: x[i] * 2)(ua.asarray([1, 0])), values[0, ::-1] * 2)
+    for write in (lambda i: operator.iadd(x[i], 1), lambda i: ua.add(x[i], 1, out=x[i])):
+        with pytest.raises(ua.errors.TracedMutationError):
+            ua.vmap(write)(ua.asarray([1, 0]))
+    assert_same(x, values[0])
+
+
+def test_a_transformation_in_a_trace_takes_a_view_at_a_place_that_is_not_known(backend: str) -> None:
+    def program(x: ua.Array, i: ua.Array) -> ua.Array:
+        row = x[i]
+        slopes = ua.grad(lambda y: ua.sum(ua.checkpoint(lambda z: row * z * z)(y)))(ua.asarray([1.0, 2.0, 3.0]))
+        row += 1
+        return slopes + ua.vmap(lambda y: y * row)(ua.ones((2, 3)))[1]
+
+    for function in (program, ua.compile(program), ua.compile(program, mode="debug")):
+        x = ua.asarray(np.arange(6.0).reshape(2, 3), copy=True)
+        assert function(x, ua.asarray(1)).tolist() == [10.0, 21.0, 36.0]
+        assert x.tolist() == [[0.0, 1.0, 2.0], [4.0, 5.0, 6.0]]
 
 
 OUT_OF_BOUNDS = [2, -3, (0, 3), (0, 0, 0), (..., 5), (..., 0, ...), [2], [-3], np.array([0, 2]), ([0], [3])]

@@ -15,6 +15,7 @@ from .._core.arrays.array import Array, wrap
 from .._core.arrays.convert import backend_of
 from .._core.arrays.ownership import read
 from .._core.arrays.recipes import make_recipe, root_of, steps_with
+from .._core.arrays.views import steps_at
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import capture, inside, running
 from .._core.modes.capturing import Captured
@@ -75,16 +76,23 @@ class Apart(Scope):
         """Put arrays in the place of those that were captured before, and views of them in that of views."""
         for x, place, steps in met:
             root = stand_ins[place]
-            self._stand_ins[id(x)] = x, root if steps is None else make_recipe(root, steps)
+            if steps is not None:
+                root = make_recipe(root, steps_at(steps, lambda index: read(stand_ins[index])))
+            self._stand_ins[id(x)] = x, root
 
     def met(self) -> list[tuple[Array, int, Any]]:
-        """Return each array from outside, the place of its root among those captured, and the steps of a view."""
+        """Return each array from outside, the place of its root among those captured, and the steps of a view.
+
+        Instead of index arrays the steps have their places among those captured.
+        """
         roots = {id(each.stand_in): place for place, each in enumerate(self.captured)}
+        indices = {id(each.before): place for place, each in enumerate(self.captured)}
         found = []
         for x, stand_in in list(self._stand_ins.values()):
             root = root_of(stand_in)
             if x is not stand_in and id(root) in roots:
-                found.append((x, roots[id(root)], None if root is stand_in else steps_with(stand_in)))
+                steps = steps_at(steps_with(stand_in), lambda index: indices[id(index)])
+                found.append((x, roots[id(root)], None if root is stand_in else steps))
         return found
 
     def changed(self) -> list[Captured]:

@@ -20,6 +20,7 @@ from ..engines.registry import when_loaded
 from ..engines.tracing import mode
 from ..values.supplying import supply
 from .array import Array, blank, blank_array, register
+from .leaving import known_position
 from .operators import Operators
 from .ownership import LOCK
 from .recipes import View
@@ -262,14 +263,43 @@ def settle(*operands: Any) -> None:
 
 
 def _lowered(key: Any, backend: Handle) -> Any:
-    """Return a key with natives in place of arrays of a backend; the key itself if it holds none."""
-    if key.__class__ is Array or key.__class__ in _PLAIN:
-        return key._native if key._backend is backend else key
+    """Return a key with natives in place of arrays of a backend; the key itself if it holds none.
+
+    An element that holds an integer is that.
+    """
+    if key.__class__ is Array or key.__class__ is Element:
+        return _lowered_item(key, backend)
     if key.__class__ is tuple:
         for item in key:
             if item.__class__ in _PLAIN:
-                return tuple([x._native if x.__class__ in _PLAIN and x._backend is backend else x for x in key])
+                return tuple([_lowered_item(x, backend) if x.__class__ in _PLAIN else x for x in key])
     return key
+
+
+def _lowered_item(x: Any, backend: Handle) -> Any:
+    if x._backend is not backend:
+        return x
+    if x.__class__ is Element and type(number := x._element) in _WHOLE:
+        return int(number)
+    return x._native
+
+
+def _with_integers(key: Any, backend: Handle) -> Any:
+    """Return a key with integers in place of 0-d arrays of such; the key itself if it holds none that are known."""
+    if key.__class__ is tuple:
+        for item in key:
+            if item.__class__ in _PLAIN:
+                items = [_as_integer(each, backend) for each in key]
+                return key if all(map(operator.is_, items, key)) else tuple(items)
+        return key
+    return _as_integer(key, backend)
+
+
+def _as_integer(item: Any, backend: Handle) -> Any:
+    if item.__class__ not in _PLAIN or item._backend is not backend or item.shape or dtypes.rank(item.dtype) != 1:
+        return item
+    position = known_position(item)
+    return item if position is None else position
 
 
 _FIXED = frozenset({int, type(None), type(Ellipsis)})
@@ -340,6 +370,9 @@ def get_item(self: Array, key: Any) -> Array:
             array._backend = backend
             array._base = None
             return array
+        known = _with_integers(key, backend)
+        if known is not key:
+            return get_item(self, known)
     return self._get_item(key)
 
 
@@ -367,6 +400,10 @@ def set_item(self: Array, key: Any, value: Any) -> None:
                 return
         put = backend.fast_set_copy
         if put is not declines_write and self.__class__ is Array and put(self, lowered, native):
+            return
+        known = _with_integers(key, backend)
+        if known is not key:
+            set_item(self, known, value)
             return
     self._set_item(key, value)
 

@@ -7,6 +7,7 @@ being taken through them.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,18 @@ def check_leaving(x: Array, what: str) -> None:
             f"{what} computes outside of the engine, where the derivative that is taken through the array would be "
             "lost: use functions of unifyarr, or pass ua.stop_gradient(x) if the array is a constant there"
         )
+
+
+def known_position(index: Array) -> int | None:
+    """Return the number in a 0-d array of integers, ``None`` where it isn't known yet, as in a trace."""
+    backend, native = index._backend, read(index)
+    # What is done with a number depends on it.
+    unrepeatable()
+    is_known = not backend.hides_values(native) if backend.has_values else backend.knows_values(native)
+    if is_known:
+        return operator.index(index)
+    number = backend.known_number(native)
+    return None if number is None else int(number)
 
 
 def is_floating(result: Any) -> bool:

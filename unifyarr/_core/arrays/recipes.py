@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..values.shapes import c_strides, shadow
 from ..values.supplying import supply
 from .array import Array, blank, owner, register, wrap
 from .ownership import read, settled, share
-from .views import Bits, Part, Protection, Step, Window, get_through
+from .views import Bits, Elements, Part, Protection, Step, Window, get_through
 
 
 class View(Array):
@@ -213,7 +214,15 @@ def geometry(array: Array) -> np.ndarray:
         shape, dtype = backend.shape(array._native), backend.dtype(array._native)
         strides = backend.strides(array._native)
         return shadow(shape, c_strides(shape, dtype.itemsize) if strides is None else strides, dtype)
-    return seen_in(geometry(array._root), array)
+    memory = geometry(array._root)
+    for step in array._steps:
+        if type(step) is Elements:
+            # All places look alike.
+            axes = len(step.indices)
+            memory = shadow(memory.shape[axes:], memory.strides[axes:], memory.dtype)
+        else:
+            memory = step.get(load("numpy"), memory)
+    return memory
 
 
 supply(Array._geometry, geometry)
@@ -230,8 +239,12 @@ def is_contiguous(array: Array) -> bool:
 
 
 def seen_in(memory: np.ndarray, array: Array) -> np.ndarray:
-    """Return what an array shows of an array of NumPy's that stands for its root, and is never read."""
+    """Return where an array lies in an array of NumPy's that stands for its root, and is never read.
+
+    A view whose place isn't known lies in what is returned.
+    """
     if not is_recipe(array):
         return memory
-    seen: np.ndarray = get_through(load("numpy"), memory, array._steps)
+    known = takewhile(lambda step: type(step) is not Elements, array._steps)
+    seen: np.ndarray = get_through(load("numpy"), memory, tuple(known))
     return seen

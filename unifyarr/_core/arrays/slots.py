@@ -13,7 +13,6 @@ from ..engines.tracing import current
 from ..values.lengths import PartialShape
 from ..values.supplying import NotSupplied
 
-
 # Stands for the key of a view that no key gives: ``None`` is a key.
 NO_KEY = object()
 

@@ -297,7 +297,10 @@ class Protection(Record):
 
 
 class Elements(Record):
-    """The elements that index arrays pick from the leading axes of the base; a target of writes, not a view."""
+    """The elements that index arrays pick from the leading axes of the base.
+
+    A view if the index arrays are 0-d, where their values aren't known; else a target of writes.
+    """
 
     indices: tuple[Any, ...]
 
@@ -305,6 +308,27 @@ class Elements(Record):
     def kernel(self) -> str:
         """The kernel that writes."""
         return "scatter"
+
+    @property
+    def writable(self) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        # An engine would compare values.
+        if not isinstance(other, Elements) or len(self.indices) != len(other.indices):
+            return False
+        return all(one is another for one, another in zip(self.indices, other.indices, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def shape(self, shape: Shape) -> Shape:
+        return shape[len(self.indices) :]
+
+    def is_native(self, backend: Handle, native: Any) -> bool:
+        return False
+
+    def get(self, backend: Handle, native: Any) -> Any:
+        return backend.kernel("gather")(native, *self.indices)
 
     def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
         return writing_kernel(backend, self.kernel, results)(native, value, *self.indices)
@@ -354,6 +378,16 @@ class Masked(Record):
 
     def put(self, backend: Handle, native: Any, value: Any, results: list[Any] | None = None) -> Any:
         return writing_kernel(backend, self.kernel, results)(native, value, self.mask)
+
+
+def indices_of(steps: Sequence[Any]) -> list[Any]:
+    """Return the index arrays of a view whose place isn't known."""
+    return [index for step in steps if type(step) is Elements for index in step.indices]
+
+
+def steps_at(steps: Sequence[Any], place: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return steps with other index arrays, each of which follows from one of theirs."""
+    return tuple([Elements(tuple(map(place, step.indices))) if type(step) is Elements else step for step in steps])
 
 
 def get_through(backend: Handle, native: Any, steps: Sequence[Step]) -> Any:

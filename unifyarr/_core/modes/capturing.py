@@ -13,7 +13,9 @@ import numpy as np
 
 from ...errors import UnknownShapeError
 from ..arrays.array import Array, wrap
+from ..arrays.ownership import read
 from ..arrays.recipes import like, make_recipe, root_of, steps_with
+from ..arrays.views import steps_at
 from ..engines.handle import Handle
 from ..engines.natives import backend_of_native
 from ..values.arguments import MOST_AXES
@@ -91,11 +93,20 @@ class Capturing:
             return x
         else:
             root = root_of(x)
-            stand_in = self.stand_in(x) if root is x else make_recipe(self.capture(root), steps_with(x))
+            stand_in = self.stand_in(x) if root is x else self._seen_in(self.capture(root), x)
             self._stand_ins[id(stand_in)] = stand_in, stand_in
             self._originals[id(stand_in)] = x
         self._stand_ins[id(x)] = x, stand_in
         return stand_in
+
+    def _seen_in(self, root: Array, view: Array) -> Array:
+        # Places that aren't known are captured too.
+        def place(index: Any) -> Any:
+            array = wrap(index, view._backend)
+            array._born = getattr(root_of(view), "_born", None)
+            return read(self.capture(array))
+
+        return make_recipe(root, steps_at(steps_with(view), place))
 
     def standing_for(self, x: Array, native: Any, born: object) -> Array:
         """Return an array inside that has a native in the place of an array from outside."""

@@ -17,7 +17,7 @@ from ...errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, DebugModeEr
 from ..arrays.array import Array, owner, wrap
 from ..arrays.ownership import LOCK, peek
 from ..arrays.recipes import is_recipe, root_of
-from ..arrays.views import get_through, put_through
+from ..arrays.views import get_through, put_through, steps_at
 from ..engines.comparing import agree, native_values, natives_share_memory, same_bits
 from ..engines.natives import backend_of_native
 from ..engines.registry import load
@@ -94,7 +94,9 @@ class Mirror:
         if part is None:
             return False
         if is_recipe(target):
-            put_through(load("numpy"), part, target._steps, values)
+            backend = target._backend
+            steps = steps_at(target._steps, lambda index: native_values(backend, index))
+            put_through(load("numpy"), part, steps, values)
         else:
             part[...] = values
         return True

@@ -2,6 +2,9 @@
 
 Integers, slices, ``None`` and ``...`` make a ``Window``. Arrays of integers and masks index what the window leaves: the
 axes they stand at are brought to the front, and their result's axes go back to where NumPy puts them.
+
+A 0-d array of integers is the integer that it holds at the call, which is read. Where it isn't known yet, as in a
+trace, the array indexes what the window leaves, and without other arrays gives a view as an integer does.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from ...errors import DtypeError, UnknownShapeError
 from ...typing import Shape
 from ..arrays import convert
 from ..arrays.array import Array, wrap
+from ..arrays.leaving import known_position
 from ..arrays.ownership import read
 from ..arrays.recipes import View, is_view_at, make_view
 from ..arrays.views import Elements, Window
@@ -46,6 +50,8 @@ class Key(Record):
     is_element: bool
     # The mask of values of each call, in a trace: its axes count as one, which the only index goes through.
     mask: Array | None = None
+    # Whether all that indexes are integers that aren't known yet: the result is a view.
+    is_view: bool = False
 
 
 _BASIC = frozenset({slice, int, type(None), type(Ellipsis)})
@@ -71,8 +77,9 @@ def resolve(x: Array, key: object) -> Key:
             count = 1
             if type(item) not in _BASIC and _is_array(item):
                 items[place] = index = _as_index(item, x)
-                has_arrays = True
-                count = index.ndim if index.dtype is dtypes.bool else 1
+                if isinstance(index, Array):
+                    has_arrays = True
+                    count = index.ndim if index.dtype is dtypes.bool else 1
             elif type(item) is not slice:
                 _check_integer(item)
             taken += count
@@ -106,8 +113,8 @@ def resolve(x: Array, key: object) -> Key:
     return Key(Window(tuple(boxes), tuple(order)), (), 0, not order and not had_ellipsis)
 
 
-def _as_index(item: Any, x: Array) -> Array:
-    # An index array of x's backend: bool, or int64.
+def _as_index(item: Any, x: Array) -> Array | int:
+    # An index array of x's backend: bool, or int64; the integer of a 0-d one, if that's known.
     if isinstance(item, (list, tuple)) and not item:
         item = np.empty(0, np.int64)
     if backend_of_native(item) is None and not isinstance(item, Array):
@@ -115,12 +122,16 @@ def _as_index(item: Any, x: Array) -> Array:
             item = np.asarray(convert.to_numpy(item))
         except DtypeError as error:
             raise IndexError(f"arrays that index are of integers or bool: {error}") from None
+        if not item.ndim and item.dtype.kind in "iu":
+            return int(item)
     array = convert.as_array(item, x._backend)
-    if array.dtype == dtypes.bool or array.dtype == dtypes.int64:
+    if array.dtype == dtypes.bool:
         return array
     if dtypes.rank(array.dtype) != 1:
         raise IndexError(f"arrays that index are of integers or bool, not {array.dtype}: cast them, with astype()")
-    return array.astype(dtypes.int64)
+    if not array.ndim and (position := known_position(array)) is not None:
+        return position
+    return array if array.dtype == dtypes.int64 else array.astype(dtypes.int64)
 
 
 def _check_integer(item: Any) -> None:
@@ -171,6 +182,8 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
     standing: list[int] = []
     runs: list[int] = []
     alone = _only_mask(x, items)
+    arrays = [item for item in items if isinstance(item, Array)]
+    is_view = all(item.ndim == 0 and item.dtype != dtypes.bool for item in arrays)
     for number, item in enumerate(items):
         axis = len(boxes)
         if item is None:
@@ -206,7 +219,7 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
             boxes.append((0, 1, x.shape[axis]))
         else:
             position = _as_position(item, x.shape[axis], axis)
-            if alone is not None:
+            if is_view or alone is not None:
                 boxes.append((position, 1, 1))
                 continue
             indices.append(convert.scalar_array(position, dtypes.int64, x._backend, convert.device_of([x], x._backend)))
@@ -226,7 +239,23 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
     together = runs == list(range(runs[0], runs[0] + len(runs)))
     # A 0-d array of an integer is an integer.
     is_element = not shape and not rest and not had_ellipsis
-    return Key(window, spread, standing[0] if together else 0, is_element, None if alone is None else alone[0])
+    place, mask = standing[0] if together else 0, None if alone is None else alone[0]
+    return Key(window, spread, place, is_element, mask, is_view)
+
+
+def view_at(x: Array, indices: Sequence[Array]) -> Array:
+    """Return the view of an array at places of its first axes, which 0-d arrays of integers name."""
+    positions = tuple(map(known_position, indices))
+    if None not in positions:
+        window = resolve(x, (*positions, ...)).window
+        return make_view(x, window)
+    return make_view(x, _places(indices))
+
+
+def _places(indices: Sequence[Array]) -> Elements:
+    # A view stays where it is, whatever is written to an index array afterwards.
+    backend = indices[0]._backend
+    return Elements(tuple([backend.copy(read(each)) if backend.mutable else read(each) for each in indices]))
 
 
 def _only_mask(x: Array, items: list[Any]) -> tuple[Array, Array] | None:
@@ -274,9 +303,11 @@ def get_item(x: Array, key: object, /) -> Array:
     backend = x._backend
     if not backend.has_shapes and chooses(key, x):
         return select(x, key)
-    window, indices, place, is_element, mask = resolve(x, key)
+    window, indices, place, is_element, mask, is_view = resolve(x, key)
     if is_element and not indices:
         return wrap(backend.copy(window.get(backend, read(x))), backend)
+    if is_view and not is_element:
+        return view_at(_seen(x, window), indices)
     view = make_view(x, window)
     if not indices:
         if type(view) is View and view._root is x:
@@ -286,6 +317,10 @@ def get_item(x: Array, key: object, /) -> Array:
         return _gathered(view, indices, place)
     native = backend.kernel("take_places")(read(view), read(indices[0]), axes=mask.ndim)
     return wrap(move(backend, native, indices[0].ndim, place), backend)
+
+
+def _seen(x: Array, window: Window) -> Array:
+    return x if window.is_identity(x.shape) else make_view(x, window)
 
 
 def _gathered(x: Array, indices: Sequence[Array], place: int) -> Array:
@@ -312,7 +347,7 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         put_selected(x, key, value)
         return
     check_target(x)
-    window, indices, place, is_element, mask = resolve(x, key)
+    window, indices, place, is_element, mask, is_view = resolve(x, key)
     shape = window.shape(x.shape)
     backend = x._backend
     # An element takes a 0-d value only, as in NumPy.
@@ -328,7 +363,9 @@ def set_item(x: Array, key: object, value: object, /) -> None:
         else:
             assign(x, native, window)
         return
-    target = x if window.is_identity(x.shape) else make_view(x, window)
+    target = _seen(x, window)
+    if is_view and is_view_at(value, target, Elements(tuple(map(read, indices)))):
+        return
     if mask is not None:
         put_at_places(target, mask, indices[0], place, value)
         return

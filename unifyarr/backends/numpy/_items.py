@@ -11,7 +11,7 @@ from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
 _ITEMS = frozenset({int, slice, type(None), type(Ellipsis)})
-# What isn't an integer in a key; 0-d arrays are.
+# What isn't an integer in a key.
 _OTHERS = frozenset({slice, type(None), type(Ellipsis), np.ndarray, list})
 _INT, _BOOL, _FLOAT = frozenset({int}), frozenset({bool}), frozenset({float})
 _SCALARS = {char: np.dtype(char).type for char in "?bBhHiIlLqQefdFD"}
@@ -50,10 +50,10 @@ def get_item(x: np.ndarray, key: Any) -> Any:
 
 
 def _selects(item: Any) -> bool:
-    # An array of integers or bool, or a list of nothing else.
+    # An array of integers or bool, or a list of nothing else. A 0-d array of integers is an integer.
     kind = type(item)
     if kind is np.ndarray:
-        return item.dtype.kind in "bi"
+        return item.dtype.kind == "b" or (item.dtype.kind == "i" and item.ndim > 0)
     return kind is list and bool(item) and (_INT.issuperset(map(type, item)) or _BOOL.issuperset(map(type, item)))
 
 
@@ -73,20 +73,9 @@ def _is_selection(key: Any) -> bool:
 def get_copy(x: np.ndarray, key: Any) -> Any:
     """Return what an index with arrays selects, in memory of its own."""
     try:
-        if type(key) is np.ndarray:
-            if key.dtype.kind not in "bi":
-                return NotImplemented
-            found = x[key]
-            if key.ndim:
-                return found
-        elif _is_selection(key):
-            found = x[key]
-        else:
-            return NotImplemented
+        return x[key] if (_selects(key) if type(key) is np.ndarray else _is_selection(key)) else NotImplemented
     except Exception:
         return NotImplemented
-    # A 0-d array is an integer, which gives a view or a scalar in NumPy.
-    return found if type(found) is not np.ndarray or _are_apart(found, x) else found.copy()
 
 
 def _are_apart(one: Any, other: np.ndarray) -> bool:

@@ -105,7 +105,8 @@ def get_copy(x: Any, key: Any) -> Any:
         except tf.errors.NotFoundError:
             # The engine reads no part of integers of four bits.
             return NotImplemented
-    if type(key) is not EagerTensor or key.dtype is not tf.int64 or not is_eager():
+    if type(key) is not EagerTensor or key.dtype is not tf.int64 or not shape_of_eager(key) or not is_eager():
+        # A 0-d tensor is an integer, of which there's a view.
         return NotImplemented
     try:
         return raw.GatherV2(params=x, indices=normalised(key, x.shape[0]), axis=integer(0))

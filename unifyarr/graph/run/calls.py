@@ -16,8 +16,10 @@ from typing import Any
 from ..._core.arrays.array import Array, blank_array
 from ..._core.arrays.ownership import read
 from ..._core.arrays.recipes import make_view
+from ..._core.arrays.views import Elements
 from ..._core.engines.current import current
 from ..._core.engines.tracing import mode
+from ..._core.writing.indexing import view_at
 from ...container.container import unflatten
 from ..kernels.executors import Schedule
 from ..tracing.crossing import loses_gradients
@@ -330,8 +332,12 @@ class StraightCall(Nests):
             else:
                 view = targets[leaf[0]]
                 for depth, step in enumerate(leaf[1]):
-                    self._names |= {"make_view": make_view, f"step{number}_{depth}": step}
-                    view = f"make_view({view}, step{number}_{depth})"
+                    if type(step) is Elements:
+                        self._names["view_at"] = view_at
+                        view = f"view_at({view}, ({''.join(f'{next(found)}, ' for _ in step.indices)}))"
+                    else:
+                        self._names |= {"make_view": make_view, f"step{number}_{depth}": step}
+                        view = f"make_view({view}, step{number}_{depth})"
                 leaves.append(view)
         try:
             return self._built(unflatten(how.spec, [Leaf(each) for each in leaves]))

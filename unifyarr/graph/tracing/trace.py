@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read, settled
 from ..._core.arrays.recipes import geometry, is_recipe, like, root_of, steps_with
+from ..._core.arrays.views import indices_of
 from ..._core.arrays.weak import WeakFloat, known
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
@@ -228,7 +229,13 @@ def trace_call(
             for place, (x, before) in enumerate(zip(given, inputs, strict=True))
             if x._native is not before
         }
-        computed = [read(x).variable for x, how in zip(result, made, strict=True) if how is None]
+        computed = []
+        for x, how in zip(result, made, strict=True):
+            if how is None:
+                computed.append(read(x).variable)
+            elif how[0] is not None:
+                # As results of their own, which an argument isn't.
+                computed += [trace.handle.copy(index).variable for index in indices_of(how[1])]
         scalars = [each for each, _ in trace.scalars]
         variables = [*(each.variable for each in inputs), *(each.variable for _, each in trace.scalars)]
         # What is returned as it was passed is a number.

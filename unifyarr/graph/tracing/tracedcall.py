@@ -8,7 +8,8 @@ from typing import Any
 
 from ..._core.arrays.array import Array
 from ..._core.arrays.recipes import make_view
-from ..._core.arrays.views import Step
+from ..._core.arrays.views import Elements, Step
+from ..._core.writing.indexing import view_at
 from ...container.container import unflatten
 from ..core.basic import Variable
 from .floats import Floats
@@ -23,7 +24,7 @@ class TracedCall:
     captured: list[Array]
     # What an input is in the end, by the place of the input, of those that were written.
     updates: dict[int, Variable]
-    # What was returned and isn't an input or a view of one.
+    # What was returned and isn't an input or a view of one, and where views are whose places aren't known before.
     computed: list[Variable]
     spec: Any
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
@@ -42,6 +43,9 @@ class TracedCall:
             else:
                 view = inputs[leaf[0]]
                 for step in leaf[1]:
-                    view = make_view(view, step)
+                    if type(step) is Elements:
+                        view = view_at(view, tuple([next(found) for _ in step.indices]))
+                    else:
+                        view = make_view(view, step)
                 leaves.append(view)
         return unflatten(self.spec, leaves)
