@@ -267,7 +267,9 @@ def _lowered(key: Any, backend: Handle) -> Any:
 
     An element that holds an integer is that.
     """
-    if key.__class__ is Array or key.__class__ is Element:
+    if key.__class__ is Array:
+        return key._native if key._backend is backend else key
+    if key.__class__ is Element:
         return _lowered_item(key, backend)
     if key.__class__ is tuple:
         for item in key:

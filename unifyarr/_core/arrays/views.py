@@ -319,7 +319,8 @@ class Elements(Record):
             return False
         return all(one is another for one, another in zip(self.indices, other.indices, strict=True))
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self.indices)))
 
     def shape(self, shape: Shape) -> Shape:
         return shape[len(self.indices) :]

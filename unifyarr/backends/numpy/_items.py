@@ -73,7 +73,10 @@ def _is_selection(key: Any) -> bool:
 def get_copy(x: np.ndarray, key: Any) -> Any:
     """Return what an index with arrays selects, in memory of its own."""
     try:
-        return x[key] if (_selects(key) if type(key) is np.ndarray else _is_selection(key)) else NotImplemented
+        if type(key) is np.ndarray:
+            # A 0-d array is left to the general path: of integers it's an integer.
+            return x[key] if key.ndim and key.dtype.kind in "bi" else NotImplemented
+        return x[key] if _is_selection(key) else NotImplemented
     except Exception:
         return NotImplemented
 
