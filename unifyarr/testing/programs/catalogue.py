@@ -96,6 +96,8 @@ ADVANCED: list[Any] = [
     (0, [0, 1]),
     (None, [0]),
     ([0], slice(None), [0]),
+    ([0, 1], Ellipsis, [1, 0]),
+    (0, Ellipsis, [0, 1], slice(None)),
     [True, False],
     np.array([True, False, True]),
     (slice(None), [True, False, True]),
