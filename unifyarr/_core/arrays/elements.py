@@ -298,6 +298,11 @@ def _with_integers(key: Any, backend: Handle) -> Any:
 
 
 def _as_integer(item: Any, backend: Handle) -> Any:
+    if item.__class__ is Array and item._backend is backend and backend.mutable:
+        # Most are plain, and give their number at once.
+        number = backend.fast_get_item(item._native, ())
+        if type(number) in _WHOLE:
+            return int(number)
     if item.__class__ not in _PLAIN or item._backend is not backend or item.shape or dtypes.rank(item.dtype) != 1:
         return item
     position = known_position(item)

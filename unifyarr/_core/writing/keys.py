@@ -213,7 +213,7 @@ def _advanced(x: Array, items: list[Any], had_ellipsis: bool) -> Key:
             boxes.append((0, 1, x.shape[axis]))
         else:
             position = _as_position(item, x.shape[axis], axis)
-            if is_view or alone is not None:
+            if alone is not None:
                 boxes.append((position, 1, 1))
                 continue
             indices.append(convert.scalar_array(position, dtypes.int64, x._backend, convert.device_of([x], x._backend)))
