@@ -73,7 +73,7 @@ class Container(Operators, Tree):
             └── bias: array(4.)
     """
 
-    __module__ = "unifyarr"
+    __module__ = __name__.partition(".container")[0]
 
     __slots__ = ("__weakref__",)
     # ``==`` compares the leaves, so that there's no hash; NumPy's operators defer to ours.
