@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
+from ...backends.forks import free_after_fork
 from ...backends.references import COUNTED
 from ..engines.tracing import unrepeatable
 from .slots import Slots
 
 # Held around each read-modify-rebind of an immutable native, each write through a recipe and each use of a variable.
-LOCK = threading.RLock()
+LOCK = free_after_fork(threading.RLock())
 
 
 class Held:

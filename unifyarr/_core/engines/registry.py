@@ -161,7 +161,7 @@ def when_loaded(hook: Hook) -> Hook:
     """Call a function with each backend: those that are loaded now, and every other one when it's loaded."""
     with LOAD_LOCK:
         _WHEN_LOADED.append(hook)
-        for handle in LOADED.values():
+        for handle in list(LOADED.values()):
             hook(handle)
     return hook
 
