@@ -51,7 +51,6 @@ def in_this_process(backend: str, seed: int, count: int) -> int:
             return 3
         return 0
 
-    sys.setswitchinterval(1e-6)
     threads = [threading.Thread(target=make) for _ in range(THREADS)]
     for each in threads:
         each.start()

@@ -73,12 +73,12 @@ def _acquire() -> None:
 
 
 def _release() -> None:
-    for lock in reversed(_taken.pop(threading.get_ident())):
+    for lock in reversed(_taken.pop(threading.get_ident(), [])):
         lock.release()
 
 
 def _renew() -> None:
-    taken = {*map(id, _taken[threading.get_ident()])}
+    taken = {*map(id, _taken.get(threading.get_ident(), []))}
     for reference in tuple(_locks):
         lock = reference()
         if lock is not None and id(lock) not in taken:
