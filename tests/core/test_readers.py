@@ -18,7 +18,6 @@ from unifyarr._core.arrays.ownership import LOCK, Writing, rebind, release
 from unifyarr._core.arrays.recipes import root_of
 from unifyarr.testing import has
 
-
 READERS: dict[str, Callable[[ua.Array], Any]] = {
     **{name: lambda x, name=name: getattr(x, name) for name in ("dtype", "shape", "ndim", "size", "nbytes")},
     **{name: lambda x, name=name: str(getattr(x, name)) for name in ("device", "sharding", "backend", "flags")},
