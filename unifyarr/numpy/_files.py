@@ -39,7 +39,7 @@ def _as_numpy(dtype: Any) -> Any:
 @follows(np.loadtxt)
 def loadtxt(
     fname: Any, dtype: Any = float, comments: Any = "#", delimiter: Any = None, converters: Any = None,
-    skiprows: int = 0, usecols: Any = None, unpack: Any = False, ndmin: int = 0, encoding: Any = None,
+    skiprows: int = 0, usecols: Any = None, unpack: Any = False, ndmin: Any = 0, encoding: Any = None,
     max_rows: Any = None, *, quotechar: Any = None, like: Any = None,
 ) -> Any:  # fmt: skip
     """Return the numbers in a file of text, whose lines all have as many."""
@@ -58,7 +58,7 @@ def genfromtxt(
     usecols: Any = None, names: Any = None, excludelist: Any = None,
     deletechars: Any = " !#$%&'()*+,-./:;<=>?@[\\]^{|}~", replace_space: Any = "_", autostrip: Any = False,
     case_sensitive: Any = True, defaultfmt: Any = "f%i", unpack: Any = None, usemask: Any = False, loose: Any = True,
-    invalid_raise: Any = True, max_rows: Any = None, encoding: Any = None, *, ndmin: int = 0, like: Any = None,
+    invalid_raise: Any = True, max_rows: Any = None, encoding: Any = None, *, ndmin: Any = 0, like: Any = None,
 ) -> Any:  # fmt: skip
     """Return the numbers in a file of text, where some may be missing."""
     check_like(like)
