@@ -61,7 +61,7 @@ def _root() -> str:
 
 def _open(root: str) -> int:
     os.makedirs(root, mode=0o700, exist_ok=True)
-    # Whoever this directory belongs to: what is in it is checked.
+    # This directory may belong to another user: the directories in it are checked.
     level, path = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), root
     for name in LEVELS:
         path = os.path.join(path, name)
