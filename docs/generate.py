@@ -172,6 +172,8 @@ REMARKS = """\
 - With the arrays of the standard's strict implementation, array-api-strict 2.6.1, 60 of the 98 fail beside the seven.
   For xarray `isinstance(x.dtype, numpy.dtype)` is true, and an array's namespace has NumPy's names `cumsum`, `cumprod`
   and `lib` and the keyword `ddof=`.
+- A `torch.Tensor` and a `jax.Array` take indices of their own class and NumPy's, and ask others for nothing: write
+  `tensor[x.native]` or `array[np.asarray(x)]`. TensorFlow takes integers alone, a 0-d array of ours among them.
 - Functions written in C or Cython against NumPy's type (`h5py`'s `read_direct`, `PIL.Image.fromarray`, safetensors'
   `save`, Numba's compiled functions) take `np.asarray(x)`, which shares the memory of `x` on NumPy and torch's CPU.
   `__array_interface__` isn't offered: NumPy would ask for it first. With `__array_struct__` beside it, which NumPy

@@ -18,13 +18,14 @@ from unifyarr import functions
 
 ROOT = Path(ua.__file__).parent
 ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
-# What backends share.
+# What backends share, with each other and with the frontend.
 CONTRACT = "unifyarr.backends.base"
-SHARED = ("unifyarr.backends.references", CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
+WITH_ALL = ("unifyarr.backends.references", "unifyarr.backends.forks")
+SHARED = (*WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 # From below to above: a module imports from its own floor and from those below. A module belongs to the longest name.
 FLOORS = [
-    ("backends.references",),
+    ("backends.references", "backends.forks"),
     ("errors",),
     ("typing",),
     ("backends",),
@@ -127,7 +128,7 @@ def test_imports_point_down(path: Path) -> None:
     mine = floor(dotted(path))
     for name in imports(path, types=True):
         if name.split(".")[0] == "unifyarr":
-            is_contract = name in ("unifyarr.backends", SHARED[0]) or name.startswith(CONTRACT)
+            is_contract = name in ("unifyarr.backends", *WITH_ALL) or name.startswith(CONTRACT)
             assert is_contract or not name.startswith("unifyarr.backends"), (
                 f"{dotted(path)} imports {name}: backends are loaded by name"
             )

@@ -56,7 +56,8 @@ def _version(*distributions: str) -> str | None:
             return metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return None
+    # Copies of packages that aren't installed say it themselves.
+    return getattr(sys.modules.get(distributions[0]), "__version__", None)
 
 
 def _of_backend(name: str) -> dict[str, Any]:

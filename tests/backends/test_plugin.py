@@ -104,6 +104,8 @@ def test_what_isn_t_written_is_no_failure_but_a_row(tmp_path: Path) -> None:
         new("boxed", tmp_path)
     with pytest.raises(SkeletonError, match="in lower case"):
         new("no name", tmp_path)
+    with pytest.raises(SkeletonError, match="'torch' is the name of a backend of this package"):
+        new("torch", tmp_path)
 
 
 def test_every_function_is_checked() -> None:

@@ -245,6 +245,10 @@ def _torch() -> Iterator[Case]:
     yield Case("torch", "as_tensor", torch.as_tensor)
     yield Case("torch", "tensor", torch.tensor)
     yield Case("torch", "from_dlpack", torch.from_dlpack)
+    # It takes any sequence for a tuple of indices, and our arrays for sequences.
+    rows = torch.arange(4.0)
+    yield Case("torch", "tensor[x]", lambda x: rows[like(x, [2, 0])], Outcome.REFUSES, "too many indices")
+    yield Case("torch", "tensor[as_tensor(x)]", lambda x: rows[torch.as_tensor(like(x, [2, 0]))])
 
 
 def _flat(tree: Any, x: Any) -> tuple[Any, Any]:
@@ -259,6 +263,21 @@ def _jax() -> Iterator[Case]:
     yield Case("JAX", "tree.leaves, unflatten", lambda x: jax.tree.unflatten(*_flat(jax.tree, x))[0], Outcome.KEEPS)
     yield Case("JAX", "numpy.asarray", jax.numpy.asarray)
     yield Case("JAX", "from_dlpack", jax.dlpack.from_dlpack)
+    # Its own arrays and NumPy's are indices, and it asks others for nothing.
+    rows = jax.numpy.arange(4.0)
+    yield Case("JAX", "array[x]", lambda x: rows[like(x, [2, 0])], Outcome.REFUSES, "are valid indices")
+    yield Case("JAX", "array[numpy.asarray(x)]", lambda x: rows[jax.numpy.asarray(like(x, [2, 0]))])
+
+
+def _sympy() -> Iterator[Case]:
+    import sympy
+
+    yield Case("SymPy", "sympify", lambda x: np.array(sympy.sympify(x).tolist(), dtype=float))
+    yield Case("SymPy", "sympify of integers", lambda x: np.array(sympy.sympify(like(x, [1, 2])).tolist(), dtype=int))
+    yield Case("SymPy", "sympify of an element", lambda x: float(sympy.sympify(x[0, 1]) + sympy.Rational(1, 2)))
+    yield Case("SymPy", "Float(x[0, 1])", lambda x: float(sympy.Float(x[0, 1])), Outcome.REFUSES, "cannot create mpf")
+    yield Case("SymPy", "symbol + x[0, 0]", lambda x: float((sympy.Symbol("t") + x[0, 1]).subs("t", 2)))
+    yield Case("SymPy", "lambdify", lambda x: sympy.lambdify("t", sympy.sin("t") + 1)(x), Outcome.KEEPS)
 
 
 def _tensorflow() -> Iterator[Case]:
@@ -332,6 +351,7 @@ GROUPS: dict[str, tuple[Callable[[], Iterator[Case]], tuple[str, ...]]] = {
     "files": (_files, ("h5py", "zarr", "joblib", "safetensors", "PIL")),
     "torch": (_torch, ("torch",)),
     "JAX": (_jax, ("jax",)),
+    "SymPy": (_sympy, ("sympy",)),
     "TensorFlow": (_tensorflow, ("tensorflow",)),
     "Numba": (_numba, ("numba",)),
     "annotations": (_annotations, ("pydantic", "jaxtyping")),

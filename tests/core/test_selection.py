@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.engines.registry import BUILT_IN
 
 from ..natives import native, values_of, variable
 from ..oracle import ALL, assert_same
@@ -274,6 +275,24 @@ except ImportError as error:
     first, second = run(program, PYTHONPATH=path).splitlines()
     assert first == "tagged_engine [0, 2, 3, 4] tagged_engine"
     assert "the package 'tagged_engine', and needs the module 'absent_engine'" in second
+
+
+def test_no_other_package_replaces_a_backend_of_ours(backend: str, tmp_path: Path) -> None:
+    """Neither does the metadata of an older version of this one, which had an entry for each."""
+    (tmp_path / "planted.py").write_text("raise RuntimeError('this is not loaded')")
+    for package in ("evil", "unifyarr"):
+        information = tmp_path / f"{package}-0.1.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 0.1\n")
+        entries = "".join(f"{name} = planted:Backend\n" for name in BUILT_IN)
+        (information / "entry_points.txt").write_text(f"[unifyarr.backends]\n{entries}")
+    program = f"""
+import unifyarr as ua
+ua.set_backend({backend!r})
+print(ua.zeros(2).backend, len(ua.available_backends()) == len({{*ua.available_backends()}}))
+"""
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    assert run(program, PYTHONPATH=path) == f"{backend} True"
 
 
 BROKEN = """

@@ -17,6 +17,7 @@ from .._core.declaring.declare import Declaration
 from .._core.engines.handle import JOINED
 from .._core.engines.registry import Node, register_node
 from .._core.values.arguments import check_callable
+from ..backends.forks import free_after_fork
 from ..errors import StructureError
 from .comparing import agree, difference, differences
 from .selecting import matching
@@ -73,7 +74,7 @@ class Container(Operators, Tree):
             └── bias: array(4.)
     """
 
-    __module__ = "unifyarr"
+    __module__ = __name__.partition(".container")[0]
 
     __slots__ = ("__weakref__",)
     # ``==`` compares the leaves, so that there's no hash; NumPy's operators defer to ours.
@@ -571,7 +572,7 @@ register_node(Node(Container, _flattened, lambda _, metadata, children: _unflatt
 
 # Optree, after containers are registered with it.
 _optree: Any = None
-_optree_lock = threading.Lock()
+_optree_lock = free_after_fork(threading.Lock())
 
 
 def trees() -> Any:

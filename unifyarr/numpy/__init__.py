@@ -15,10 +15,13 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from numpy import __version__ as __version__
+
 from . import (
     _classes,
     _comparing,
     _creation,
+    _files,
     _functional,
     _grids,
     _histograms,
@@ -52,6 +55,7 @@ from ._absent import missing as _missing
 from ._classes import *  # noqa: F403
 from ._comparing import *  # noqa: F403
 from ._creation import *  # noqa: F403
+from ._files import *  # noqa: F403
 from ._functional import *  # noqa: F403
 from ._grids import *  # noqa: F403
 from ._histograms import *  # noqa: F403
@@ -80,6 +84,7 @@ __all__ = ["fft", "lib", "linalg", "polynomial", "random"]
 __all__ += _classes.__all__
 __all__ += _comparing.__all__
 __all__ += _creation.__all__
+__all__ += _files.__all__
 __all__ += _functional.__all__
 __all__ += _grids.__all__
 __all__ += _histograms.__all__

@@ -8,7 +8,7 @@ _OBJECTS = "arrays hold numbers, not objects: use a list"
 _RECORDS = "arrays hold numbers, not records: use one array for each field, or a Container"
 _MASKED = "there are no masked arrays: use nan, or a second array for the mask"
 _MATRIX = "there are no matrices: use 2-d arrays, and @"
-_FILES = "files of text are read by NumPy's own, whose result asarray() takes"
+_FILES = "it is read by NumPy's own, whose result asarray() takes"
 _EXTENDED = "no engine but NumPy has it: use float64 or complex128"
 _ITERATORS = "it walks through NumPy's own memory: use ndindex, ndenumerate or broadcast, or functions of whole arrays"
 _BUILD = "it is about NumPy's own installation: use NumPy's own"
@@ -26,11 +26,11 @@ REASONS: dict[str, str] = {
     "ma": _MASKED,
     "emath": _VALUES,
     **dict.fromkeys(("matrix", "asmatrix", "bmat"), _MATRIX),
-    **dict.fromkeys(("loadtxt", "savetxt", "genfromtxt", "fromregex", "fromfile", "fromstring", "memmap"), _FILES),
+    **dict.fromkeys(("fromregex", "memmap"), _FILES),
     **dict.fromkeys(("float128", "complex256", "float96", "complex192"), _EXTENDED),
     **dict.fromkeys(("nditer",), _ITERATORS),
     **dict.fromkeys(
-        ("get_include", "show_config", "show_runtime", "test", "f2py", "ctypeslib", "core", "info", "getbufsize",
+        ("show_config", "show_runtime", "test", "f2py", "ctypeslib", "core", "info", "getbufsize",
          "setbufsize", "geterrcall", "seterrcall", "nested_iters"), _BUILD,
     ),
 }  # fmt: skip

@@ -39,7 +39,7 @@ class ufunc:
            [12, 22]])
     """
 
-    __module__ = "unifyarr.numpy"
+    __module__ = __name__.rpartition(".")[0]
 
     def __new__(cls, numpy: np.ufunc, compute: Callable[..., Any]) -> ufunc:
         kind = _CALLED.get((numpy.nin, numpy.nout)) if cls is ufunc else None
@@ -241,7 +241,7 @@ class ufunc:
 class _unary(ufunc):
     """A function of one array: its usual calls have short ways."""
 
-    __module__ = "unifyarr.numpy"
+    __module__ = __name__.rpartition(".")[0]
 
     def __call__(self, x: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
         if len(more) == 1 and out is None and type(more[0]) is Array:
@@ -261,7 +261,7 @@ class _unary(ufunc):
 class _binary(ufunc):
     """A function of two arrays: its usual calls have short ways."""
 
-    __module__ = "unifyarr.numpy"
+    __module__ = __name__.rpartition(".")[0]
 
     def __call__(self, x1: Any, x2: Any, /, *more: Any, out: Any = None, **options: Any) -> Any:
         if len(more) == 1 and out is None and type(more[0]) is Array:
@@ -284,7 +284,7 @@ _CALLED: dict[tuple[int, int], type[ufunc]] = {(1, 1): _unary, (2, 1): _binary}
 class row_ufunc(ufunc):
     """A function of rows or matrices, such as ``matmul``, whose axes can be named."""
 
-    __module__ = "unifyarr.numpy"
+    __module__ = __name__.rpartition(".")[0]
 
     def _call(
         self,

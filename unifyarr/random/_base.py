@@ -18,6 +18,7 @@ from .._core.engines.registry import Node, register_node
 from .._core.engines.tracing import mode
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
+from ..backends.forks import free_after_fork
 from ..errors import BackendFeatureError
 from ._arguments import STAGING, Place, Where, as_host, check, places, refuse_inside_trace, store
 from ._host import KNOWN, OWN, key_of, remember, sample
@@ -60,7 +61,7 @@ class Base:
 
     def _set(self, engine: str, native: Native | None, seeds: np.random.SeedSequence | None) -> None:
         self._engine, self._native, self._seeds = engine, native, seeds
-        self._lock = threading.RLock()
+        self._lock = free_after_fork(threading.RLock())
         self._host = np.random.Generator(np.random.Philox(seeds)) if native is None else None
 
     # -- engine and state -------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core.engines.kernels import MACHINERY, RANDOM, kernels_of
-from .._core.engines.registry import load
+from .._core.engines.registry import BUILT_IN, load
 from ..backends import Backend
 from ..errors import UnifyarrError
 from .declarations import DECLARATIONS
@@ -42,6 +42,8 @@ def new(name: str, folder: str | Path = ".") -> Path:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise SkeletonError(f"the name of a backend is that of its engine's module, in lower case, not {name!r}")
+    if name in BUILT_IN:
+        raise SkeletonError(f"{name!r} is the name of a backend of this package, which another one can't replace")
     root = Path(folder) / f"unifyarr-{name}"
     if root.exists():
         raise SkeletonError(f"{root} is there already: choose another folder, or move it away")

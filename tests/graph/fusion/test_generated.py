@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import stat
 import subprocess
 import sys
 import time
@@ -314,44 +313,6 @@ def test_without_a_compiler(monkeypatch, tmp_path):
     out = np.zeros(5)
     function(np.ones(5), np.ones(5), out)
     assert out.tolist() == [np.sqrt(3)] * 5
-
-
-def test_the_cache_is_private(monkeypatch, tmp_path, folder):
-    assert cache.functions(text(1), 1)
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    monkeypatch.setenv("UNIFYARR_CACHE_DIR", "relative")
-    assert cache.find_folder() is None
-    monkeypatch.setenv("UNIFYARR_CACHE_DIR", str(tmp_path))
-    found = cache.find_folder()
-    assert found
-    found.chmod(0o777)
-    assert cache.find_folder() is None
-    found.rmdir()
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir(mode=0o700)
-    found.symlink_to(elsewhere)
-    assert cache.find_folder() is None
-
-
-def test_damaged_libraries_are_compiled_again(monkeypatch, folder):
-    before = set(folder.glob("*.so"))
-    with monkeypatch.context() as patch:
-        patch.setattr(cache, "_load", lambda path: None)
-        assert cache.functions(text(2), 1) is None
-    (made,) = set(folder.glob("*.so")) - before
-    made.write_bytes(b"no library")
-    assert cache.functions(text(2), 1) is None
-    assert cache.functions(text(2), 1)
-
-
-def test_the_oldest_libraries_are_removed(monkeypatch, tmp_path):
-    monkeypatch.setattr(cache, "MOST", 2)
-    for i in range(4):
-        path = tmp_path / f"{i}.so"
-        path.touch()
-        os.utime(path, (i, i))
-    cache._prune(tmp_path)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["2.so", "3.so"]
 
 
 def test_nothing_waits_for_a_compiler(tmp_path):

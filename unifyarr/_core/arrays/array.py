@@ -57,7 +57,7 @@ class Array(Operators, Methods, Layout, Protocols, Conversions, Slots, metaclass
     strides=None, order=None)`` returns an array whose values are not set, or one that shows those of a buffer.
     """
 
-    __module__ = "unifyarr"
+    __module__ = __name__.partition("._core")[0]
     __slots__ = ()
     # An array compares element by element, so that it can't be a key.
     __hash__ = None  # type: ignore[assignment]
@@ -292,5 +292,4 @@ def _serve(handle: Handle) -> None:
 point_elsewhere(Array)
 # Pickles name it ``unifyarr.Array._rebuild``, those of version 0.1 ``unifyarr.array._rebuild``.
 _rebuild = Array._rebuild
-Array._unpickled.__module__ = "unifyarr"
-_rebuild.__module__ = "unifyarr"
+Array._unpickled.__module__ = _rebuild.__module__ = Array.__module__

@@ -95,6 +95,12 @@ class Conversions(Deferred):
     def __complex__(self) -> complex:
         return complex(self._scalar("complex"))
 
+    def _sympy_(self) -> Any:
+        # By elements that are arrays SymPy would go on for ever. One that stands alone is a number, as NumPy's scalar.
+        from sympy import sympify
+
+        return sympify(np.asarray(self)[()])
+
     def __index__(self) -> int:
         if dtypes.rank(self.dtype) != 1:
             raise TypeError(f"only an integer array is an index, not one of dtype {self.dtype}")

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
+from ...backends.forks import free_after_fork
 from ...backends.references import COUNTED
 from ..engines.tracing import unrepeatable
+from ..values.supplying import supply
 from .slots import Slots
 
 # Held around each read-modify-rebind of an immutable native, each write through a recipe and each use of a variable.
-LOCK = threading.RLock()
+LOCK = free_after_fork(threading.RLock())
 
 
 class Held:
@@ -142,8 +144,13 @@ def peek(root: Slots) -> Any:
 
 
 def alike(root: Slots) -> Any:
-    """Return a native that lives where that of an array does, also to a finalizer in the middle of a write to it."""
+    """Return a native that lives where that of an array does, also to a finalizer in the middle of a write to it.
+
+    Of a run of writes, which goes on, it's the holder.
+    """
     native = root._native
+    if isinstance(native, RunOfWrites):
+        return native.holder
     if isinstance(native, Pending):
         # Another thread's write may use the native up meanwhile: its end is waited for.
         with LOCK:
@@ -151,6 +158,9 @@ def alike(root: Slots) -> Any:
             if isinstance(native, Pending) and native.writing.under_way:
                 return native.native
     return settled(native)
+
+
+supply(Slots._alike, alike)
 
 
 def read(array: Slots) -> Any:

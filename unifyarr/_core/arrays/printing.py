@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.forks import free_after_fork
+
 NAMES = (
     *("precision", "threshold", "edgeitems", "linewidth", "suppress"),
     *("nanstr", "infstr", "formatter", "sign", "floatmode"),
@@ -18,7 +20,7 @@ NAMES = (
 # The process's options and those of the scope; NumPy's own hold where these say nothing.
 _process: dict[str, Any] = {}
 _scoped: ContextVar[Mapping[str, Any] | None] = ContextVar("unifyarr_printoptions", default=None)
-_lock = threading.Lock()
+_lock = free_after_fork(threading.Lock())
 
 
 def set_printoptions(

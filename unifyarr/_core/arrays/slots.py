@@ -97,13 +97,17 @@ class Slots:
     def device(self) -> Any:
         """The name of the device, such as ``"cpu"`` or ``"gpu:0"``; JAX's own sharding where devices are several."""
         x = current(self)
-        return x._backend.device(x._native)
+        return x._backend.device(x._alike())
 
     @property
     def sharding(self) -> Any:
         """How the array is spread over devices, a ``jax.sharding.Sharding``; ``None`` where engines have no such."""
         x = current(self)
-        return x._backend.sharding(x._native)
+        return x._backend.sharding(x._alike())
+
+    def _alike(self, /) -> Any:
+        """Return a native that lives where the array's does: in the middle of a write to it that isn't there."""
+        raise NotSupplied
 
     @property
     def shape(self) -> Shape:

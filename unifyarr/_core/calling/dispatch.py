@@ -13,7 +13,6 @@ import inspect
 import linecache
 import math
 import types
-import weakref
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,15 @@ from ..arrays.nest import Nest
 from ..arrays.operators import OPERATORS, TAKEN
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
-from ..declaring.fast import install
+from ..declaring.fast import OFFERED, install
 from ..declaring.operands import PLAIN, Call
 from ..engines.current import current, default, scoped_name
 from ..engines.dtypes import SCALARS, DType
-from ..engines.handle import LOADED, Handle, declines, loaded_backends
+from ..engines.handle import LOADED, Handle, declines
 from ..engines.refusals import explained
 from ..engines.registry import when_loaded
 from ..engines.tracing import inside, mode
+from ..values.lazily import WeakBag
 from ..values.supplying import supply
 from ..writing.storing import put_small, takes_small
 from .concerns import general
@@ -202,19 +202,26 @@ def _compiled(source: str, has_columns: bool) -> types.CodeType:
 
 
 # What is compiled so far.
-_dispatchers: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
+_dispatchers: WeakBag[types.FunctionType] = WeakBag()
 
 
 @when_loaded
 def _drop_columns(backend: Handle) -> None:
     if backend.looks_at_lines:
-        for function in tuple(_dispatchers):
+        for function in _dispatchers:
             function.__code__ = without_columns(function.__code__)
+
+
+def _add(function: types.FunctionType) -> None:
+    _dispatchers.add(function)
+    # A backend may be loaded since its code was made: afterwards it finds the function.
+    if any(each.looks_at_lines for each in OFFERED):
+        function.__code__ = without_columns(function.__code__)
 
 
 def _named(source: str, name: str, called: str, what: str) -> types.CodeType:
     """Return the code of a source text with a function's name for ``NAME``; tracebacks show its lines."""
-    has_columns = not any(each.looks_at_lines for each in loaded_backends())
+    has_columns = not any(each.looks_at_lines for each in OFFERED)
     code, filename = _compiled(source, has_columns), f"<unifyarr {what}>"
     shown = source.replace(f"def {NAME}", f"def {called}").replace(NAME, name)
     linecache.cache[filename] = (len(shown), None, shown.splitlines(keepends=True), filename)
@@ -244,7 +251,7 @@ def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
 
 def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /) -> None:
     """Replace the code of a function that is called for the first time by its dispatcher."""
-    for handle in loaded_backends():
+    for handle in list(OFFERED):
         install(handle, declaration)
     namespace = function.__globals__
     signature = declaration.signature
@@ -304,7 +311,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
     what = f"dispatcher of {declaration.namespace}{'.' if declaration.namespace else ''}{name}"
     function.__defaults__, function.__kwdefaults__ = _defaults(signature)
     function.__code__ = _named(_source(declaration, namespace["_bound"] is not None), declaration.name, name, what)
-    _dispatchers.add(function)
+    _add(function)
     if function is declaration.public and declaration.fast:
         for form, method in OPERATORS.get(declaration.qualified_name, {}).items():
             _compile_operator(declaration, form, method)
@@ -338,5 +345,5 @@ def _compile_operator(declaration: Declaration, form: str, method: types.Functio
     code = _named(source, declaration.name, name, f"operator {name}")
     names = {"general": method, "function": declaration.public, "taken": TAKEN, **_OF_ALL}
     operator = types.FunctionType(code, names, name)
-    _dispatchers.add(operator)
+    _add(operator)
     setattr(Array, name, functools.update_wrapper(operator, method))

@@ -11,13 +11,13 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from ..engines.handle import Handle
 from ..values.declared import functions, kernel_names
+from ..values.lazily import cached_property
 from ..values.supplying import NotSupplied
 from .operations import Operation
 from .signature import Parameters, Scope, outputs_of, parameters_of, vocabulary

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..arrays.array import Array
 from ..engines import dtypes
-from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining, loaded_backends
+from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
 from ..engines.registry import when_loaded
 from .answering import answering_path, putting_path
 from .declare import DECLARATIONS, Declaration
@@ -33,7 +33,17 @@ def _split(key: str) -> tuple[str, str]:
     return next(((form, key[len(form) + 1 :]) for form in _FORMS if key.startswith(f"{form}_")), ("", key))
 
 
+# The backends that functions have fast paths of. A backend is here before it goes through the functions, and a function
+# is declared before it goes through the backends: each meets each, in whatever threads.
+OFFERED: list[Handle] = []
+
+
 @when_loaded
+def _install_first(backend: Handle) -> None:
+    OFFERED.append(backend)
+    install_all(backend)
+
+
 def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
     if backend.large:
@@ -41,7 +51,7 @@ def install_all(backend: Handle) -> None:
     for path in ("get_item", "get_pair", "get_copy", "get_transpose", "set_item"):
         backend.offer(path, fast_path(backend, path))
     backend.offer("set_copy", putting_path(backend))
-    for declaration in DECLARATIONS.values():
+    for declaration in list(DECLARATIONS.values()):
         install(backend, declaration)
 
 
@@ -138,7 +148,7 @@ def _looking(backend: Handle, path: FastPath, form: str) -> FastPath:
 @dtypes.when_used
 def _look_at_dtypes() -> None:
     if len(dtypes.USED) == 1:
-        for backend in loaded_backends():
+        for backend in list(OFFERED):
             install_all(backend)
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from ...backends.forks import free_after_fork
 from ...errors import BackendNotFoundError
 from ..engines.handle import Handle
 from ..engines.registry import entry_points
@@ -92,7 +93,7 @@ class Operation:
         self.pullback: Callable[..., Any] | None = None
         # A map: cache key of the arguments -> shape and dtype of the result that a kernel gave.
         self.types: dict[Hashable, tuple[Any, Any]] = {}
-        self._lock = threading.Lock()
+        self._lock = free_after_fork(threading.Lock())
 
     def kernel(self, backend: str, /) -> Callable[[Function], Function]:
         """Register the kernel for a backend."""

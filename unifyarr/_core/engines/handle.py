@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from ...backends.base import MEMBERS, Backend
+from ...backends.forks import free_after_fork
 from ...errors import BackendFeatureError
 from ..values.lengths import partly_known
 from ..values.supplying import NotSupplied
@@ -20,7 +21,7 @@ else:
 
 FastPath = Callable[..., Any]
 LOADED: dict[str, Handle] = {}
-LOAD_LOCK = threading.RLock()
+LOAD_LOCK = free_after_fork(threading.RLock())
 # The fast paths on several arrays that loaded backends without writes have, which give new arrays: where none has one,
 # nothing looks for it.
 JOINED: set[str] = set()

@@ -1,7 +1,8 @@
 """The backends that there are, and loading one.
 
-A backend is found through the entry-point group ``unifyarr.backends``; its entry point is named after the engine's
-module, so that an engine's own array tells its backend without any backend being loaded for nothing.
+Ours stand in a table, so that a copy of the package that isn't installed has them too. Those of other packages are
+found through the entry-point group ``unifyarr.backends``. A backend is named after the engine's module, so that an
+engine's own array tells its backend without any backend being loaded for nothing.
 """
 
 from __future__ import annotations
@@ -21,17 +22,21 @@ from .handle import LOAD_LOCK, LOADED, Handle
 from .kernels import kernel_problems, kernels_of
 
 GROUP = "unifyarr.backends"
+BUILT_IN = ("numpy", "torch", "jax", "tensorflow", "dask")
+# The package may have another name, as a part of somebody else's.
+_PACKAGE = __name__.partition("._core")[0]
 # Types whose instances are no loaded backend's arrays: weakly, as a program may make classes as it goes.
 FOREIGN: weakref.WeakSet[type] = weakref.WeakSet()
 
 
 @lru_cache(maxsize=1)
 def entry_points() -> dict[str, Any]:
-    """Return the entry points of all backends by name, NumPy's first."""
+    """Return the entry points of all backends by name, NumPy's first. No other package's replaces one of ours."""
     from importlib import metadata
 
-    found = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name != "numpy", point.name))
-    return {point.name: point for point in found}
+    points = {point.name: point for point in metadata.entry_points(group=GROUP)}
+    points |= {name: metadata.EntryPoint(name, f"{_PACKAGE}.backends.{name}:Backend", GROUP) for name in BUILT_IN}
+    return {name: points[name] for name in sorted(points, key=lambda name: (name != "numpy", name))}
 
 
 def available_backends() -> list[str]:
@@ -57,15 +62,17 @@ def _is_installed(engine: str) -> bool:
         return False
 
 
-def _package_of(point: Any) -> str:
+def _package_of(name: str, point: Any) -> str:
+    if name in BUILT_IN:
+        return _PACKAGE
     return point.dist.name if point.dist is not None else "unknown"
 
 
 def _missing(name: str, point: Any) -> str:
     # What is said of a backend whose engine isn't installed.
-    package = _package_of(point)
-    if package == "unifyarr":
+    if name in BUILT_IN:
         return f"backend {name!r} needs the engine {name}, which is not installed: pip install 'unifyarr[{name}]'"
+    package = _package_of(name, point)
     return (
         f"backend {name!r} comes from the package {package!r}, and needs the module {name!r}, which is not installed: "
         f"install its engine. If that module has another name, {package!r} has to name its entry point "
@@ -84,12 +91,13 @@ def _opened(name: str, point: Any) -> Handle:
         wrong += [] if engine is None else kernel_problems(engine.modules)
     except Exception as error:
         raise BackendNotFoundError(
-            f"backend {name!r} of the package {_package_of(point)!r} can't be loaded from {point.value!r}: "
+            f"backend {name!r} of the package {_package_of(name, point)!r} can't be loaded from {point.value!r}: "
             f"{type(error).__name__}: {error}"
         ) from error
     if engine is None or wrong:
+        package = _package_of(name, point)
         raise BackendNotFoundError(
-            f"backend {name!r} of the package {_package_of(point)!r} is not what unifyarr.backends.Backend asks for:\n"
+            f"backend {name!r} of the package {package!r} is not what unifyarr.backends.Backend asks for:\n"
             + "\n".join(f"- {each}" for each in wrong)
         )
     return Handle.of(engine, kernels_of(engine))
@@ -153,7 +161,7 @@ def when_loaded(hook: Hook) -> Hook:
     """Call a function with each backend: those that are loaded now, and every other one when it's loaded."""
     with LOAD_LOCK:
         _WHEN_LOADED.append(hook)
-        for handle in LOADED.values():
+        for handle in list(LOADED.values()):
             hook(handle)
     return hook
 

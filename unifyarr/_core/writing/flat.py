@@ -40,7 +40,7 @@ class FlatIterator(View):
     Source: NumPy's ``numpy.flatiter``.
     """
 
-    __module__ = "unifyarr"
+    __module__ = __name__.partition("._core")[0]
     __slots__ = ("_array", "_place", "_plain")
 
     _array: Array

@@ -84,7 +84,7 @@ def _ufunc(chunk: Chunk) -> np.ufunc | None:
 
 @functools.cache
 def kernel_of(file: str, name: str) -> Kernel:
-    found: Kernel = getattr(importlib.import_module(f"unifyarr.backends.numpy.{file}"), name)
+    found: Kernel = getattr(importlib.import_module(f"...numpy.{file}", __name__), name)
     return found
 
 

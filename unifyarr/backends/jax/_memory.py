@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..forks import free_after_fork
 from ..memory import ALIGNMENT, SMALLEST, aligned_part, is_aligned
 from ..references import COUNTED
 from ._devices import fitting
@@ -33,7 +34,7 @@ _copies: dict[Any, int] = {}
 
 _rooms: dict[int, list[np.ndarray]] = {}
 _held = 0
-_lock = threading.Lock()
+_lock = free_after_fork(threading.Lock())
 
 
 def aligned(array: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..forks import free_after_fork
 from ..references import Holder, has_no_lock
 
 # From how many bytes on a result comes from the pool; NumPy's own temporaries are reused from there on too.
@@ -59,7 +60,7 @@ class Pool:
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, list[np.ndarray]] = OrderedDict()
         self._bytes = 0
-        self._lock = threading.Lock()
+        self._lock = free_after_fork(threading.Lock())
 
     def take(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
         """Return a C-contiguous array, whose values aren't set, that nothing else refers to."""

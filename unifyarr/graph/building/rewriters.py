@@ -150,7 +150,7 @@ def _declaration_of(function: Any) -> Declaration | None:
     found = DECLARATIONS.get(name) if isinstance(name, str) else None
     if found is not None and found.public is function:
         return found
-    return next((each for each in DECLARATIONS.values() if each.public is function), None)
+    return next((each for each in list(DECLARATIONS.values()) if each.public is function), None)
 
 
 def _is_headed(node: Apply, head: Head) -> bool:

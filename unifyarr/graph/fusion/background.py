@@ -14,25 +14,35 @@ _thread: threading.Thread | None = None
 
 def later(work: Callable[[], None]) -> None:
     """Do this work in the background."""
-    global _thread
     with _lock:
         _waiting.append(work)
         if _thread is None:
-            # A daemon, so that the interpreter exits without it. A compiler that still runs then writes to a directory
-            # of its own, which nothing reads.
-            _thread = threading.Thread(target=_work, name="unifyarr compiler", daemon=True)
-            _thread.start()
+            _start()
+
+
+def _start() -> None:
+    global _thread
+    # A daemon, so that the interpreter exits without it. A compiler that still runs then writes to a directory of its
+    # own, which nothing reads.
+    _thread = threading.Thread(target=_work, name="unifyarr compiler", daemon=True)
+    _thread.start()
 
 
 def _work() -> None:
     global _thread
-    while True:
+    try:
+        while True:
+            with _lock:
+                if not _waiting:
+                    return
+                work = _waiting.popleft()
+            work()
+    finally:
+        # An error ends this thread, and Python shows it: another thread does what is left.
         with _lock:
-            if not _waiting:
-                _thread = None
-                return
-            work = _waiting.popleft()
-        work()
+            _thread = None
+            if _waiting:
+                _start()
 
 
 def _forget() -> None:

@@ -1,8 +1,4 @@
-"""Generated C, compiled by the system's compiler into a cache on disk.
-
-To load a library is to run it. So the cache is a directory of the user's that nobody else can write, and never one that
-depends on where a program runs.
-"""
+"""Generated C, compiled by the system's compiler into a cache on disk."""
 
 from __future__ import annotations
 
@@ -11,11 +7,11 @@ import hashlib
 import os
 import platform
 import shutil
-import stat
 import subprocess
-import tempfile
 from functools import lru_cache
 from pathlib import Path
+
+from . import store
 
 # No product and sum become one operation, integers wrap, and all that's left of a value are its bits.
 FLAGS: tuple[str, ...] = (
@@ -30,8 +26,7 @@ FLAGS += ("-fno-strict-aliasing", "-shared", "-fPIC", "-w")
 if platform.machine() in ("x86_64", "AMD64"):
     # By the costs of other processors GCC reads twice what a loop uses twice, and reads bound most loops.
     FLAGS += ("-mtune=skylake-avx512", "-mprefer-vector-width=512")
-# How many libraries are kept on disk, of some 16 kB each; and how long the compiler may take, in seconds.
-MOST = 1000
+# How long the compiler may take, in seconds.
 PATIENCE = 120
 
 _loaded: dict[str, ctypes.CDLL] = {}
@@ -40,22 +35,34 @@ _loaded: dict[str, ctypes.CDLL] = {}
 def functions(source: str, count: int) -> list[int] | None:
     """Return the addresses of ``kernel_0`` to ``kernel_<count - 1>`` of C source; ``None`` if it can't be compiled."""
     compiler = find_compiler()
-    folder = find_folder()
-    if compiler is None or folder is None:
+    if compiler is None:
         return None
-    key = hashlib.sha256("\0".join((source, compiler, describe(compiler), *FLAGS)).encode()).hexdigest()
-    # No lock is held meanwhile, which a process that is forked would find taken for ever.
-    library = _loaded.get(key)
-    if library is None:
-        path = folder / f"{key}.so"
-        if not path.exists() and not _compile(compiler, source, path):
-            return None
-        library = _load(path)
-        if library is None:
-            return None
-        _loaded[key] = library
+    try:
+        library = _library(compiler, source)
+    except (OSError, subprocess.SubprocessError) as error:
+        # A full disk, or a compiler that's gone or never ends: the machine runs the steps as before.
+        store.tell_once("loops can't be compiled: %s", error)
+        return None
     found = (ctypes.cast(getattr(library, f"kernel_{i}"), ctypes.c_void_p).value for i in range(count))
     return [each for each in found if each is not None]
+
+
+def _library(compiler: str, source: str) -> ctypes.CDLL:
+    parts = (source.encode(), os.fsencode(compiler), describe(compiler), *(each.encode() for each in FLAGS))
+    key = hashlib.sha256(b"\0".join(parts)).hexdigest()
+    # No lock is held meanwhile, which a process that is forked would find taken for ever.
+    if key not in _loaded:
+        with store.opened() as folder, store.room(folder) as room:
+            content = None if folder is None else store.read(folder, key)
+            if content is None:
+                content = _compile(compiler, source, room)
+                if folder is not None:
+                    store.write(folder, key, content)
+            # A copy of its own, of the bytes that were checked. The loader takes two files of one name for one library.
+            path = room / f"{key}{store.SUFFIX}"
+            path.write_bytes(content)
+            _loaded[key] = ctypes.CDLL(str(path))
+    return _loaded[key]
 
 
 def find_compiler() -> str | None:
@@ -63,79 +70,32 @@ def find_compiler() -> str | None:
     if os.name != "posix":
         return None
     given = os.environ.get("UNIFYARR_CC")
-    if given is not None:
-        return shutil.which(given) if given else None
-    return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    names = ("cc", "gcc", "clang") if given is None else (given,)
+    found = next(filter(None, map(shutil.which, names)), None)
+    # It runs in another directory.
+    return found and os.path.abspath(found)
 
 
 @lru_cache(maxsize=8)
-def describe(compiler: str) -> str:
+def describe(compiler: str) -> bytes:
     """Return what compiled code depends on besides its source: the compiler's version, and the processor."""
-    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=False)
-    processor = [platform.machine(), platform.processor(), platform.system()]
+    done = subprocess.run(
+        [compiler, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
+    )
+    processor = [each.encode() for each in (platform.machine(), platform.processor(), platform.system())]
     info = Path("/proc/cpuinfo")
     if info.exists():
-        lines = info.read_text().splitlines()
+        lines = info.read_bytes().splitlines()
         processor += sorted(
-            {each for each in lines if each.startswith(("model name", "flags", "Features", "CPU part"))}
+            {each for each in lines if each.startswith((b"model name", b"flags", b"Features", b"CPU part"))}
         )
-    return "\n".join([done.stdout, *processor])
+    return b"\n".join([done.stdout, *processor])
 
 
-def find_folder() -> Path | None:
-    """Return the directory of the cache, made if need be; ``None`` if there's none that is the user's alone."""
-    root = os.environ.get("UNIFYARR_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    if not os.path.isabs(root):
-        return None
-    folder = Path(root) / "unifyarr" / "kernels"
-    try:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return None
-    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-    return folder if private and os.access(folder, os.W_OK | os.X_OK) else None
-
-
-def _compile(compiler: str, source: str, path: Path) -> bool:
-    """Compile into the cache; return whether that was possible."""
-    try:
-        with tempfile.TemporaryDirectory(dir=path.parent) as room:
-            text, made = Path(room) / "kernel.c", Path(room) / "kernel.so"
-            text.write_text(source)
-            command = [compiler, *FLAGS, "-o", str(made), str(text)]
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False, cwd=room
-            )
-            if done.returncode:
-                return False
-            # What another process compiles meanwhile is the same.
-            made.replace(path)
-    except (OSError, subprocess.TimeoutExpired):
-        # A full disk, or a compiler that's gone: the machine runs the steps as before.
-        return False
-    _prune(path.parent)
-    return True
-
-
-def _load(path: Path) -> ctypes.CDLL | None:
-    try:
-        path.touch()
-        return ctypes.CDLL(str(path))
-    except OSError:
-        # Damaged, as by a full disk, or removed by another process: it's compiled anew next time.
-        path.unlink(missing_ok=True)
-        return None
-
-
-def _prune(folder: Path) -> None:
-    """Remove the libraries that were used longest ago."""
-    ages = []
-    for each in folder.glob("*.so"):
-        try:
-            ages.append((each.stat().st_mtime, each))
-        except FileNotFoundError:
-            continue
-    for _, each in sorted(ages)[:-MOST]:
-        each.unlink(missing_ok=True)
+def _compile(compiler: str, source: str, room: Path) -> bytes:
+    """Return the library that the compiler makes."""
+    (room / "kernel.c").write_text(source)
+    # By names in the room: its path may have a meaning in this process alone.
+    command = [compiler, *FLAGS, "-o", "made", "kernel.c"]
+    subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=True, cwd=room)
+    return (room / "made").read_bytes()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
+from ..._core.values.lazily import cached_property
 from ..core.basic import Variable
 from ..core.fgraph import FunctionGraph
 

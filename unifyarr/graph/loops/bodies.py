@@ -16,6 +16,7 @@ from ..._core.arrays.array import Array
 from ..._core.arrays.ownership import read
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.values.lazily import cached_property
 from ..._core.values.shapes import c_strides
 from ...container.container import flatten
 from ..core.basic import Variable
@@ -125,18 +126,18 @@ class Body:
             key: value for key, value in vars(self).items() if key not in ("pure", "rewritten", "in_place", "checked")
         }
 
-    @functools.cached_property
+    @cached_property
     def pure(self) -> Executor:
         """The function, which writes to none of its arguments."""
         return Schedule(self.fgraph, {}, constant=self.backend.as_constant if self.backend.can_compile else None).run
 
-    @functools.cached_property
+    @cached_property
     def in_place(self) -> Executor:
         """The function that runs ``rewritten``."""
         bound = functools.partial(bound_and_compiled, self.backend) if self.waits else bound_on(self.backend)
         return Schedule(self.rewritten, memory_plan(self.rewritten), bound=bound).run
 
-    @functools.cached_property
+    @cached_property
     def rewritten(self) -> FunctionGraph:
         """The graph that writes what is carried to the memory of its first arguments, in C order.
 
@@ -148,7 +149,7 @@ class Body:
         self._rewrite(fgraph)
         return fgraph
 
-    @functools.cached_property
+    @cached_property
     def checked(self) -> DebugProgram:
         """The function that ``in_place`` is, or ``pure`` where nothing is mutable, with each node checked."""
         return DebugProgram(self.fgraph, self._rewrite, self.backend)

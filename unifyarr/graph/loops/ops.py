@@ -7,13 +7,14 @@ then written in place, if the engine can.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.values.lazily import cached_property
 from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op

@@ -11,6 +11,7 @@ from typing import Any
 from ..._core.arrays.array import Array
 from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
+from ...backends.forks import free_after_fork
 from ..core.names import leaf_parameters
 from ..tracing.crossing import Crossing
 from .calls import CalledProgram
@@ -31,7 +32,8 @@ class Programs:
         self._kept: OrderedDict[Hashable, CalledProgram] = OrderedDict()
         # For each structure of arguments, the floats whose values the function has asked for: these are in keys.
         self._asked: dict[Hashable, frozenset[int]] = {}
-        self._lock = threading.RLock()
+        # While a function is traced it runs.
+        self._lock = free_after_fork(threading.RLock(), patience=0)
 
     def __len__(self) -> int:
         """Return how many there are."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ...backends.forks import free_after_fork
 from ..building.rewriters import NodeRewriter
 from ..core.fgraph import FunctionGraph
 
@@ -104,7 +105,7 @@ def _check_takes_graph(function: Callable[..., Any]) -> None:
 
 # In their order. ``rewriting`` puts ours in.
 REGISTERED: list[Rewrite] = []
-_LOCK = threading.Lock()
+_LOCK = free_after_fork(threading.Lock())
 
 
 def register(rewrite: Any, name: str | None = None, **place: Any) -> Rewrite:
@@ -162,7 +163,7 @@ def rewrites() -> list[str]:
     >>> names.index("merge") < names.index("fuse") < names.index("inplace")
     True
     """
-    return [each.name for each in REGISTERED]
+    return [each.name for each in list(REGISTERED)]
 
 
 class Own(Rewrite):
