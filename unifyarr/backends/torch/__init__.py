@@ -196,7 +196,8 @@ class Backend(base.Backend[Tensor]):
 
     # Vectors and what is left of a row are computed by functions of their own.
     by_layout = base.Backend.reordering.union(
-        ("atan2", "atanh", "cbrt", "cosh", "exp2", "hypot", "logaddexp", "pow", "sigmoid", "sinh"), ("det", "slogdet")
+        ("atan2", "atanh", "cbrt", "cosh", "exp2", "hypot", "logaddexp", "pow", "sigmoid", "sinh"),
+        ("attention", "attention_with_sums", "attention_backward", "linear", "einsum", "det", "slogdet"),
     )
     # LAPACK's matrices lie by columns.
     reordering = base.Backend.reordering.union(

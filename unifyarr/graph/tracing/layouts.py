@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,8 +20,8 @@ from ..kernels.laidout import LaidOut, Strides, dense_strides, is_alike, lay_out
 from .traced import Recorder, Traced, evaluate, known_type
 
 # A dummy of more axes would be no small array.
-MOST_AXES = 8
-# How long a dummy is along each axis: what is cut off leaves two elements, which have an order.
+MOST_AXES = 6
+# How long a dummy is along an axis, or more: what is cut off leaves two elements, which have an order.
 FEW = 3
 
 
@@ -108,8 +108,9 @@ def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] |
     if not op.backend.has_negative_steps:
         # They are of copies with the axes in the same order.
         pairs = [(each, tuple(map(abs, strides))) for each, strides in pairs]
-    dummies = tuple([(each.dtype, *_reduced(each.shape, strides)) for each, strides in pairs])
-    orders = _axis_orders(_of_few_points(op, types), dummies)
+    few = _few(types)
+    dummies = tuple([(each.dtype, *_reduced(each.shape, strides, few)) for each, strides in pairs])
+    orders = _axis_orders(_of_few_points(op, types, few), dummies)
     if orders is None or [*map(len, orders)] != [len(each.shape) for each in results]:
         return None
     return [dense_strides(*_size(each), order) for each, order in zip(results, orders, strict=True)]
@@ -138,14 +139,28 @@ def _of_view(op: KernelOp, memory: np.ndarray, copied: Strides) -> Strides:
     return seen.strides
 
 
-def _reduced(shape: Sequence[int], strides: Strides) -> tuple[Strides, Strides]:
-    """Return a few elements for each axis, and a number for its stride: its rank, with the same sign."""
-    ranks = {size: rank for rank, size in enumerate(sorted({abs(step) for step in strides if step}))}
-    steps = [0 if step == 0 else FEW ** ranks[abs(step)] * (1 if step > 0 else -1) for step in strides]
-    return tuple([min(length, FEW) for length in shape]), tuple(steps)
+def _few(types: Sequence[ArrayType]) -> dict[int, int]:
+    """Return a small length for each of those of arrays, in the same order, which decides where strides don't."""
+    lengths = {length for each in types for length in each.shape}
+    return {length: min(length, FEW) + place for place, length in enumerate(sorted(lengths - {0, 1, 2}))} | {
+        0: 0,
+        1: 1,
+        2: 2,
+    }
 
 
-def _of_few_points(op: KernelOp, types: Sequence[ArrayType]) -> KernelOp:
+def _reduced(shape: Sequence[int], strides: Strides, few: Mapping[int, int]) -> tuple[Strides, Strides]:
+    """Return the small lengths, and strides without gaps with the same order and signs."""
+    lengths, steps, step = [few[length] for length in shape], {0: 0}, 1
+    for size in sorted({abs(each) for each in strides if each}):
+        steps[size] = step
+        step *= max(
+            [length for length, each in zip(lengths, strides, strict=True) if abs(each) == size and length] or [1]
+        )
+    return tuple(lengths), tuple([steps[abs(each)] * (1 if each > 0 else -1) for each in strides])
+
+
+def _of_few_points(op: KernelOp, types: Sequence[ArrayType], small: Mapping[int, int]) -> KernelOp:
     """Return an operation for small arrays: a transform fills up or cuts off where it does so with the large ones."""
     static = dict(op.static)
     for name, axes in (("n", "axis"), ("s", "axes")):
@@ -159,7 +174,7 @@ def _of_few_points(op: KernelOp, types: Sequence[ArrayType]) -> KernelOp:
             # The last axis of what gives real numbers has half of the points.
             halves = op.name in _HALVED and (not several or place == len(static[axes]) - 1)
             needed = points // 2 + 1 if halves else points
-            few = min(length, FEW) + (needed > length) - (needed < length)
+            few = small[length] + (needed > length) - (needed < length)
             found.append(max(2 * (few - 1), 1) if halves else max(few, 1))
         static[name] = tuple(found) if several else found[0]
     return op if static == op.static else kernel_op(op.backend, op.name, static, op.nout)
