@@ -36,7 +36,7 @@ OF_LENGTHS = frozenset(
 )
 
 
-def _call(name: str, case: Case) -> tuple[Any, list[np.ndarray]]:
+def call_of(name: str, case: Case) -> tuple[Any, list[np.ndarray]]:
     """Return a function of arrays, and the arrays."""
     leaves, spec = flatten((list(case.arguments), dict(case.options)))
     places = [place for place, x in enumerate(leaves) if isinstance(x, np.ndarray)]
@@ -63,7 +63,7 @@ def test_there_are_calls_of_each_function() -> None:
 def test_a_compiled_call_gives_what_an_eager_one_gives(backend: str, name: str) -> None:
     # Each call is compiled for itself there.
     for case in CASES[name] if has(backend, "writes") else CASES[name][:1]:
-        function, arrays = _call(name, case)
+        function, arrays = call_of(name, case)
         if _refuses(backend, name):
             with pytest.raises((TraceError, UnknownShapeError)):
                 ua.compile(function)(*map(ua.asarray, arrays))

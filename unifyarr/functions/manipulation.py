@@ -17,7 +17,7 @@ from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary, view
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer, as_integers
-from .._core.values.lengths import PartialShape, equal_as_known
+from .._core.values.lengths import PartialShape
 from .._core.values.shapes import (
     ADDRESSES,
     as_axes,
@@ -25,6 +25,7 @@ from .._core.values.shapes import (
     as_shape,
     broadcast,
     check_memory,
+    check_stacked,
     joined,
     reduced,
     resolve_unknown,
@@ -705,8 +706,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None
     """
     arrays = _joined(arrays, "stack")
     shape = arrays[0].shape
-    if not all(equal_as_known(x.shape, shape) for x in arrays):
-        raise ShapeError(f"stack() joins arrays of one shape, unlike {', '.join(str(x.shape) for x in arrays)}")
+    check_stacked([x.shape for x in arrays])
     axis = as_axis(axis, len(shape) + 1)
     result = spliced(shape, axis, axis, len(arrays))
     return invoke("stack", *arrays, axis=axis, out=out, result=(result, arrays[0].dtype))

@@ -10,7 +10,7 @@ from .._core.arrays.weak import kind_of
 from .._core.calling.invoke import attempt, invoke, invoke_several
 from .._core.declaring.declare import mixed, primary
 from .._core.engines import dtypes
-from .._core.values.shapes import as_axes, as_axis, broadcast, reduced
+from .._core.values.shapes import as_axes, as_axis, broadcast, check_choice, reduced
 from ..errors import DtypeError, ShapeError
 from .creation import full_like
 from .elementwise import not_equal
@@ -33,8 +33,7 @@ def _extremum(name: str, x: Array, axis: int | None, keepdims: bool, out: Array 
     axes = tuple(range(x.ndim)) if axis is None else (as_axis(axis, x.ndim),)
     if axis is not None:
         axis = axes[0]
-    if 0 in x.shape and any(x.shape[each] == 0 for each in axes):
-        raise ShapeError(f"{name}() of an array of shape {x.shape} has nothing to choose from along axis {axis}")
+    check_choice(name, x.shape, axes, axis)
     shape = reduced(x.shape, axes, keepdims)
     return invoke(name, x, axis=axis, keepdims=bool(keepdims), out=out, result=(shape, dtypes.int64))
 

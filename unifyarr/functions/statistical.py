@@ -10,7 +10,7 @@ from .._core.arrays.numbers import as_real
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import primary
 from .._core.engines import dtypes
-from .._core.values.shapes import as_axes, as_axis, reduced, spliced
+from .._core.values.shapes import as_axes, as_axis, check_choice, reduced, spliced
 from ..errors import ShapeError
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def _total(name: str, x: Array, axis: Axis, dtype: object, keepdims: bool, out: 
 def _extremum(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None) -> Array:
     shape = x.shape
     axes = as_axes(axis, len(shape))
-    if 0 in shape and any(shape[each] == 0 for each in axes):
-        raise ShapeError(f"{name}() of an array of shape {shape} has no elements along axis {axis} to choose from")
+    check_choice(name, shape, axes, axis)
     result = (reduced(shape, axes, keepdims), x.dtype)
     return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
 

@@ -16,7 +16,8 @@ ALIKE = frozenset(
     {
         *("where", "astype", "clip", "real", "imag", "set_real", "set_imag", "put_mask", "round", "remainder"),
         *("detach", "stop_gradient", "erf", "erfc", "erfinv", "ndtri", "gammaln", "digamma", "gammainc", "gammaincc"),
-        *("i0", "i0e", "i1", "i1e", "betainc", "zeta", "relu", "sigmoid", "sinc", "nan_to_num"),
+        *("i0", "i0e", "i1", "i1e", "betainc", "zeta", "relu", "sigmoid", "sinc", "nan_to_num", "frexp", "ldexp"),
+        *("modf", "spacing"),
     }
 )
 # What unselected places hold for functions that have no finite value, or no finite slope, for one.

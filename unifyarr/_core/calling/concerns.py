@@ -53,7 +53,11 @@ def handle_symbols(declaration: Declaration, call_next: Handler) -> Handler:
 _DECIDES = frozenset({("pow", "x2")})
 # Functions that aren't elementwise, and take numbers beside arrays as those do.
 _TAKE_NUMBERS = frozenset(
-    ("where", "clip", "full", "full_like", "elu", "leaky_relu", "softplus", "batch_norm", "trapezoid")
+    {
+        *("where", "clip", "full", "full_like", "elu", "leaky_relu", "softplus", "batch_norm", "trapezoid"),
+        *("remainder", "divmod", "isclose", "allclose", "beta", "betainc", "betaln", "comb", "gammainc", "gammaincc"),
+        *("kl_div", "rel_entr", "xlog1py", "xlogy", "zeta"),
+    }
 )
 
 

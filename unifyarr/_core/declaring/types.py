@@ -38,7 +38,8 @@ class ArrayType(Record):
 
 # One result, or several.
 Types = ArrayType | tuple[ArrayType, ...]
-Rule = Callable[..., Types]
+# ``None`` where values decide.
+Rule = Callable[..., Types | None]
 _INT64 = np.dtype(np.int64)
 
 
@@ -115,6 +116,21 @@ def _made(*, shape: Shape, dtype: np.dtype[Any], **static: Any) -> ArrayType:
 def _elementwise(*arrays: Typed, **static: Any) -> ArrayType:
     shapes = [x.shape for x in arrays]
     return ArrayType(shapes[0] if len(shapes) == 1 else broadcast(*shapes, name="the kernel"), arrays[-1].dtype)
+
+
+def _split(x: Typed) -> Types:
+    return ArrayType(x.shape, x.dtype), ArrayType(x.shape, np.dtype(np.int32))
+
+
+def _scaled(x: Typed, exponent: Typed) -> ArrayType:
+    return ArrayType(broadcast(x.shape, exponent.shape, name="ldexp"), x.dtype)
+
+
+def _repeated(x: Typed, *counts: Typed, count: int | None, axis: int) -> ArrayType | None:
+    if count is None:
+        # Values of the counts decide.
+        return None
+    return ArrayType(spliced(x.shape, axis, axis + 1, x.shape[axis] * count), x.dtype)
 
 
 def _total(x: Typed, *, axis: tuple[int, ...], dtype: np.dtype[Any], keepdims: bool) -> ArrayType:
@@ -220,7 +236,7 @@ def _eigen(values: Callable[[Any], Any], vectors: Callable[[Any], Any] | None) -
     return rule
 
 
-def _with_slope(x: Typed) -> Types:
+def _twice(x: Typed) -> Types:
     return ArrayType(x.shape, x.dtype), ArrayType(x.shape, x.dtype)
 
 
@@ -257,6 +273,19 @@ def _solve(x1: Typed, x2: Typed) -> ArrayType:
     if len(x2.shape) == 1:
         return ArrayType(x1.shape[:-1], x1.dtype)
     return ArrayType((*broadcast(x1.shape[:-2], x2.shape[:-2], name="solve"), *x2.shape[-2:]), x1.dtype)
+
+
+def _solve_triangular(x1: Typed, x2: Typed, **static: Any) -> ArrayType:
+    leading = broadcast(x1.shape[:-2], x2.shape[:-2], name="solve_triangular")
+    return ArrayType((*leading, *x2.shape[-2:]), x1.dtype)
+
+
+def _lu(x: Typed) -> Types:
+    return _same(x), ArrayType(x.shape[:-1], _INT64)
+
+
+def _lu_factor(x: Typed) -> Types:
+    return _same(x), ArrayType((*x.shape[:-2], min(x.shape[-2:])), _INT64)
 
 
 def _svd(x: Typed, *, full_matrices: bool) -> Types:
@@ -303,7 +332,7 @@ def _named(rule: Rule, names: str) -> dict[str, Rule]:
 
 RULES: dict[str, Rule] = {
     **_named(_same, "copy set_window set_real set_imag scatter put_mask put_places scatter_reduce"),
-    **_named(_same, "detach stop_gradient partition expm square_repeatedly cholesky inv matrix_power"),
+    **_named(_same, "detach stop_gradient partition expm square_repeatedly cholesky inv matrix_power spacing"),
     **_named(_same, "tril triu sort roll softmax softmax_backward log_softmax log_softmax_backward relu sigmoid"),
     **_named(_elementwise, "where remainder fmod erf erfc erfinv ndtri gammaln digamma zeta i0 i0e i1 i1e"),
     **_named(_total, "sum prod"),
@@ -340,7 +369,14 @@ RULES: dict[str, Rule] = {
     "eigvals": _eigen(_complex, None),
     "eigh": _eigen(_real, lambda dtype: dtype),
     "eigvalsh": _eigen(_real, None),
-    **_named(_with_slope, "gelu_with_slope"),
+    **_named(_twice, "gelu_with_slope modf"),
+    **_named(_split, "frexp"),
+    **_named(_scaled, "ldexp"),
+    **_named(_repeated, "repeat"),
+    **_named(_lu, "lu"),
+    **_named(_lu_factor, "lu_factor"),
+    **_named(_ordered, "lu_permutation"),
+    **_named(_solve_triangular, "solve_triangular"),
     **_named(_attended, "attention_with_sums"),
     **_named(_attended_backward, "attention_backward"),
     **_named(_normed, "layer_norm_with_moments"),

@@ -14,7 +14,7 @@ from ...backends.base.abilities import is_numpys
 from ...errors import AxisError, ShapeError, TooLargeError
 from ...typing import Shape
 from .arguments import MOST_AXES, as_integer, as_integers
-from .lengths import PartialShape, broadcast_as_known, shape_of
+from .lengths import PartialShape, broadcast_as_known, equal_as_known, shape_of
 
 
 def _most_bytes() -> int:
@@ -122,6 +122,18 @@ def spliced(shape: Shape, start: int, stop: int, *lengths: int) -> Shape:
     found = list(tuple.__iter__(shape))
     found[start:stop] = lengths
     return shape_of(found)
+
+
+def check_choice(name: str, shape: Shape, axes: Iterable[int], axis: Any) -> None:
+    """Raise unless there are elements along axes, of which a function chooses one."""
+    if 0 in shape and any(tuple.__getitem__(shape, each) == 0 for each in axes):
+        raise ShapeError(f"{name}() of an array of shape {shape} has no elements along axis {axis} to choose from")
+
+
+def check_stacked(shapes: Sequence[Shape]) -> None:
+    """Raise unless shapes are equal, as far as lengths are known."""
+    if not all(equal_as_known(shape, shapes[0]) for shape in shapes):
+        raise ShapeError(f"stack() joins arrays of one shape, unlike {', '.join(map(str, shapes))}")
 
 
 def joined(shapes: Sequence[Shape], axis: int) -> Shape:

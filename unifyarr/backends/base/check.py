@@ -34,7 +34,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     "no_trace": (object, "anything"),
     "trace_cell": (object, "anything"),
     "takes_scalars": (Collection, "a set of names of functions"),
-    "by_layout": (Collection, "a set of names of kernels"),
+    **dict.fromkeys(("by_layout", "reordering"), (Collection, "a set of names of kernels")),
     "cache_reads": (Mapping, "a mapping from expressions to operators"),
     **dict.fromkeys(_MAPPINGS, (Mapping, "a mapping from names to functions")),
     **dict.fromkeys(_FLAGS, (bool, "a bool")),

@@ -43,6 +43,11 @@ class Values(Abilities, Generic[Native]):
 
     # The kernels, beside those that add up, whose last bits depend on how their arguments lie in memory.
     by_layout: Collection[str] = frozenset()
+    # The kernels whose results may be in another order than C's though all their arguments are in it.
+    # On most engines transforms put their axis last.
+    reordering: frozenset[str] = frozenset(
+        {"fft", "fftn", "hfft", "ifft", "ifftn", "ihfft", "irfft", "irfftn", "rfft", "rfftn"}
+    )
 
     def with_strides(self, native: Native, strides: tuple[int, ...]) -> Native:
         """Return a copy with these strides in bytes, where ``has_strides``; it's only read."""

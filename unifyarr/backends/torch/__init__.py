@@ -195,7 +195,15 @@ class Backend(base.Backend[Tensor]):
         return made
 
     # Vectors and what is left of a row are computed by functions of their own.
-    by_layout = frozenset({"atan2", "atanh", "cbrt", "cosh", "exp2", "hypot", "logaddexp", "pow", "sigmoid", "sinh"})
+    by_layout = base.Backend.reordering.union(
+        ("atan2", "atanh", "cbrt", "cosh", "exp2", "hypot", "logaddexp", "pow", "sigmoid", "sinh"),
+        ("attention", "attention_with_sums", "attention_backward", "linear", "einsum", "det", "slogdet"),
+    )
+    # LAPACK's matrices lie by columns.
+    reordering = base.Backend.reordering.union(
+        ("cholesky", "eig", "eigh", "inv", "lu", "lu_factor", "matrix_power", "pinv", "qr", "solve"),
+        ("solve_triangular", "svd"),
+    )
     # Those in elements.
     layout_key = staticmethod(_strides)
 

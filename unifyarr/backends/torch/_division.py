@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from ._private import peek_interpreter_stack
-from ._shared import FEW, are_finite
+from ._shared import FEW, are_finite, in_order
 
 
 def floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
@@ -25,4 +25,5 @@ def floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
             return quotient
     if are_finite(quotient, x2):
         return quotient
-    return torch.where(torch.isinf(x1) | torch.isinf(x2), torch.floor(x1 / x2), quotient)
+    mended = torch.where(torch.isinf(x1) | torch.isinf(x2), torch.floor(x1 / x2), quotient)
+    return in_order(mended, x1, x2)

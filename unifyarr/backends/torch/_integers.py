@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._shared import Kernel, as_signed, flip_order, holds
+from ._shared import Kernel, as_signed, flip_order, holds, in_order
 
 
 def _divisor(x: Tensor) -> Tensor:
@@ -24,7 +24,7 @@ def _unless_by_zero(native: Kernel, mended: Kernel) -> Kernel:
                 return native(x1, x2)
             except RuntimeError:
                 pass
-        return mended(x1, x2)
+        return in_order(mended(x1, x2), x1, x2)
 
     return kernel
 

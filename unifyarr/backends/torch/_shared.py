@@ -252,6 +252,21 @@ def derivatives(x: Tensor) -> list[str]:
     return ["forward", *within] if forward and forward_ad.unpack_dual(x).tangent is not None else within
 
 
+def in_order(result: Tensor, *arrays: Tensor) -> Tensor:
+    """Return a result with its axes in memory as the engine's own loop over the arrays has them.
+
+    So a kernel that takes another way for some values gives results of one layout.
+    """
+    if result.dim() < 2 or all(x.is_contiguous() and x.dim() == result.dim() for x in (result, *arrays)):
+        return result
+    steps = torch.add(arrays[0], arrays[-1]).stride()
+    if result.stride() == steps:
+        return result
+    order = sorted(range(result.dim()), key=lambda axis: -steps[axis])
+    back = sorted(range(result.dim()), key=order.__getitem__)
+    return result.permute(order).contiguous().permute(back)
+
+
 @functools.cache
 def has_accelerator() -> bool:
     """Return whether there's another device than the CPU that has memory."""

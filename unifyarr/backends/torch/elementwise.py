@@ -31,6 +31,7 @@ from ._shared import (
     by_parts,
     flip_order,
     holds,
+    in_order,
     is_finite,
     is_plain,
     parts,
@@ -103,7 +104,7 @@ def _exactly(native: Kernel) -> Kernel:
         if is_finite(result) or holds(isfinite(result).all(), unknown=False):
             return result
         first, *others = torch.broadcast_tensors(*arrays)
-        return native(torch.stack((first, first), -1)[..., 0], *others)
+        return in_order(native(torch.stack((first, first), -1)[..., 0], *others), *arrays)
 
     return kernel
 
@@ -156,6 +157,10 @@ def _remainder_floats(x1: Tensor, x2: Tensor) -> Tensor:
         if is_finite(rest):
             # The engine leaves a zero the sign of x1. At zero, this has no derivative.
             return torch.copysign(rest, x2)
+    return in_order(_mended_remainder(x1, x2), x1, x2)
+
+
+def _mended_remainder(x1: Tensor, x2: Tensor) -> Tensor:
     rest = _fmod_floats(x1, x2)
     rest = torch.where(((rest < 0) != (x2 < 0)) & (rest != 0), rest + x2, rest)
     zero = copysign(torch.zeros_like(rest), x2)

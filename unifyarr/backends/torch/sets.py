@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import worked_around
+from ..kernels import declines, worked_around
 from ._order import ranks
-from ._shared import COMPLEX, UNSIGNED, WIDE, as_signed, is_plain
+from ._shared import COMPLEX, DTYPES, UNSIGNED, WIDE, as_signed, is_plain
 from .sorting import argsort, sort
 
 _DIRECT = WIDE | {torch.int64}
@@ -56,11 +56,13 @@ def unique_values(x: Tensor, /) -> Tensor:
     return values[_starts(values)]
 
 
+@declines(lambda x: DTYPES[x.dtype] in _OTHERS, transformed=True)
 @worked_around("torch.unique has no kernel for complex numbers, and no derivative")
 def unique_counts(x: Tensor, /) -> Any:
     return torch.unique(x, return_counts=True) if x.dtype not in _OTHERS and is_plain(x) else NotImplemented
 
 
+@declines(lambda x: DTYPES[x.dtype] in _OTHERS, transformed=True)
 @worked_around("torch.unique has no kernel for complex numbers, and no derivative")
 def unique_inverse(x: Tensor, /) -> Any:
     if x.dtype in _OTHERS or not is_plain(x):

@@ -257,9 +257,17 @@ class Op(Declarations):
         same = node.inputs[destroyed] is node.inputs[other]
         return pair in self.tolerate_aliased or (same and pair in self.tolerate_same)
 
+    def nodes(self) -> Iterable[Apply] | None:
+        """Return the nodes of the graphs that this operation runs, ``None`` if it runs none."""
+        return None
+
     def parts(self) -> Iterator[Op]:
         """Yield the operations that this one runs: itself, or those that it's composed of."""
-        yield self
+        nodes = self.nodes()
+        if nodes is None:
+            yield self
+        for node in nodes or ():
+            yield from node.op.parts()
 
     def inside(self) -> Iterable[tuple[str, str]]:
         """Return what the graphs that this operation runs are called, and each as text, to be shown below its own."""

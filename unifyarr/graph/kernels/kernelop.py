@@ -12,6 +12,7 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op, Variable
+from .lengths import CHOOSING, checked
 
 # The only kernels whose result may share memory with their first array.
 VIEWS = frozenset(
@@ -23,15 +24,6 @@ READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 WRITES = frozenset({"set_window", "set_real", "set_imag", "scatter", "put_mask", "put_places"})
 # Kernels that combine their first array with others, in its memory where that is ``out`` too.
 COMBINES = frozenset({"scatter_reduce"})
-# Kernels that may raise because of values, such as an index out of bounds or a singular matrix.
-FALLIBLE = frozenset(
-    {
-        *("gather", "scatter", "scatter_reduce", "take", "take_along_axis", "repeat", "pow", "bitwise_left_shift"),
-        *("bitwise_right_shift", "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm"),
-        *("matrix_power", "matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "searchsorted"),
-        "put_places",
-    }
-)
 # Kernels that make an array of nothing.
 FILLS = frozenset({"empty", "full", "ones", "zeros"})
 # Nodes that aren't kernels, though they look like them: a copy, and an array overwritten by another one.
@@ -52,7 +44,7 @@ class KernelOp(Op):
             maps = {}
         else:
             # An elementwise kernel reads each element before it writes it.
-            same = [(target, other) for other in range(_count(name))] if _is_elementwise(name) else []
+            same = [(target, other) for other in range(_count(name))] if has_loop(name) else []
             maps = {"destroy_map": {0: (target,)}, "tolerate_same": same}
         parameters = (backend.name, target, *((key, _hashable(value)) for key, value in sorted(static.items())))
         out = [0] if nout == 1 and target is None and _takes_out(backend, name) else []
@@ -71,7 +63,7 @@ class KernelOp(Op):
             return ()
         if name in WRITES or (name in COMBINES and _takes_out(self.backend, name)):
             return (0,)
-        if not _is_elementwise(name) or not _takes_out(self.backend, name):
+        if not has_loop(name) or not _takes_out(self.backend, name):
             return ()
         return range(_count(name))
 
@@ -124,7 +116,10 @@ class KernelOp(Op):
         if node is None:
             return partial(_checked, backend, kernel)
         if declines or any(each.type is None or not each.type.shape for each in node.outputs):
-            return partial(_accepted, self.name, partial(_checked, backend, kernel))
+            kernel = partial(_accepted, self.name, partial(_checked, backend, kernel))
+        unknown = unknown_inputs(node)
+        if unknown and (len(unknown) > 1 or self.name in CHOOSING):
+            return checked(backend, self.name, self.static, has_loop(self.name) or self.name == "where", kernel)
         return kernel
 
 
@@ -232,9 +227,14 @@ def is_filled(variable: Variable) -> bool:
     return is_kernel(variable.owner, *FILLS)
 
 
+def unknown_inputs(node: Apply) -> list[Variable]:
+    """Return the inputs of a node that have a length which isn't known."""
+    return [variable for variable in node.inputs if variable.type is None or None in variable.type.shape]
+
+
 def is_elementwise(node: Apply) -> bool:
     """Return whether a node is an elementwise kernel, which broadcasts its operands."""
-    return isinstance(node.op, KernelOp) and _is_elementwise(node.op.name)
+    return isinstance(node.op, KernelOp) and has_loop(node.op.name)
 
 
 def goes_backwards(variable: Variable) -> bool:
@@ -251,14 +251,6 @@ def goes_backwards(variable: Variable) -> bool:
     return False
 
 
-def may_fail(node: Apply) -> bool:
-    """Return whether a node may raise because of values."""
-    if is_kernel(node, "pow"):
-        # Only integers have powers that are refused.
-        return any(each.type is None or each.type.dtype.kind in "biu" for each in node.outputs)
-    return any(isinstance(op, KernelOp) and op.name in FALLIBLE for op in node.op.parts())
-
-
 def copied(backend: Handle, variable: Variable) -> Variable:
     """Return a copy of a variable, with memory of its own."""
     return Apply(KernelOp(backend, COPY, {}, 1), [variable], [variable.type]).outputs[0]
@@ -273,7 +265,8 @@ def stored(backend: Handle, target: Variable, value: Variable) -> Variable:
 _ALONE = frozenset({"clip"})
 
 
-def _is_elementwise(name: str) -> bool:
+def has_loop(name: str) -> bool:
+    """Return whether a kernel is an elementwise one."""
     if name in _ALONE:
         return True
     declaration = DECLARATIONS.get(name)

@@ -1,15 +1,19 @@
-"""How many elements an array has whose shape only values decide."""
+"""Arrays whose shape only values decide: how many elements they have, and whether a kernel takes their lengths."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..._core.engines.handle import Handle
+from ..._core.values.shapes import broadcast, check_choice, check_stacked
 from ..core.basic import Apply, Op
+
+# Kernels that choose among elements, of which there has to be one.
+CHOOSING = frozenset({"max", "min", "argmax", "argmin"})
 
 
 class CountOp(Op):
@@ -28,3 +32,25 @@ class CountOp(Op):
     def bound(self, node: Apply | None) -> Any:
         """Return a function of the array."""
         return lambda x: self.perform(node, (x,))
+
+
+def checked(
+    backend: Handle, name: str, static: Mapping[str, Any], broadcasts: bool, kernel: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a kernel that raises what an eager call does where lengths are refused that a trace didn't know."""
+
+    def check(shapes: Sequence[tuple[int, ...]]) -> None:
+        if name in CHOOSING:
+            (shape,), axis = shapes, static["axis"]
+            axes = range(len(shape)) if axis is None else np.atleast_1d(axis).tolist()
+            check_choice(name, shape, axes, axis)
+        elif name == "stack":
+            check_stacked(shapes)
+        elif broadcasts:
+            broadcast(*shapes, name=name)
+
+    def run(*natives: Any, **out: Any) -> Any:
+        check(list(map(backend.shape, natives)))
+        return kernel(*natives, **out)
+
+    return run

@@ -7,7 +7,7 @@ it's written to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..core.basic import Apply, Op, Variable
@@ -32,6 +32,10 @@ class WindowOp(Op):
             parameters=(element, path, destructive),
             inplace=() if destructive else (WindowOp(element, path, destructive=True),),
         )
+
+    def parts(self) -> Iterator[Op]:
+        """Yield the elementwise operation."""
+        yield self.element
 
     def twins(self, node: Apply) -> list[Op]:
         """Return the destructive twin, if the array may be written."""

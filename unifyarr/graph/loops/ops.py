@@ -47,11 +47,9 @@ class BodiesOp(Op):
             name = self.titles[number] if number < len(self.titles) else f"branch {number}"
             yield name, str(body.rewritten)
 
-    def parts(self) -> Iterator[Op]:
-        """Yield the operations of the bodies."""
-        for body in self.bodies:
-            for node in body.fgraph.apply_nodes:
-                yield from node.op.parts()
+    def nodes(self) -> Sequence[Apply]:
+        """Return the nodes of the bodies, as they were traced."""
+        return [node for body in self.bodies for node in body.fgraph.apply_nodes]
 
     def bound(self, node: Apply, wait: bool = False) -> Callable[..., Any]:
         """Return a function of natives; what it's made of when it's called first is compiled then, if it's to wait."""

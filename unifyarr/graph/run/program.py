@@ -19,8 +19,9 @@ from ..core.fgraph import FunctionGraph
 from ..fusion.fusedop import FusedOp
 from ..fusion.sequences import joined
 from ..kernels.executors import Executor, bound_and_compiled, executor
+from ..kernels.failing import may_fail
 from ..kernels.into import innermost
-from ..kernels.kernelop import KernelOp, may_fail
+from ..kernels.kernelop import KernelOp
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
 from .handling import Handling

@@ -25,8 +25,9 @@ from ..fusion.machine import is_compiled
 from ..fusion.recipes import are_loops
 from ..kernels.cleanups import RULES, folded, is_on_mutable, read_behind_writes
 from ..kernels.executors import shared
+from ..kernels.failing import may_fail
 from ..kernels.into import computed_into
-from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, may_fail, stored
+from ..kernels.kernelop import STORE, copied, is_kernel, is_writable, stored
 from ..kernels.windows import compute_in_window, write_to_own
 from ..tracing.traced import known_type
 from .ordering import mark, unmark

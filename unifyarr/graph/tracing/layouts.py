@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..._core.declaring.declare import DECLARATIONS
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.registry import load
 from ..._core.values.shapes import c_strides, shadow
+from ...typing import Shape
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import COPY, VIEWS, WRITES, KernelOp, goes_backwards, kernel_op
 from ..kernels.laidout import LaidOut, Strides, dense_strides, is_alike, lay_out, order_of
 from .traced import Recorder, Traced, evaluate, known_type
 
-# Kernels that take arrays of any lengths with the same static arguments, beside the elementwise ones. The order of the
-# axes in the memory of their results is that for two elements along each axis.
-ANY_LENGTH = frozenset(
-    {
-        *(COPY, "astype", "where", "clip", "matmul", "sort", "argsort", "cumulative_sum", "cumulative_prod"),
-        *("sum", "prod", "mean", "var", "std", "max", "min", "all", "any", "argmax", "argmin", "softmax"),
-        *("log_softmax", "relu", "sigmoid", "vecdot", "count_nonzero", "logsumexp", "root_mean_square"),
-    }
-)
 # A dummy of more axes would be no small array.
-MOST_AXES = 10
+MOST_AXES = 6
+# How long a dummy is along an axis, or more: what is cut off leaves two elements, which have an order.
+FEW = 3
 
 
 def strides_of(trace: Recorder, native: Traced) -> Strides | None:
@@ -53,7 +47,8 @@ def _strides_of(trace: Recorder, native: Traced, example: Callable[[Variable], A
 def laid_out(trace: Recorder, native: Traced, old: Traced) -> Traced:
     """Return a native that lies in memory as ``old``, to which all of it is written."""
     strides = known = None
-    if trace.backend.has_strides and (len(native.shape) > 1 or goes_backwards(native.variable)):
+    is_known = None not in known_type(native.variable).shape
+    if trace.backend.has_strides and is_known and (len(native.shape) > 1 or goes_backwards(native.variable)):
         with contextlib.suppress(_Unknown):
             strides, known = (_strides_of(trace, each, _unknown) for each in (old, native))
     if strides is None or known is None or is_alike(native.shape, native.dtype.itemsize, strides, known):
@@ -105,12 +100,20 @@ def known_strides(node: Apply, inputs: Sequence[Strides]) -> Sequence[Strides] |
         # They work on a copy.
         op, inputs, types = kernel_op(op.backend, COPY, {}), inputs[:1], types[:1]
     pairs = list(zip(types, inputs, strict=True))
-    if all(strides == c_strides(each.shape, each.dtype.itemsize) for each, strides in pairs):
+    is_plain = all(strides == c_strides(each.shape, each.dtype.itemsize) for each, strides in pairs)
+    if is_plain and op.name not in op.backend.reordering:
         return contiguous
-    if len(results) == 1 and max(len(each.shape) for each in types) <= MOST_AXES and _takes_any(op.name):
-        dummies = tuple([(each.dtype, *_reduced(each.shape, strides)) for each, strides in pairs])
-        return [dense_strides(results[0].shape, results[0].dtype.itemsize, _axis_order(op, dummies))]
-    return None
+    if max([len(each.shape) for each in (*types, *results)]) > MOST_AXES:
+        return None
+    if not op.backend.has_negative_steps:
+        # They are of copies with the axes in the same order.
+        pairs = [(each, tuple(map(abs, strides))) for each, strides in pairs]
+    few = _few(types)
+    dummies = tuple([(each.dtype, *_reduced(each.shape, strides, few)) for each, strides in pairs])
+    orders = _axis_orders(_of_few_points(op, types, few), dummies)
+    if orders is None or [*map(len, orders)] != [len(each.shape) for each in results]:
+        return None
+    return [dense_strides(*_size(each), order) for each, order in zip(results, orders, strict=True)]
 
 
 def as_if_known(type: ArrayType) -> ArrayType:
@@ -120,9 +123,8 @@ def as_if_known(type: ArrayType) -> ArrayType:
     return ArrayType(tuple([2 if length is None else length for length in type.shape]), type.dtype)
 
 
-def _takes_any(name: str) -> bool:
-    declaration = DECLARATIONS.get(name)
-    return name in ANY_LENGTH or (declaration is not None and declaration.ufunc is not None)
+def _size(type: ArrayType) -> tuple[Shape, int]:
+    return type.shape, type.dtype.itemsize
 
 
 def _of_view(op: KernelOp, memory: np.ndarray, copied: Strides) -> Strides:
@@ -137,27 +139,89 @@ def _of_view(op: KernelOp, memory: np.ndarray, copied: Strides) -> Strides:
     return seen.strides
 
 
-def _reduced(shape: Sequence[int], strides: Strides) -> tuple[Strides, Strides]:
-    """Return at most two elements for each axis, and a number for its stride: its rank, with the same sign."""
-    ranks = {size: rank for rank, size in enumerate(sorted({abs(step) for step in strides if step}))}
-    steps = [0 if step == 0 else (1 << ranks[abs(step)]) * (1 if step > 0 else -1) for step in strides]
-    return tuple([min(length, 2) for length in shape]), tuple(steps)
+def _few(types: Sequence[ArrayType]) -> dict[int, int]:
+    """Return a small length for each of those of arrays, in the same order, which decides where strides don't."""
+    lengths = {length for each in types for length in each.shape}
+    return {length: min(length, FEW) + place for place, length in enumerate(sorted(lengths - {0, 1, 2}))} | {
+        0: 0,
+        1: 1,
+        2: 2,
+    }
+
+
+def _reduced(shape: Sequence[int], strides: Strides, few: Mapping[int, int]) -> tuple[Strides, Strides]:
+    """Return the small lengths, and strides without gaps with the same order and signs."""
+    lengths, steps, step = [few[length] for length in shape], {0: 0}, 1
+    for size in sorted({abs(each) for each in strides if each}):
+        steps[size] = step
+        step *= max(
+            [length for length, each in zip(lengths, strides, strict=True) if abs(each) == size and length] or [1]
+        )
+    return tuple(lengths), tuple([steps[abs(each)] * (1 if each > 0 else -1) for each in strides])
+
+
+def _of_few_points(op: KernelOp, types: Sequence[ArrayType], small: Mapping[int, int]) -> KernelOp:
+    """Return an operation for small arrays: a transform fills up or cuts off where it does so with the large ones."""
+    static = dict(op.static)
+    for name, axes in (("n", "axis"), ("s", "axes")):
+        if name not in static or axes not in static:
+            continue
+        several = name == "s"
+        pairs = zip(static[name], static[axes], strict=True) if several else [(static[name], static[axes])]
+        found = []
+        for place, (points, axis) in enumerate(pairs):
+            length = types[0].shape[axis]
+            # The last axis of what gives real numbers has half of the points.
+            halves = op.name in _HALVED and (not several or place == len(static[axes]) - 1)
+            needed = points // 2 + 1 if halves else points
+            few = small[length] + (needed > length) - (needed < length)
+            found.append(max(2 * (few - 1), 1) if halves else max(few, 1))
+        static[name] = tuple(found) if several else found[0]
+    return op if static == op.static else kernel_op(op.backend, op.name, static, op.nout)
+
+
+_HALVED = frozenset({"irfft", "irfftn", "hfft"})
 
 
 @lru_cache(maxsize=4096)
-def _axis_order(op: KernelOp, inputs: tuple[tuple[Any, Strides, Strides], ...]) -> tuple[int, ...]:
-    """Return the axes of a kernel's result from the one with the greatest stride on, found on small arrays."""
+def _axis_orders(op: KernelOp, inputs: tuple[tuple[Any, Strides, Strides], ...]) -> Sequence[tuple[int, ...]] | None:
+    """Return the axes of each result of a kernel from the one with the greatest stride on, found on small arrays.
+
+    ``None`` if the kernel takes none of these.
+    """
     backend = op.backend
-    dummies = [backend.from_numpy(_dummy(*each), copy=False) for each in inputs]
-    with np.errstate(all="ignore"):
-        strides = backend.strides(op.perform(None, dummies))
-    assert strides is not None
-    return order_of(strides)
+    for fill in (_regular, _first):
+        dummies = [backend.from_numpy(_dummy(fill, *each), copy=False) for each in inputs]
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+                found = op.perform(None, dummies)
+        except Exception:
+            # Whatever it says of the dummies: a longer array may be needed, or other numbers.
+            continue
+        if found is not NotImplemented:
+            results = found if isinstance(found, tuple) else (found,)
+            return [order_of(backend.strides(each) or ()) for each in results]
+    return None
 
 
-def _dummy(dtype: Any, shape: Strides, steps: Strides) -> np.ndarray:
+def _dummy(fill: Callable[[np.ndarray], None], dtype: Any, shape: Strides, steps: Strides) -> np.ndarray:
     most = sum([(length - 1) * abs(step) for length, step in zip(shape, steps, strict=True) if length])
     first = sum([(length - 1) * -step for length, step in zip(shape, steps, strict=True) if step < 0 and length])
     memory = np.zeros(most + 1, dtype)
     strides = [step * memory.itemsize for step in steps]
-    return np.lib.stride_tricks.as_strided(memory[first:], shape, strides)
+    made = np.lib.stride_tricks.as_strided(memory[first:], shape, strides)
+    fill(made)
+    return made
+
+
+def _regular(x: np.ndarray) -> None:
+    # Not zero, which some engines divide by in another way than by other numbers, and no singular matrix.
+    x[...] = 1
+    if x.ndim > 1:
+        for place in range(min(x.shape[-2:])):
+            x[..., place, place] = 2 if x.dtype.kind != "b" else 1
+
+
+def _first(x: np.ndarray) -> None:
+    # The place of an element that there is.
+    x[...] = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -69,10 +69,9 @@ class TransformedOp(Op):
         self.backend, self.fgraph, self._run = call.backend, call.replay.fgraph, run
         super().__init__(name, parameters=call, nout=nout)
 
-    def parts(self) -> Iterator[Op]:
-        """Yield the operations of the function."""
-        for node in self.fgraph.apply_nodes:
-            yield from node.op.parts()
+    def nodes(self) -> Iterable[Apply]:
+        """Return the nodes of the function's graph."""
+        return self.fgraph.apply_nodes
 
     def perform(self, node: Apply | None, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of them."""

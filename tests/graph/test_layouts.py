@@ -1,0 +1,79 @@
+"""How results lie in memory is the same in a compiled function as in an eager call, whatever the values are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr.testing import needs
+
+from ..natives import has
+from . import layouts
+
+
+@needs("writes", why="an engine whose arrays have strides")
+def test_every_function_on_arrays_that_lie_in_all_ways(backend: str) -> None:
+    assert not list(layouts.run(backend, 60, 20))
+
+
+@needs("writes", why="an engine whose arrays have strides")
+@pytest.mark.parametrize("function", [ua.floor_divide, ua.remainder, ua.fmod])
+@pytest.mark.parametrize("dtype", ["int64", "uint16", "uint64", "float32"])
+def test_a_quotient_lies_as_its_operands_whatever_they_are_divided_by(
+    backend: str, function: Callable[..., ua.Array], dtype: str
+) -> None:
+    def flat(x: ua.Array, y: ua.Array) -> ua.Array:
+        result = function(x.T, y)
+        ua.reshape(result, (-1,))[...] = 7
+        return result
+
+    compiled = ua.compile(flat)
+    with np.errstate(all="ignore"):
+        for divisors in ([2, 3], [0, 3], [0, 0]):
+            for y in (ua.asarray(divisors[0], dtype=dtype), ua.asarray([divisors] * 3, dtype=dtype).T):
+                x = ua.asarray(np.arange(6).reshape(3, 2), dtype=dtype)
+                np.testing.assert_array_equal(np.asarray(compiled(x, y)), np.asarray(flat(x, y)))
+
+
+@needs("writes", why="an engine whose arrays have strides")
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "det", "slogdet"])
+def test_what_was_reshaped_twice_has_the_last_bits_of_an_eager_call(backend: str, name: str) -> None:
+    function = getattr(ua.fft if "fft" in name else ua.linalg, name)
+
+    def twice(x: ua.Array) -> ua.Array:
+        return function(ua.reshape(ua.reshape(x.T, (-1,)), x.T.shape))  # type: ignore[no-any-return]
+
+    x = ua.asarray(np.random.default_rng(0).normal(size=(31, 31)))
+    results, wanted = ua.compile(twice)(x), twice(x)
+    for found, expected in zip(results, wanted, strict=True) if name == "slogdet" else [(results, wanted)]:
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+
+
+@needs("writes", why="an engine whose arrays have strides")
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_transform_lies_as_an_eager_one(backend: str, axis: int) -> None:
+    for n in (None, 3, 9):
+        for function in (ua.fft.fft, ua.fft.rfft, ua.fft.irfft, ua.fft.hfft):
+            said = []
+
+            def traced(x: ua.Array, function: Callable[..., ua.Array] = function, n: int | None = n) -> ua.Array:
+                found = function(x, n=n, axis=axis)
+                said.append(found.strides)
+                return found
+
+            for x in (ua.asarray(np.ones((5, 7))), ua.asarray(np.ones((7, 5))).T):
+                said.clear()
+                ua.graph.trace(traced, x)
+                assert traced(x).strides == said[0]
+
+
+def test_the_search_draws_what_it_says(backend: str) -> None:
+    rng, values = np.random.default_rng(0), np.arange(24.0).reshape(2, 3, 4)
+    for layout in layouts.LAYOUTS:
+        found = layouts.laid_out(rng, values, layout)
+        assert found.shape == values.shape
+        assert layout == "broadcast" or np.array_equal(np.asarray(found), values)
+        assert layout != "backwards" or not has(backend, "writes") or min(found.strides) < 0
