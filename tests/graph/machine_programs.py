@@ -37,6 +37,7 @@ LEFT_OUT = {
         "take_the_native",
         "take_as_numpy",
         "take_to_numpys_backend",
+        "set_flags",
     ),
     *("wrap_the_native", "write_to_a_taken", "compute_into_a_taken", "drop_a_taken", "update_in_place"),
 }
