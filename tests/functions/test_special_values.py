@@ -133,6 +133,46 @@ def test_the_limits_of_the_beta_function(backend: str) -> None:
         assert_same(ua.special.betaln(ua.asarray(a), ua.asarray(b)), expected_of("betaln", a, b), rtol=1e-13)
 
 
+# Of NaN, of two numbers that are too large, and of integers that C's don't hold, SciPy has no limit.
+_ENDS = [
+    -3.5,
+    -3.0,
+    -2.5,
+    -2.0,
+    -1.0,
+    -0.5,
+    -0.0,
+    0.0,
+    0.5,
+    1.0,
+    2.0,
+    3.0,
+    12.0,
+    12.5,
+    -12.5,
+    -12.0,
+    25.0,
+    1e10,
+    math.inf,
+    -math.inf,
+]
+
+
+@pytest.mark.parametrize("name", ["beta", "betaln"])
+def test_the_beta_function_of_negative_numbers(backend: str, name: str) -> None:
+    a, b = np.array([pair for pair in itertools.product(_ENDS, _ENDS) if pair != (math.inf, math.inf)]).T
+    with np.errstate(all="ignore"):
+        found, expected = as_numpy(getattr(ua.special, name)(ua.asarray(a), ua.asarray(b))), expected_of(name, a, b)
+    known = ~np.isinf(expected) | (np.isfinite(a) & np.isfinite(b))
+    np.testing.assert_allclose(found[known], expected[known], rtol=1e-11, atol=1e-13)
+    np.testing.assert_array_equal(abs(found[~known]), math.inf)
+    # Beyond the integers of C: the reflection holds, and gives 1 / a for b = 1.
+    np.testing.assert_allclose(as_numpy(ua.special.beta(ua.asarray([-1e10, 1.0]), ua.asarray([1.0, -1e10]))), -1e-10)
+    assert np.isnan(
+        as_numpy(getattr(ua.special, name)(ua.asarray([math.nan, -3.0]), ua.asarray([-3.0, math.nan])))
+    ).all()
+
+
 def test_betaln_of_great_numbers_has_digits(backend: str) -> None:
     # Computed in 50 digits. SciPy's differences of gammaln() lose 1e6 units.
     values = [
