@@ -47,7 +47,7 @@ def _in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return total
 
 
-@tf.custom_gradient
+@tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiated_as(native: Any, exact: Any) -> Any:
     """Return ``exact`` with the derivative of the engine's ``native``, which differs in the signs of zeros alone."""
     return exact, lambda cotangent: (cotangent, None)
