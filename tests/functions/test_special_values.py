@@ -329,3 +329,15 @@ def test_without_scipy_numpy_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == "0.5 0.0"
     assert "pip install scipy" in done.stdout
+
+
+def test_polygamma_of_several_orders(backend: str) -> None:
+    n, x = np.array([0, 1, 2, 30]), np.array([2.5, 0.5, 3.0, 1.5])
+    for orders, values in ((n, x), (n[:, None], x), (n, np.asarray(2.5))):
+        expected = expected_of("polygamma", orders, values)
+        for given in (ua.asarray(orders), orders):
+            assert_same(ua.special.polygamma(given, ua.asarray(values)), expected, rtol=1e-11)
+    compiled = ua.compile(ua.special.polygamma)(ua.asarray(n), ua.asarray(x))
+    assert_same(compiled, expected_of("polygamma", n, x), rtol=1e-11)
+    assert np.isnan(as_numpy(ua.special.polygamma(ua.asarray([-1, 1]), ua.asarray(2.0)))).tolist() == [True, False]
+    assert_raises(TypeError, ua.special.polygamma, ua.asarray([1.5]), ua.asarray([2.0]))
