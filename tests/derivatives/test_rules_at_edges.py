@@ -56,6 +56,15 @@ EDGES: list[tuple[str, Values, dict[str, Any], Values]] = [
     ("hypot", [array(0, 0), array(0, 1)], {}, [array(0, 0), array(0, 1)]),
     ("pow", [array(0, 0, 0, 2), array(0, 1, 2, 0)], {}, [array(0, 1, 0, 0), array(0, 0, 0, math.log(2))]),
     ("logaddexp", [array(INF, -INF, 0), array(0, 0, 0)], {}, [array(1, 0, 0.5), array(0, 1, 0.5)]),
+    *(
+        (
+            name,
+            [array(INF, -INF, 1e300, INF), array(INF, -INF, 1e300, -INF)],
+            {},
+            [array(0.5, 0.5, 0.5, 1), array(0.5, 0.5, 0.5, 0)],
+        )
+        for name in ("logaddexp", "logaddexp2")
+    ),
     ("max", [array(1, 3, 3, 2)], {"axis": (0,), "keepdims": False}, [array(0, 0.5, 0.5, 0)]),
     ("std", [array(1, 1, 1)], {"axis": (0,), "keepdims": False, "correction": 0.0}, [array(0, 0, 0)]),
     *[

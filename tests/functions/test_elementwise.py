@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -426,3 +427,18 @@ def test_derivatives_where_a_number_is_met(backend: str, name: str) -> None:
     values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0])
     found, expected = (gradient(backend, lambda x, f=f: ua.sum(f(x)), values) for f in (by_number, by_array))
     assert_values(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("number", [1e-3, 1.0, 3, -0.1, 0.0, math.inf])
+def test_a_number_is_divided_once(backend: str, dtype: str, number: float) -> None:
+    # Products with a reciprocal are rounded twice.
+    x = np.random.default_rng(5).normal(size=999).astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = number / x
+    for found in (
+        number / ua.asarray(x),
+        ua.divide(number, ua.asarray(x)),
+        ua.compile(lambda x: number / x)(ua.asarray(x)),
+    ):
+        assert_same(found, expected, rtol=0)

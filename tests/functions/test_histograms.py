@@ -186,3 +186,11 @@ def test_inside_a_trace(backend: str, name: str) -> None:
         assert_same(actual, np.histogram(values, 4, **options)[place])
     with pytest.raises(ua.errors.ShapeError, match="num_segments"):
         traced(backend, ua.bincount, np.array([1, 2]))
+
+
+@pytest.mark.parametrize(("dtype", "length"), [("uint8", 256), ("uint8", 300), ("bool", 2)])
+def test_a_dtype_decides_the_length_of_counts_in_compiled_functions(backend: str, dtype: str, length: int) -> None:
+    x = np.array([0, 1, 1, 255, 7]).astype(dtype)
+    expected = np.bincount(x.astype("int64"), minlength=length)
+    for function in (ua.bincount, ua.compile(ua.bincount)):
+        assert_same(function(ua.asarray(x), minlength=length), expected)

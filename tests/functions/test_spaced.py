@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+import unifyarr.numpy as unp
 
 from ..gradients import assert_gradients
 from ..natives import skip_without_derivatives
@@ -29,6 +30,52 @@ def test_logspace(backend: str) -> None:
         assert_same(ua.logspace(-1.5, 2, 4, **options), np.logspace(-1.5, 2, 4, **options))
     assert_same(ua.logspace(0, 3, 4, base=2.0, dtype="int64"), np.array([1, 2, 4, 8]))
     assert_same(ua.geomspace(1, 4, 3, dtype="float32"), np.geomspace(1, 4, 3, dtype="float32"))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8", "uint64", "float32"])
+def test_integers_are_floors_of_spaced_numbers(backend: str, dtype: str) -> None:
+    for start, stop, num in [
+        (-2.5, 2.5, 6),
+        (2.5, -2.5, 6),
+        (-0.5, -3.7, 4),
+        (0.5, 9.5, 7),
+        (-1.5, 1.5, 1),
+        (-1.5, 1.5, 0),
+    ]:
+        if np.dtype(dtype).kind == "u" and min(start, stop) < 0:
+            start, stop = start + 4, stop + 4
+        for endpoint in (True, False):
+            options: dict[str, Any] = {"dtype": dtype, "endpoint": endpoint}
+            expected = np.linspace(start, stop, num, **options)
+            for ends in ((start, stop), (ua.asarray(start), ua.asarray(stop))):
+                assert_same(ua.linspace(*ends, num, **options), expected)
+                assert_same(unp.linspace(*ends, num, **options), expected)
+            compiled = ua.compile(lambda x, y, num=num, options=options: ua.linspace(x, y, num, **options))
+            assert_same(compiled(ua.asarray(start), ua.asarray(stop)), expected)
+            for module in (ua, unp):
+                assert_same(
+                    module.logspace(start / 3, stop / 3, num, **options),
+                    np.logspace(start / 3, stop / 3, num, **options),
+                )
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8"])
+def test_ranges_of_integers_count_from_truncated_numbers(backend: str, dtype: str) -> None:
+    for start, stop, step in [
+        (-2.5, 2.5, 0.5),
+        (-2.5, 2.5, 1.5),
+        (2.5, -2.5, -1.5),
+        (-2.5, 2.5, 2),
+        (0.0, 6.5, 1),
+        (0.5, 0.5, 0.1),
+    ]:
+        if dtype == "uint8" and min(start, stop) < 0:
+            start, stop = start + 4, stop + 4
+        expected = np.arange(start, stop, step, dtype=dtype)
+        for module in (ua, unp):
+            assert_same(module.arange(start, stop, step, dtype=dtype), expected)
+        assert_same(ua.arange(ua.asarray(start), stop, ua.asarray(step), dtype=dtype), expected)
+    assert_raises(OverflowError, ua.arange, 300.0, 310.0, dtype="int8")
 
 
 def test_derivatives_by_the_ends(backend: str) -> None:

@@ -133,6 +133,46 @@ def test_the_limits_of_the_beta_function(backend: str) -> None:
         assert_same(ua.special.betaln(ua.asarray(a), ua.asarray(b)), expected_of("betaln", a, b), rtol=1e-13)
 
 
+# Of NaN, of two numbers that are too large, and of integers that C's don't hold, SciPy has no limit.
+_ENDS = [
+    -3.5,
+    -3.0,
+    -2.5,
+    -2.0,
+    -1.0,
+    -0.5,
+    -0.0,
+    0.0,
+    0.5,
+    1.0,
+    2.0,
+    3.0,
+    12.0,
+    12.5,
+    -12.5,
+    -12.0,
+    25.0,
+    1e10,
+    math.inf,
+    -math.inf,
+]
+
+
+@pytest.mark.parametrize("name", ["beta", "betaln"])
+def test_the_beta_function_of_negative_numbers(backend: str, name: str) -> None:
+    a, b = np.array([pair for pair in itertools.product(_ENDS, _ENDS) if pair != (math.inf, math.inf)]).T
+    with np.errstate(all="ignore"):
+        found, expected = as_numpy(getattr(ua.special, name)(ua.asarray(a), ua.asarray(b))), expected_of(name, a, b)
+    known = ~np.isinf(expected) | (np.isfinite(a) & np.isfinite(b))
+    np.testing.assert_allclose(found[known], expected[known], rtol=1e-11, atol=1e-13)
+    np.testing.assert_array_equal(abs(found[~known]), math.inf)
+    # Beyond the integers of C: the reflection holds, and gives 1 / a for b = 1.
+    np.testing.assert_allclose(as_numpy(ua.special.beta(ua.asarray([-1e10, 1.0]), ua.asarray([1.0, -1e10]))), -1e-10)
+    assert np.isnan(
+        as_numpy(getattr(ua.special, name)(ua.asarray([math.nan, -3.0]), ua.asarray([-3.0, math.nan])))
+    ).all()
+
+
 def test_betaln_of_great_numbers_has_digits(backend: str) -> None:
     # Computed in 50 digits. SciPy's differences of gammaln() lose 1e6 units.
     values = [
@@ -289,3 +329,15 @@ def test_without_scipy_numpy_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == "0.5 0.0"
     assert "pip install scipy" in done.stdout
+
+
+def test_polygamma_of_several_orders(backend: str) -> None:
+    n, x = np.array([0, 1, 2, 30]), np.array([2.5, 0.5, 3.0, 1.5])
+    for orders, values in ((n, x), (n[:, None], x), (n, np.asarray(2.5))):
+        expected = expected_of("polygamma", orders, values)
+        for given in (ua.asarray(orders), orders):
+            assert_same(ua.special.polygamma(given, ua.asarray(values)), expected, rtol=1e-11)
+    compiled = ua.compile(ua.special.polygamma)(ua.asarray(n), ua.asarray(x))
+    assert_same(compiled, expected_of("polygamma", n, x), rtol=1e-11)
+    assert np.isnan(as_numpy(ua.special.polygamma(ua.asarray([-1, 1]), ua.asarray(2.0)))).tolist() == [True, False]
+    assert_raises(TypeError, ua.special.polygamma, ua.asarray([1.5]), ua.asarray([2.0]))

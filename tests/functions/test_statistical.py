@@ -238,3 +238,21 @@ def test_ddof_is_numpys_name_of_the_correction(backend: str, name: str) -> None:
             assert_same(function(x, axis=1, ddof=ddof), getattr(np, name)(values, axis=1, ddof=ddof), rtol=1e-12)
     compiled = ua.compile(lambda x: function(x, axis=0, ddof=1))
     assert_same(compiled(x), getattr(np, name)(values, axis=0, ddof=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+@pytest.mark.parametrize("values", [[0.0, 2.0, 0.0, 3.0, np.nan], [1, 2, 0, 256], [True, False], [0] * 300])
+def test_cumulative_truth(backend: str, name: str, values: list[float]) -> None:
+    x = np.asarray(values)
+    for include_initial in (False, True):
+        expected = getattr(np, name)(x, dtype=bool, include_initial=include_initial)
+
+        def accumulate(x: ua.Array, include_initial: bool = include_initial) -> ua.Array:
+            found: ua.Array = getattr(ua, name)(x, dtype=ua.bool, include_initial=include_initial)
+            return found
+
+        assert_same(accumulate(ua.asarray(x)), expected)
+        assert_same(ua.compile(accumulate)(ua.asarray(x)), expected)
+        out = ua.empty(expected.shape, dtype=ua.bool)
+        assert getattr(ua, name)(ua.asarray(x), dtype=ua.bool, include_initial=include_initial, out=out) is out
+        assert_same(out, expected)

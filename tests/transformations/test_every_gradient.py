@@ -9,8 +9,9 @@ import pytest
 
 import unifyarr as ua
 
+from ..natives import skip_without_derivatives
 from .every_gradient import CONSTANT, MISSING, REFUSALS, cases, check, draw
-from .second_derivatives import complaint
+from .second_derivatives import SMOOTH, TOLERANCES, at_special_points, complaint
 from .through import engines
 
 PARTS = 8
@@ -80,3 +81,15 @@ def test_second_derivatives_on_numpy(part: int) -> None:
         drawn = draw(*case, seed=number)
         found[f"{drawn} beside {oracle}"] = complaint(drawn, oracle)
     assert not {key: each for key, each in found.items() if each is not None}
+
+
+@pytest.mark.parametrize("dtype", sorted(TOLERANCES))
+def test_second_and_third_derivatives_at_special_points(dtype: str) -> None:
+    with np.errstate(all="ignore"):
+        assert not [each for name in SMOOTH for each in at_special_points(name, dtype)]
+
+
+@pytest.mark.parametrize("name", ["sinc", "special.i1"])
+def test_second_derivatives_near_removable_points_on_each_engine(backend: str, name: str) -> None:
+    skip_without_derivatives(backend)
+    assert not at_special_points(name, "float32", backend, third=False)

@@ -46,7 +46,10 @@ class Counted(Record):
         start, step = self.start, self.step
         if isinstance(start, int) and isinstance(step, int):
             begin = start + first * step
-            values = np.arange(begin, begin + count * step, step, dtype=self.exact)
+            if step:
+                values = np.arange(begin, begin + count * step, step, dtype=self.exact)
+            else:
+                values = np.full(count, begin, dtype=self.exact)
         else:
             # NumPy counts by the distance of the first two values, as they are rounded.
             second = np.float64(start) + step
@@ -79,7 +82,12 @@ class Spaced(Record):
             values += start
             if self.endpoint and self.number > 1 and first + count == self.number and count:
                 values[-1] = stop
-            return values.astype(self.dtype, copy=False)
+            return floored(values, self.dtype).astype(self.dtype, copy=False)
+
+
+def floored(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return values that a cast to a dtype leaves as NumPy's ``linspace`` has them: floors, where it has integers."""
+    return np.floor(values) if dtype.kind in "iu" and values.dtype.kind == "f" else values
 
 
 class Frequencies(Record):

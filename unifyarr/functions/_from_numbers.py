@@ -45,13 +45,21 @@ def between(
     values = _counting(count, start) * step + start
     if endpoint and count > 1:
         values[-1] = stop
-    return values.astype(dtype, copy=False)
+    return (values // 1 if _is_rounded(values, dtype) else values).astype(dtype, copy=False)
 
 
 def counted(numbers: tuple[Number, Number], count: int, dtype: DType, device: object, backend: Handle) -> Array:
     """Return what ``arange`` does, with the first number and the distance of the values."""
     start, step = _beside(numbers, dtype, device, backend)
+    if _is_rounded(start, dtype):
+        second = (start + step).astype(dtype)
+        start = start.astype(dtype)
+        step = second - start
     return (_counting(count, start) * step + start).astype(dtype, copy=False)
+
+
+def _is_rounded(values: Array, dtype: DType) -> bool:
+    return dtypes.rank(dtype) == 1 and dtypes.rank(values.dtype) == 2
 
 
 def _beside(numbers: tuple[Number, Number], dtype: DType, device: Any, backend: Handle) -> list[Array]:

@@ -28,6 +28,7 @@ from .elementwise import (
     real,
     remainder,
     sin,
+    square,
     subtract,
 )
 from .manipulation import concat
@@ -151,6 +152,11 @@ def nan_to_num(
     return result
 
 
+# Up to this size sin(y) / y is a short series in y².
+_NEAR = 0.25
+_SERIES = [(-1) ** n / math.factorial(2 * n + 1) for n in range(1, 7)]
+
+
 @compositional()
 def sinc(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute ``sin(πx) / (πx)``, which is 1 at 0.
@@ -176,10 +182,14 @@ def sinc(x: Array, /, *, out: Array | None = None) -> Array:
     Source: NumPy, ``sinc``.
     """
     scaled = multiply(x, math.pi)
-    zero = equal(scaled, 0)
-    # Zero divided by zero would have a NaN for its derivative.
-    scaled = where(zero, 1, scaled)
-    return where(zero, 1, divide(sin(scaled), scaled))
+    # Near zero the derivatives of the quotient are differences of large numbers, and at zero it has none.
+    near = less(abs(scaled), _NEAR)
+    power = square(where(near, scaled, 0))
+    series = multiply(power, _SERIES[-1])
+    for term in _SERIES[-2::-1]:
+        series = multiply(add(series, term), power)
+    scaled = where(near, 1, scaled)
+    return where(near, add(series, 1), divide(sin(scaled), scaled))
 
 
 @compositional()

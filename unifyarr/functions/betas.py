@@ -11,6 +11,7 @@ from .._core.engines.dtypes import DType
 from ..typing import Scalar
 from ._special import as_double, check_constant, described, operands
 from .elementwise import (
+    abs,
     add,
     divide,
     equal,
@@ -19,7 +20,9 @@ from .elementwise import (
     greater,
     greater_equal,
     isinf,
+    isnan,
     less,
+    less_equal,
     log,
     log1p,
     logical_and,
@@ -46,7 +49,7 @@ _OTHERS = "An array whose shape broadcasts with that of ``a``, or a number."
 def beta(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the beta function, gamma(a) gamma(b) / gamma(a + b).
 
-    It is NaN where two of the gamma functions are infinite.
+    Where a gamma function is infinite, so is the result, unless gamma(a + b) is infinite too: then it is the limit.
 
     Examples
     --------
@@ -58,6 +61,12 @@ def beta(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """
     dtype, a, b = _doubles("beta", a, b)
     is_negative = equal(_is_odd(a), equal(_is_odd(b), _is_odd(add(a, b))))
+    at_pole = _is_pole(a)
+    pole, other = where(at_pole, a, b), where(at_pole, b, a)
+    # There the sign is that of the limit, as SciPy has it.
+    is_alternating = logical_and(_is_whole(pole), greater(subtract(subtract(1, pole), other), 0))
+    is_odd = logical_and(is_alternating, logical_and(_is_whole(other), equal(remainder(other, 2), 1)))
+    is_negative = where(_is_pole(pole), is_odd, is_negative)
     size = exp(_betaln(a, b))
     return where(is_negative, negative(size), size).astype(dtype, copy=False)
 
@@ -67,7 +76,7 @@ def beta(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
 def betaln(a: Array, b: Array | Scalar, /, *, out: Array | None = None) -> Array:
     """Compute the logarithm of the absolute value of beta(a, b), which doesn't overflow.
 
-    Of two great numbers it has more digits than a difference of gammaln().
+    Of two great numbers it has more digits than a difference of gammaln(). It is infinite at the poles of beta().
 
     Examples
     --------
@@ -117,6 +126,15 @@ def _is_odd(x: Array) -> Array:
     return logical_and(less(x, 0), equal(remainder(floor(x), 2), 1))
 
 
+def _is_whole(x: Array) -> Array:
+    return logical_and(equal(x, floor(x)), less(abs(x), math.inf))
+
+
+def _is_pole(x: Array) -> Array:
+    """Return where the gamma function is infinite, or, at minus infinity, has no limit."""
+    return logical_and(less_equal(x, 0), equal(x, floor(x)))
+
+
 def _correction(x: Array) -> Array:
     """Return what gammaln() is more than Stirling's formula, for great numbers."""
     inverse = divide(1, x)
@@ -127,28 +145,40 @@ def _correction(x: Array) -> Array:
     return multiply(add(total, _STIRLING[0]), inverse)
 
 
-def _betaln(a: Array, b: Array) -> Array:
+def _ordered(a: Array, b: Array) -> tuple[Array, Array]:
     # Not minimum() and maximum(), whose derivative by equal numbers engines disagree on.
     is_swapped = less(b, a)
-    less_, more = where(is_swapped, b, a), where(is_swapped, a, b)
-    is_great = logical_and(greater_equal(more, _GREAT), greater_equal(less_, 0))
+    return where(is_swapped, b, a), where(is_swapped, a, b)
+
+
+def _betaln(a: Array, b: Array) -> Array:
+    less_, more = _ordered(a, b)
+    # Where the gamma functions of one operand and of the sum are infinite, their quotient is one of positive numbers.
+    mirrored = subtract(subtract(1, less_), more)
+    is_mirrored = logical_and(_is_pole(less_), logical_and(greater(mirrored, 0), less(mirrored, math.inf)))
+    is_mirrored = logical_and(is_mirrored, logical_and(_is_whole(more), greater(more, 0)))
+    less_, more = _ordered(where(is_mirrored, mirrored, less_), more)
+    is_pole = logical_and(
+        logical_or(_is_pole(less_), _is_pole(more)), logical_not(logical_or(isnan(less_), isnan(more)))
+    )
+    is_endless = logical_and(isinf(more), logical_not(is_pole))
+    is_regular = logical_not(logical_or(is_endless, is_pole))
+    is_great = logical_and(greater_equal(more, _GREAT), greater_equal(add(less_, more), _GREAT))
+    is_great = logical_and(is_great, is_regular)
     both = logical_and(is_great, greater_equal(less_, _GREAT))
-    is_endless = logical_and(isinf(more), greater(less_, 0))
-    is_great = logical_and(is_great, logical_not(is_endless))
-    both = logical_and(both, is_great)
     # What is chosen for the others keeps every formula, and its derivative, finite.
-    is_other = logical_or(is_great, is_endless)
+    is_other = logical_or(is_great, logical_not(is_regular))
     first, second = where(is_other, 1, less_), where(is_other, 1, more)
     small = subtract(add(gammaln(first), gammaln(second)), gammaln(add(first, second)))
     more = where(is_great, more, _GREAT)
     found = _great(where(is_great, less_, 1), more)
     found = where(both, _both(where(both, less_, _GREAT), more), where(is_great, found, small))
-    is_pole = logical_and(equal(less_, 0), greater_equal(more, 0))
-    return where(is_endless, -math.inf, where(is_pole, math.inf, found))
+    endless = where(less(less_, 0), math.inf, where(isnan(less_), math.nan, -math.inf))
+    return where(is_endless, endless, where(is_pole, math.inf, found))
 
 
 def _great(a: Array, b: Array) -> Array:
-    """Return betaln() for a great b: the logarithm of b and the differences of the series."""
+    """Return betaln() for a great b and a great sum: the logarithm of b and the differences of the series."""
     total = add(a, b)
     rest = subtract(a, multiply(subtract(total, 0.5), log1p(divide(a, b))))
     rest = add(rest, subtract(_correction(b), _correction(total)))

@@ -31,7 +31,7 @@ from .._core.writing.inplace import repeated_like
 from ..backends.base.deferring import wanting_chunks
 from ..errors import CopyError, DtypeError, ProtocolError, ShapeError
 from ..typing import Shape
-from ._boxes import Counted, Diagonal, Spaced, is_made_later, made_later
+from ._boxes import Counted, Diagonal, Spaced, floored, is_made_later, made_later
 from ._from_numbers import between, counted, filled
 
 if TYPE_CHECKING:
@@ -133,10 +133,18 @@ def arange(
     if numbers[0].stays or numbers[2].stays:
         there = _native_device(device, backend)
         return counted((numbers[0], numbers[2]), count, wanted, there, backend)  # type: ignore[arg-type]
-    exact = wanted.dtype if integral and dtypes.rank(wanted) == 1 else None
+    exact = wanted.dtype if dtypes.rank(wanted) == 1 else None
+    if exact is not None and not integral and count:
+        # As NumPy counts: from the first value, by its distance to the second one, both truncated.
+        second = math.trunc(begin + distance)
+        begin = math.trunc(begin)
+        distance = second - begin
     if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
         return made_later(Counted(begin, distance, exact, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
-    values = np.arange(begin, end, distance, dtype=exact) if count else np.empty(0, wanted.dtype)
+    if exact is not None and not integral:
+        values = Counted(begin, distance, exact, wanted.dtype)((0,), (count,))
+    else:
+        values = np.arange(begin, end, distance, dtype=exact) if count else np.empty(0, wanted.dtype)
     return convert.from_host(values if values.size == count else values[:count], wanted, device, backend)
 
 
@@ -687,7 +695,7 @@ def linspace(
         How many values.
     dtype
         The dtype; by default float64, or complex128 for complex ends, for Python numbers. Floating-point and complex
-        0-d arrays, and scalars of NumPy, keep theirs.
+        0-d arrays, and scalars of NumPy, keep theirs. Integers are the floors of the values.
     device, backend
         Where the array is made.
     endpoint
@@ -732,7 +740,7 @@ def linspace(
             return made_later(Spaced(*ends, count, endpoint, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
     with np.errstate(invalid="ignore", over="ignore"):
         values = np.linspace(numbers[0].typed, numbers[1].typed, count, endpoint=endpoint)
-        return convert.from_host(values, wanted, device, backend)
+        return convert.from_host(floored(values, wanted.dtype), wanted, device, backend)
 
 
 @compositional()

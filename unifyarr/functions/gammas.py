@@ -8,10 +8,14 @@ from .._core.arrays.array import Array
 from .._core.arrays.convert import as_real_floating
 from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional, primary
+from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
+from ..errors import DtypeError
 from ..typing import Scalar
 from ._special import as_double, check_constant, described, operands
-from .elementwise import multiply
+from .elementwise import add, equal, exp, less, multiply, negative, remainder, round
+from .gradients import stop_gradient
+from .searching import where
 
 # The greatest number whose factorial is finite in float64.
 _LAST = 170
@@ -57,13 +61,13 @@ def digamma(x: Array, /, *, out: Array | None = None) -> Array:
 
 
 @compositional(namespace="special")
-def polygamma(n: int, x: Array, /, *, out: Array | None = None) -> Array:
+def polygamma(n: int | Array, x: Array, /, *, out: Array | None = None) -> Array:
     """Compute the derivative of digamma() of order n.
 
     Parameters
     ----------
     n
-        The order, an integer that isn't negative.
+        The order, an integer that isn't negative, or an array of such integers that broadcasts with ``x``.
     x
         An array of real numbers; bools and integers are taken as float64.
     out
@@ -72,15 +76,16 @@ def polygamma(n: int, x: Array, /, *, out: Array | None = None) -> Array:
     Returns
     -------
     Array
-        A new array of the shape and dtype of ``x``, or ``out``. Of negative numbers, as in SciPy, it is NaN or infinite
-        if the order isn't 0.
+        A new array of the broadcast shape and the dtype of ``x``, or ``out``. Of negative numbers, as in SciPy, it is
+        NaN or infinite if the order isn't 0. In an array of orders a negative one gives NaN.
 
     Raises
     ------
     DtypeError
         If ``x`` is complex.
+        Likewise if ``n`` is an array of anything but integers.
     ValueError
-        If the order is negative.
+        If the order is one negative number.
 
     Examples
     --------
@@ -90,6 +95,8 @@ def polygamma(n: int, x: Array, /, *, out: Array | None = None) -> Array:
 
     Source: NIST Digital Library of Mathematical Functions, 5.15.1; SciPy's ``polygamma``.
     """
+    if isinstance(n, Array) and n.ndim:
+        return _of_orders(n, x)
     n = as_integer(n, "n of polygamma()")
     if n < 0:
         raise ValueError(f"n of polygamma() is {n}: pass the order of a derivative, 0 or more")
@@ -101,6 +108,23 @@ def polygamma(n: int, x: Array, /, *, out: Array | None = None) -> Array:
     factor = (-1.0) ** (n + 1) * (math.factorial(n) if n <= _LAST else math.inf)
     _, (x, order) = operands("polygamma", as_double(x), float(n + 1))
     return multiply(zeta(order, x), factor).astype(given, copy=False)
+
+
+def _of_orders(n: Array, x: Array) -> Array:
+    """Compute derivatives of digamma() of several orders."""
+    if dtypes.rank(n.dtype) != 1:
+        raise DtypeError(f"n of polygamma() is an array of {n.dtype}: pass integers")
+    x = as_real_floating(x, "polygamma")
+    given = x.dtype
+    _, (order, x) = operands("polygamma", as_double(stop_gradient(n).astype("float64")), as_double(x))
+    is_first = equal(order, 0)
+    # Factorials are powers of e within rounding; those of small numbers are whole.
+    factorial = exp(gammaln(add(order, 1)))
+    factorial = where(less(order, 20), round(factorial), factorial)
+    size = multiply(factorial, zeta(add(where(is_first, 1, order), 1), x))
+    signed = where(equal(remainder(order, 2), 0), negative(size), size)
+    found = where(is_first, digamma(x), signed)
+    return where(less(order, 0), math.nan, found).astype(given, copy=False)
 
 
 @primary(namespace="special")

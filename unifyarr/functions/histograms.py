@@ -14,6 +14,7 @@ from .._core.arrays.numbers import as_number
 from .._core.calling.invoke import attempt
 from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
+from .._core.engines.dtypes import DType
 from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import check_memory
 from ..errors import DtypeError, ShapeError, UnknownShapeError
@@ -86,7 +87,8 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
     if length < 0:
         raise ValueError(f"minlength is not negative, unlike {length}")
     ids = as_index(x)
-    if 0 not in ids.shape:
+    # A dtype whose numbers all have a place decides the length without values.
+    if 0 not in ids.shape and not 0 <= _greatest(x.dtype) < length:
         bounds = known_bounds(ids)
         if bounds is None:
             raise UnknownShapeError(
@@ -104,6 +106,13 @@ def bincount(x: Array, /, *, weights: Array | None = None, minlength: int = 0, o
         return counted
     values = given[0] if given else ones_like(ids)
     return combine_segments(values, ids, length, "add", values.dtype, out)
+
+
+def _greatest(dtype: DType) -> int:
+    """Return the greatest number of a dtype that has no negative ones, -1 for others."""
+    if dtype is dtypes.bool:
+        return 1
+    return int(np.iinfo(dtype.dtype).max) if dtype.dtype.kind == "u" else -1
 
 
 @mixed(kernels=("count_between",))

@@ -201,7 +201,7 @@ def _cheapest_order(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
 
 
 @compositional(namespace="linalg")
-def tensorinv(x: Array, /, *, ind: int = 2, out: Array | None = None) -> Array:
+def tensorinv(x: Array, /, ind: int = 2, *, out: Array | None = None) -> Array:
     """Compute the inverse for ``tensordot``: ``tensordot(tensorinv(x), x, axes=ind)`` is the identity.
 
     Parameters

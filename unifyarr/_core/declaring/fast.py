@@ -245,8 +245,8 @@ def _takes(backend: Handle, declaration: Declaration) -> Callable[[Any, Any], bo
     return takes
 
 
-# What an engine's own arrays do between a Python number and themselves.
-_REFLECTED = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv}
+# Operators of an engine's own arrays. Not division: engines multiply the reciprocal, which rounds twice.
+_REFLECTED = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}
 
 
 def _with_scalar(backend: Handle, declaration: Declaration, *, reflected: bool = False) -> FastPath:

@@ -136,7 +136,10 @@ minimum = _extreme(jnp.minimum, less_equal)
 
 @compiled
 def _clip(low: jax.Array, high: jax.Array, x: jax.Array, /) -> jax.Array:
-    return jnp.minimum(jnp.maximum(x, low), high)
+    # The engine's minimum and maximum choose between zeros by their signs; NumPy keeps that of the array.
+    unknown = x != x
+    x = jnp.where(unknown | (x >= low), x, low)
+    return jnp.where(unknown | (x <= high), x, high)
 
 
 @with_operands(_clip)
@@ -223,8 +226,20 @@ def _real_sign(x: jax.Array) -> jax.Array:
     return jnp.where(x == 0, np.zeros((), x.dtype), jnp.sign(x))
 
 
+def _root_or_power(x1: jax.Array, x2: jax.Array) -> jax.Array:
+    power = jnp.pow(x1, x2)
+    if x2.ndim:
+        return power
+    # By the number 1/2 NumPy takes the square root, which differs from the power at -0.0 and minus infinity.
+    root = jnp.where(x1 == 0, x1, jnp.where(x1 == -np.inf, np.array(np.nan, x1.dtype), power))
+    return jnp.where(x2 == 0.5, root, power)
+
+
+_float_power = differentiated_as(jnp.pow, _root_or_power)
+
+
 def _real_power(x1: jax.Array, x2: jax.Array) -> jax.Array:
-    return (_integer_power if x1.dtype in INTEGER else jnp.pow)(x1, x2)
+    return (_integer_power if x1.dtype in INTEGER else _float_power)(x1, x2)
 
 
 def _integer_power(x1: jax.Array, x2: jax.Array) -> jax.Array:

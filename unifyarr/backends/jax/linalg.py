@@ -196,8 +196,9 @@ def diagonal(x: jax.Array, /, *, offset: int) -> tuple[list[Any], dict[str, Any]
 def cholesky(x: jax.Array, /, *, upper: bool) -> tuple[jax.Array, jax.Array]:
     # The transposed factor of the transposed matrix: with the conjugate ones, zeros would change their signs.
     lower = lax.linalg.cholesky(jnp.matrix_transpose(x) if upper else x, symmetrize_input=False)
-    failed = _has_nan(jnp.linalg.diagonal(lower)) & ~_has_nan(x)
-    return jnp.matrix_transpose(lower) if upper else lower, failed
+    # A matrix with NaN hides none of the others that fail.
+    failed = jnp.any(jnp.isnan(jnp.linalg.diagonal(lower)), -1) & ~jnp.any(jnp.isnan(x), (-2, -1))
+    return jnp.matrix_transpose(lower) if upper else lower, jnp.any(failed)
 
 
 @compiled
@@ -205,14 +206,28 @@ def qr(x: jax.Array, /, *, mode: str) -> tuple[jax.Array, jax.Array]:
     return tuple(jnp.linalg.qr(x, mode))
 
 
+def _of_finite(function: Kernel, x: jax.Array) -> tuple[Any, jax.Array]:
+    """Return NaN for matrices that aren't finite, for which LAPACK may never return, and whether there are any."""
+    finite = jnp.all(jnp.isfinite(x), (-2, -1))
+
+    def fill(part: jax.Array) -> jax.Array:
+        if not jnp.issubdtype(part.dtype, jnp.inexact):
+            return part
+        known = finite.reshape(*finite.shape, *(1,) * (part.ndim - finite.ndim))
+        return jnp.where(known, part, np.asarray(np.nan, part.dtype))
+
+    found = function(jnp.where(finite[..., None, None], x, np.zeros((), x.dtype)))
+    return jax.tree.map(fill, found), ~jnp.all(finite)
+
+
 @_raises("SVD did not converge", square=False, place=1, shows=True)
 def svd(x: jax.Array, /, *, full_matrices: bool) -> Any:
-    return tuple(jnp.linalg.svd(x, full_matrices)), _has_nan(x)
+    return _of_finite(lambda x: tuple(jnp.linalg.svd(x, full_matrices)), x)
 
 
 @_raises("SVD did not converge", square=False, shows=True)
 def svdvals(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
-    return jnp.linalg.svdvals(x), _has_nan(x)
+    return _of_finite(jnp.linalg.svdvals, x)
 
 
 def _iterates(x: jax.Array) -> bool:
@@ -312,10 +327,10 @@ def _default_rtol(x: jax.Array) -> Any:
 
 @_raises("SVD did not converge", square=False, place=0)
 def _largest_and_rank(x: jax.Array, rtol: jax.Array, /) -> Any:
-    values = jnp.linalg.svdvals(x)
+    values, failed = _of_finite(jnp.linalg.svdvals, x)
     largest = jnp.max(values, -1, keepdims=True, initial=0)
     cutoff = largest * jnp.expand_dims(rtol, -1)
-    return (largest, jnp.sum(values > cutoff, -1, dtype=INDEX)), _has_nan(x)
+    return (largest, jnp.sum(values > cutoff, -1, dtype=INDEX)), failed
 
 
 @compiled
@@ -333,14 +348,18 @@ def matrix_rank(x: jax.Array, /, *, rtol: Any) -> jax.Array:
 @_raises("SVD did not converge", square=False)
 def _pinv(x: jax.Array, *rtols: jax.Array, rtol: float) -> tuple[jax.Array, jax.Array]:
     if not rtols:
-        return jnp.linalg.pinv(x, rtol), _has_nan(x)
+        return _of_finite(lambda x: jnp.linalg.pinv(x, rtol), x)
+    return _of_finite(lambda x: _inverted(x, rtols[0]), x)
+
+
+def _inverted(x: jax.Array, rtol: jax.Array) -> jax.Array:
     # JAX takes no array of tolerances inside of a trace.
     u, values, vh = jnp.linalg.svd(x, full_matrices=False)
-    least = jnp.max(values, -1, keepdims=True, initial=0) * jnp.expand_dims(rtols[0], -1).astype(values.dtype)
+    least = jnp.max(values, -1, keepdims=True, initial=0) * jnp.expand_dims(rtol, -1).astype(values.dtype)
     kept = values > least
     inverse = jnp.where(kept, 1 / jnp.where(kept, values, 1), 0).astype(x.dtype)
     left, right = (jnp.conj(jnp.matrix_transpose(part)) for part in (vh, u))
-    return left @ (inverse[..., None] * right), _has_nan(x)
+    return left @ (inverse[..., None] * right)
 
 
 def pinv(x: jax.Array, /, *, rtol: Any) -> jax.Array:
@@ -361,9 +380,9 @@ def _by_svd(*natives: jax.Array, ord: Any, **others: Any) -> bool:
 
 @_raises("SVD did not converge", square=False, can_fail=_by_svd)
 def matrix_norm(x: jax.Array, /, *, keepdims: bool, ord: Any) -> tuple[jax.Array, jax.Array]:
-    result = jnp.linalg.matrix_norm(
-        x if _by_svd(ord=ord) else _absolute(x), keepdims=keepdims, ord="fro" if ord is None else ord
-    )
+    if _by_svd(ord=ord):
+        return _of_finite(lambda x: jnp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord), x)
+    result = jnp.linalg.matrix_norm(_absolute(x), keepdims=keepdims, ord="fro" if ord is None else ord)
     return result, _has_nan(x)
 
 

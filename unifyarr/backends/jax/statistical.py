@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from functools import partial
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from jax import lax
 from ..kernels import worked_around
 from . import _ordering
 from ._compiled import COMPLEX, Kernel, compiled, in_single, with_operands
+from ._complex import differentiated_as
 from ._memory import number
 from .data_type import astype
 
@@ -33,11 +35,21 @@ def _is_trivial(x: jax.Array, axis: Axis) -> bool:
     return jnp.issubdtype(x.dtype, jnp.inexact) and builtins.all(x.shape[i] == 1 for i in axis)
 
 
+def _without_sign(x: jax.Array) -> jax.Array:
+    if x.dtype in COMPLEX:
+        return lax.complex(_without_sign(lax.real(x)), _without_sign(lax.imag(x)))
+    # Not a sum with 0.0, which XLA leaves out.
+    return jnp.where(x == 0, np.zeros((), x.dtype), x)
+
+
+_after_zero = differentiated_as(lambda x: x, _without_sign)
+
+
 @in_single
 def _sum(x: jax.Array, *, axis: Axis, keepdims: bool) -> jax.Array:
     result = jnp.sum(x, axis, dtype=x.dtype, keepdims=keepdims)
-    # So that the sum of -0.0 is 0.0.
-    return result + _constant(0, x.dtype) if _is_trivial(x, axis) else result
+    # The sum of -0.0 is 0.0.
+    return _after_zero(result) if _is_trivial(x, axis) else result
 
 
 @compiled
@@ -131,9 +143,28 @@ def _cumulative(scan: Kernel, start: int, x: jax.Array, axis: int, include_initi
     return result
 
 
+def _sums(x: jax.Array, axis: int) -> jax.Array:
+    result = lax.cumsum(x, axis=axis)
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        return result
+    if x.dtype in COMPLEX:
+        return lax.complex(_signed(lax.real(x), lax.real(result), axis), _signed(lax.imag(x), lax.imag(result), axis))
+    return _signed(x, result, axis)
+
+
+def _signed(x: jax.Array, sums: jax.Array, axis: int) -> jax.Array:
+    # JAX starts with 0.0, NumPy with the first element: after nothing but -0.0 the sum is -0.0.
+    places = lax.broadcasted_iota(np.int32, x.shape, axis)
+    length = x.shape[axis]
+    others = jnp.where(jnp.signbit(x) & (x == 0), length, places)
+    first = jnp.min(others, axis, keepdims=True, initial=length)
+    return jnp.where(places < first, np.array(-0.0, x.dtype), sums)
+
+
 @compiled
 def cumulative_sum(x: jax.Array, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> jax.Array:
-    return _cumulative(lax.cumsum, 0, astype(x, dtype=dtype), axis, include_initial)
+    sums = differentiated_as(partial(lax.cumsum, axis=axis), partial(_sums, axis=axis))
+    return _cumulative(lambda x, axis: sums(x), 0, astype(x, dtype=dtype), axis, include_initial)
 
 
 @compiled

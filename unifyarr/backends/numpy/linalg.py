@@ -86,7 +86,15 @@ def _root_of_squares(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np
     return np.sqrt(total, out=total)
 
 
+def _check_finite(x: np.ndarray) -> None:
+    # For some infinite matrices LAPACK never returns.
+    if not np.isfinite(x).all():
+        raise np.linalg.LinAlgError("SVD did not converge: the array has NaN or infinity")
+
+
 def matrix_norm(x: np.ndarray, /, *, keepdims: bool, ord: float | str | None) -> np.ndarray:
+    if ord in ("nuc", 2, -2):
+        _check_finite(x)
     if ord in _FROBENIUS and x.dtype.char in "fd" and x.ndim > 1:
         return _root_of_squares(x, (-2, -1), keepdims)
     return np.asarray(np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord))  # type: ignore[arg-type]
@@ -97,10 +105,13 @@ def matrix_power(x: np.ndarray, /, *, n: int) -> np.ndarray:
 
 
 def matrix_rank(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndarray:
+    if x.ndim > 1:
+        _check_finite(x)
     return np.asarray(np.linalg.matrix_rank(x, rtol=rtol))
 
 
 def pinv(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndarray:
+    _check_finite(x)
     return np.linalg.pinv(x, rtol=rtol)  # type: ignore[arg-type]
 
 
@@ -120,12 +131,13 @@ def solve(x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
     return np.linalg.solve(x1, x2)
 
 
-@known_by(lambda x, *, full_matrices: Applied(np.linalg.svd, full_matrices))
 def svd(x: np.ndarray, /, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    _check_finite(x)
     return tuple(np.linalg.svd(x, full_matrices=full_matrices))  # type: ignore[return-value]
 
 
 def svdvals(x: np.ndarray, /) -> np.ndarray:
+    _check_finite(x)
     return np.linalg.svdvals(x)
 
 

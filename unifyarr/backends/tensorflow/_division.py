@@ -156,7 +156,18 @@ def fmod(x1: Any, x2: Any, /) -> Any:
     return with_sign(_floor_mod(raw.Abs(x=x1), raw.Abs(x=x2)), x1)
 
 
+def _is_half(x: Any) -> bool:
+    """Return whether a tensor is known to be the number 1/2."""
+    if x.ndim:
+        return False
+    values = tf.get_static_value(x) if is_traced(x) else on_host(x)
+    return values is not None and bool(values == 0.5)
+
+
 def _power(x1: Any, x2: Any, /) -> Any:
+    # By the number 1/2 NumPy takes the square root, which differs from the power at -0.0 and minus infinity.
+    if _is_half(x2):
+        return raw.Sqrt(x=x1)
     try:
         return _pow(x1, x2)
     except tf.errors.InvalidArgumentError as error:

@@ -28,6 +28,7 @@ from ._engine import (
     broadcast_arrays,
     cast,
     direct,
+    is_traced,
     join,
     parts,
     raw,
@@ -355,3 +356,21 @@ def _extremum(op: str, of_bool: Kernel, order: str) -> Kernel:
 
 maximum = _extremum("Maximum", _or, "GreaterEqual")
 minimum = _extremum("Minimum", _and, "LessEqual")
+
+
+def clip(x: Any, /, *, min: float, max: float) -> Any:
+    """Limit an array to a range of Python numbers, in its own dtype; any other call declines."""
+    if not (min < max and _holds(x.dtype, min) and _holds(x.dtype, max)):
+        return NotImplemented
+    low, high = scalar(min, x), scalar(max, x)
+    if not is_traced(x):
+        return raw.ClipByValue(x, low, high)
+    # XLA's clamp drops NaN, and chooses between zeros by their signs.
+    x = select(raw.Less(x=x, y=low), low, x)
+    return select(raw.Greater(x=x, y=high), high, x)
+
+
+def _holds(dtype: Any, value: float) -> bool:
+    if dtype in FLOAT:
+        return type(value) is float or type(value) is int
+    return dtype in INTEGER and type(value) is int and dtype.min <= value <= dtype.max

@@ -206,7 +206,7 @@ def inv(x: Any, /) -> Any:
 
 @_by_op(_solution, FULL | COMPLEX)
 @known_by(lambda x1, x2: _solution if x1.ndim == x2.ndim == 2 else None)
-@_checked
+@_nan_passes
 def solve(x1: Any, x2: Any, /) -> Any:
     """Solve ``x1 @ x = x2``; only a 1-d ``x2`` is a vector, all others are stacks of matrices."""
     right = reshape(x2, shape=(*x2.shape, 1)) if x2.ndim == 1 else x2

@@ -14,15 +14,20 @@ from ._engine import (
     BOOL,
     COMPLEX,
     HALF,
+    NUMPY_DTYPES,
     TENSORFLOW_DTYPES,
     cast,
     integer,
     integers,
     join,
+    may_record,
+    on_host,
     parts,
     raw,
     reshape,
     scalar,
+    select,
+    sign_bit,
     tf,
 )
 
@@ -42,11 +47,35 @@ def _in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return total
 
 
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _differentiated_as(native: Any, exact: Any) -> Any:
+    """Return ``exact`` with the derivative of the engine's ``native``, which differs in the signs of zeros alone."""
+    return exact, lambda cotangent: (cotangent, None)
+
+
+def _mended(native: Any, mend: Callable[[Any], Any]) -> Any:
+    """Return a floating-point tensor whose zeros get other signs, each part of complex numbers by itself."""
+    exact = join(*map(mend, parts(native))) if native.dtype in COMPLEX else mend(native)
+    return _differentiated_as(native, exact) if may_record() else exact
+
+
+def _without_sign(x: Any) -> Any:
+    # Not a sum with 0.0, which graphs leave out.
+    zero = raw.ZerosLike(x=x)
+    return select(raw.Equal(x=x, y=zero), zero, x)
+
+
+def _is_trivial(x: Any, axis: Axis, dtype: np.dtype[Any]) -> bool:
+    """Return whether nothing is reduced: there the engine leaves out the first step, from 0, which NumPy takes."""
+    return dtype.kind not in "biu" and all(x.shape[i] == 1 for i in axis)
+
+
 def _of_dtype(op: Callable[..., Any]) -> Callable[..., Any]:
     """Declare that an op does the calls on what has the dtype of the total."""
 
     def known(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
         stays = x.dtype is TENSORFLOW_DTYPES[dtype] and x.dtype not in HALF and x.dtype is not tf.bool
+        stays = stays and not (op is raw.Sum and _is_trivial(x, axis, dtype))
         return Applied(op, integers(*axis), keepdims) if stays else None
 
     return known_by(known)
@@ -58,7 +87,8 @@ def sum(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
     target = TENSORFLOW_DTYPES[dtype]
     if target == tf.bool:
         return utility.any(x, axis=axis, keepdims=keepdims)
-    return raw.Sum(input=x if x.dtype is target else cast(x, target), axis=integers(*axis), keep_dims=keepdims)
+    total = raw.Sum(input=x if x.dtype is target else cast(x, target), axis=integers(*axis), keep_dims=keepdims)
+    return _mended(total, _without_sign) if _is_trivial(x, axis, dtype) else total
 
 
 @_of_dtype(raw.Prod)
@@ -112,7 +142,8 @@ min = _extremum(raw.Min, utility.all, searching.argmin, "min")
 
 
 def _known_mean(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
-    return None if x.dtype in HALF or x.dtype in COMPLEX else Applied(raw.Mean, integers(*axis), keepdims)
+    special = x.dtype in HALF or x.dtype in COMPLEX or _is_trivial(x, axis, NUMPY_DTYPES[x.dtype])
+    return None if special else Applied(raw.Mean, integers(*axis), keepdims)
 
 
 @known_by(_known_mean)
@@ -124,7 +155,8 @@ def mean(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
         # The engine's complex mean of nothing is 0.
         real, imag = parts(x)
         return join(mean(real, axis=axis, keepdims=keepdims), mean(imag, axis=axis, keepdims=keepdims))
-    return raw.Mean(input=x, axis=integers(*axis), keep_dims=keepdims)
+    result = raw.Mean(input=x, axis=integers(*axis), keep_dims=keepdims)
+    return _mended(result, _without_sign) if _is_trivial(x, axis, NUMPY_DTYPES[x.dtype]) else result
 
 
 def var(x: Any, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
@@ -150,11 +182,32 @@ def std(x: Any, /, *, axis: Axis, correction: float, keepdims: bool) -> Any:
     return raw.Sqrt(x=var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
+def _may_lead_with_zero(x: Any, axis: int) -> bool:
+    """Return whether one of the first elements may be zero."""
+    values = None if x.dtype in COMPLEX else on_host(x)
+    return values is None or not values[(slice(None),) * axis + (slice(0, 1),)].all()
+
+
+def _led_by_zeros(x: Any, sums: Any, axis: int) -> Any:
+    # The engine starts with 0.0, NumPy with the first element: after nothing but -0.0 the sum is -0.0.
+    def mend(part: Any) -> Any:
+        values = numbers.pop(0)
+        is_zero = raw.LogicalAnd(x=sign_bit(values), y=raw.Equal(x=values, y=raw.ZerosLike(x=values)))
+        leading = raw.NotEqual(x=raw.Cumprod(x=cast(is_zero, tf.int32), axis=integer(axis)), y=tf.constant(0))
+        return select(leading, values, part)
+
+    numbers = list(parts(x)) if x.dtype in COMPLEX else [x]
+    return _mended(sums, mend)
+
+
 def _cumulative(op: Callable[..., Any], initial: int) -> Callable[..., Any]:
     @_in_single
     def kernel(x: Any, /, *, axis: int, dtype: np.dtype[Any], include_initial: bool) -> Any:
         target = TENSORFLOW_DTYPES[dtype]
-        result = op(x=x if x.dtype is target else cast(x, target), axis=integer(axis))
+        x = x if x.dtype is target else cast(x, target)
+        result = op(x=x, axis=integer(axis))
+        if op is raw.Cumsum and dtype.kind not in "biu" and _may_lead_with_zero(x, axis):
+            result = _led_by_zeros(x, result, axis)
         if not include_initial:
             return result
         shape = tuple(1 if i == axis else n for i, n in enumerate(x.shape))

@@ -193,10 +193,23 @@ def matmul(x1: Tensor, x2: Tensor) -> Any:
     return x1.matmul(x2) if x2.dtype is dtype and dtype in _FLOATING else NotImplemented
 
 
+def power(x1: Tensor, x2: Tensor) -> Any:
+    # By one number the kernel may take a root.
+    dtype = x1.dtype
+    return x1.pow(x2) if x2.dtype is dtype and dtype in _FLOATING and x2.dim() else NotImplemented
+
+
 def scalar_pow(x: Tensor, value: float) -> Any:
     if x.dtype is torch.int64:
         return x.pow(value) if type(value) is int and 0 <= value < 1 << 31 else NotImplemented
     return x.pow(value) if x.dtype in WIDE and value not in ODD_POWERS else NotImplemented
+
+
+def reflected_divide(x: Tensor, value: float) -> Any:
+    # The engine's own operator multiplies the reciprocal, which rounds twice.
+    if x.dtype not in WIDE or not (type(value) is float or -128 <= value <= 127):
+        return NotImplemented
+    return x.reciprocal() if value == 1 else torch.div(torch.scalar_tensor(value, dtype=x.dtype), x)
 
 
 def scalar_floor_divide(x: Tensor, value: int) -> Any:
@@ -225,7 +238,7 @@ PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
         *(get_item, get_pair, get_copy, get_transpose, set_item, sum, prod, mean, floor_divide, matmul),
-        *(scalar_pow, scalar_floor_divide, scalar_remainder),
+        *(scalar_pow, reflected_divide, scalar_floor_divide, scalar_remainder),
     )
 } | {
     **_calls.PATHS,
@@ -245,6 +258,7 @@ PATHS: dict[str, Callable[..., Any]] = {
     "divide": _arithmetic(elementwise.divide, promoted=_with_masks(*_FLOATING)),
     **dict.fromkeys(("scalar_maximum", "reflected_maximum"), scalar_maximum),
     **dict.fromkeys(("scalar_minimum", "reflected_minimum"), scalar_minimum),
+    "pow": power,
     "max": _extremum(torch.max, torch.amax),
     "min": _extremum(torch.min, torch.amin),
     "all": _truth(Tensor.all),

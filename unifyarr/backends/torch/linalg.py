@@ -13,7 +13,7 @@ from torch import Tensor, linalg
 
 from ...errors import AxisError, DtypeError, ShapeError
 from ..kernels import Applied, bound_by, known_by, support_native_out, worked_around
-from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, as_dtype, as_signed, is_finite
+from ._shared import BOOL, COMPLEX, FLOAT, INTEGER, WIDE, Kernel, as_dtype, as_signed, holds, is_finite
 
 
 def _numpy_errors(kernel: Kernel) -> Kernel:
@@ -168,14 +168,22 @@ det = _square(linalg.det)
 inv = _square(linalg.inv)
 
 
+@worked_around("the engine raises for NaN")
 @_square
-@known_by(lambda x, *, upper: functools.partial(linalg.cholesky, upper=upper) if upper else linalg.cholesky)
 def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
-    return linalg.cholesky(x, upper=upper)
+    try:
+        return linalg.cholesky(x, upper=upper)
+    except torch.linalg.LinAlgError:
+        unknown = torch.isnan(x).any(-1).any(-1)
+        factor, failed = linalg.cholesky_ex(x, upper=upper)
+        if bool(((failed != 0) & ~unknown).any()):
+            raise
+        nan = torch.full_like(x, math.nan)
+        return torch.where(unknown[..., None, None], nan.triu() if upper else nan.tril(), factor)
 
 
 def _check_finite(x: Tensor) -> None:
-    if not is_finite(x) and not bool(torch.isfinite(x).all()):
+    if not is_finite(x) and not holds(torch.isfinite(x).all(), unknown=True):
         raise np.linalg.LinAlgError("the matrix must not contain infinite numbers or NaN")
 
 
@@ -230,17 +238,21 @@ def qr(x: Tensor, /, *, mode: str) -> tuple[Tensor, Tensor]:
 
 
 @_matrices
-@known_by(lambda x, *, full_matrices: Applied(linalg.svd, full_matrices))
 def svd(x: Tensor, /, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+    _check_finite(x)
     u, s, vh = linalg.svd(x, full_matrices)
     return u, s, vh
 
 
-svdvals = _matrices(linalg.svdvals)
+@_matrices
+def svdvals(x: Tensor, /) -> Tensor:
+    _check_finite(x)
+    return linalg.svdvals(x)
 
 
 @_matrices
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None) -> Tensor:
+    _check_finite(x)
     return linalg.pinv(x, rtol=rtol)
 
 
@@ -252,6 +264,7 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None) -> Tensor:
 
 @_matrices
 def _matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None) -> Tensor:
+    _check_finite(x)
     return linalg.matrix_rank(x, rtol=rtol)
 
 
@@ -265,6 +278,8 @@ def expm(x: Tensor, /) -> Tensor:
 
 @_matrices
 def matrix_norm(x: Tensor, /, *, keepdims: bool, ord: float | str | None) -> Tensor:
+    if ord in ("nuc", 2, -2):
+        _check_finite(x)
     return linalg.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
 
 

@@ -103,21 +103,21 @@ rule("log2", lambda k, g, out, x: k.divide(g, k.multiply(x, math.log(2))), uses=
 rule("log10", lambda k, g, out, x: k.divide(g, k.multiply(x, math.log(10))), uses=(0,))
 
 
-def _share(k: Any, x: Any, out: Any) -> Any:
-    # The difference of two equal infinities is zero here.
-    return k.where(k.equal(x, out), 0, k.subtract(x, out))
+def _share(k: Any, x: Any, y: Any, out: Any, half: float) -> Any:
+    """Return the logarithm of an operand's part of the sum; equal infinities have a half each."""
+    return k.where(k.equal(x, out), k.where(k.equal(x, y), half, k.full(0, x)), k.subtract(x, out))
 
 
-rule(
-    "logaddexp",
-    lambda k, g, out, x, y: k.multiply(g, k.exp(_share(k, x, out))),
-    lambda k, g, out, x, y: k.multiply(g, k.exp(_share(k, y, out))),
-)
-rule(
-    "logaddexp2",
-    lambda k, g, out, x, y: k.multiply(g, k.exp2(_share(k, x, out))),
-    lambda k, g, out, x, y: k.multiply(g, k.exp2(_share(k, y, out))),
-)
+def _log_add(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    return k.multiply(g, k.exp(_share(k, x, y, out, -math.log(2))))
+
+
+def _log_add_2(k: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    return k.multiply(g, k.exp2(_share(k, x, y, out, -1.0)))
+
+
+rule("logaddexp", _log_add, lambda k, g, out, x, y: _log_add(k, g, out, y, x))
+rule("logaddexp2", _log_add_2, lambda k, g, out, x, y: _log_add_2(k, g, out, y, x))
 
 # -- angles -----------------------------------------------------------------------------------------------------------
 

@@ -110,9 +110,20 @@ rule("betainc", _refused("a of betainc()"), _refused("b of betainc()"), _betainc
 # -- Bessel functions -------------------------------------------------------------------------------------------------
 
 
-def _ratio(k: Any, out: Any, x: Any) -> Any:
-    """Return ``I1(x) / x``, scaled or not, which is a half at zero."""
-    return k.where(k.equal(x, 0), 0.5, k.divide(out, k.safe(x)))
+# I1(x) / x as a series in (x / 2)².
+_SERIES = [0.5 / (math.factorial(n) * math.factorial(n + 1)) for n in range(8)]
+
+
+def _ratio(k: Any, out: Any, x: Any, *, is_scaled: bool = False) -> Any:
+    """Return ``I1(x) / x``, near zero by a series, since derivatives of the quotient cancel there."""
+    near = k.less(k.abs(x), 0.5)
+    power = k.square(k.multiply(k.where(near, x, 0), 0.5))
+    series = k.full(_SERIES[-1], x)
+    for term in _SERIES[-2::-1]:
+        series = k.add(k.multiply(series, power), term)
+    if is_scaled:
+        series = k.multiply(series, k.exp(k.negative(k.abs(x))))
+    return k.where(near, series, k.divide(out, k.where(near, 1, x)))
 
 
 rule("i0", lambda k, g, out, x: k.multiply(g, k.i1(x)), uses=(0,))
@@ -121,7 +132,7 @@ rule("i0e", lambda k, g, out, x: k.multiply(g, k.subtract(k.i1e(x), k.multiply(k
 
 
 def _i1e(k: Any, g: Any, out: Any, x: Any) -> Any:
-    slope = k.subtract(k.i0e(x), _ratio(k, out, x))
+    slope = k.subtract(k.i0e(x), _ratio(k, out, x, is_scaled=True))
     return k.multiply(g, k.subtract(slope, k.multiply(k.sign(x), out)))
 
 
