@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 from ... import errors
 
@@ -27,7 +28,25 @@ def users_frame() -> FrameType:
     return frame
 
 
+def users_place() -> tuple[CodeType, int]:
+    """Return the code of ``users_frame`` and the instruction that runs there, which ``line_of`` makes a line."""
+    frame = users_frame()
+    return frame.f_code, frame.f_lasti
+
+
+def line_of(code: CodeType, instruction: int) -> str:
+    """Return the file and the line of an instruction."""
+    lines = (line for start, stop, line in code.co_lines() if start <= instruction < stop)
+    return f"{code.co_filename}, line {next(lines, None) or code.co_firstlineno}"
+
+
+@cache
+def is_ours(filename: str) -> bool:
+    """Return whether a file is one of the package, or text that it has compiled."""
+    return filename.startswith((_PACKAGE, "<unifyarr"))
+
+
 def _is_below(frame: FrameType) -> bool:
-    if frame.f_code.co_filename.startswith((_PACKAGE, "<unifyarr")):
+    if is_ours(frame.f_code.co_filename):
         return True
     return str(frame.f_globals.get("__name__")).partition(".")[0] in NUMERIC
