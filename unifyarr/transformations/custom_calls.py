@@ -168,9 +168,9 @@ class CustomCall:
         """Return the arrays of the result and of what is kept, and note what they're part of."""
         found, kept = self.custom._forward(self.arguments(arrays))
         self._result, self._kept = self._as_result(found), Nest(kept).captured()
-        arrays = self._result.arrays, self._kept.arrays
+        made = self._result.arrays, self._kept.arrays
         self._result.forget(), self._kept.forget()
-        return arrays
+        return made
 
     def _forward(self, scope: Apart | None, arrays: Sequence[Array]) -> tuple[list[Any], list[Any]]:
         """Run the function; return the natives of the result and of what is kept, and note what they're part of."""

@@ -76,7 +76,7 @@ class Nests:
                 self._is_other(key, f"{key}_wanted", wanted) for key, wanted in zip(keys, tree, strict=True)
             )
             yield f"if {others}: return MISS"
-            yield f"{', '.join(inner)}, = {name}.values()"
+            yield from (f"{each} = {name}[{key}]" for each, key in zip(inner, keys, strict=True))
         elif items:
             yield f"{', '.join(inner)}, = {name}"
         for each, part in zip(inner, items, strict=True):
