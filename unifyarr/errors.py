@@ -91,6 +91,14 @@ class TraceError(UnifyarrError, TypeError):
     """Code inside a trace depends on values of arrays, which aren't known there."""
 
 
+class LostStateError(TraceError):
+    """A compiled function changes something outside of it that only its trace would change.
+
+    Either a traced array outlives the trace, in an attribute, a container, a global or a closure, or in a result that
+    is no nest of arrays; or a nest that was passed is another one after the call.
+    """
+
+
 class LostDerivativeError(UnifyarrError, RuntimeError):
     """A value whose derivative is being taken would leave its engine, where no derivative follows it."""
 
@@ -132,6 +140,10 @@ class InvalidValueError(DebugModeError):
 
 class StochasticOrder(DebugModeError):
     """Rewriting a graph twice gave two different graphs, or two different orders of the nodes."""
+
+
+class StaleStateError(DebugModeError):
+    """A compiled function read something from outside that has been replaced since it was traced."""
 
 
 class InconsistencyError(UnifyarrError, ValueError):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.errors import BackendMismatchError, ReadOnlyError, TraceError
+from unifyarr.errors import BackendMismatchError, LostStateError, ReadOnlyError, TraceError
 from unifyarr.graph.compiling import Compiled, compile
 from unifyarr.graph.kernels.kernelop import STORE
 from unifyarr.testing import has, needs
@@ -299,7 +299,8 @@ def test_what_outlives_the_trace_says_so(backend: str) -> None:
         kept.append(x * 2)
         return x
 
-    function(vector()())
+    with pytest.raises(LostStateError, match=r"kept\[0\], a variable of the closure"):
+        function(vector()())
     with pytest.raises(TraceError, match="outlived"):
         kept[0] + 1
 

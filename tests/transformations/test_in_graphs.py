@@ -411,9 +411,8 @@ def test_what_leaves_a_function_by_another_way_says_so(backend: str) -> None:
 
 def test_a_pullback_stays_inside(backend: str) -> None:
     for engine in engines(backend):
-        pullback = compile(lambda x, engine=engine: ua.vjp(ua.sin, x, backend=engine)[1])(*fresh([1, 2]))
-        with pytest.raises(TraceError, match="pullback"):
-            pullback(*fresh([1, 2]))
+        with pytest.raises(TraceError, match="its result"):
+            compile(lambda x, engine=engine: ua.vjp(ua.sin, x, backend=engine)[1])(*fresh([1, 2]))
 
 
 def test_values_arent_known_inside(backend: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -567,9 +569,36 @@ def _unflattened(metadata: tuple[type, tuple[str, ...]], children: Iterable[Any]
     return tree
 
 
+# Other libraries get the names sorted, in which they have those of dicts.
 register_node(Node(Container, _flattened, lambda _, metadata, children: _unflattened(metadata, children), order_of))
 
 
+class _Sorted(tuple[type, tuple[str, ...]]):
+    """The type and the sorted names of a container, and beside these the names in their own order."""
+
+    names: list[str]
+
+
+def _flattened_sorted(container: Container) -> tuple[list[Any], _Sorted, tuple[str, ...]]:
+    children, metadata = _flattened(container)
+    noted = _Sorted(metadata)
+    noted.names = container.keys()
+    return children, noted, metadata[1]
+
+
+def _unflattened_sorted(metadata: _Sorted, children: Iterable[Any]) -> Container:
+    found = dict(zip(metadata[1], children, strict=True))
+    tree: Container = made(Container, {name: found[name] for name in metadata.names}, metadata[0])
+    return tree
+
+
+def _flattened_in_order(container: Container) -> tuple[list[Any], tuple[type, tuple[str, ...]], tuple[str, ...]]:
+    names = tuple(container._items)
+    return container.values(), (container._container_type, names), names
+
+
+# The namespace of optree in which the order of names belongs to a structure.
+_IN_ORDER = "unifyarr in order"
 # Optree, after containers are registered with it.
 _optree: Any = None
 _optree_lock = free_after_fork(threading.Lock())
@@ -585,19 +614,27 @@ def trees() -> Any:
         # Optree refuses a second registration, so that only one of several threads may do it.
         with _optree_lock:
             if _optree is None:
-                optree.register_pytree_node(
-                    Container, lambda x: (*_flattened(x), order_of(x)), _unflattened, namespace="unifyarr"
-                )
+                optree.register_pytree_node(Container, _flattened_sorted, _unflattened_sorted, namespace="unifyarr")
+                optree.register_pytree_node(Container, _flattened_in_order, _unflattened, namespace=_IN_ORDER)
+                setting = contextlib.ExitStack()
+                setting.enter_context(optree.dict_insertion_ordered(True, namespace=_IN_ORDER))
+                # It lasts until the interpreter ends, and has to end before optree does.
+                atexit.register(setting.close)
                 _optree = optree
     return _optree
 
 
-def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """Return the leaves of a nest, ``None`` included, and its structure."""
+def flatten(tree: Any, *, in_order: bool = False) -> tuple[list[Any], Any]:
+    """Return the leaves of a nest, ``None`` included, and its structure.
+
+    Structures that differ in the order of names are equal, since the leaves are in the order of the sorted names. With
+    ``in_order`` the leaves are in the nest's own order, and such structures differ. ``unflatten`` keeps the order of
+    both.
+    """
     if type(tree) is Array:
         return [tree], _leaf()
     try:
-        leaves, spec = trees().tree_flatten(tree, none_is_leaf=True, namespace="unifyarr")
+        leaves, spec = trees().tree_flatten(tree, none_is_leaf=True, namespace=_IN_ORDER if in_order else "unifyarr")
     except RecursionError as error:
         raise ValueError("a nest of arrays contains itself, or is nested too deep") from error
     return leaves, spec

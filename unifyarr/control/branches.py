@@ -9,6 +9,8 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.engines.dtypes import int32
 from .._core.values.arguments import check_callable, shown
+from ..container.container import flatten
+from ..errors import StructureError
 from ..graph.building.variables import takes_variables
 from ..graph.loops import nodes
 from ..graph.loops.nests import Nest, as_predicate
@@ -112,14 +114,21 @@ def _chosen(
     index: Array, branches: Sequence[Callable[..., Any]], operands: tuple[Any, ...], names: Sequence[str]
 ) -> Any:
     results: Nest | None = None
+    order: Any = None
 
     def branch(function: Callable[..., Any], name: str) -> Callable[[], list[Array]]:
         def call() -> list[Array]:
-            nonlocal results
-            found = Nest(function(*operands), f"what {name} returns")
+            nonlocal results, order
+            tree = function(*operands)
+            found, spec = Nest(tree, f"what {name} returns"), flatten(tree, in_order=True)[1]
             if results is not None:
                 found.check_same(results)
-            results = found
+                if spec != order:
+                    raise StructureError(
+                        f"{found.what} has its names in another order than {results.what}, {spec} and {order}: return "
+                        "them in one order"
+                    )
+            results, order = found.outline(), spec
             return found.arrays
 
         return call

@@ -100,7 +100,7 @@ def looped(
         found = Nest(result, f"the result of a step of {what}")
         if results is not None:
             found.check_same(results)
-        results = found
+        results = found.outline()
         return [*after.arrays, *found.arrays]
 
     trace = graph_trace()

@@ -89,7 +89,7 @@ class Compiled(_Called, Generic[P, Result]):
         if running() is not None:
             # Inside another trace the function becomes a part of that trace.
             return self._function(*args, **kwargs)
-        leaves, spec = flatten((args, kwargs))
+        leaves, spec = flatten((args, kwargs), in_order=True)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         backend = common_backend(arrays)
         if self._must_run_in_python(backend, arrays):
@@ -190,7 +190,7 @@ class Compiled(_Called, Generic[P, Result]):
         return getattr(self._function, "__name__", type(self._function).__name__)
 
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Any]]:
-        leaves, spec = flatten((args, kwargs))
+        leaves, spec = flatten((args, kwargs), in_order=True)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         return self._programs.find(common_backend(arrays), leaves, spec), leaves
 

@@ -145,6 +145,8 @@ class CustomCall:
                 return tuple(natives_of(body(*wrapped(natives, load(name)))))
 
         arrays = [capture(x) for x in self._given.arrays]
+        # The operation outlives the trace.
+        self._given.forget()
         name = arrays[0]._backend.name if arrays else current_name()
         body.__name__ = body.__qualname__ = self.custom._name
         operation: Any = op(arrays=["arrays"])(body)
@@ -158,13 +160,17 @@ class CustomCall:
     def results(self, arrays: Sequence[Array]) -> list[Array]:
         """Return the arrays of the result, and note what they're part of."""
         self._result = self._as_result(self.custom._function(*self.arguments(arrays)))
-        return self._result.arrays
+        found = self._result.arrays
+        self._result.forget()
+        return found
 
     def results_and_kept(self, arrays: Sequence[Array]) -> tuple[list[Array], list[Array]]:
         """Return the arrays of the result and of what is kept, and note what they're part of."""
         found, kept = self.custom._forward(self.arguments(arrays))
         self._result, self._kept = self._as_result(found), Nest(kept).captured()
-        return self._result.arrays, self._kept.arrays
+        made = self._result.arrays, self._kept.arrays
+        self._result.forget(), self._kept.forget()
+        return made
 
     def _forward(self, scope: Apart | None, arrays: Sequence[Array]) -> tuple[list[Any], list[Any]]:
         """Run the function; return the natives of the result and of what is kept, and note what they're part of."""
@@ -172,7 +178,7 @@ class CustomCall:
         results, kept = self.results_and_kept(arrays)
         self.check_apart(scope, wrote=any(x._native is not each for x, each in zip(arrays, before, strict=True)))
         natives = natives_of(results), natives_of(kept)
-        self._result.forget(), self._kept.forget(), self._given.forget()
+        self._given.forget()
         return natives
 
     def arguments(self, arrays: Sequence[Any]) -> list[Any]:

@@ -363,7 +363,7 @@ def scalar(value: Any, dtype: DType, backend: Handle, device: Any = None) -> Any
         if native is not None:
             return native
         value = value.known()
-    if backend.mutable or value != value or backend.trace() is not None:
+    if backend.mutable or value != value or backend.records or backend.trace() is not None:
         return _scalar(value, dtype, backend, device)
     # An immutable one can serve again; equal keys aren't enough to tell 0.0 from -0.0, nor True from 1.
     sign = (copysign(1, value.real), copysign(1, value.imag)) if type(value) in (float, complex) else 1

@@ -22,6 +22,9 @@ class Owner(Protocol):
     def ask(self, places: frozenset[int]) -> None:
         """Note that what is traced depends on the values of some floats."""
 
+    def note(self, made: Any) -> None:
+        """Note a float that mustn't outlive the trace."""
+
     def scalar(self, x: WeakFloat, dtype: Any, backend: Any, device: Any) -> Any:
         """Return a native 0-d array of a dtype that stands for a float; ``None`` if its value has to be asked for."""
 
@@ -36,10 +39,11 @@ class Computed(Record):
 class WeakFloat:
     """A float that is another one at each call; ``how`` is its place among the arguments, or how it's computed."""
 
-    __slots__ = ("how", "owner", "places", "value")
+    __slots__ = ("__weakref__", "how", "owner", "places", "value")
 
     def __init__(self, value: float, how: int | Computed, owner: Owner, places: frozenset[int]) -> None:
         self.value, self.how, self.owner, self.places = value, how, owner, places
+        owner.note(self)
 
     # To ``isinstance`` it's a float. C code, which reads the memory of floats, sees by its type that it's none.
     @property  # type: ignore[misc]

@@ -26,9 +26,8 @@ from ...errors import TraceError, UnknownShapeError
 from ..core.basic import Constant, Variable
 from ..kernels.kernelop import KernelOp
 from ..tracing.crossing import Crossing
-from ..tracing.recording import innermost_trace
 from ..tracing.trace import EnclosedTrace, Trace
-from ..tracing.traced import Traced, device_of, type_of
+from ..tracing.traced import Traced, device_of, innermost_trace, type_of
 from .arraytypes import known_array_type
 
 Parameters = ParamSpec("Parameters")
@@ -50,7 +49,7 @@ class BuildingTrace(Trace):
     def stand_in(self, x: Array) -> Array:
         """Return a constant with the value that an array has now."""
         value = self.backend.copy(self.crossing.to_engine(x))
-        return self.standing_for(x, Traced(Constant(value, type_of(self.backend, value)), x.device), self)
+        return self.standing_for(x, Traced(Constant(value, type_of(self.backend, value)), x.device, None, self), self)
 
     def array_of(self, variable: Variable) -> Array:
         """Return the array that stands for a variable: one in C order, as far as that matters."""
@@ -64,7 +63,7 @@ class BuildingTrace(Trace):
             variable = self._constant(variable)
         type, device = known_array_type(variable), device_of(self.backend, None)
         self.layouts[variable] = c_strides(type.shape, type.dtype.itemsize)
-        return wrap(Traced(variable, device, self.layouts[variable]), self.handle)
+        return wrap(Traced(variable, device, self.layouts[variable], self), self.handle)
 
     def refuse_length(self, shape: PartialShape) -> NoReturn:
         """Raise: a length is needed that the type of a variable doesn't say."""

@@ -41,6 +41,8 @@ from ..tracing.transformed import InnerBackend
 class BodyTrace(EnclosedTrace):
     """The trace of a body in another trace, whose examples and layouts it shares."""
 
+    owns_examples = False
+
     def __init__(self, enclosing: Trace) -> None:
         backend = enclosing.backend
         # Where the engine traces too, a native may not outlive that trace.
@@ -52,8 +54,8 @@ class BodyTrace(EnclosedTrace):
     def input(self, x: Array, name: str) -> Traced:
         """Return a new input of the graph that stands for an array of the trace around."""
         native = outside(read(x))
-        found = self.unknown(native.type, name, native.device)
-        self.examples.offer(found.variable, lambda: self.examples.of(native.variable))
+        found, variable = self.unknown(native.type, name, native.device), native.variable
+        self.examples.offer(found.variable, lambda: self.examples.of(variable))
         found.layout = self.layouts[found.variable] = strides_in(self.enclosing, native)
         return found
 

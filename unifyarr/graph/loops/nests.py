@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -26,13 +27,15 @@ class Nest:
         leaves, spec = flatten(tree)
         self.what = what
         self.arrays = [_as_array(x, what) for x in leaves if x is not None]
+        self.types = [ArrayType(x.shape, x.dtype.dtype) for x in self.arrays]
         # ``None`` stands for nothing at all.
         self.structure = spec, tuple(x is None for x in leaves)
 
-    @property
-    def types(self) -> list[ArrayType]:
-        """The shapes and dtypes of the arrays."""
-        return [ArrayType(x.shape, x.dtype.dtype) for x in self.arrays]
+    def outline(self) -> Nest:
+        """Return the structure and the types alone, which may outlive the trace that the arrays are of."""
+        made = copy.copy(self)
+        made.arrays = []
+        return made
 
     def like(self, arrays: Iterable[Array]) -> Any:
         """Return the nest with other arrays."""
@@ -54,7 +57,7 @@ class Nest:
                 f"{before.structure[0]}: return the same nest of arrays"
             )
         for place, (new, old) in enumerate(zip(self.types, before.types, strict=True)):
-            which = self.what if len(self.arrays) == 1 else f"array {place} of {self.what}"
+            which = self.what if len(self.types) == 1 else f"array {place} of {self.what}"
             if new.shape != old.shape:
                 raise ShapeError(
                     f"{which} has shape {new.shape}, but {before.what} has {old.shape}: give both the same shape"

@@ -10,9 +10,8 @@ from ..._core.arrays.ownership import read
 from ..._core.engines.tracing import capture, running, tracing
 from ..._core.values.supplying import supply
 from ...derivatives.record import NotInline
-from ..tracing.recording import innermost_trace
 from ..tracing.trace import Trace
-from ..tracing.traced import Traced
+from ..tracing.traced import Traced, innermost_trace
 from ..tracing.tracing_backend import TracingHandle
 from . import nodes
 

@@ -24,7 +24,7 @@ from ...container.container import unflatten
 from ..kernels.executors import Schedule
 from ..tracing.crossing import loses_gradients
 from .guards import can_guard, guard, knows_memory, reads_of, value_of
-from .keys import leaf_key
+from .keys import PLAIN, leaf_key
 from .nests import Leaf, Nests, Unknown
 from .program import Program
 from .writing import writes_straight, writing_lines
@@ -35,8 +35,6 @@ Call = Callable[..., Any]
 General = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 # Stands for an argument that wasn't passed.
 MISSING = object()
-# Values of these types are compared without their cache key.
-_PLAIN = (int, bool, str, bytes, type(None))
 # A call with names for so many natives is faster than one with all of them as a tuple.
 FEW = 8
 
@@ -210,10 +208,8 @@ class StraightCall(Nests):
                     yield f"    {name} = {found}"
             elif place in self._program.made.floats.places:
                 yield f"if type({x}) is not float: return MISS"
-            elif type(leaf) in _PLAIN:
-                kind = self._named(f"type{place}", type(leaf))
-                self._names[wanted] = leaf
-                yield f"if {x} is not {wanted} and (type({x}) is not {kind} or {x} != {wanted}): return MISS"
+            elif type(leaf) in PLAIN:
+                yield f"if {self._is_other(x, wanted, leaf)}: return MISS"
             else:
                 self._names |= {"leaf_key": leaf_key, wanted: leaf_key(leaf)}
                 yield f"if leaf_key({x}) != {wanted}: return MISS"

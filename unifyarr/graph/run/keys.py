@@ -1,8 +1,10 @@
-"""Cache keys: what two calls have equal if one program serves both."""
+"""Cache keys: two calls with the same key are served by one program."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,25 @@ from ..._core.arrays.elements import Element, become_array
 from ..._core.arrays.ownership import settled
 from ..._core.arrays.recipes import geometry
 
+# Two values of one of these types that compare equal are the same for every function.
+PLAIN = frozenset({int, bool, str, bytes, type(None)})
+
+
+def structure_key(spec: Any) -> tuple[Hashable, ...]:
+    """Return the key of the structure of arguments, in which the order of names counts, and so do their types."""
+    return (spec, *_inexact(spec))
+
+
+def _inexact(spec: Any) -> Iterator[Hashable]:
+    """Yield keys of the names in a structure for which being equal isn't enough."""
+    for name in spec.entries():
+        if type(name) is not str and type(name) is not int:
+            yield exact(name)
+    if spec.num_nodes > spec.num_children + 1:
+        for child in spec.children():
+            if child.num_children:
+                yield from _inexact(child)
+
 
 def cache_key(leaves: Sequence[Any], asked: frozenset[int]) -> tuple[Hashable, ...]:
     """Return the key of the flattened arguments of a call; ``asked`` has the places of floats whose values decide."""
@@ -22,7 +43,7 @@ def cache_key(leaves: Sequence[Any], asked: frozenset[int]) -> tuple[Hashable, .
 
 
 def leaf_key(leaf: Any) -> Hashable:
-    """Return what an argument has equal with those that it can stand for: an array its type, a value itself."""
+    """Return the key of an argument: an array's type, or another value itself."""
     if type(leaf) is Element:
         become_array(leaf)
     if type(leaf) is Array:
@@ -40,5 +61,21 @@ def leaf_key(leaf: Any) -> Hashable:
             f"a compiled function takes arrays and hashable values, not {type(leaf).__name__}: it's traced for each "
             "value that isn't an array"
         ) from None
-    # 1, 1.0 and True are equal, and so are 0.0 and -0.0: they need different keys.
-    return (type(leaf), leaf, repr(leaf) if isinstance(leaf, (float, complex)) else None)
+    return exact(leaf)
+
+
+def exact(value: Any) -> Hashable:
+    """Return a key of a hashable value that differs between 1, 1.0 and True, and between 0.0 and -0.0."""
+    kind = type(value)
+    if kind in PLAIN:
+        return kind, value
+    if isinstance(value, (Number, np.generic, range, slice)):
+        return kind, value, repr(value)
+    if isinstance(value, frozenset):
+        return kind, value, frozenset(map(exact, value))
+    if isinstance(value, tuple):
+        return kind, value, tuple(map(exact, value))
+    if is_dataclass(kind) and kind.__dataclass_params__.eq:  # type: ignore[attr-defined]
+        compared = (each.name for each in fields(kind) if (each.compare if each.hash is None else each.hash))
+        return kind, value, tuple([exact(getattr(value, name)) for name in compared])
+    return kind, value

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...container.container import Container, flatten, unflatten
 from ...container.tree import made
+from .keys import PLAIN, exact, structure_key
 
 
 class Leaf(str):
@@ -40,11 +41,11 @@ class Nests:
             lines = [line for each, name in zip(args, names, strict=True) for line in self._inside(each, name)]
             return names, [*lines, *self._opened(kwargs, "kwargs", dict)]
         except Unknown:
-            self._names |= {"flatten": flatten, "spec_of_program": spec}
+            self._names |= {"flatten": flatten, "structure_key": structure_key, "structure": structure_key(spec)}
             names = [f"args_{number}" for number in range(len(args))]
             return names, [
-                f"leaves, spec = flatten((({''.join(f'{name}, ' for name in names)}), kwargs))",
-                "if spec != spec_of_program: return MISS",
+                f"leaves, spec = flatten((({''.join(f'{name}, ' for name in names)}), kwargs), in_order=True)",
+                "if structure_key(spec) != structure: return MISS",
                 f"{''.join(f'x{place}, ' for place in range(count))}= leaves",
             ]
 
@@ -69,14 +70,29 @@ class Nests:
         items = list(tree.values()) if kind is dict else list(tree)
         inner = [str(each) if type(each) is Leaf else f"{name}_{number}" for number, each in enumerate(items)]
         if kind is dict and items:
-            keys = [self._named(f"{name}_key_{number}", key) for number, key in enumerate(tree)]
-            yield "try:"
-            yield from (f"    {each} = {name}[{key}]" for each, key in zip(inner, keys, strict=True))
-            yield "except KeyError: return MISS"
+            keys = [f"{name}_key_{number}" for number in range(len(items))]
+            yield f"{', '.join(keys)}, = {name}"
+            others = " or ".join(
+                self._is_other(key, f"{key}_wanted", wanted) for key, wanted in zip(keys, tree, strict=True)
+            )
+            yield f"if {others}: return MISS"
+            yield from (f"{each} = {name}[{key}]" for each, key in zip(inner, keys, strict=True))
         elif items:
             yield f"{', '.join(inner)}, = {name}"
         for each, part in zip(inner, items, strict=True):
             yield from self._inside(part, each)
+
+    def _is_other(self, name: str, wanted: str, value: Any) -> str:
+        """Return an expression that tells whether what has a name isn't a value, or one that's the same for functions.
+
+        The value, or its key, is ``wanted`` among the names.
+        """
+        kind = type(value)
+        if kind not in PLAIN:
+            self._names |= {"exact": exact, wanted: exact(value)}
+            return f"exact({name}) != {wanted}"
+        self._names |= {f"{wanted}_type": kind, wanted: value}
+        return f"({name} is not {wanted} and (type({name}) is not {wanted}_type or {name} != {wanted}))"
 
     def _built(self, tree: Any) -> str:
         """Return an expression for a nest whose leaves are names."""

@@ -24,10 +24,12 @@ from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from ..tracing.crossing import Crossing, Store, stores_of
 from ..tracing.trace import Trace, trace_call
+from ..tracing.tracedcall import TracedCall
 from .handling import Handling
 from .options import Options
 from .registry import selected
 from .rewriting import Rewriting
+from .staleness import check_current
 from .telling import tell_in_python, tell_refused
 
 # So many calls copy arrays that something else refers to, for the executor that uses up all that are written: one of
@@ -55,6 +57,9 @@ class Program:
         self.crossing, self.backend, self.options = crossing, crossing.engine, options
         self.name = getattr(function, "__name__", type(function).__name__)
         self.made = trace_call(function, leaves, spec, Trace(crossing, checks=options.mode == "debug"), floats)
+        # In mode "debug" each call but the first traces again.
+        self._again = partial(self._traced_again, function, spec, floats) if options.mode == "debug" else None
+        self._is_new = True
         self.arrays = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Array)]
         targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
         # Those of the graph's inputs: what follows from floats is 0-d.
@@ -180,11 +185,19 @@ class Program:
 
     # Running
 
+    def _traced_again(
+        self, function: Callable[..., Any], spec: Any, floats: Sequence[int], leaves: Sequence[Any]
+    ) -> TracedCall:
+        return trace_call(function, leaves, spec, Trace(self.crossing), floats)
+
     def __call__(self, leaves: Sequence[Any], eager: Callable[[], Any], run: Executor | None = None) -> Any:
         """Return the function's result for the leaves of arguments of this program's cache key.
 
         ``eager`` runs the function itself. ``run``, if given, runs the graph step by step in place of the executor.
         """
+        if self._again is not None and not self._is_new:
+            check_current(self.name, self.made, self._again(leaves))
+        self._is_new = False
         targets = [*(leaves[place] for place in self.arrays), *self.made.captured]
         scalars = self.scalars([leaves[place] for place in self.made.floats.places], run is not None)
         if self.destroyed and self.clash(targets):

@@ -15,7 +15,7 @@ from ...backends.forks import free_after_fork
 from ..core.names import leaf_parameters
 from ..tracing.crossing import Crossing
 from .calls import CalledProgram
-from .keys import cache_key
+from .keys import cache_key, structure_key
 from .options import Options
 from .telling import tell_dropped, tell_traced
 
@@ -71,8 +71,10 @@ class Programs:
             kept.move_to_end(key)
         return found
 
-    def _key(self, backend: Handle, leaves: Sequence[Any], spec: Any) -> tuple[str, Any, tuple[Hashable, ...]]:
-        return (backend.name, spec, cache_key(leaves, self._asked.get(spec, frozenset())))
+    def _key(
+        self, backend: Handle, leaves: Sequence[Any], spec: Any
+    ) -> tuple[str, tuple[Hashable, ...], tuple[Hashable, ...]]:
+        return (backend.name, structure_key(spec), cache_key(leaves, self._asked.get(spec, frozenset())))
 
     def _traced(self, backend: Handle, leaves: list[Any], spec: Any) -> CalledProgram:
         options = self._options

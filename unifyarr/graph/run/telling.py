@@ -29,7 +29,7 @@ def tell_traced(
     name: str,
     function: Callable[..., Any],
     leaves: Sequence[Any],
-    key: tuple[str, Any, Sequence[Hashable]],
+    key: tuple[str, tuple[Any, ...], Sequence[Hashable]],
     programs: Mapping[Any, Made],
 ) -> None:
     """Log that a function was traced for a key, and how that differs from the key of the program called last."""
@@ -40,7 +40,7 @@ def tell_traced(
     programs = dict(programs)
     if key not in programs:
         return
-    backend, spec, keys = key
+    backend, (spec, *_), keys = key
     names = leaf_names(function, spec)
     made, others = programs[key], [each for each in programs if each != key]
     nodes = len(made.fgraph.apply_nodes)
@@ -51,7 +51,7 @@ def tell_traced(
     # The program that was called last, of the same structure if there's one.
     like = next((each for each in reversed(others) if each[:2] == key[:2]), None)
     if like is None:
-        why = "the structure of its arguments, or their backend, is a new one"
+        why = "the structure of its arguments, the order of names in it, or their backend is a new one"
     else:
         earlier = programs[like]
         why = _listed(

@@ -13,10 +13,19 @@ from ..._core.engines.dtypes import DType
 from ..._core.engines.handle import Handle
 
 
+class Known:
+    """A float of a trace that has ended: its value there, and how it's computed."""
+
+    __slots__ = ("how", "value")
+
+    def __init__(self, value: float, how: int | Computed) -> None:
+        self.value, self.how = value, how
+
+
 class Scalar(NamedTuple):
     """A 0-d input of a graph: the float that it has the value of, and its dtype and device."""
 
-    value: WeakFloat
+    value: WeakFloat | Known
     dtype: DType
     device: Any
 
@@ -49,8 +58,9 @@ class Floats:
     """
 
     def __init__(self, scalars: Sequence[Scalar], places: Sequence[int], asked: frozenset[int]) -> None:
-        self.scalars, self.asked = list(scalars), asked
-        self.are_leaves = all(each.value.how in places for each in scalars)
+        # Of floats of its own, since those of the trace mustn't outlive it.
+        self.scalars, self.asked = _copied(scalars), asked
+        self.are_leaves = all(each.value.how in places for each in self.scalars)
         # Those that the key says nothing of.
         self.places = [place for place in places if place not in asked]
         self.values: Callable[..., list[float]] = self._compiled(self.places)
@@ -66,7 +76,7 @@ class Floats:
         def lines() -> Iterator[str]:
             for each in sorted_floats([scalar.value for scalar in self.scalars]):
                 name = known[id(each)] = f"x{each.how}" if isinstance(each.how, int) else f"y{len(known)}"
-                if each.how in self.asked:
+                if isinstance(each.how, int) and each.how in self.asked:
                     names[name] = each.value
                 if isinstance(each.how, Computed):
                     arguments = []
@@ -87,9 +97,19 @@ class Floats:
         return values
 
 
-def sorted_floats(floats: Sequence[WeakFloat]) -> list[WeakFloat]:
+def _copied(scalars: Sequence[Scalar]) -> list[Scalar]:
+    copies: dict[int, Known] = {}
+    for each in sorted_floats([scalar.value for scalar in scalars]):
+        how = each.how
+        if isinstance(how, Computed):
+            how = Computed(how.function, tuple([copies.get(id(argument), argument) for argument in how.arguments]))
+        copies[id(each)] = Known(each.value, how)
+    return [scalar._replace(value=copies[id(scalar.value)]) for scalar in scalars]
+
+
+def sorted_floats(floats: Sequence[WeakFloat | Known]) -> list[WeakFloat | Known]:
     """Return floats, and those that they're computed from, each once and after its arguments."""
-    found: dict[int, WeakFloat] = {}
+    found: dict[int, WeakFloat | Known] = {}
     waiting = [(each, False) for each in reversed(floats)]
     while waiting:
         each, has_arguments = waiting.pop()
@@ -99,5 +119,5 @@ def sorted_floats(floats: Sequence[WeakFloat]) -> list[WeakFloat]:
             found[id(each)] = each
             continue
         waiting.append((each, True))
-        waiting += [(argument, False) for argument in each.how.arguments if type(argument) is WeakFloat]
+        waiting += [(argument, False) for argument in each.how.arguments if type(argument) in (WeakFloat, Known)]
     return list(found.values())

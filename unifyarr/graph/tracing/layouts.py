@@ -53,7 +53,7 @@ def laid_out(trace: Recorder, native: Traced, old: Traced) -> Traced:
             strides, known = (_strides_of(trace, each, _unknown) for each in (old, native))
     if strides is None or known is None or is_alike(native.shape, native.dtype.itemsize, strides, known):
         return native
-    return Traced(lay_out(trace.backend, native.variable, native.type, strides), native.device)
+    return Traced(lay_out(trace.backend, native.variable, native.type, strides), native.device, None, trace)
 
 
 class _Unknown(Exception):

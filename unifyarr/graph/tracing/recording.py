@@ -14,7 +14,6 @@ from ..._core.declaring.types import ArrayType, result_types
 from ..._core.engines.comparing import restore
 from ..._core.engines.handle import Handle
 from ..._core.engines.tracing import Running, running
-from ..._core.modes.transforming import Scope
 from ..._core.values.lengths import PartialShape
 from ...errors import TraceError
 from ...selections.rules import densely
@@ -24,7 +23,7 @@ from ..kernels.lengths import CountOp
 from ..kernels.operations import UserOp
 from .constants import DATA_DEPENDENT, check_indices, of_constants
 from .selections import Selection, dense_in
-from .traced import Recorder, Traced, device_of, plain, type_of
+from .traced import Recorder, Traced, device_of, innermost_trace, plain, type_of
 
 if TYPE_CHECKING:
     from ..._core.calling.applications import Application
@@ -250,14 +249,6 @@ def check_running(backend: Handle) -> Recorder:
     return _checked(innermost_trace(), backend)
 
 
-def innermost_trace() -> Running | None:
-    """Return the trace that is running, in which transformations may run whose values are its variables."""
-    trace = running()
-    while isinstance(trace, Scope):
-        trace = trace.around
-    return trace
-
-
 def trace_of(backend: Handle) -> Recorder:
     """Return the trace of a backend that is running, in which others may have begun."""
     trace = running()
@@ -272,10 +263,13 @@ def _checked(trace: Running | None, backend: Handle) -> Recorder:
     return trace  # type: ignore[return-value]
 
 
-def node_of(op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: Any) -> tuple[Traced, ...]:
-    """Return the outputs of a new node."""
+def node_of(
+    op: Op, natives: Sequence[Traced], types: Sequence[ArrayType], device: Any, trace: Recorder | None = None
+) -> tuple[Traced, ...]:
+    """Return the outputs of a new node, of the innermost trace if none is given."""
     node = Apply(op, [native.variable for native in natives], list(map(plain, types)))
-    return tuple([Traced(variable, device) for variable in node.outputs])
+    trace = trace or innermost_trace()
+    return tuple([Traced(variable, device, None, trace) for variable in node.outputs])
 
 
 def node_of_values(trace: Recorder, op: Op, natives: Sequence[Traced], values: Sequence[Any]) -> tuple[Traced, ...]:
@@ -284,4 +278,7 @@ def node_of_values(trace: Recorder, op: Op, natives: Sequence[Traced], values: S
     node = Apply(op, [native.variable for native in natives], [type_of(backend, each) for each in values])
     for variable, value in zip(node.outputs, values, strict=True):
         trace.examples.put(variable, value)
-    return tuple(Traced(variable, backend.device(value)) for variable, value in zip(node.outputs, values, strict=True))
+    return tuple(
+        Traced(variable, backend.device(value), None, trace)
+        for variable, value in zip(node.outputs, values, strict=True)
+    )

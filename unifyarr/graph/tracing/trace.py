@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._core.arrays.array import Array, wrap
@@ -23,7 +24,7 @@ from ..._core.engines.natives import mismatch
 from ..._core.engines.tracing import running, tracing
 from ..._core.modes.capturing import Captured, Capturing
 from ..._core.modes.debugging import debug
-from ..._core.values.caller import where
+from ..._core.values.caller import users_place, where
 from ..._core.values.lengths import PartialShape
 from ...container.container import flatten, unflatten
 from ...errors import TraceError, UnknownShapeError
@@ -33,6 +34,7 @@ from ..core.names import leaf_names
 from .crossing import Crossing, common_backend
 from .floats import Floats, Scalar
 from .selections import Selection
+from .survivors import Made, check_unchanged
 from .traced import Examples, Traced, device_of, plain, type_of
 from .tracedcall import TracedCall
 from .tracing_backend import TracingHandle, handle_for
@@ -43,10 +45,16 @@ if TYPE_CHECKING:
     from .transformed import Recording
 
 
+# The types of results that are no arrays and refer to none.
+VALUES = frozenset({bool, int, float, complex, str, bytes, type(None)})
+
+
 class Trace(Capturing):
     """One run of a function, and the arrays that it has captured."""
 
     is_transformed = is_batched = False
+    # Whether the examples aren't those of a trace around, which goes on.
+    owns_examples = True
 
     def __init__(self, crossing: Crossing, *, checks: bool = False) -> None:
         super().__init__(crossing.engine, handle_for(crossing.engine))
@@ -57,6 +65,13 @@ class Trace(Capturing):
         self.examples = Examples()
         # The strides of variables, as far as somebody asked for them.
         self.layouts: dict[Variable, tuple[int, ...]] = {}
+        self._made = Made()
+        # By which instructions of the user's code arrays were captured.
+        self.read_at: list[tuple[CodeType, int]] = []
+
+    def note(self, made: object) -> None:
+        """Note a native or a float that was made in the trace, and mustn't outlive it."""
+        self._made.note(made)
 
     def takes(self, backend: Handle | None) -> bool:
         """Return whether arrays of a backend are captured: of the engine, and of the one that they live on."""
@@ -86,13 +101,15 @@ class Trace(Capturing):
 
     def unknown(self, type: ArrayType, name: str, device: Any = None) -> Traced:
         """Return a new input of the graph of which the type is known, and no example."""
-        return Traced(Variable(plain(type), name), device_of(self.backend, None) if device is None else device)
+        device = device_of(self.backend, None) if device is None else device
+        return Traced(Variable(plain(type), name), device, trace=self)
 
     def stand_in(self, x: Array) -> Array:
         """Return a new array that stands for an input."""
         traced = self.input(x, f"captured {len(self.captured)}")
         stand_in = self.standing_for(x, traced, self)
         self.captured.append(Captured(x, stand_in, traced))
+        self.read_at.append(users_place())
         return stand_in
 
     def ask(self, places: frozenset[int]) -> None:
@@ -176,6 +193,13 @@ class Trace(Capturing):
             finally:
                 self.forget()
 
+    def end(self, function: Callable[..., Any], results: Sequence[Any]) -> None:
+        """Raise if something of the trace outlives it, after the run of a function that returned these objects."""
+        self.scalars.clear()
+        if self.owns_examples:
+            self.examples.clear()
+        self._made.check(function, results, self.asked)
+
     @contextlib.contextmanager
     def suspended(self) -> Iterator[None]:
         """Run what happens inside the block where the trace was begun: nothing of it is recorded."""
@@ -205,8 +229,18 @@ def trace_call(
 ) -> TracedCall:
     """Run a function on the leaves of its arguments, with arrays of a new trace in place of the arrays among them.
 
-    ``floats`` has the places of those leaves that are floats whose values may differ at each call.
+    ``floats`` has the places of those leaves that are floats whose values may differ at each call. What outlives the
+    trace is an error.
     """
+    made = _traced_call(function, leaves, spec, trace, floats)
+    values = [how[1] for how in made.leaves if how is not None and how[0] is None]
+    trace.end(function, [x for x in values if type(x) not in VALUES])
+    return made
+
+
+def _traced_call(
+    function: Callable[..., Any], leaves: Sequence[Any], spec: Any, trace: Trace, floats: Sequence[int] = ()
+) -> TracedCall:
     leaves = list(leaves)
     for place in floats:
         leaves[place] = WeakFloat(leaves[place], place, trace, frozenset([place]))
@@ -217,7 +251,9 @@ def trace_call(
         inputs = [x._native for x in given]
         stand_ins = iter(given)
         args, kwargs = unflatten(spec, [next(stand_ins) if isinstance(x, Array) else x for x in leaves])
-        result, result_spec = flatten(function(*args, **kwargs))
+        passed = flatten((args, kwargs), in_order=True)
+        result, result_spec = flatten(function(*args, **kwargs), in_order=True)
+        check_unchanged(function, (args, kwargs), passed)
         result = [trace.current(x) if isinstance(x, Array) else x for x in result]
         captured = [each.array for each in trace.captured]
         inputs += [each.before for each in trace.captured]
@@ -241,7 +277,7 @@ def trace_call(
         # What is returned as it was passed is a number.
         made = [(None, known(how[1])) if how is not None and how[0] is None else how for how in made]
     how_floats = Floats(scalars, floats, frozenset(trace.asked))
-    return TracedCall(variables, captured, updates, computed, result_spec, made, how_floats)
+    return TracedCall(variables, captured, updates, computed, result_spec, made, how_floats, trace.read_at)
 
 
 def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> FunctionGraph:
@@ -280,7 +316,7 @@ def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Functio
     """
     if not callable(function):
         raise TypeError(f"trace() takes a function, not {type(function).__name__}")
-    leaves, spec = flatten((args, kwargs))
+    leaves, spec = flatten((args, kwargs), in_order=True)
     home = common_backend([leaf for leaf in leaves if isinstance(leaf, Array)])
     made = trace_call(function, leaves, spec, Trace(Crossing(home)))
     fgraph = FunctionGraph(made.inputs, [*made.updates.values(), *made.computed], clone=False)

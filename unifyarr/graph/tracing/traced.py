@@ -11,6 +11,8 @@ import numpy as np
 
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.handle import Handle
+from ..._core.engines.tracing import running
+from ..._core.modes.transforming import Scope
 from ..._core.values.caller import where
 from ..._core.values.lengths import shape_of
 from ...errors import TraceError
@@ -26,8 +28,17 @@ class Traced:
 
     __slots__ = ("__weakref__", "device", "layout", "variable")
 
-    def __init__(self, variable: Variable, device: Any, layout: tuple[int, ...] | Traced | None = None) -> None:
+    def __init__(
+        self,
+        variable: Variable,
+        device: Any,
+        layout: tuple[int, ...] | Traced | None = None,
+        trace: Recorder | None = None,
+    ) -> None:
         self.variable, self.device, self.layout = variable, device, layout
+        trace = trace or innermost_trace()
+        if trace is not None:
+            trace.note(self)
 
     @property
     def type(self) -> ArrayType:
@@ -68,8 +79,22 @@ class Recorder(Protocol):
     def handle(self) -> Handle:
         """The one that stands for it in the trace."""
 
+    def note(self, made: object) -> None:
+        """Note a native or a float that was made in the trace, and mustn't outlive it."""
+
     def suspended(self) -> AbstractContextManager[None]:
         """Run what happens inside the block where the trace was begun."""
+
+
+def innermost_trace(backend: Handle | None = None) -> Any:
+    """Return the trace that is running, in which transformations may run whose values are its variables.
+
+    With ``backend`` it's the innermost one of that backend.
+    """
+    trace = running()
+    while isinstance(trace, Scope) or (trace is not None and backend not in (None, trace.backend)):
+        trace = trace.around
+    return trace
 
 
 class Examples:
@@ -93,6 +118,11 @@ class Examples:
         copied = Examples()
         copied._known, copied._made = dict(self._known), dict(self._made)
         return copied
+
+    def clear(self) -> None:
+        """Forget all values, and the functions that return some."""
+        self._known.clear()
+        self._made.clear()
 
     def put(self, variable: Variable, value: Any) -> None:
         """Remember the value of a variable."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from ..._core.arrays.array import Array
@@ -30,6 +31,8 @@ class TracedCall:
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
     leaves: list[tuple[int, tuple[Step, ...]] | tuple[None, Any] | None]
     floats: Floats
+    # By which instructions of the user's code the captured arrays were read first.
+    read_at: list[tuple[CodeType, int]]
 
     def returned(self, inputs: Sequence[Array], computed: Sequence[Array]) -> Any:
         """Return what the function returns, of other inputs and other computed arrays."""

@@ -26,7 +26,7 @@ from .advice import advice
 from .layouts import laid_out, strides_of
 from .recording import count_of, node_of, record, record_operation, trace_of
 from .selections import Selection, is_same
-from .traced import Traced, type_of
+from .traced import Traced, innermost_trace, type_of
 
 if TYPE_CHECKING:
     from ..._core.calling.applications import Application
@@ -62,7 +62,8 @@ class TracingBackend(Backend[Traced]):
         if isinstance(new, Selection):
             return new
         new = laid_out(trace_of(self._backend), new, old)
-        return Traced(new.variable, new.device, old if old.layout is None else old.layout)
+        layout = old if old.layout is None else old.layout
+        return Traced(new.variable, new.device, layout, innermost_trace(self._backend))
 
     def device(self, native: Traced) -> Any:
         return native.device
@@ -127,7 +128,8 @@ class TracingBackend(Backend[Traced]):
 
     def from_numpy(self, array: np.ndarray, *, device: object = None, copy: bool = True) -> Traced:
         value = self._backend.from_numpy(array, device=device, copy=True)
-        return Traced(Constant(value, type_of(self._backend, value)), self._backend.device(value))
+        constant = Constant(value, type_of(self._backend, value))
+        return Traced(constant, self._backend.device(value), None, innermost_trace(self._backend))
 
     def copy(self, native: Traced) -> Traced:
         copied: Traced = record(self._backend, COPY, (native,), {}, native.type, offered=False)
@@ -181,8 +183,9 @@ class TracingHandle(GeneralHandle):
         """Return what is equal to an array, computed of it and of others by an operation of its own."""
         if isinstance(native, Selection):
             return native
-        made = node_of(LaterOp(self.traced), [native, *after], [native.type], native.device)[0]
-        return Traced(made.variable, made.device, native.layout)
+        trace = innermost_trace(self.traced)
+        made = node_of(LaterOp(self.traced), [native, *after], [native.type], native.device, trace)[0]
+        return Traced(made.variable, made.device, native.layout, trace)
 
     def apply(self, application: Application, kernel: Kernel, natives: Sequence[Any], **out: Any) -> Any:
         return record_operation(self.traced, application, natives)

@@ -22,13 +22,13 @@ from ..._core.modes.transforming import Scope
 from ...container.container import flatten, unflatten
 from ...errors import TraceError
 from ...transformations.run import write
-from ..core.basic import Apply, Constant, Op
+from ..core.basic import Apply, Constant, Op, Variable
 from .crossing import Crossing
 from .recording import node_of, node_of_values
 from .replaying import ARRAY, Replay, Runner, TransformedCall, TransformedOp
 from .selections import outside
 from .trace import EnclosedTrace, Trace, trace_call
-from .traced import Examples, Traced, device_of, type_of
+from .traced import Examples, Traced, device_of, innermost_trace, type_of
 from .tracing_backend import TracingBackend, enclosed_handle
 
 # Takes a function, and returns the transformed one.
@@ -62,7 +62,7 @@ class InnerBackend(TracingBackend):
         made = (
             ArrayType(array.shape, dtype) if backend.supports_dtype(dtype) else type_of(backend, op.perform(None, ()))
         )
-        return node_of(op, (), (made,), device_of(backend, device))[0]
+        return node_of(op, (), (made,), device_of(backend, device), innermost_trace(backend))[0]
 
 
 class InnerTrace(EnclosedTrace):
@@ -91,17 +91,17 @@ class InnerTrace(EnclosedTrace):
             return super().input(x, name)
         native = outside(read(x))
         same = self.enclosing.backend.name == self.backend.name
-        found = self.unknown(native.type, name, native.device if same else None)
-        self.examples.offer(found.variable, lambda: self._example(native))
+        found, variable = self.unknown(native.type, name, native.device if same else None), native.variable
+        self.examples.offer(found.variable, lambda: self._value_around(variable))
         return found
 
-    def _example(self, native: Traced) -> Any:
-        """Return the value of an array of the enclosing trace."""
+    def _value_around(self, variable: Variable) -> Any:
+        """Return the value of a variable of the enclosing trace."""
         if self._around is None:
             self._around = self.enclosing.examples.copy()
         with self.suspended():
             with self.enclosing.suspended():
-                value = self._around.of(native.variable)
+                value = self._around.of(variable)
             # It's made in here, but is one from outside of the transformation.
             x = wrap(value, self.enclosing.backend)
             x._born = self._born
