@@ -30,15 +30,14 @@ from .arraytypes import as_array_type, values_of
 
 
 def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
-    given = _as_arrays(self, arrays)
-    fgraph = _ordered(self)
-    if given:
-        given = [capture(x) for x in given]
+    given = [capture(x) for x in _as_arrays(self, arrays)]
     backend = common_backend(given)
     trace = running()
     if isinstance(trace, Trace) and (not given or backend is trace.handle):
-        results = [wrap(each, trace.handle) for each in _Recorded(fgraph, trace).results(list(map(read, given)))]
+        fgraph = _without_overwriting(self, trace.backend)
+        results = [wrap(each, trace.handle) for each in _Recorded(fgraph, trace).outputs(list(map(read, given)))]
     else:
+        fgraph = _without_overwriting(self, backend)
         natives = _Run(fgraph, backend).results(list(map(read, given)))
         results = [wrap(each, backend) for each in natives]
     updates = fgraph.update_mapping
@@ -67,51 +66,67 @@ def _as_arrays(fgraph: FunctionGraph, arrays: Sequence[Any]) -> list[Array]:
     return given
 
 
-def _ordered(fgraph: FunctionGraph) -> FunctionGraph:
-    """Return the graph, or a copy whose operations run in an order in which nothing is read that was overwritten."""
-    watched = any(isinstance(each, DestroyHandler) for each in fgraph.features)
-    if watched or not any(node.op.victims(node) for node in fgraph.apply_nodes):
+def _without_overwriting(fgraph: FunctionGraph, backend: Handle) -> FunctionGraph:
+    """Return the graph, or a copy in which what overwrites its inputs works on copies of these.
+
+    Raises
+    ------
+    InconsistencyError
+        If there's no order in which each operation reads values that weren't overwritten.
+    """
+    if not any(node.op.victims(node) for node in fgraph.apply_nodes):
         return fgraph
     copied = fgraph.copy()
-    copied.attach(DestroyHandler())
+    if not any(isinstance(each, DestroyHandler) for each in copied.features):
+        copied.attach(DestroyHandler())
+    for node in list(copied.apply_nodes):
+        if node.op.victims(node):
+            copied.substitute(node, _pure(node, backend))
     return copied
 
 
+def _pure(node: Apply, backend: Handle) -> Op:
+    """Return an operation that computes the same as a node, and overwrites none of its inputs."""
+    op = node.op
+    is_known = isinstance(op, KernelOp) and (op.name != STORE or op.backend is not backend)
+    return elsewhere(op, backend) if is_known else OnCopies(backend, op, node)  # type: ignore[arg-type]
+
+
 class _Run:
-    """A run of a graph on natives of a backend, which leaves the arguments as they were."""
+    """A run of a graph that overwrites nothing, on natives of a backend."""
 
     def __init__(self, fgraph: FunctionGraph, backend: Handle) -> None:
         self.fgraph, self.backend = fgraph, backend
 
     def results(self, natives: list[Any]) -> list[Any]:
         """Return the outputs, in memory of their own."""
-        fgraph, copy = self.fgraph, self.backend.copy
-        destroyed = self._destroyed() if self.backend.mutable else set()
-        natives = [copy(x) if v in destroyed else x for x, v in zip(natives, fgraph.inputs, strict=True)]
-        values: dict[Variable, Any] = dict(zip(fgraph.inputs, natives, strict=True))
-        for node in fgraph.toposort():
-            given = [self._value(values, variable) for variable in node.inputs]
-            values.update(zip(node.outputs, self.run(node, given), strict=True))
         found: list[Any] = []
         taken: set[Variable] = set()
-        for variable, memory in zip(fgraph.outputs, shared(fgraph), strict=True):
-            value = self._value(values, variable)
+        for value, memory in zip(self.outputs(natives), shared(self.fgraph), strict=True):
             if self.backend.mutable and (memory & taken or any(each.owner is None for each in memory)):
-                value = copy(value)
+                value = self.backend.copy(value)
             taken |= memory
             found.append(value)
         return found
 
+    def outputs(self, natives: list[Any]) -> list[Any]:
+        """Return the outputs, which may share memory with the inputs and with each other."""
+        values: dict[Variable, Any] = dict(zip(self.fgraph.inputs, natives, strict=True))
+        for node in self.fgraph.toposort():
+            given = [self._value(values, variable) for variable in node.inputs]
+            values.update(zip(node.outputs, self.run(node, given), strict=True))
+        return [self._value(values, variable) for variable in self.fgraph.outputs]
+
     def run(self, node: Apply, natives: list[Any]) -> Sequence[Any]:
         """Return the results of a node."""
         op, backend = node.op, self.backend
-        if isinstance(op, KernelOp) and op.backend is not backend:
-            node = Apply(elsewhere(op, backend), node.inputs, [each.type for each in node.outputs])
+        if isinstance(op, KernelOp):
+            if op.backend is not backend:
+                node = Apply(elsewhere(op, backend), node.inputs, [each.type for each in node.outputs])
+            found = node.op.perform(node, natives)
         else:
             _check_backend(op, backend)
-        # What overwrites its input gets that as ``out`` in a schedule.
-        op = node.op
-        found = op.perform(node, natives) if isinstance(op, KernelOp) else run_of(backend, node)(*natives)
+            found = run_of(backend, node)(*natives)
         return tuple(found) if len(node.outputs) > 1 else (found,)
 
     def _value(self, values: dict[Variable, Any], variable: Variable) -> Any:
@@ -123,18 +138,6 @@ class _Run:
         """Return a native with the value of a constant."""
         return data if isinstance(data, self.backend.native_types) else self.backend.from_numpy(values_of(data))
 
-    def _destroyed(self) -> set[Variable]:
-        """Return the inputs whose memory some node overwrites."""
-        handler = next((each for each in self.fgraph.features if isinstance(each, DestroyHandler)), None)
-        if handler is None:
-            return set()
-        return {
-            root
-            for node in self.fgraph.apply_nodes
-            for place in node.op.victims(node)
-            for root, _ in handler.aliases.roots_of(node.inputs[place])
-        }
-
 
 class _Recorded(_Run):
     """A graph whose operations become nodes of the trace that is running; the natives are those of the trace."""
@@ -142,14 +145,6 @@ class _Recorded(_Run):
     def __init__(self, fgraph: FunctionGraph, trace: Trace) -> None:
         super().__init__(fgraph, trace.backend)
         self.trace = trace
-
-    def results(self, natives: list[Any]) -> list[Any]:
-        """Return the outputs."""
-        values: dict[Variable, Any] = dict(zip(self.fgraph.inputs, natives, strict=True))
-        for node in self.fgraph.toposort():
-            given = [self._value(values, variable) for variable in node.inputs]
-            values.update(zip(node.outputs, self.run(node, given), strict=True))
-        return [self._value(values, variable) for variable in self.fgraph.outputs]
 
     def constant(self, data: Any) -> Traced:
         """Return a constant of the trace."""
@@ -178,19 +173,14 @@ class _Recorded(_Run):
         backend, op = self.backend, node.op
         if isinstance(op, KernelOp):
             return elsewhere(op, backend)
-        if not is_users(op):
-            _check_backend(op, backend)
-            return op
-        if op.victims(node):
-            op = OnCopies(backend, op, node)
+        _check_backend(op, backend)
         # What an engine transforms needs to know the derivative.
-        return Hosted(backend, op, len(node.outputs)) if isinstance(self.trace, EnclosedTrace) else op
+        is_hosted = isinstance(self.trace, EnclosedTrace) and is_users(op.op if isinstance(op, OnCopies) else op)
+        return Hosted(backend, op, len(node.outputs)) if is_hosted else op
 
     def _types(self, node: Apply, op: Op, variables: Sequence[Variable]) -> Sequence[Any]:
         own = [each.type for each in node.outputs]
-        if not is_users(node.op) or all(as_array_type(each) is not None for each in own):
-            return own
-        return node.op.output_types(variables)
+        return own if all(as_array_type(each) is not None for each in own) else node.op.output_types(variables)
 
 
 def _shape(variable: Variable) -> tuple[int | None, ...]:
