@@ -17,6 +17,7 @@ from ..container.container import flatten
 from ..errors import TraceError
 from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
+from .core.basic import Variable
 from .core.fgraph import FunctionGraph
 from .run.calls import Call, general_way, generally
 from .run.options import Parameters, checked_options
@@ -90,6 +91,9 @@ class Compiled(_Called, Generic[P, Result]):
             # Inside another trace the function becomes a part of that trace.
             return self._function(*args, **kwargs)
         leaves, spec = flatten((args, kwargs))
+        if any(isinstance(leaf, Variable) for leaf in leaves):
+            # As in the graph that is being built.
+            return self._function(*args, **kwargs)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         backend = common_backend(arrays)
         if self._must_run_in_python(backend, arrays):

@@ -25,11 +25,14 @@ from ..kernels.kernelop import COPY, STORE, KernelOp, kernel_op
 from ..tracing.crossing import common_backend
 from ..tracing.recording import node_of, node_of_values, record
 from ..tracing.trace import EnclosedTrace, Trace
-from ..tracing.traced import Traced, device_of
+from ..tracing.traced import Traced, device_of, type_of
 from .arraytypes import as_array_type, values_of
+from .variables import around_variables, backend_of_variables
 
 
 def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
+    if any(isinstance(x, Variable) for x in arrays):
+        return _on_variables(self, arrays)
     given = [capture(x) for x in _as_arrays(self, arrays)]
     backend = common_backend(given)
     trace = running()
@@ -48,22 +51,66 @@ def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
 
 def _as_arrays(fgraph: FunctionGraph, arrays: Sequence[Any]) -> list[Array]:
     """Return the arguments as arrays; raise if their number, shapes or dtypes aren't those of the inputs."""
-    names = ", ".join(map(str, fgraph.inputs))
-    if len(arrays) != len(fgraph.inputs):
-        raise TypeError(
-            f"the graph has {len(fgraph.inputs)} inputs, {names or 'none'}, but was called on {len(arrays)}"
-        )
+    _check_count(fgraph, arrays)
     beside = next((found.name for x in arrays if (found := backend_of(x)) is not None), None)
     given = [x if isinstance(x, Array) else functions.asarray(x, backend=beside) for x in arrays]
     for x, variable in zip(given, fgraph.inputs, strict=True):
-        type = variable.type
-        if type is None:
-            continue
-        wanted = tuple(type.shape)
-        fits = len(wanted) == len(x.shape) and all(n in (None, m) for n, m in zip(wanted, x.shape, strict=True))
-        if not fits or str(x.dtype) != str(type.dtype):
-            raise ShapeError(f"input {variable} of the graph is {describe(type)}, but was given {x.dtype} {x.shape}")
+        _check_type(variable, x.shape, x.dtype)
     return given
+
+
+def _check_count(fgraph: FunctionGraph, given: Sequence[Any]) -> None:
+    names = ", ".join(map(str, fgraph.inputs))
+    if len(given) != len(fgraph.inputs):
+        raise TypeError(f"the graph has {len(fgraph.inputs)} inputs, {names or 'none'}, but was called on {len(given)}")
+
+
+def _check_type(variable: Variable, shape: Sequence[int | None], dtype: Any) -> None:
+    """Raise unless a shape and a dtype are those of an input, as far as both are known."""
+    if variable.type is None:
+        return
+    wanted = tuple(variable.type.shape)
+    fits = len(wanted) == len(shape) and all(
+        n is None or m is None or n == m for n, m in zip(wanted, shape, strict=True)
+    )
+    if not fits or str(dtype) != str(variable.type.dtype):
+        raise ShapeError(
+            f"input {variable} of the graph is {describe(variable.type)}, but was given {dtype} {tuple(shape)}"
+        )
+
+
+def _on_variables(fgraph: FunctionGraph, given: Sequence[Any]) -> Any:
+    """Return variables that are computed of others by copies of the graph's nodes, which overwrite nothing."""
+    around = around_variables()
+    if around is not None:
+        return fgraph(*[around.array_of(x) if isinstance(x, Variable) else x for x in given])
+    _check_count(fgraph, given)
+    if fgraph.update_mapping:
+        place = min(fgraph.update_mapping.values())
+        raise TypeError(
+            f"the graph writes to its input {fgraph.inputs[place]}, but a variable is a value, which nothing writes to: "
+            "call a graph that returns the new value, FunctionGraph(fgraph.inputs, fgraph.outputs)"
+        )
+    backend = backend_of_variables(list(given))
+    found: dict[Variable, Variable] = {}
+    for x, variable in zip(given, fgraph.inputs, strict=True):
+        found[variable] = value = x if isinstance(x, Variable) else _as_constant(x, backend)
+        if value.type is not None:
+            _check_type(variable, value.type.shape, value.type.dtype)
+    inlined = _without_overwriting(fgraph, backend)
+    found = dict(zip(inlined.inputs, found.values(), strict=True))
+    for node in inlined.toposort():
+        made = node.copy(found.get(each, each) for each in node.inputs)
+        found.update(zip(node.outputs, made.outputs, strict=True))
+    results = tuple([found.get(each, each) for each in inlined.outputs])
+    return results[0] if len(results) == 1 else results
+
+
+def _as_constant(x: Any, backend: Handle) -> Constant:
+    """Return a constant with the value that an array, or data, has now."""
+    array = x if isinstance(x, Array) else functions.asarray(x, backend=backend.name)
+    value = array._backend.copy(read(array))
+    return Constant(value, type_of(array._backend, value))
 
 
 def _without_overwriting(fgraph: FunctionGraph, backend: Handle) -> FunctionGraph:
@@ -119,14 +166,10 @@ class _Run:
 
     def run(self, node: Apply, natives: list[Any]) -> Sequence[Any]:
         """Return the results of a node."""
-        op, backend = node.op, self.backend
-        if isinstance(op, KernelOp):
-            if op.backend is not backend:
-                node = Apply(elsewhere(op, backend), node.inputs, [each.type for each in node.outputs])
-            found = node.op.perform(node, natives)
-        else:
-            _check_backend(op, backend)
-            found = run_of(backend, node)(*natives)
+        op = _op_on(node, self.backend)
+        if op is not node.op:
+            node = Apply(op, node.inputs, [each.type for each in node.outputs])
+        found = op.perform(node, natives) if isinstance(op, KernelOp) else run_of(self.backend, node)(*natives)
         return tuple(found) if len(node.outputs) > 1 else (found,)
 
     def _value(self, values: dict[Variable, Any], variable: Variable) -> Any:
@@ -170,10 +213,7 @@ class _Recorded(_Run):
         return node_of_values(trace, op, natives, values if len(types) > 1 else (values,))
 
     def _op(self, node: Apply) -> Op:
-        backend, op = self.backend, node.op
-        if isinstance(op, KernelOp):
-            return elsewhere(op, backend)
-        _check_backend(op, backend)
+        backend, op = self.backend, _op_on(node, self.backend)
         # What an engine transforms needs to know the derivative.
         is_hosted = isinstance(self.trace, EnclosedTrace) and is_users(op.op if isinstance(op, OnCopies) else op)
         return Hosted(backend, op, len(node.outputs)) if is_hosted else op
@@ -188,14 +228,20 @@ def _shape(variable: Variable) -> tuple[int | None, ...]:
     return () if variable.type is None else tuple(variable.type.shape)
 
 
-def _check_backend(op: Op, backend: Handle) -> None:
-    """Raise if an operation of ours, which isn't a kernel, was made for another backend."""
+def _op_on(node: Apply, backend: Handle) -> Op:
+    """Return the operation of a node on a backend; raise if it was made for another one alone."""
+    op = node.op
+    if isinstance(op, KernelOp):
+        return elsewhere(op, backend)
     own = getattr(op, "backend", backend)
+    if isinstance(op, OnCopies) and own is not backend and is_users(op.op):
+        return OnCopies(backend, op.op, node)
     if not is_users(op) and own is not backend:
         raise BackendFeatureError(
             f"{op} was made for backend {own.name!r}, and doesn't run on {backend.name!r}: trace the function with "
             "arrays of that"
         )
+    return op
 
 
 def elsewhere(op: KernelOp, backend: Handle) -> KernelOp:
