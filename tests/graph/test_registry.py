@@ -26,7 +26,6 @@ from unifyarr.graph import (
     rewrites,
     unregister,
 )
-
 from unifyarr.testing import has, needs
 
 from ..oracle import assert_same

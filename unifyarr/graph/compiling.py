@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterable
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
 
 from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
-from .._core.values.pickling import found_by_name, qualified
+from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
 from .building.rewriters import NodeRewriter
@@ -47,7 +47,7 @@ class _Called:
     __slots__ = {"__call__": "Call the function. Arguments of a new shape, dtype or structure are traced first."}
 
 
-class Compiled(_Called, Generic[P, Result]):
+class Compiled(_Called, Wrapper, Generic[P, Result]):
     """A function of arrays that runs as a graph; see ``compile``."""
 
     if TYPE_CHECKING:
@@ -69,8 +69,7 @@ class Compiled(_Called, Generic[P, Result]):
         include: Names = (),
         exclude: Names = (),
     ) -> None:
-        functools.update_wrapper(self, function)
-        self._function = function
+        self._stand_for(function)
         self._options = checked_options(
             function, backend, mode, mutable, borrow, programs, wait, rewrites, include, exclude
         )
@@ -159,22 +158,8 @@ class Compiled(_Called, Generic[P, Result]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self._like(copy.deepcopy(self._function, memo))
 
-    def _like(self, function: Callable[..., Any]) -> Self:
-        made = object.__new__(type(self))
-        vars(made).update(vars(self), _function=function, __wrapped__=function)
-        made._begin()
-        return made
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        # Pickle finds a decorated function by its name, but that name is now the compiled function's.
-        named = found_by_name(self)
-        if named is self:
-            return qualified(self)
-        if isinstance(named, Compiled) and (named._function, named._options) == (self._function, self._options):
-            return copy.copy, (named,)
-        if isinstance(self._function, FunctionType):
-            qualified(self._function)
-        return Compiled, (self._function, *self._options)
+    def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        return Compiled, self._options, {}
 
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"

@@ -39,7 +39,7 @@ class NodeRewriter:
         return self._function(fgraph, node)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(self) is type(other) and self._key() == other._key())  # type: ignore[attr-defined]
+        return self is other or (type(self) is type(other) and self._key() == other._key())
 
     def __hash__(self) -> int:
         return hash((type(self), self.__name__))

@@ -88,8 +88,8 @@ def _on_variables(fgraph: FunctionGraph, given: Sequence[Any]) -> Any:
     if fgraph.update_mapping:
         place = min(fgraph.update_mapping.values())
         raise TypeError(
-            f"the graph writes to its input {fgraph.inputs[place]}, but a variable is a value, which nothing writes to: "
-            "call a graph that returns the new value, FunctionGraph(fgraph.inputs, fgraph.outputs)"
+            f"the graph writes to its input {fgraph.inputs[place]}, but a variable is a value, which nothing writes "
+            "to: call a graph that returns the new value, FunctionGraph(fgraph.inputs, fgraph.outputs)"
         )
     backend = backend_of_variables(list(given))
     found: dict[Variable, Variable] = {}

@@ -173,7 +173,7 @@ class OnCopies(Op):
             taken |= memory
         super().__init__(
             f"{op.name}[copies]",
-            view_map={key: left for key, places in views.items() if (left := set(places) - victims)},
+            view_map={key: left for key, places in views.items() if (left := tuple({*places} - victims))},
             # Ours know more of what they may overwrite than their maps say.
             inplace=[op] if backend.mutable and is_users(op) else [],
             parameters=(backend.name, op, tuple(self.copied)),

@@ -33,6 +33,7 @@ class BodiesOp(Op):
 
     def __init__(self, name: str, bodies: Sequence[Body], *static: Any, nout: int) -> None:
         self.bodies, self.backend = tuple(bodies), bodies[0].backend
+        self._others = static
         super().__init__(name, parameters=(*self.bodies, *static), nout=nout)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -45,7 +46,7 @@ class BodiesOp(Op):
         if all(new is old for new, old in zip(bodies, self.bodies, strict=True)):
             return self
         made = copy.copy(self)
-        made.bodies, made.parameters = bodies, (*bodies, *self.parameters[len(bodies) :])
+        made.bodies, made.parameters = bodies, (*bodies, *self._others)
         return made
 
     # What the bodies are called; those of a branch have numbers.

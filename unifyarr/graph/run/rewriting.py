@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import groupby, takewhile
+from typing import Any
 
 from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
@@ -73,7 +74,7 @@ class Rewriting:
                 if of_nodes:
                     # Until none of them changes anything.
                     with self._watched(fgraph) if any(each in theirs for each in rewrites) else nullcontext():
-                        canonicalize(fgraph, [_checked(each) if each in theirs else each.function for each in rewrites])
+                        canonicalize(fgraph, [_rule(each) for each in rewrites])
                     continue
                 for each in rewrites:
                     if each not in theirs:
@@ -133,14 +134,16 @@ def _taken_back_if_refused(fgraph: FunctionGraph, rewrite: Rewrite) -> Iterator[
         fgraph.history.refuse(error, rewrite.name)
 
 
-def _checked(rewrite: Rewrite) -> Rule:
-    """Return a rewriter of nodes whose own changes of the graph are taken back if that refuses them."""
+def _rule(rewrite: Rewrite) -> Rule:
+    """Return the rewriter of nodes. What one of people changes itself is taken back if the graph refuses it."""
+    function: Any = rewrite.function
+    if isinstance(rewrite, Own):
+        return function  # type: ignore[no-any-return]
 
     def rule(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable | None] | None:
-        found = None
         with _taken_back_if_refused(fgraph, rewrite):
-            found = rewrite.function(fgraph, node)
-        return found  # type: ignore[return-value]
+            return function(fgraph, node)  # type: ignore[no-any-return]
+        return None
 
     return NodeRewriter(rule, name=rewrite.name)
 
