@@ -198,19 +198,19 @@ def receive(path: str) -> None:
 
 def spread(way: str) -> None:
     """Map functions in processes of joblib or dask, which cloudpickle sends them to."""
-    found, arrays = functions(), [ua.asarray([0.5, 2.0]), ua.asarray([1.0, 3.0])]
-    for name in ("compiled", "compiled gradient", "gradient", "vmap", "its gradient", "a model", "optimizer adamw"):
-        function = found[name]
-        wanted = [function(x).tolist() for x in arrays]
-        if way == "joblib":
-            import joblib
+    found, x = functions(), ua.asarray([0.5, 2.0])
+    names = ("compiled", "compiled gradient", "gradient", "vmap", "its gradient", "a model", "optimizer adamw")
+    if way == "joblib":
+        import joblib
 
-            results = joblib.Parallel(n_jobs=2)(joblib.delayed(function)(x) for x in arrays)
-        else:
-            import dask.bag
+        results = joblib.Parallel(n_jobs=2)(joblib.delayed(found[name])(x) for name in names)
+    else:
+        import dask.bag
 
-            results = dask.bag.from_sequence(arrays, npartitions=2).map(function).compute(scheduler="processes")
-        assert [x.tolist() for x in results] == wanted, name
+        bags = [dask.bag.from_sequence([x]).map(found[name]).to_delayed()[0] for name in names]
+        results = [each for (each,) in dask.compute(*bags, scheduler="processes", num_workers=2)]
+    for name, result in zip(names, results, strict=True):
+        assert result.tolist() == found[name](x).tolist(), name
 
 
 if __name__ == "__main__":
