@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
-from unifyarr.errors import TraceError
+from unifyarr.errors import ShapeError, TraceError
 from unifyarr.graph import Constant, DestroyHandler, FunctionGraph, Op, Supervisor, Variable, array_type, inplace
 
 from ..oracle import assert_same
-from .ops import Vector, vectors
+from .ops import A, S, Vector, evaluate, vectors
 
 
 def inputs(names: str = "x y", length: int = 3, dtype: str = "float64") -> list[Variable]:
@@ -192,3 +192,107 @@ def test_types_of_others_stay_as_they_are() -> None:
     (x,) = vectors("x")
     found = pickle.loads(pickle.dumps(FunctionGraph([x], [Op("f")(x)])))
     assert found.inputs[0].type == Vector(4)
+
+
+# -- graphs of graphs --------------------------------------------------------------------------------------------------
+
+
+def into(node: object, values: list[Any]) -> Any:
+    target, other = values
+    target += other
+    return target
+
+
+INTO = Op("add!", infer=lambda x, y: x, perform=into, destroy_map={0: [0]})
+INLINED: dict[str, Callable[[Any, Any], Any]] = {
+    "functions": lambda x, y: (ua.sin(x) * y, x),
+    "views": lambda x, y: (x[1:], ua.sum(x[1:] * y[1:])),
+    "a loop": lambda x, y: ua.scan(lambda s, row: (s + row, s * row), y[0], x),
+    "what overwrites": lambda x, y: (INTO(x, y), x),
+    "what overwrites a result": lambda x, y: (twice := x * 2, INTO(twice, y)),
+    "constants": lambda x, y: x * ua.asarray([1.0, 2.0, 3.0]),
+}
+
+
+@pytest.mark.parametrize("name", INLINED)
+def test_graphs_are_called_on_variables(backend: str, name: str) -> None:
+    x, y = (Variable(array_type(3, "float64"), each) for each in "xy")
+    found = INLINED[name](x, y)
+    inner = FunctionGraph([x, y], found if isinstance(found, tuple) else [found])
+    given = [ua.asarray([1.0, 2.0, 3.0]), ua.asarray([0.5, -1.0, 4.0])]
+    run: Any = ua.compile(inner)
+    for call in (inner, run):
+        a, b = (Variable(array_type(3, "float64"), each) for each in "ab")
+        results = call(ua.exp(a), b)
+        results = results if isinstance(results, tuple) else (results,)
+        assert all(isinstance(each, Variable) for each in results)
+        # Called twice on the same variable, and its value is read later.
+        outer = FunctionGraph([a, b], [*(each * 2 for each in results), *results, ua.sum(b), ua.exp(a)])
+        inlined = inner(ua.exp(given[0]), given[1])
+        expected = [each.to_numpy() for each in (inlined if isinstance(inlined, tuple) else (inlined,))]
+        expected = [*(2 * each for each in expected), *expected, np.asarray(3.5), np.exp([1.0, 2.0, 3.0])]
+        for way in (outer, ua.compile(outer), ua.compile(outer, mode="debug")):
+            for result, wanted in zip(way(*given), expected, strict=True):
+                assert_same(result, wanted)
+    assert not len(run._programs)
+    # Arrays and data beside a variable are constants.
+    a = Variable(array_type(3, "float64"), "a")
+    mixed = inner(a, given[1])
+    fgraph = FunctionGraph([a], mixed if isinstance(mixed, tuple) else [mixed])
+    given[1][...] = 100.0
+    wanted = inner(given[0], ua.asarray([0.5, -1.0, 4.0]))
+    for result, each in zip(_results(fgraph(given[0])), _results(wanted), strict=True):
+        assert_same(result, each.to_numpy())
+
+
+def _results(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+def test_graphs_of_any_operations_are_called_on_variables() -> None:
+    x, y, z = vectors("x y z")
+    inner = FunctionGraph([x], [A(S(x), x)])
+    outer = FunctionGraph([y, z], [A(inner(y), z), inner(z)])
+    values = [np.array([1, 2, 3, 4]), np.array([5, 6, 7, 8])]
+    first = FunctionGraph([y, z], [A(A(S(y), y), z), A(S(z), z)])
+    for result, wanted in zip(outer(*values), evaluate(first, values, pure=True), strict=True):
+        assert_same(result, wanted)
+    # A variable of no known type is taken, and gives what the graph says.
+    assert inner(Variable()).type == Vector(4)
+
+
+def test_a_graph_is_called_on_variables_in_a_step(backend: str) -> None:
+    x, rate = Variable(array_type(3, "float64"), "x"), Variable(array_type((), "float64"), "rate")
+    inner = FunctionGraph([x, rate], [x * rate + 1])
+    for call in (inner, ua.compile(inner)):
+        outer = FunctionGraph([x, rate], [ua.fori_loop(0, 2, lambda i, s, call=call: call(s, rate), x)])
+        assert_same(outer(ua.asarray([1.0, 2.0, 3.0]), ua.asarray(2.0)), np.array([7.0, 11.0, 15.0]))
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "says"),
+    [
+        (lambda graph, x: graph(x), TypeError, "the graph has 2 inputs, x, y, but was called on 1"),
+        (
+            lambda graph, x: graph(x, x[1:]),
+            ShapeError,
+            r"input y of the graph is float64 \(3,\), but was given float64 \(2,",
+        ),
+        (lambda graph, x: graph(x, [1.0, 2.0]), ShapeError, r"input y of the graph is float64 \(3,\), but was given"),
+        (lambda graph, x: graph(ua.astype(x, ua.float32), x), ShapeError, "input x of the graph is float64"),
+        (
+            lambda graph, x: ua.compile(lambda y: graph(x, y))(ua.ones(3)),
+            TraceError,
+            "a variable of a graph meets an array of a function that is traced",
+        ),
+        (
+            lambda graph, x: ua.graph.trace(lambda v: v.__setitem__(0, 1.0), ua.ones(3))(x),
+            TypeError,
+            "the graph writes to its input v, but a variable is a value, which nothing writes to",
+        ),
+    ],
+)
+def test_what_a_graph_refuses_of_variables(use: Callable[..., Any], error: type[Exception], says: str) -> None:
+    x, y = (Variable(array_type(3, "float64"), name) for name in "xy")
+    with ua.use_backend("numpy"), pytest.raises(error, match=says):
+        use(FunctionGraph([x, y], [x + y]), x)

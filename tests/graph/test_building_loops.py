@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +11,10 @@ import numpy as np
 import pytest
 
 import unifyarr as ua
+from unifyarr import Array
 from unifyarr.errors import UnknownShapeError
-from unifyarr.graph import FunctionGraph, Variable, array_type
+from unifyarr.graph import FunctionGraph, Variable, array_type, pattern_rewriter, register, unregister
+from unifyarr.testing import has, needs
 
 from ..oracle import as_numpy, assert_same
 
@@ -110,3 +114,128 @@ def test_two_unknown_lengths_are_compared_when_it_runs(backend: str) -> None:
 def test_functions_that_need_the_length(backend: str, use: Callable[[Any], Any]) -> None:
     with pytest.raises(UnknownShapeError, match=r"test_building_loops.py, line \d+ needs the lengths of a variable"):
         use(_unknown(None))
+
+
+# -- loops and branches of compiled functions --------------------------------------------------------------------------
+
+TWICE = pattern_rewriter((ua.multiply, "x", 2.0), (ua.add, "x", "x"), name="twice")
+DOUBLING: dict[str, Callable[[Any], Any]] = {
+    "scan": lambda x: ua.scan(lambda s, row: (s * 2.0 + row, s), x[0], x)[1],
+    "while_loop": lambda x: ua.while_loop(lambda s: ua.sum(s * 2.0) < 40.0, lambda s: s * 2.0, x),
+    "fori_loop": lambda x: ua.fori_loop(0, 3, lambda i, s: s * 2.0, x),
+    "cond": lambda x: ua.cond(ua.sum(x) > 0, lambda s: s * 2.0, lambda s: s * 2.0 + 1, x),
+    "switch": lambda x: ua.switch(1, [lambda s: s, lambda s: s * 2.0], x),
+    "map": lambda x: ua.map(lambda row: row * 2.0, x),
+    "nested": lambda x: ua.fori_loop(
+        0,
+        2,
+        lambda i, s: ua.scan(lambda t, row: (ua.cond(ua.sum(t) > 0, lambda: t * 2.0, lambda: t), row), s, s[1:])[0],
+        x,
+    ),
+}
+
+
+def _inside(fgraph: FunctionGraph) -> list[FunctionGraph]:
+    """Return all graphs of loops and branches in a graph."""
+    found = [body for node in fgraph.apply_nodes for body in getattr(node.op, "bodies", ())]
+    return [each for body in found for each in (body.rewritten, *_inside(body.rewritten))]
+
+
+def _names(fgraph: FunctionGraph) -> list[str]:
+    return [node.op.name for node in fgraph.apply_nodes]
+
+
+def _start() -> Array:
+    return ua.asarray([[1.0, 2.0], [3.0, 0.5], [1.0, 1.0]])
+
+
+@pytest.mark.parametrize("name", DOUBLING)
+def test_rewrites_reach_loops_and_branches(backend: str, name: str) -> None:
+    program = DOUBLING[name]
+    expected = program(_start()).to_numpy()
+    ways: dict[str, dict[str, Any]] = {
+        "passed": {"rewrites": [TWICE]},
+        "checked": {"rewrites": [TWICE], "mode": "debug"},
+        "alone": {"rewrites": [TWICE], "mode": "pure"},
+        "included": {"include": "registered"},
+        "included alone": {"include": "registered", "mode": "pure"},
+    }
+    register(TWICE, "registered", default=False)
+    try:
+        plain = ua.compile(program, exclude="fuse")
+        plain(_start())
+        assert any("multiply" in _names(each) for each in _inside(plain.graph(_start())))
+        for way, options in ways.items():
+            if way not in ("passed", "included") and not has(backend, "writes"):
+                # They take as long to compile.
+                continue
+            run = ua.compile(program, exclude=() if options.get("mode") == "pure" else "fuse", **options)
+            assert_same(run(_start()), expected)
+            graphs = _inside(run.graph(_start()))
+            assert graphs
+            assert not any("multiply" in _names(each) for each in graphs), way
+            assert_same(run.profile(_start()).result, expected)
+    finally:
+        unregister("registered")
+
+
+@needs("writes")
+@pytest.mark.parametrize("name", DOUBLING)
+def test_rewrites_that_are_left_out_are_left_out_of_loops(backend: str, name: str) -> None:
+    program = DOUBLING[name]
+    expected = program(_start()).to_numpy()
+    for options in ({"exclude": ["fuse", "inplace"]}, {"mode": "pure"}):
+        run = ua.compile(program, **options)
+        assert_same(run(_start()), expected)
+        for fgraph in _inside(run.graph(_start())):
+            assert not any(node.op.victims(node) for node in fgraph.apply_nodes if node.op.name != "store")
+
+
+def test_rewrites_reach_the_functions_that_engines_run(backend: str) -> None:
+    """Derivatives and batches of loops run the pure functions."""
+    unstable = pattern_rewriter((ua.log, (ua.add, 1.0, (ua.exp, "x"))), (ua.logaddexp, "x", 0.0))
+
+    def program(x: Array) -> Array:
+        return ua.fori_loop(0, 2, lambda i, s: ua.log(1.0 + ua.exp(s)), x)
+
+    run = ua.compile(lambda x: ua.vmap(program)(x), rewrites=[unstable])
+    assert_same(run(ua.asarray([1000.0, 2000.0])), np.array([1000.0, 2000.0]))
+
+
+@pytest.mark.parametrize("name", [*LOOPS, *DOUBLING])
+def test_graphs_with_loops_are_equal_to_the_same_made_again(backend: str, name: str) -> None:
+    given = [ua.asarray([1.0, -2.0, 3.0]), ua.asarray(np.arange(12.0).reshape(4, 3) / 8)]
+
+    def made(rewrites: Any = ()) -> list[FunctionGraph]:
+        if name in LOOPS:
+            c, x = Variable(array_type(3, "float64"), "c"), Variable(array_type((4, 3), "float64"), "x")
+            built = [FunctionGraph([c, x], _results(LOOPS[name](c, x)))]
+            program, arrays = LOOPS[name], given
+        else:
+            built, program, arrays = [], lambda x: DOUBLING[name](x), [_start()]
+        run = ua.compile(program, rewrites=rewrites)
+        return [*built, ua.graph.trace(program, *arrays), run.graph(*arrays)]
+
+    for rewrites in ((), (TWICE,)):
+        for first, second in zip(made(rewrites), made(rewrites), strict=True):
+            for other in (second, copy.copy(first), copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
+                assert first == other
+                assert hash(first) == hash(other)
+    # Other functions inside, and the same ones rewritten otherwise, are another graph.
+    if name in DOUBLING:
+        run = ua.compile(lambda x: DOUBLING[name](x), rewrites=[TWICE])
+        assert run.graph(_start()) != made()[-1]
+        assert made()[0] != ua.graph.trace(lambda x: DOUBLING[name](x) * 2.0, _start())
+
+
+def test_loops_that_differ_inside_are_different() -> None:
+    def looping(factor: float, count: int = 3) -> FunctionGraph:
+        return ua.graph.trace(lambda x: ua.fori_loop(0, count, lambda i, s: s * factor, x), _start())
+
+    with ua.use_backend("numpy"):
+        assert looping(2.0) == looping(2.0)
+        assert looping(2.0) != looping(3.0)
+        assert looping(2.0) != looping(2.0, 4)
+        # Two equal loops of one value are one.
+        run = ua.compile(lambda x: DOUBLING["scan"](x) + DOUBLING["scan"](x))
+        assert _names(run.graph(_start())).count("scan") == 1

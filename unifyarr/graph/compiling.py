@@ -5,18 +5,19 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterable
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Protocol, Self, TypeVar, overload
 
 from .._core.arrays.array import Array
 from .._core.arrays.ownership import settled
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
-from .._core.values.pickling import found_by_name, qualified
+from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..errors import TraceError
 from .building.rewriters import NodeRewriter
 from .building.running import GraphFunction
+from .core.basic import Variable
 from .core.fgraph import FunctionGraph
 from .run.calls import Call, general_way, generally
 from .run.options import Parameters, checked_options
@@ -46,7 +47,7 @@ class _Called:
     __slots__ = {"__call__": "Call the function. Arguments of a new shape, dtype or structure are traced first."}
 
 
-class Compiled(_Called, Generic[P, Result]):
+class Compiled(_Called, Wrapper, Generic[P, Result]):
     """A function of arrays that runs as a graph; see ``compile``."""
 
     if TYPE_CHECKING:
@@ -68,8 +69,7 @@ class Compiled(_Called, Generic[P, Result]):
         include: Names = (),
         exclude: Names = (),
     ) -> None:
-        functools.update_wrapper(self, function)
-        self._function = function
+        self._stand_for(function)
         self._options = checked_options(
             function, backend, mode, mutable, borrow, programs, wait, rewrites, include, exclude
         )
@@ -90,6 +90,9 @@ class Compiled(_Called, Generic[P, Result]):
             # Inside another trace the function becomes a part of that trace.
             return self._function(*args, **kwargs)
         leaves, spec = flatten((args, kwargs), in_order=True)
+        if any(isinstance(leaf, Variable) for leaf in leaves):
+            # As in the graph that is being built.
+            return self._function(*args, **kwargs)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         backend = common_backend(arrays)
         if self._must_run_in_python(backend, arrays):
@@ -155,22 +158,8 @@ class Compiled(_Called, Generic[P, Result]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self._like(copy.deepcopy(self._function, memo))
 
-    def _like(self, function: Callable[..., Any]) -> Self:
-        made = object.__new__(type(self))
-        vars(made).update(vars(self), _function=function, __wrapped__=function)
-        made._begin()
-        return made
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        # Pickle finds a decorated function by its name, but that name is now the compiled function's.
-        named = found_by_name(self)
-        if named is self:
-            return qualified(self)
-        if isinstance(named, Compiled) and (named._function, named._options) == (self._function, self._options):
-            return copy.copy, (named,)
-        if isinstance(self._function, FunctionType):
-            qualified(self._function)
-        return Compiled, (self._function, *self._options)
+    def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        return Compiled, self._options, {}
 
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from .. import functions as ua
@@ -66,25 +67,37 @@ def sgd(
     decay = as_positive(weight_decay, "weight_decay")
     if nesterov and (momentum == 0.0 or dampening != 0.0):
         raise ValueError("nesterov needs momentum, and no dampening: pass momentum=0.9")
-
-    def decayed(x: Array, g: Array) -> Array:
-        return g + decay * x if decay else g
-
-    def plain(x: Array, g: Array, rate: Any) -> tuple[Array, ...]:
-        return (x - rate * decayed(x, g),)
-
-    def moving(x: Array, g: Array, velocity: Array, rate: Any, taken: Any) -> tuple[Array, ...]:
-        g = decayed(x, g)
-        velocity = momentum * velocity + (g if dampening == 0.0 else taken * g)
-        return x - rate * (g + momentum * velocity if nesterov else velocity), velocity
-
-    def numbers(rate: Any, steps: Array) -> tuple[Any, ...]:
-        # The first velocity is the gradient, undampened.
-        return rate, (1.0 if dampening == 0.0 else ua.where(steps == 1.0, 1.0, 1.0 - dampening))
-
     if momentum == 0.0:
-        return Optimizer("sgd", rate, {}, lambda rate, steps: (rate,), plain)
-    return Optimizer("sgd", rate, {"velocity": False}, numbers, moving)
+        return Optimizer("sgd", rate, {}, _rate_alone, partial(_plain_sgd, decay))
+    numbers, formula = partial(_sgd_numbers, dampening), partial(_sgd, decay, momentum, dampening, nesterov)
+    return Optimizer("sgd", rate, {"velocity": False}, numbers, formula)
+
+
+# Formulas are functions of the module with their first arguments, so that an optimizer can be pickled.
+def _rate_alone(rate: Any, steps: Array) -> tuple[Any, ...]:
+    return (rate,)
+
+
+def _decayed(decay: float, x: Array, g: Array) -> Array:
+    return g + decay * x if decay else g
+
+
+def _plain_sgd(decay: float, x: Array, g: Array, rate: Any) -> tuple[Array, ...]:
+    return (x - rate * _decayed(decay, x, g),)
+
+
+def _sgd_numbers(dampening: float, rate: Any, steps: Array) -> tuple[Any, ...]:
+    # The first velocity is the gradient, undampened.
+    return rate, (1.0 if dampening == 0.0 else ua.where(steps == 1.0, 1.0, 1.0 - dampening))
+
+
+def _sgd(
+    decay: float, momentum: float, dampening: float, nesterov: bool,
+    x: Array, g: Array, velocity: Array, rate: Any, taken: Any,
+) -> tuple[Array, ...]:  # fmt: skip
+    g = _decayed(decay, x, g)
+    velocity = momentum * velocity + (g if dampening == 0.0 else taken * g)
+    return x - rate * (g + momentum * velocity if nesterov else velocity), velocity
 
 
 def adam(
@@ -173,23 +186,27 @@ def _adam(name: str, rate: Any, betas: Any, eps: Any, decay: float, amsgrad: boo
     except (TypeError, ValueError):
         raise TypeError(f"betas is a pair of numbers, not {betas!r:.80}") from None
     first, second = as_share(first, "betas[0]"), as_share(second, "betas[1]")
-
-    def numbers(rate: Any, steps: Array) -> tuple[Any, ...]:
-        # The means began at 0, and are divided by what is missing.
-        scale = rate / (1.0 - first**steps)
-        return scale, ua.sqrt(1.0 - second**steps), *((1.0 - rate * decay,) if decay else ())
-
-    def formula(x: Array, g: Array, mean: Array, square: Array, *others: Any) -> tuple[Array, ...]:
-        greatest, (scale, root, *shrunk) = others[:amsgrad], others[amsgrad:]
-        mean = first * mean + (1.0 - first) * g
-        square = second * square + (1.0 - second) * squared(g)
-        kept = [ua.maximum(each, square) for each in greatest]
-        kept_of_x = shrunk[0] * x if shrunk else x
-        deviation = ua.sqrt(kept[0] if kept else square) / root + eps
-        return kept_of_x - scale * mean / deviation, mean, square, *kept
-
     slots = {"mean": False, "square": True, **({"greatest": True} if amsgrad else {})}
+    numbers, formula = partial(_adam_numbers, first, second, decay), partial(_adam_step, first, second, eps, amsgrad)
     return Optimizer(name, rate, slots, numbers, formula)
+
+
+def _adam_numbers(first: float, second: float, decay: float, rate: Any, steps: Array) -> tuple[Any, ...]:
+    # The means began at 0, and are divided by what is missing.
+    scale = rate / (1.0 - first**steps)
+    return scale, ua.sqrt(1.0 - second**steps), *((1.0 - rate * decay,) if decay else ())
+
+
+def _adam_step(
+    first: float, second: float, eps: float, amsgrad: bool, x: Array, g: Array, mean: Array, square: Array, *others: Any
+) -> tuple[Array, ...]:
+    greatest, (scale, root, *shrunk) = others[:amsgrad], others[amsgrad:]
+    mean = first * mean + (1.0 - first) * g
+    square = second * square + (1.0 - second) * squared(g)
+    kept = [ua.maximum(each, square) for each in greatest]
+    kept_of_x = shrunk[0] * x if shrunk else x
+    deviation = ua.sqrt(kept[0] if kept else square) / root + eps
+    return kept_of_x - scale * mean / deviation, mean, square, *kept
 
 
 def rmsprop(
@@ -232,25 +249,27 @@ def rmsprop(
     """
     rate, decay, eps = _as_rate(rate), as_share(decay, "decay"), as_positive(eps, "eps")
     momentum = as_positive(momentum, "momentum")
-
-    def formula(x: Array, g: Array, square: Array, *others: Any) -> tuple[Array, ...]:
-        *kept, rate = others
-        square = decay * square + (1.0 - decay) * squared(g)
-        new, variance = [square], square
-        if centered:
-            mean = decay * kept.pop(0) + (1.0 - decay) * g
-            new.append(mean)
-            # Rounding may leave less than nothing.
-            variance = ua.maximum(square - squared(mean), 0.0)
-        step = g / (ua.sqrt(variance) + eps)
-        if momentum:
-            step = momentum * kept.pop(0) + step
-            new.append(step)
-        return x - rate * step, *new
-
     slots = {
         "square": True,
         **({"mean": False} if centered else {}),
         **({"velocity": False} if momentum else {}),
     }
-    return Optimizer("rmsprop", rate, slots, lambda rate, steps: (rate,), formula)
+    return Optimizer("rmsprop", rate, slots, _rate_alone, partial(_rmsprop, decay, eps, momentum, centered))
+
+
+def _rmsprop(
+    decay: float, eps: float, momentum: float, centered: bool, x: Array, g: Array, square: Array, *others: Any
+) -> tuple[Array, ...]:
+    *kept, rate = others
+    square = decay * square + (1.0 - decay) * squared(g)
+    new, variance = [square], square
+    if centered:
+        mean = decay * kept.pop(0) + (1.0 - decay) * g
+        new.append(mean)
+        # Rounding may leave less than nothing.
+        variance = ua.maximum(square - squared(mean), 0.0)
+    step = g / (ua.sqrt(variance) + eps)
+    if momentum:
+        step = momentum * kept.pop(0) + step
+        new.append(step)
+    return x - rate * step, *new

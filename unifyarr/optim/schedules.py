@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from .. import functions as ua
@@ -43,8 +44,12 @@ def constant(rate: float) -> Schedule:
 
     Source: ``optax.constant_schedule``.
     """
-    rate = as_positive(rate, "rate")
-    return lambda step: ua.full_like(_number_of(step), rate)
+    return partial(_constant, as_positive(rate, "rate"))
+
+
+# Schedules are functions of modules with their first arguments, which can be pickled.
+def _constant(rate: float, step: Any) -> Array:
+    return ua.full_like(_number_of(step), rate)
 
 
 def warmup(rate: float, steps: int, *, start: float = 0.0) -> Schedule:
@@ -72,8 +77,11 @@ def warmup(rate: float, steps: int, *, start: float = 0.0) -> Schedule:
 
     Source: ``optax.linear_schedule``.
     """
-    rate, start, steps = as_positive(rate, "rate"), as_positive(start, "start"), _length(steps)
-    return lambda step: start + (rate - start) * ua.clip(_number_of(step) / steps, 0.0, 1.0)
+    return partial(_warmup, as_positive(rate, "rate"), as_positive(start, "start"), _length(steps))
+
+
+def _warmup(rate: float, start: float, steps: int, step: Any) -> Array:
+    return start + (rate - start) * ua.clip(_number_of(step) / steps, 0.0, 1.0)
 
 
 def cosine(rate: float, steps: int, *, end: float = 0.0) -> Schedule:
@@ -102,13 +110,12 @@ def cosine(rate: float, steps: int, *, end: float = 0.0) -> Schedule:
     Source: Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts" (2017);
     ``optax.cosine_decay_schedule``.
     """
-    rate, end, steps = as_positive(rate, "rate"), as_positive(end, "end"), _length(steps)
+    return partial(_cosine, as_positive(rate, "rate"), as_positive(end, "end"), _length(steps))
 
-    def schedule(step: Any) -> Array:
-        share = ua.clip(_number_of(step) / steps, 0.0, 1.0)
-        return end + (rate - end) * 0.5 * (1.0 + ua.cos(math.pi * share))
 
-    return schedule
+def _cosine(rate: float, end: float, steps: int, step: Any) -> Array:
+    share = ua.clip(_number_of(step) / steps, 0.0, 1.0)
+    return end + (rate - end) * 0.5 * (1.0 + ua.cos(math.pi * share))
 
 
 def exponential(rate: float, steps: int, factor: float, *, staircase: bool = False) -> Schedule:
@@ -140,13 +147,13 @@ def exponential(rate: float, steps: int, factor: float, *, staircase: bool = Fal
 
     Source: ``optax.exponential_decay``.
     """
-    rate, factor, steps = as_positive(rate, "rate"), as_positive(factor, "factor"), _length(steps)
+    return partial(_exponential, as_positive(rate, "rate"), as_positive(factor, "factor"), _length(steps), staircase)
 
-    def schedule(step: Any) -> Array:
-        power = _number_of(step) / steps
-        return rate * factor ** (ua.floor(power) if staircase else power)
 
-    return schedule
+def _exponential(rate: float, factor: float, steps: int, staircase: bool, step: Any) -> Array:
+    power = _number_of(step) / steps
+    found: Array = rate * factor ** (ua.floor(power) if staircase else power)
+    return found
 
 
 def piecewise(rates: Sequence[float], boundaries: Sequence[int]) -> Schedule:
@@ -206,12 +213,12 @@ def joined(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule
         raise ValueError(f"boundaries rise, and the first is at least 1, not {starts}")
     if not all(map(callable, parts)):
         raise TypeError("schedules are functions of the step: make one of a number, with constant()")
+    return partial(_joined, parts, starts)
 
-    def schedule(step: Any) -> Array:
-        number = _number_of(step)
-        found: Array = parts[0](number)
-        for start, part in zip(starts, parts[1:], strict=True):
-            found = ua.where(number < start, found, part(number - start))
-        return found
 
-    return schedule
+def _joined(parts: Sequence[Schedule], starts: Sequence[int], step: Any) -> Array:
+    number = _number_of(step)
+    found: Array = parts[0](number)
+    for start, part in zip(starts, parts[1:], strict=True):
+        found = ua.where(number < start, found, part(number - start))
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from ..derivatives.held import Apart, Nest, constant, later, natives_of, recordi
 from ..derivatives.record import Taped, at_places
 from ..derivatives.reverse import pull
 from ..derivatives.tape import TapeHandle, tape_of
+from .returned import Transformed
 from .run import write
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -61,12 +61,11 @@ def checkpoint(function: Function, /) -> Function:
     """
     check_callable(function, "checkpoint()")
 
-    @functools.wraps(function)
     def held(*args: Any, **kwargs: Any) -> Any:
         tape = recording_of()
         return function(*args, **kwargs) if tape is None else _Held(function, (args, kwargs)).recorded(tape)
 
-    return held  # type: ignore[return-value]
+    return Transformed(held, function, checkpoint)  # type: ignore[return-value]
 
 
 class _Held:

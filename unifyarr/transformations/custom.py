@@ -11,6 +11,7 @@ from .._core.arrays.array import Array
 from .._core.engines.handle import Handle
 from .._core.engines.tracing import running
 from .._core.values.arguments import as_integers, check_callable
+from .._core.values.pickling import Wrapper
 from ..container.container import flatten
 from ..derivatives.held import Nest, natives_of, where_natives_are, wrapped
 from ..derivatives.kernels import kernels_of
@@ -24,16 +25,19 @@ Function = Callable[..., Any]
 Natives = Sequence[Any]
 
 
-class Custom:
+class Custom(Wrapper):
     """A function with a derivative of its own."""
 
     _kind = ""
 
     def __init__(self, function: Function, nondiff_argnums: int | Sequence[int] = ()) -> None:
         check_callable(function, f"{self._kind}()")
-        self._function, self._signature = function, inspect.signature(function)
+        self._stand_for(function)
+        self._signature = inspect.signature(function)
         self._beside = frozenset(as_integers(nondiff_argnums, "nondiff_argnums"))
-        functools.update_wrapper(self, function)
+
+    def _made_by(self) -> tuple[Function, tuple[Any, ...], dict[str, Any]]:
+        return type(self), (tuple(sorted(self._beside)),), {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the function."""
@@ -63,10 +67,6 @@ class Custom:
             return self._function(*given)
         # A graph whose derivative is taken later has an operation for it.
         return CustomCall(self, arguments, beside).as_operation()
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Be a method where the function was one."""
-        return self if instance is None else functools.partial(self, instance)
 
     def __repr__(self) -> str:
         return f"<{self._kind} {getattr(self, '__qualname__', self._name)}>"
@@ -188,6 +188,9 @@ class custom_vjp(Custom):
         check_callable(bwd, "defvjp()")
         self._fwd, self._bwd = fwd, bwd
 
+    def _declared(self) -> dict[str, Any]:
+        return {} if self._fwd is None else {"_fwd": self._fwd, "_bwd": self._bwd}
+
     def _check_declared(self) -> None:
         if self._fwd is None:
             raise TypeError(f"{self._name}() has no derivative yet: declare it, {self._name}.defvjp(fwd, bwd)")
@@ -283,6 +286,9 @@ class custom_jvp(Custom):
         """
         check_callable(jvp, "defjvp()")
         self._jvp = jvp
+
+    def _declared(self) -> dict[str, Any]:
+        return {} if self._jvp is None else {"_jvp": self._jvp}
 
     def _check_declared(self) -> None:
         if self._jvp is None:

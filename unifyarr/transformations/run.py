@@ -36,6 +36,7 @@ from ..errors import (
     TraceError,
     UnknownShapeError,
 )
+from .returned import Transformed
 
 # The engines that transform functions of arrays whose backend can't, such as NumPy's, where they're named: torch takes
 # a fraction of JAX's time for small functions, as it compiles nothing.
@@ -55,7 +56,6 @@ def recorded(transformation: Transformation, name: str | None = None, inline: bo
     def transform(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
         transformed = transformation(function, *args, **kwargs)
 
-        @functools.wraps(transformed)
         def call(*arguments: Any, **named: Any) -> Any:
             if running_mode() is None or (trace := graph_trace()) is None:
                 return transformed(*arguments, **named)
@@ -75,7 +75,7 @@ def recorded(transformation: Transformation, name: str | None = None, inline: bo
 
             return trace.recording(function)(name or transformation.__name__, again, arguments, named)
 
-        return call
+        return Transformed(call, function, transform, args, kwargs)
 
     return transform  # type: ignore[return-value]
 

@@ -38,6 +38,15 @@ class NodeRewriter:
             return None
         return self._function(fgraph, node)
 
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(self) is type(other) and self._key() == other._key())
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.__name__))
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self._function, self._ops, self.__name__)
+
     def __repr__(self) -> str:
         return f"<node rewriter {self.__name__}>"
 
@@ -86,6 +95,9 @@ class PatternRewriter(NodeRewriter):
         _check_replacement(replacement, names)
         self._pattern, self._replacement, self._when = pattern, replacement, when
         super().__init__(self._rewritten, (pattern[0],), name or f"{_text(pattern)} -> {_text(replacement)}")
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self._pattern, self._replacement, self._when, self.__name__)
 
     def _rewritten(self, fgraph: FunctionGraph, node: Apply) -> Sequence[Variable | None] | None:
         found: dict[str, Variable] = {}

@@ -25,20 +25,22 @@ from ..kernels.kernelop import COPY, STORE, KernelOp, kernel_op
 from ..tracing.crossing import common_backend
 from ..tracing.recording import node_of, node_of_values, record
 from ..tracing.trace import EnclosedTrace, Trace
-from ..tracing.traced import Traced, device_of
+from ..tracing.traced import Traced, device_of, type_of
 from .arraytypes import as_array_type, values_of
+from .variables import around_variables, backend_of_variables
 
 
 def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
-    given = _as_arrays(self, arrays)
-    fgraph = _ordered(self)
-    if given:
-        given = [capture(x) for x in given]
+    if any(isinstance(x, Variable) for x in arrays):
+        return _on_variables(self, arrays)
+    given = [capture(x) for x in _as_arrays(self, arrays)]
     backend = common_backend(given)
     trace = running()
     if isinstance(trace, Trace) and (not given or backend is trace.handle):
-        results = [wrap(each, trace.handle) for each in _Recorded(fgraph, trace).results(list(map(read, given)))]
+        fgraph = _without_overwriting(self, trace.backend)
+        results = [wrap(each, trace.handle) for each in _Recorded(fgraph, trace).outputs(list(map(read, given)))]
     else:
+        fgraph = _without_overwriting(self, backend)
         natives = _Run(fgraph, backend).results(list(map(read, given)))
         results = [wrap(each, backend) for each in natives]
     updates = fgraph.update_mapping
@@ -49,69 +51,125 @@ def _call(self: FunctionGraph, /, *arrays: Any) -> Any:
 
 def _as_arrays(fgraph: FunctionGraph, arrays: Sequence[Any]) -> list[Array]:
     """Return the arguments as arrays; raise if their number, shapes or dtypes aren't those of the inputs."""
-    names = ", ".join(map(str, fgraph.inputs))
-    if len(arrays) != len(fgraph.inputs):
-        raise TypeError(
-            f"the graph has {len(fgraph.inputs)} inputs, {names or 'none'}, but was called on {len(arrays)}"
-        )
+    _check_count(fgraph, arrays)
     beside = next((found.name for x in arrays if (found := backend_of(x)) is not None), None)
     given = [x if isinstance(x, Array) else functions.asarray(x, backend=beside) for x in arrays]
     for x, variable in zip(given, fgraph.inputs, strict=True):
-        type = variable.type
-        if type is None:
-            continue
-        wanted = tuple(type.shape)
-        fits = len(wanted) == len(x.shape) and all(n in (None, m) for n, m in zip(wanted, x.shape, strict=True))
-        if not fits or str(x.dtype) != str(type.dtype):
-            raise ShapeError(f"input {variable} of the graph is {describe(type)}, but was given {x.dtype} {x.shape}")
+        _check_type(variable, x.shape, x.dtype)
     return given
 
 
-def _ordered(fgraph: FunctionGraph) -> FunctionGraph:
-    """Return the graph, or a copy whose operations run in an order in which nothing is read that was overwritten."""
-    watched = any(isinstance(each, DestroyHandler) for each in fgraph.features)
-    if watched or not any(node.op.victims(node) for node in fgraph.apply_nodes):
+def _check_count(fgraph: FunctionGraph, given: Sequence[Any]) -> None:
+    names = ", ".join(map(str, fgraph.inputs))
+    if len(given) != len(fgraph.inputs):
+        raise TypeError(f"the graph has {len(fgraph.inputs)} inputs, {names or 'none'}, but was called on {len(given)}")
+
+
+def _check_type(variable: Variable, shape: Sequence[int | None], dtype: Any) -> None:
+    """Raise unless a shape and a dtype are those of an input, as far as both are known."""
+    if variable.type is None:
+        return
+    wanted = tuple(variable.type.shape)
+    fits = len(wanted) == len(shape) and all(
+        n is None or m is None or n == m for n, m in zip(wanted, shape, strict=True)
+    )
+    if not fits or str(dtype) != str(variable.type.dtype):
+        raise ShapeError(
+            f"input {variable} of the graph is {describe(variable.type)}, but was given {dtype} {tuple(shape)}"
+        )
+
+
+def _on_variables(fgraph: FunctionGraph, given: Sequence[Any]) -> Any:
+    """Return variables that are computed of others by copies of the graph's nodes, which overwrite nothing."""
+    around = around_variables()
+    if around is not None:
+        return fgraph(*[around.array_of(x) if isinstance(x, Variable) else x for x in given])
+    _check_count(fgraph, given)
+    if fgraph.update_mapping:
+        place = min(fgraph.update_mapping.values())
+        raise TypeError(
+            f"the graph writes to its input {fgraph.inputs[place]}, but a variable is a value, which nothing writes "
+            "to: call a graph that returns the new value, FunctionGraph(fgraph.inputs, fgraph.outputs)"
+        )
+    backend = backend_of_variables(list(given))
+    found: dict[Variable, Variable] = {}
+    for x, variable in zip(given, fgraph.inputs, strict=True):
+        found[variable] = value = x if isinstance(x, Variable) else _as_constant(x, backend)
+        if value.type is not None:
+            _check_type(variable, value.type.shape, value.type.dtype)
+    inlined = _without_overwriting(fgraph, backend)
+    found = dict(zip(inlined.inputs, found.values(), strict=True))
+    for node in inlined.toposort():
+        made = node.copy(found.get(each, each) for each in node.inputs)
+        found.update(zip(node.outputs, made.outputs, strict=True))
+    results = tuple([found.get(each, each) for each in inlined.outputs])
+    return results[0] if len(results) == 1 else results
+
+
+def _as_constant(x: Any, backend: Handle) -> Constant:
+    """Return a constant with the value that an array, or data, has now."""
+    array = x if isinstance(x, Array) else functions.asarray(x, backend=backend.name)
+    value = array._backend.copy(read(array))
+    return Constant(value, type_of(array._backend, value))
+
+
+def _without_overwriting(fgraph: FunctionGraph, backend: Handle) -> FunctionGraph:
+    """Return the graph, or a copy in which what overwrites its inputs works on copies of these.
+
+    Raises
+    ------
+    InconsistencyError
+        If there's no order in which each operation reads values that weren't overwritten.
+    """
+    if not any(node.op.victims(node) for node in fgraph.apply_nodes):
         return fgraph
     copied = fgraph.copy()
-    copied.attach(DestroyHandler())
+    if not any(isinstance(each, DestroyHandler) for each in copied.features):
+        copied.attach(DestroyHandler())
+    for node in list(copied.apply_nodes):
+        if node.op.victims(node):
+            copied.substitute(node, _pure(node, backend))
     return copied
 
 
+def _pure(node: Apply, backend: Handle) -> Op:
+    """Return an operation that computes the same as a node, and overwrites none of its inputs."""
+    op = node.op
+    is_known = isinstance(op, KernelOp) and (op.name != STORE or op.backend is not backend)
+    return elsewhere(op, backend) if is_known else OnCopies(backend, op, node)  # type: ignore[arg-type]
+
+
 class _Run:
-    """A run of a graph on natives of a backend, which leaves the arguments as they were."""
+    """A run of a graph that overwrites nothing, on natives of a backend."""
 
     def __init__(self, fgraph: FunctionGraph, backend: Handle) -> None:
         self.fgraph, self.backend = fgraph, backend
 
     def results(self, natives: list[Any]) -> list[Any]:
         """Return the outputs, in memory of their own."""
-        fgraph, copy = self.fgraph, self.backend.copy
-        destroyed = self._destroyed() if self.backend.mutable else set()
-        natives = [copy(x) if v in destroyed else x for x, v in zip(natives, fgraph.inputs, strict=True)]
-        values: dict[Variable, Any] = dict(zip(fgraph.inputs, natives, strict=True))
-        for node in fgraph.toposort():
-            given = [self._value(values, variable) for variable in node.inputs]
-            values.update(zip(node.outputs, self.run(node, given), strict=True))
         found: list[Any] = []
         taken: set[Variable] = set()
-        for variable, memory in zip(fgraph.outputs, shared(fgraph), strict=True):
-            value = self._value(values, variable)
+        for value, memory in zip(self.outputs(natives), shared(self.fgraph), strict=True):
             if self.backend.mutable and (memory & taken or any(each.owner is None for each in memory)):
-                value = copy(value)
+                value = self.backend.copy(value)
             taken |= memory
             found.append(value)
         return found
 
+    def outputs(self, natives: list[Any]) -> list[Any]:
+        """Return the outputs, which may share memory with the inputs and with each other."""
+        values: dict[Variable, Any] = dict(zip(self.fgraph.inputs, natives, strict=True))
+        for node in self.fgraph.toposort():
+            given = [self._value(values, variable) for variable in node.inputs]
+            values.update(zip(node.outputs, self.run(node, given), strict=True))
+        return [self._value(values, variable) for variable in self.fgraph.outputs]
+
     def run(self, node: Apply, natives: list[Any]) -> Sequence[Any]:
         """Return the results of a node."""
-        op, backend = node.op, self.backend
-        if isinstance(op, KernelOp) and op.backend is not backend:
-            node = Apply(elsewhere(op, backend), node.inputs, [each.type for each in node.outputs])
-        else:
-            _check_backend(op, backend)
-        # What overwrites its input gets that as ``out`` in a schedule.
-        op = node.op
-        found = op.perform(node, natives) if isinstance(op, KernelOp) else run_of(backend, node)(*natives)
+        op = _op_on(node, self.backend)
+        if op is not node.op:
+            node = Apply(op, node.inputs, [each.type for each in node.outputs])
+        found = op.perform(node, natives) if isinstance(op, KernelOp) else run_of(self.backend, node)(*natives)
         return tuple(found) if len(node.outputs) > 1 else (found,)
 
     def _value(self, values: dict[Variable, Any], variable: Variable) -> Any:
@@ -123,18 +181,6 @@ class _Run:
         """Return a native with the value of a constant."""
         return data if isinstance(data, self.backend.native_types) else self.backend.from_numpy(values_of(data))
 
-    def _destroyed(self) -> set[Variable]:
-        """Return the inputs whose memory some node overwrites."""
-        handler = next((each for each in self.fgraph.features if isinstance(each, DestroyHandler)), None)
-        if handler is None:
-            return set()
-        return {
-            root
-            for node in self.fgraph.apply_nodes
-            for place in node.op.victims(node)
-            for root, _ in handler.aliases.roots_of(node.inputs[place])
-        }
-
 
 class _Recorded(_Run):
     """A graph whose operations become nodes of the trace that is running; the natives are those of the trace."""
@@ -142,14 +188,6 @@ class _Recorded(_Run):
     def __init__(self, fgraph: FunctionGraph, trace: Trace) -> None:
         super().__init__(fgraph, trace.backend)
         self.trace = trace
-
-    def results(self, natives: list[Any]) -> list[Any]:
-        """Return the outputs."""
-        values: dict[Variable, Any] = dict(zip(self.fgraph.inputs, natives, strict=True))
-        for node in self.fgraph.toposort():
-            given = [self._value(values, variable) for variable in node.inputs]
-            values.update(zip(node.outputs, self.run(node, given), strict=True))
-        return [self._value(values, variable) for variable in self.fgraph.outputs]
 
     def constant(self, data: Any) -> Traced:
         """Return a constant of the trace."""
@@ -175,22 +213,14 @@ class _Recorded(_Run):
         return node_of_values(trace, op, natives, values if len(types) > 1 else (values,))
 
     def _op(self, node: Apply) -> Op:
-        backend, op = self.backend, node.op
-        if isinstance(op, KernelOp):
-            return elsewhere(op, backend)
-        if not is_users(op):
-            _check_backend(op, backend)
-            return op
-        if op.victims(node):
-            op = OnCopies(backend, op, node)
+        backend, op = self.backend, _op_on(node, self.backend)
         # What an engine transforms needs to know the derivative.
-        return Hosted(backend, op, len(node.outputs)) if isinstance(self.trace, EnclosedTrace) else op
+        is_hosted = isinstance(self.trace, EnclosedTrace) and is_users(op.op if isinstance(op, OnCopies) else op)
+        return Hosted(backend, op, len(node.outputs)) if is_hosted else op
 
     def _types(self, node: Apply, op: Op, variables: Sequence[Variable]) -> Sequence[Any]:
         own = [each.type for each in node.outputs]
-        if not is_users(node.op) or all(as_array_type(each) is not None for each in own):
-            return own
-        return node.op.output_types(variables)
+        return own if all(as_array_type(each) is not None for each in own) else node.op.output_types(variables)
 
 
 def _shape(variable: Variable) -> tuple[int | None, ...]:
@@ -198,14 +228,20 @@ def _shape(variable: Variable) -> tuple[int | None, ...]:
     return () if variable.type is None else tuple(variable.type.shape)
 
 
-def _check_backend(op: Op, backend: Handle) -> None:
-    """Raise if an operation of ours, which isn't a kernel, was made for another backend."""
+def _op_on(node: Apply, backend: Handle) -> Op:
+    """Return the operation of a node on a backend; raise if it was made for another one alone."""
+    op = node.op
+    if isinstance(op, KernelOp):
+        return elsewhere(op, backend)
     own = getattr(op, "backend", backend)
+    if isinstance(op, OnCopies) and own is not backend and is_users(op.op):
+        return OnCopies(backend, op.op, node)
     if not is_users(op) and own is not backend:
         raise BackendFeatureError(
             f"{op} was made for backend {own.name!r}, and doesn't run on {backend.name!r}: trace the function with "
             "arrays of that"
         )
+    return op
 
 
 def elsewhere(op: KernelOp, backend: Handle) -> KernelOp:

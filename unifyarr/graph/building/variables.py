@@ -80,15 +80,21 @@ class BuildingTrace(Trace):
         return Constant(value, type_of(self.backend, value), variable.name)
 
 
-def apply(function: Callable[..., Any], *args: Any, backend: Handle | None = None, **kwargs: Any) -> Any:
+def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return what a function of arrays gives for variables among its arguments: variables in the place of arrays.
 
     In a step of a loop it's an array, since there variables from outside stand for arrays too.
     """
-    around = _around()
+    return _applied(function, None, args, kwargs)
+
+
+def _applied(
+    function: Callable[..., Any], backend: Handle | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    around = around_variables()
     if around is not None:
         return function(*_replaced(args, around), **{name: _replaced(each, around) for name, each in kwargs.items()})
-    trace = BuildingTrace(Crossing(backend or _backend_of((args, kwargs))))
+    trace = BuildingTrace(Crossing(backend or backend_of_variables((args, kwargs))))
     with trace.running():
         given, named = _replaced(args, trace), {name: _replaced(each, trace) for name, each in kwargs.items()}
         leaves, spec = flatten(function(*given, **named))
@@ -104,7 +110,7 @@ def _replaced(value: Any, trace: BuildingTrace, depth: int = 0) -> Any:
     return value
 
 
-def _around() -> BuildingTrace | None:
+def around_variables() -> BuildingTrace | None:
     """Return the trace of the call in which a step of a loop or a branch is traced."""
     trace = innermost_trace()
     while isinstance(trace, EnclosedTrace):
@@ -127,12 +133,12 @@ def takes_variables(function: Callable[Parameters, Result]) -> Callable[Paramete
             args, kwargs = unflatten(spec, [given.get(place, each) for place, each in enumerate(leaves)])
             return function(*args, **kwargs)
 
-        return apply(run, *[leaves[place] for place in places], backend=_backend_of((leaves,)))
+        return _applied(run, backend_of_variables((leaves,)), tuple([leaves[place] for place in places]), {})
 
     return call
 
 
-def _backend_of(values: Any) -> Handle:
+def backend_of_variables(values: Any) -> Handle:
     """Return the backend of the nodes that variables come from, or of arrays beside them; or else the current one."""
     waiting, arrays = [values], []
     while waiting:
@@ -172,11 +178,11 @@ def _called(self: Variable, declaration: Declaration, call: Call) -> Any:
     arguments = {name: value for name, value in call.arguments.items() if name != "out"}
     positional = [arguments.pop(name) for name in call.parameters.positional]
     positional += arguments.pop(call.parameters.variadic or "", ())
-    return apply(declaration.public, *positional, backend=call.backend, **arguments)
+    return _applied(declaration.public, call.backend, tuple(positional), arguments)
 
 
 def _as_array(self: Variable) -> Any:
-    around = _around()
+    around = around_variables()
     if around is None:
         raise TypeError(
             f"{self} is a variable of a graph that only a function meets here: pass it as an operand, or in the carry"

@@ -269,6 +269,10 @@ class Op(Declarations):
         for node in nodes or ():
             yield from node.op.parts()
 
+    def rewritten_by(self, rewrites: Sequence[Any]) -> Op:
+        """Return the operation with its own graphs rewritten by these; itself if it has none."""
+        return self
+
     def inside(self) -> Iterable[tuple[str, str]]:
         """Return what the graphs that this operation runs are called, and each as text, to be shown below its own."""
         return ()

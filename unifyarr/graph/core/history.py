@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +19,9 @@ class History:
         # The variables that rewriters put into the graph, if that's kept, and the rewriter that runs now.
         self.rewrites: list[tuple[Variable, str]] | None = None
         self.rewriter = ""
+        # The rewriters whose refused changes are kept, and these, each with the reason, as an ordered set.
+        self.told: Collection[str] = ()
+        self.refusals: dict[tuple[str, str], None] = {}
 
     @contextmanager
     def of(self, rewriter: str) -> Iterator[None]:
@@ -35,6 +38,12 @@ class History:
             for variable in variables:
                 self.rewrites.append((variable, self.rewriter))
                 self.record(self.rewrites.pop)
+
+    def refuse(self, reason: Exception, rewriter: str | None = None) -> None:
+        """Note that a change was refused and taken back, by default one of the current rewriter."""
+        name = self.rewriter if rewriter is None else rewriter
+        if name in self.told:
+            self.refusals[name, str(reason)] = None
 
     def inherit(self, variable: Variable, others: Iterable[Variable]) -> None:
         """Note that a variable is computed as others were, which rewriters had put into the graph."""

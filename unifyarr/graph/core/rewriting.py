@@ -32,7 +32,8 @@ def attempt(fgraph: FunctionGraph, pairs: Iterable[tuple[Variable, Variable]]) -
     """Replace variables unless a feature of the graph refuses it; return whether they were replaced."""
     try:
         fgraph.replace_all_validate(pairs)
-    except InconsistencyError:
+    except InconsistencyError as error:
+        fgraph.history.refuse(error)
         return False
     return True
 

@@ -6,7 +6,7 @@ gives, and an error if there's none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..._core.values.declared import functions
 from ...derivatives.held import where_natives_are
 from ...derivatives.record import NotInline
 from ...errors import BackendFeatureError
-from ..core.basic import Apply, Op
+from ..core.basic import Apply, Op, Type, Variable
 
 PACKAGE = __name__.partition(".")[0] + "."
 Run = Callable[..., Any]
@@ -161,21 +161,45 @@ class OnCopies(Op):
 
     def __init__(self, backend: Handle, op: Op, node: Apply) -> None:
         self.backend, self.op = backend, op
-        outputs = op.destroys(node)
-        views = {key: places for key, places in op.views(node).items() if key not in outputs}
+        victims = frozenset(op.victims(node))
+        views, destroys = op.views(node), op.destroys(node)
+        # The outputs that share memory with an earlier one, where they're in one input's.
+        self.copied: list[int] = []
+        taken: set[int] = set()
+        for key in range(len(node.outputs)):
+            memory = victims.intersection((*views.get(key, ()), *destroys.get(key, ())))
+            if memory & taken:
+                self.copied.append(key)
+            taken |= memory
         super().__init__(
             f"{op.name}[copies]",
-            view_map=views,
-            inplace=[op] if backend.mutable else [],
-            parameters=(backend.name, op),
+            view_map={key: left for key, places in views.items() if (left := tuple({*places} - victims))},
+            # Ours know more of what they may overwrite than their maps say.
+            inplace=[op] if backend.mutable and is_users(op) else [],
+            parameters=(backend.name, op, tuple(self.copied)),
             nout=len(node.outputs),
         )
+
+    def parts(self) -> Iterator[Op]:
+        """Yield the operations that the other one runs."""
+        return self.op.parts()
+
+    def output_types(self, inputs: Sequence[Variable]) -> Sequence[Type | None]:
+        """Return the types that the other operation has."""
+        return self.op.output_types(inputs)
 
     def bound(self, node: Apply) -> Run:
         """Return a function of natives."""
         inner = Apply(self.op, node.inputs, [each.type for each in node.outputs])
         run, victims, copy = run_of(self.backend, inner), set(self.op.victims(inner)), self.backend.copy
-        return lambda *natives, out=None: run(*(copy(x) if k in victims else x for k, x in enumerate(natives)))
+
+        def compute(*natives: Any, out: Any = None) -> Any:
+            found = run(*(copy(x) if place in victims else x for place, x in enumerate(natives)))
+            if not self.copied:
+                return found
+            return tuple([copy(x) if key in self.copied else x for key, x in enumerate(found)])
+
+        return compute
 
     def perform(self, node: Apply, inputs: Sequence[Any], out: Any = None) -> Any:
         """Return the result for natives, or the tuple of results."""

@@ -6,6 +6,7 @@ others at each step.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from ..kernels.cleanups import RULES
 from ..kernels.executors import Executor, Schedule, bound_and_compiled
 from ..kernels.hosting import bound_on
 from ..run.debugmode import DebugProgram
-from ..run.registry import selected
+from ..run.registry import Own, Rewrite, selected
 from ..run.rewriting import Rewriting
 from ..tracing.crossing import Crossing
 from ..tracing.layouts import strides_of
@@ -95,6 +96,10 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
     return Found(made.inputs[: len(leaves)], captured, made.computed)
 
 
+# What follows from a body's graph and is made when it's needed.
+_DERIVED = frozenset({"pure", "_plain", "rewritten", "in_place", "checked"})
+
+
 class Body:
     """A traced function of natives, which returns those of its outputs.
 
@@ -117,6 +122,8 @@ class Body:
     ) -> None:
         self.backend, self._carried, self.strides, self._is_on_host = backend, carried, strides, is_on_host
         self._given = given
+        # Those of a function that is compiled by default, until the node is in the graph of another one.
+        self.rewrites: tuple[Rewrite, ...] = tuple(selected("fast", (), (), ()))
         self.fgraph = FunctionGraph(inputs, outputs)
         self.types = [known_type(each) for each in outputs]
         canonicalize(self.fgraph, RULES)
@@ -124,14 +131,41 @@ class Body:
 
     def __getstate__(self) -> dict[str, Any]:
         # What runs it is made again where it's loaded.
-        return {
-            key: value for key, value in vars(self).items() if key not in ("pure", "rewritten", "in_place", "checked")
-        }
+        return {key: value for key, value in vars(self).items() if key not in _DERIVED}
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Body) and self._key() == other._key())
+
+    def __hash__(self) -> int:
+        # Of the graph, which may have large constants, the operations are enough.
+        names = sorted(node.op.name for node in self.fgraph.apply_nodes)
+        return hash((self.backend.name, self._carried, self._given, tuple(names)))
+
+    def _key(self) -> tuple[Any, ...]:
+        how = (self.backend.name, self._carried, self._given, self._is_on_host, [*map(tuple, self.strides)])
+        return (*how, self.rewrites, self.fgraph)
+
+    def rewritten_by(self, rewrites: Sequence[Rewrite]) -> Body:
+        """Return the same function, whose graph is rewritten by these."""
+        if self.rewrites == tuple(rewrites):
+            return self
+        made = copy.copy(self)
+        made.rewrites = tuple(rewrites)
+        return made
 
     @cached_property
     def pure(self) -> Executor:
         """The function, which writes to none of its arguments."""
-        return Schedule(self.fgraph, {}, constant=self.backend.as_constant if self.backend.can_compile else None).run
+        return Schedule(self._plain, {}, constant=self.backend.as_constant if self.backend.can_compile else None).run
+
+    @functools.cached_property
+    def _plain(self) -> FunctionGraph:
+        """The graph of ``pure``: rewritten by what people added, as far as it stands before what overwrites memory."""
+        if all(isinstance(each, Own) for each in self.rewrites):
+            return self.fgraph
+        fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
+        self._rewriting(fgraph, pure=True)
+        return fgraph
 
     @cached_property
     def in_place(self) -> Executor:
@@ -146,7 +180,7 @@ class Body:
         On an engine with immutable arrays it's that of ``pure``.
         """
         if not self.backend.mutable:
-            return self.fgraph
+            return self._plain
         fgraph = FunctionGraph(self.fgraph.inputs, self.fgraph.outputs)
         self._rewrite(fgraph)
         return fgraph
@@ -163,12 +197,13 @@ class Body:
         return fgraph
 
     def _rewrite(self, fgraph: FunctionGraph, *, fuses: bool = True) -> None:
-        if self.backend.mutable:
-            stored = {place: place for place in range(self._carried)}
-            free, count, chosen = frozenset(stored), len(stored), selected("fast", (), (), ())
-            Rewriting(self.backend, chosen, self.strides, self._is_on_host, count, stored, free, small=True)(
-                fgraph, fuses=fuses
-            )
+        self._rewriting(fgraph, fuses=fuses, pure=not self.backend.mutable)
+
+    @property
+    def _rewriting(self) -> Rewriting:
+        stored = {place: place for place in range(self._carried)}
+        free, count = frozenset(stored), self._carried
+        return Rewriting(self.backend, self.rewrites, self.strides, self._is_on_host, count, stored, free, small=True)
 
     def owned(self, natives: Sequence[Any]) -> list[Any]:
         """Return copies of what is carried, for ``in_place``."""

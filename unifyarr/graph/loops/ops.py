@@ -6,6 +6,7 @@ then written in place, if the engine can.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ from ..._core.values.shapes import c_strides
 from ...errors import BackendFeatureError
 from ..core.basic import Apply, Op
 from ..kernels.executors import Executor
+from ..run.registry import Rewrite
 from .bodies import Body, buffer, fresh
 from .stages import Stages, stages_of
 from .watching import Checks, Watch
@@ -32,11 +34,21 @@ class BodiesOp(Op):
 
     def __init__(self, name: str, bodies: Sequence[Body], *static: Any, nout: int) -> None:
         self.bodies, self.backend = tuple(bodies), bodies[0].backend
+        self._others = static
         super().__init__(name, parameters=(*self.bodies, *static), nout=nout)
 
     def __getstate__(self) -> dict[str, Any]:
         # What runs it is made again where it's loaded.
-        return {key: value for key, value in vars(self).items() if key != "stages"}
+        return {key: value for key, value in super().__getstate__().items() if key != "stages"}
+
+    def rewritten_by(self, rewrites: Sequence[Rewrite]) -> BodiesOp:
+        """Return the operation whose bodies are rewritten by these."""
+        bodies = tuple([each.rewritten_by(rewrites) for each in self.bodies])
+        if all(new is old for new, old in zip(bodies, self.bodies, strict=True)):
+            return self
+        made = copy.copy(self)
+        made.bodies, made.parameters = bodies, (*bodies, *self._others)
+        return made
 
     # What the bodies are called; those of a branch have numbers.
     titles: tuple[str, ...] = ("body",)

@@ -173,9 +173,16 @@ class Own(Rewrite):
         self.function, self.before, self.after, self.default = function, None, None, True
         self.name, self.required, self.always = name or function.__name__, required, always
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _registered, (self.name,)
+
     def run(self, fgraph: FunctionGraph, task: Any) -> None:
         """Rewrite a graph."""
         self.function(fgraph, task)
+
+
+def _registered(name: str) -> Rewrite:
+    return REGISTERED[_at(REGISTERED, name)]
 
 
 def as_rewrite(rewrite: Any, name: str | None = None, **place: Any) -> Rewrite:

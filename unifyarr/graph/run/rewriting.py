@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
+from typing import Any
 
 from ..._core.engines.handle import Handle
 from ..._core.values.shapes import c_strides
@@ -17,9 +18,10 @@ from ..core.basic import Apply, Constant, Variable, same_type
 from ..core.destroyhandler import DestroyHandler
 from ..core.feature import Client
 from ..core.fgraph import FunctionGraph
-from ..core.rewriting import canonicalize, fold_constants, inplace, keep_in, merge, named
+from ..core.rewriting import Rule, canonicalize, fold_constants, inplace, keep_in, merge, named
 from ..core.scheduling import settle_order
 from ..core.supervisor import Supervisor
+from ..core.written import Written
 from ..fusion.finding import fuse
 from ..fusion.machine import is_compiled
 from ..fusion.recipes import are_loops
@@ -32,6 +34,7 @@ from ..kernels.windows import compute_in_window, write_to_own
 from ..tracing.traced import known_type
 from .ordering import mark, unmark
 from .registry import REGISTERED, Own, Rewrite
+from .telling import tell_refused_rewrite
 
 
 @dataclass(frozen=True)
@@ -54,18 +57,58 @@ class Rewriting:
     free: frozenset[int]
     small: bool = False
 
-    def __call__(self, fgraph: FunctionGraph, *, fuses: bool = True) -> None:
-        """Turn the traced graph into the one that runs."""
+    def __call__(self, fgraph: FunctionGraph, *, fuses: bool = True, pure: bool = False) -> None:
+        """Turn the traced graph into the one that runs.
+
+        Without ``fuses`` nothing is fused. With ``pure`` only the rewrites that people added run, on an engine that
+        writes in place those that stand before memory is overwritten.
+        """
         chosen = [each for each in self.rewrites if fuses or each.name != "fuse"]
+        if pure and self.backend.mutable:
+            chosen = list(takewhile(lambda each: each.name != "store", chosen))
+        theirs = [each for each in chosen if not isinstance(each, Own)]
+        chosen = theirs if pure else chosen
+        fgraph.history.told = {each.name for each in theirs}
         with building_for(self.backend):
             for of_nodes, group in groupby(chosen, lambda each: isinstance(each.function, NodeRewriter)):
+                rewrites = list(group)
                 if of_nodes:
                     # Until none of them changes anything.
-                    canonicalize(fgraph, [each.function for each in group])  # type: ignore[misc]
+                    with self._watched(fgraph) if any(each in theirs for each in rewrites) else nullcontext():
+                        canonicalize(fgraph, [_rule(each) for each in rewrites])
                     continue
-                for each in group:
-                    with named(fgraph, each.name):
-                        each.run(fgraph, self)
+                for each in rewrites:
+                    if each not in theirs:
+                        with named(fgraph, each.name):
+                            each.run(fgraph, self)
+                    else:
+                        with self._watched(fgraph), _taken_back_if_refused(fgraph, each), named(fgraph, each.name):
+                            each.run(fgraph, self)
+            for node in list(fgraph.apply_nodes):
+                op = node.op.rewritten_by(self.rewrites)
+                if op is not node.op:
+                    with fgraph.history.of(""):
+                        fgraph.substitute(node, op)
+        for name, reason in fgraph.history.refusals:
+            tell_refused_rewrite(name, reason)
+
+    @contextmanager
+    def _watched(self, fgraph: FunctionGraph) -> Iterator[None]:
+        """Have the graph refuse what would overwrite values that are needed, or keep arguments from being written."""
+        features = fgraph.features
+        if not any(isinstance(each, DestroyHandler) for each in features):
+            fgraph.attach(DestroyHandler())
+            fgraph.attach(Supervisor(fgraph.inputs))
+        if not any(isinstance(each, AllOrNothing) for each in features):
+            # Nothing is stored yet.
+            yield
+            return
+        written = Written({number: fgraph.inputs[place] for number, place in self.stored.items()})
+        fgraph.attach(written)
+        try:
+            yield
+        finally:
+            fgraph.detach(written)
 
     def known_strides(self, fgraph: FunctionGraph) -> dict[Variable, Sequence[int]]:
         """Return the strides of a graph's inputs and constants."""
@@ -80,6 +123,30 @@ class Rewriting:
         """Return whether an input is in C order without gaps: kernels have other loops for other memory."""
         shape, dtype = known_type(fgraph.inputs[place])
         return self.strides[place] == c_strides(shape, dtype.itemsize)
+
+
+@contextmanager
+def _taken_back_if_refused(fgraph: FunctionGraph, rewrite: Rewrite) -> Iterator[None]:
+    """Take back all changes that a rewrite makes inside the block if the graph refuses them."""
+    try:
+        with fgraph.transaction():
+            yield
+    except InconsistencyError as error:
+        fgraph.history.refuse(error, rewrite.name)
+
+
+def _rule(rewrite: Rewrite) -> Rule:
+    """Return the rewriter of nodes. What one of people changes itself is taken back if the graph refuses it."""
+    function: Any = rewrite.function
+    if isinstance(rewrite, Own):
+        return function  # type: ignore[no-any-return]
+
+    def rule(fgraph: FunctionGraph, node: Apply) -> Sequence[Variable | None] | None:
+        with _taken_back_if_refused(fgraph, rewrite):
+            return function(fgraph, node)  # type: ignore[no-any-return]
+        return None
+
+    return NodeRewriter(rule, name=rewrite.name)
 
 
 def _note_order(fgraph: FunctionGraph, task: Rewriting) -> None:
@@ -128,7 +195,12 @@ def _store(fgraph: FunctionGraph, task: Rewriting) -> None:
         with fgraph.history.of("the storing of results"):
             fgraph.change_input(Client(None, number), new)
         taken |= memory
-    fgraph.attach(DestroyHandler())
+    watching = next((each for each in fgraph.features if isinstance(each, Supervisor)), None)
+    if watching is None:
+        fgraph.attach(DestroyHandler())
+    else:
+        # From here on arguments that are written may be overwritten.
+        fgraph.detach(watching)
     fgraph.attach(AllOrNothing(may_fail))
     fgraph.attach(Supervisor(each for place, each in enumerate(fgraph.inputs) if place not in task.free))
 

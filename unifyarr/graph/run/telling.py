@@ -100,3 +100,10 @@ def tell_refused(name: str, refusal: str) -> None:
     logger = listener("compile", INFO)
     if logger is not None:
         logger.info("%s(): %s", name, refusal)
+
+
+def tell_refused_rewrite(name: str, reason: str) -> None:
+    """Log why a change that a rewrite wanted to make was taken back."""
+    logger = listener("compile", INFO)
+    if logger is not None:
+        logger.info("rewrite %s is refused: %s", name, reason)

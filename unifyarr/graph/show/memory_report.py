@@ -110,6 +110,8 @@ class ProgramMemory:
         The loops and branches, whose memory is part of ``peak_after``: none on an engine that plans its memory itself.
     refusal
         Why the engine's own compiler doesn't compile it, ``None`` if it does, or if there's none.
+    refused
+        Changes of rewrites that people added, which the graph refused: what would have been overwritten too early.
     """
 
     arguments: tuple[str, ...]
@@ -123,6 +125,7 @@ class ProgramMemory:
     peak_after: int | None
     bodies: tuple[BodyMemory, ...] = ()
     refusal: str | None = None
+    refused: tuple[str, ...] = ()
 
     def _table(self) -> Table:
         after = "planned by the engine" if self.peak_after is None else bytes_text(self.peak_after)
@@ -145,6 +148,7 @@ class ProgramMemory:
                 f"results {bytes_text(self.results)}",
                 f"peak beside inputs and constants: {bytes_text(self.peak_before)} as traced, {after} as run",
                 *([] if self.refusal is None else [self.refusal]),
+                *self.refused,
             ],
         )
 
@@ -203,6 +207,7 @@ def _of_program(program: Program) -> ProgramMemory:
         peak_after=_as_run(program.backend, fgraph, after, bodies),
         bodies=bodies,
         refusal=program.refusal,
+        refused=tuple(dict.fromkeys(_refused(fgraph))),
     )
 
 
@@ -235,6 +240,15 @@ def _bodies(nodes: Sequence[Apply]) -> tuple[BodyMemory, ...]:
         if isinstance(node.op, BodiesOp)
         for body in node.op.bodies
     )
+
+
+def _refused(fgraph: FunctionGraph) -> Iterator[str]:
+    for name, reason in fgraph.history.refusals:
+        yield f"rewrite {name} is refused: {reason}"
+    for node in fgraph.apply_nodes:
+        if isinstance(node.op, BodiesOp):
+            for body in node.op.bodies:
+                yield from _refused(body.rewritten)
 
 
 def _of_body(step: int, name: str, body: Body) -> BodyMemory:

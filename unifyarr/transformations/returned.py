@@ -1,0 +1,41 @@
+"""What transformations return: objects that are called, copied and pickled as functions are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .._core.values.pickling import Wrapper
+
+
+class _Called:
+    """An object whose calls go to a function of its own, which Python reads from the slot and calls at once."""
+
+    __slots__ = {"__call__": "Call the function."}
+
+
+class Transformed(_Called, Wrapper):
+    """A transformed function: what ``make(function, *args, **kwargs)`` returned; ``call`` is what its calls go to."""
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """Call the function."""
+
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        function: Callable[..., Any],
+        make: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        self._stand_for(function)
+        self._made = make, args, kwargs or {}
+        _Called.__call__.__set__(self, call)  # type: ignore[attr-defined]
+
+    def _made_by(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        return self._made
+
+    def __repr__(self) -> str:
+        return f"<{self._made[0].__name__} of {self._function!r}>"
