@@ -153,10 +153,10 @@ def handle_data(declaration: Declaration, call_next: Handler) -> Handler:
     def handler(call: Call) -> Any:
         parameters, arguments = call.parameters, call.arguments
         out = call.out
-        backend = convert.common_backend(call.operands(), call.backend if out is None else out._backend)
+        backend = convert.common_backend(call.together(), call.backend if out is None else out._backend)
         call.backend = backend
         weak: list[str] = []
-        device = convert.device_of(call.operands(), backend)
+        device = convert.device_of(call.together(), backend)
         for name in parameters.operands:
             value = arguments[name]
             if (name in parameters.weak and value is None) or (

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays.array import Array, wrap
+from ..arrays.convert import device_of, lift
 from ..arrays.leaving import check_leaving, is_floating
 from ..arrays.ownership import read
 from ..engines import dtypes
 from ..engines.foreign import is_data_of_its_own, is_plain
 from ..engines.handle import Handle
-from ..engines.natives import mismatch
+from ..engines.natives import backend_of_native, mismatch
 from ..engines.tracing import current
 from ..values.arguments import MOST_AXES
 from ..values.declared import following
@@ -29,7 +30,7 @@ from ..writing.inplace import as_target, assign_all, check_target, fit, update
 from ..writing.sharing import share_memory
 
 # The parameter that a function of NumPy's writes, beside ``out``.
-_WRITES: dict[Callable[..., Any], str] = {
+WRITES: dict[Callable[..., Any], str] = {
     np.copyto: "dst",
     np.fill_diagonal: "a",
     np.put: "a",
@@ -176,7 +177,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def _written(function: Callable[..., Any], arguments: dict[str, Any]) -> set[str]:
     """Return the names of the arguments that a call of a function of NumPy's writes."""
-    names = {"out", _WRITES.get(function, "out")}
+    names = {"out", WRITES.get(function, "out")}
     if function is np.nan_to_num and not arguments.get("copy", True):
         names.add("x")
     return {name for name in names if arguments.get(name) is not None}
@@ -199,6 +200,8 @@ class _Host:
 
     def lend(self, x: Any, depth: int = 0) -> Any:
         """Return what NumPy reads in the place of an argument."""
+        if not isinstance(x, Array) and (own := backend_of_native(x)) is not None:
+            x = lift(x, own)
         if isinstance(x, Array):
             x = current(x)
             self._meet(x)
@@ -256,7 +259,8 @@ class _Host:
         if isinstance(x, np.ndarray) and not is_plain(x):
             return x
         if isinstance(x, (np.ndarray, np.generic)) and x.dtype in dtypes.BY_NUMPY:
-            return wrap(self.backend.from_numpy(np.asarray(x), copy=True), self.backend)
+            device = device_of(self._arrays, self.backend)
+            return wrap(self.backend.from_numpy(np.asarray(x), device=device, copy=True), self.backend)
         if type(x) in (list, tuple):
             return type(x)(map(self._lift, x))
         return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..arrays.array import Array
@@ -49,6 +49,16 @@ class Call:
             else:
                 yield value
 
+    def together(self) -> Iterator[Any]:
+        """Yield what was passed for arrays, and what mappings of arrays hold: all of one backend."""
+        yield from self.operands()
+        for name in self.parameters.mappings:
+            held = self.arguments[name]
+            if isinstance(held, Nest):
+                yield from held.leaves()
+            elif isinstance(held, Mapping):
+                yield from held.values()
+
     def without_out(self, **changes: Any) -> Call:
         """Return the call with ``None`` for ``out``, and other changed arguments."""
         return Call({**self.arguments, "out": None, **changes}, self.parameters, self.backend)
@@ -94,7 +104,7 @@ class Call:
                     if isinstance(x, Symbol):
                         needs |= SYMBOLS
                         self.symbol = x
-        if backend is None or needs:
+        if backend is None or needs or parameters.mappings:
             return needs | DATA
         self.backend = backend
         return 0
