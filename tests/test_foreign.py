@@ -179,7 +179,7 @@ def test_operators_name_the_other_library(backend: str, name: str) -> None:
         with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for .*Lazy"):
             call()
     for other in (Lazy(), Bare()):
-        for call in (lambda: x == other, lambda: x != other):  # noqa: B023
+        for call in (lambda: x == other, lambda: x != other):
             with pytest.raises(TypeError, match="is an array of another library"):
                 call()
 

@@ -1,7 +1,7 @@
 """Calls of an array beside plain arguments: ``python -m tests.core.mixed_arguments COUNT SEED [BACKEND]``.
 
-One array argument of a call is an array of a backend, or its engine's own. The others are NumPy's arrays, scalars or
-lists, and another backend is the current one. The call has to give what it gives if all of them are arrays of the backend.
+One array argument of a call is an array of a backend, or its engine's own. The others are NumPy's arrays or lists, and
+another backend is the current one. The call has to give what it gives if all of them are arrays of the backend.
 """
 
 from __future__ import annotations

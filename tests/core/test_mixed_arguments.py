@@ -197,5 +197,8 @@ def test_in_compiled_functions_and_derivatives(backend: str, other: str) -> None
         assert_same(ua.compile(lambda: np.average(W, weights=x))(), numpy.average(W, weights=W))
         slope = ua.grad(mean)(x)
         assert slope.backend == backend
+        # Beside an array of the trace, one that is captured and one that is plain.
+        assert_same(ua.compile(lambda y: np.interp(W, y, x))(x), W)
+        assert_same(ua.grad(lambda y: ua.sum(np.interp(W, x, y)))(x), numpy.ones(3))
     expected = (W - numpy.average(W, weights=W)) / W.sum() + [0, 1, 0]
     numpy.testing.assert_allclose(as_numpy(slope), expected)

@@ -20,6 +20,7 @@ from .._core.engines import dtypes
 from .._core.engines.current import call_beside, current, default, scoped_name
 from .._core.engines.handle import LOADED, has_one_device
 from .._core.engines.natives import backend_of_native
+from .._core.engines.tracing import capture
 from .._core.values.arguments import MOST_AXES
 from .._core.writing.inplace import as_target, check_target, update
 from ..errors import ShapeError
@@ -88,9 +89,9 @@ def places_data(function: Any, written: str | None = None, on_host: Callable[...
         if not arrays:
             return function(*args, **kwargs)
         backend: Any = convert.backend_of(arrays[0])
-        if written is not None and on_host is not None and backend.native_type is not np.ndarray:
+        if written is not None and on_host is not None:
             target = args[first] if len(args) > first else kwargs.get(written)
-            if isinstance(target, np.ndarray):
+            if isinstance(target, np.ndarray) and as_target(target)._backend.name != backend.name:
                 return on_host(args, kwargs)
         return call_beside(backend, convert.device_of(arrays, backend), function, args, kwargs)
 
@@ -123,9 +124,11 @@ def together(*items: Any) -> list[Array]:
     else:
         # Whether they are of one backend is checked by what they are passed to.
         return list(items)
-    items = tuple([ua.asarray(x) if convert.says_values(x) else x for x in items])
+    # Beside arrays of a running trace, stand-ins of those that it captures.
+    items = tuple([capture(x) if isinstance(x, Array) else ua.asarray(x) if convert.says_values(x) else x for x in items])
     backend = convert.common_backend(items, current())
-    return [x if isinstance(x, Array) else convert.as_array(x, backend) for x in items]
+    device = convert.device_of(items, backend)
+    return [x if isinstance(x, Array) else convert.as_array(x, backend, device) for x in items]
 
 
 def deliver(result: Array, out: Any, *, casting: str = "same_kind") -> Array:

@@ -58,7 +58,7 @@ def know_keeper(name: str) -> None:
 
 def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     given = (*inputs, *kwargs.get("out", ()))
-    if any([overrides(each, "__array_ufunc__") and _is_of_another(each) for each in given if type(each) is not Array]):
+    if any(overrides(each, "__array_ufunc__") and _is_of_another(each) for each in given if type(each) is not Array):
         # NumPy asks that library next.
         return NotImplemented
     if KEEPERS and method != "at" and _is_kept(kwargs):
