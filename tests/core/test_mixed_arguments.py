@@ -202,3 +202,11 @@ def test_in_compiled_functions_and_derivatives(backend: str, other: str) -> None
         assert_same(ua.grad(lambda y: ua.sum(np.interp(W, x, y)))(x), numpy.ones(3))
     expected = (W - numpy.average(W, weights=W)) / W.sum() + [0, 1, 0]
     numpy.testing.assert_allclose(as_numpy(slope), expected)
+
+
+def test_several_targets_decide_for_what_is_plain(backend: str, other: str) -> None:
+    with ua.use_backend(other):
+        whole, part = (ua.zeros(3, backend=backend) for _ in range(2))
+        ua.modf(W / 2, out=(part, whole))
+    assert_same(whole, [0.0, 1.0, 1.0])
+    assert_same(part, [0.5, 0.0, 0.5])

@@ -79,7 +79,10 @@ def places_data(function: Any, written: str | None = None, on_host: Callable[...
                 if x._backend is not here:
                     break
             elif kind not in _SETTLED:
-                if kind not in _DATA and not ((kind is tuple or kind is list) and _NO_ARRAYS.issuperset(map(type, x))):
+                if kind is tuple or kind is list:
+                    if not _NO_ARRAYS.issuperset(map(type, x)) and not _all_of(x, here):
+                        break
+                elif kind not in _DATA:
                     break
                 has_data = True
         else:
@@ -96,6 +99,10 @@ def places_data(function: Any, written: str | None = None, on_host: Callable[...
         return call_beside(backend, convert.device_of(arrays, backend), function, args, kwargs)
 
     return called
+
+
+def _all_of(items: Iterable[Any], backend: Any) -> bool:
+    return all([type(x) is Array and x._backend is backend for x in items])
 
 
 def arrays_in(items: Iterable[Any], depth: int = 0) -> Iterator[Any]:
@@ -125,7 +132,9 @@ def together(*items: Any) -> list[Array]:
         # Whether they are of one backend is checked by what they are passed to.
         return list(items)
     # Beside arrays of a running trace, stand-ins of those that it captures.
-    items = tuple([capture(x) if isinstance(x, Array) else ua.asarray(x) if convert.says_values(x) else x for x in items])
+    items = tuple(
+        [capture(x) if isinstance(x, Array) else ua.asarray(x) if convert.says_values(x) else x for x in items]
+    )
     backend = convert.common_backend(items, current())
     device = convert.device_of(items, backend)
     return [x if isinstance(x, Array) else convert.as_array(x, backend, device) for x in items]

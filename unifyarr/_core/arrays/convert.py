@@ -349,13 +349,12 @@ def as_index(x: Array) -> Array:
 def device_of(operands: Iterable[object], backend: Handle) -> Any:
     """Return the engine's own device of the first array that has to stay on its own, where data beside it go."""
     for x in operands:
+        if backend_of(x) is not backend:
+            continue
+        native: Any = x
         if isinstance(x, Array):
             root = root_of(x)
             native = root._native if backend.mutable else alike(root)
-        elif backend_of_native(x) is backend:
-            native = x
-        else:
-            continue
         place = backend.place_beside(native)
         if place is not None:
             return backend.own_device(place)

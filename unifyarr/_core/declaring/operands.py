@@ -23,7 +23,7 @@ PLAIN = frozenset({*SCALARS, str, type(None)})
 class Call:
     """One call of a function on its way to the body."""
 
-    __slots__ = ("arguments", "backend", "nest", "parameters", "symbol")
+    __slots__ = ("arguments", "backend", "nest", "parameters", "symbol", "targets")
 
     def __init__(self, arguments: dict[str, Any], parameters: Parameters, backend: Handle | None) -> None:
         self.arguments = arguments
@@ -32,6 +32,8 @@ class Call:
         self.backend = backend
         # The first container that was passed for an array or for ``out``.
         self.nest: Nest | None = None
+        # The arrays of ``out``, once they're checked: what is plain goes where they are, if there are no others.
+        self.targets: tuple[Array, ...] = ()
         # The first variable of a graph that was passed for an array.
         self.symbol: Symbol | None = None
 
