@@ -189,17 +189,15 @@ REMARKS = """\
 
 ## Quantities and sparse arrays
 
-NumPy's functions and Python's operators ask such a library what a call gives, whether our array is on the left or on the
-right (`tests/test_deferring.py`). Our own functions, such as `ua.multiply(x, quantity)`, refuse its arrays.
+NumPy's functions and Python's operators ask such a library what a call gives, whether our array is on the left or on
+the right (`tests/test_deferring.py`). Our own functions, such as `ua.multiply(x, quantity)`, refuse its arrays.
 
-| library | what comes of a call |
-|---|---|
-| pint 0.25 | `x * q`, `q * x`, `np.multiply(x, q)`, `np.dot`, `np.concatenate`, `np.sqrt` and others work: the magnitude is our array, on its backend. Derivatives and compiled functions go through |
-| astropy 8.0 | declines all arrays but NumPy's and its own, which is a `TypeError`: write `np.asarray(x) * q`. `x * units.m` gives a quantity on the host |
-| unyt 3.2 | the same: write `np.asarray(x) * q`. `x * unyt.m` gives an array of unyt's on the host |
-| sparse 0.19 | the same: write `np.asarray(x) * s`, and `np.asarray(x) @ s` for `x @ s`, where sparse raises an error of Numba's |
-
-A library that computes with `np.asarray(x)` can't lose a derivative or a trace: `np.asarray` raises there.
+- pint 0.25 computes with our arrays: of `x * q`, `q * x`, `np.multiply(x, q)`, `np.dot`, `np.concatenate` and
+  `np.sqrt` the magnitude is our array, on its backend. Derivatives and compiled functions go through.
+- astropy 8.0, unyt 3.2 and sparse 0.19 decline all arrays but NumPy's and their own, which is a `TypeError`: write
+  `np.asarray(x) * q`. `x * astropy.units.m` and `x * unyt.m` give a quantity on the host.
+- `x @ s` of a sparse matrix is an error of Numba's, which sparse compiles by: write `np.asarray(x) @ s`.
+- A library that computes with `np.asarray(x)` can't lose a derivative or a trace: `np.asarray` raises there.
 
 ## What differs without a word
 
