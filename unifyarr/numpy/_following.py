@@ -102,7 +102,7 @@ def places_data(function: Any, written: str | None = None, on_host: Callable[...
 
 
 def _all_of(items: Iterable[Any], backend: Any) -> bool:
-    return all([type(x) is Array and x._backend is backend for x in items])
+    return all(type(x) is Array and x._backend is backend for x in items)
 
 
 def arrays_in(items: Iterable[Any], depth: int = 0) -> Iterator[Any]:
