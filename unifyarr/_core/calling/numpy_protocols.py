@@ -70,7 +70,7 @@ supply(Array.__array_ufunc__, _serve_ufunc)
 
 
 def _serve_function(x: Array, /, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-    others = [kind for kind in types if not issubclass(kind, Array)]
+    others = [kind for kind in types if kind is not Array]
     if others and _asks_another((*args, *kwargs.values()), others):
         return NotImplemented
     if KEEPERS and _is_kept(kwargs):
