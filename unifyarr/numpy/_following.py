@@ -17,7 +17,7 @@ from .._core.arrays.nest import Nest
 from .._core.calling.numpy_protocols import WRITES, serve_function
 from .._core.declaring.declare import in_docstring
 from .._core.engines import dtypes
-from .._core.engines.current import call_beside, current, default, scoped_name
+from .._core.engines.current import call_beside, current, current_name, default, scoped_name
 from .._core.engines.handle import LOADED, has_one_device
 from .._core.engines.natives import backend_of_native
 from .._core.engines.tracing import capture
@@ -69,7 +69,7 @@ def places_data(function: Any, written: str | None = None, on_host: Callable[...
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        here: Any = LOADED.get(scoped_name() or default.name)  # type: ignore[arg-type]
+        here: Any = LOADED.get(scoped_name() or default.name or current_name())
         given = args[first:] if first else args
         given = (*given, *kwargs.values()) if kwargs else given
         has_data = False
