@@ -189,6 +189,18 @@ REMARKS = """\
 - Elements aren't hashable and don't say their fraction, so that sets, `statistics.mean` and `Fraction` refuse them:
   pass `x.tolist()`. `statistics.fmean` and `math.fsum` take `x`.
 
+## Quantities and sparse arrays
+
+NumPy's functions and Python's operators ask such a library what a call gives, whether our array is on the left or on
+the right (`tests/test_deferring.py`). Our own functions, such as `ua.multiply(x, quantity)`, refuse its arrays.
+
+- pint 0.25 computes with our arrays: of `x * q`, `q * x`, `np.multiply(x, q)`, `np.dot`, `np.concatenate` and
+  `np.sqrt` the magnitude is our array, on its backend. Derivatives and compiled functions go through.
+- astropy 8.0, unyt 3.2 and sparse 0.19 decline all arrays but NumPy's and their own, which is a `TypeError`: write
+  `np.asarray(x) * q`. `x * astropy.units.m` and `x * unyt.m` give a quantity on the host.
+- `x @ s` of a sparse matrix is an error of Numba's, which sparse compiles by: write `np.asarray(x) @ s`.
+- A library that computes with `np.asarray(x)` can't lose a derivative or a trace: `np.asarray` raises there.
+
 ## What differs without a word
 
 - pandas knows NumPy's arrays and its own by type, and takes the elements of others one by one. So `series.isin(x)`

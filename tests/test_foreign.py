@@ -88,6 +88,14 @@ class Standard(Lazy):
         return np
 
 
+class Bare:
+    """An array of the standard, which NumPy doesn't ask."""
+
+    shape, dtype, ndim = Lazy.shape, Lazy.dtype, Lazy.ndim
+    __array__ = Lazy.__array__
+    __array_namespace__ = Standard.__array_namespace__
+
+
 class Series:
     """Data, such as pandas': it has values, and is no array."""
 
@@ -101,6 +109,13 @@ class Series:
         return Series(as_numpy(other) + self.values)
 
 
+# By these NumPy and Python ask the other library.
+ASKING: dict[str, Callable[[Any, Any], Any]] = {
+    "an operator": lambda x, given: x + given,
+    "a comparison": lambda x, given: x < given,
+    "in place": lambda x, given: operator.iadd(x, given),
+    "a ufunc": lambda x, given: np.hypot(x, given),
+}
 DOORS: dict[str, Callable[[Any, Any], Any]] = {
     "asarray": lambda x, given: ua.asarray(given),
     "asarray, copy": lambda x, given: ua.asarray(given, copy=True),
@@ -109,13 +124,9 @@ DOORS: dict[str, Callable[[Any, Any], Any]] = {
     "a function": lambda x, given: ua.sin(given),
     "an operand": lambda x, given: ua.add(x, given),
     "in a sequence": lambda x, given: ua.concat([x, given]),
-    "an operator": lambda x, given: x + given,
-    "a comparison": lambda x, given: x < given,
-    "in place": lambda x, given: operator.iadd(x, given),
     "a value": lambda x, given: operator.setitem(x, ..., given),
     "a masked value": lambda x, given: operator.setitem(x, as_numpy(x) > 1, given),
     "an update": lambda x, given: ua.inplace_update(x, given),
-    "a ufunc": lambda x, given: np.hypot(x, given),
 }
 SUBCLASS_DOORS: dict[str, Callable[[Any, Any], Any]] = {
     **DOORS,
@@ -130,22 +141,24 @@ SUBCLASS_DOORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("door", SUBCLASS_DOORS.values(), ids=SUBCLASS_DOORS.keys())
+@pytest.mark.parametrize("door", [*SUBCLASS_DOORS.values(), None], ids=[*SUBCLASS_DOORS.keys(), "operators, ufuncs"])
 @pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS.keys())
 def test_a_subclass_that_means_something_else_is_refused(
-    backend: str, make: Callable[[], Any], door: Callable[[Any, Any], Any]
+    backend: str, make: Callable[[], Any], door: Callable[[Any, Any], Any] | None
 ) -> None:
     x = ua.asarray([1.0, 2.0, 3.0])
     given = make()
     before = np.array(given.view(np.ndarray))
-    with pytest.raises(TypeError, match=r"means something else than ndarray does: pass its bare values, "):
-        door(x, given)
+    doors = [door] if door is not None else [] if isinstance(given, Units) else list(ASKING.values())
+    for each in doors:
+        with pytest.raises(TypeError, match=r"means something else than ndarray does: pass its bare values, "):
+            each(x, given)
     assert_same(x, [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(given.view(np.ndarray), before)
 
 
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS.keys())
-@pytest.mark.parametrize("kind", [Lazy, Standard])
+@pytest.mark.parametrize("kind", [Lazy, Standard, Bare])
 def test_an_array_of_another_library_is_refused_and_not_loaded(
     backend: str, kind: type, door: Callable[[Any, Any], Any]
 ) -> None:
@@ -158,12 +171,26 @@ def test_an_array_of_another_library_is_refused_and_not_loaded(
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_operators_name_the_other_library(backend: str, name: str) -> None:
     x = ua.asarray([1.0, 2.0, 3.0])
+    for call in (lambda: getattr(operator, name)(x, Bare()), lambda: getattr(operator, name)(Bare(), x)):
+        with pytest.raises(TypeError, match="Bare is an array of another library"):
+            call()
+    # Python asks it first, and then says which types it were.
     for call in (lambda: getattr(operator, name)(x, Lazy()), lambda: getattr(operator, name)(Lazy(), x)):
-        with pytest.raises(TypeError, match="Lazy is an array of another library"):
+        with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for .*Lazy"):
             call()
-    for call in (lambda: x == Lazy(), lambda: x != Lazy()):
-        with pytest.raises(TypeError, match="Lazy is an array of another library"):
-            call()
+    for other in (Lazy(), Bare()):
+        for call in (lambda: x == other, lambda: x != other):
+            with pytest.raises(TypeError, match="is an array of another library"):
+                call()
+
+
+@pytest.mark.parametrize("door", ASKING.values(), ids=ASKING.keys())
+@pytest.mark.parametrize("kind", [Lazy, Standard, Bare])
+def test_what_declines_is_an_error_and_not_loaded(backend: str, kind: type, door: Callable[[Any, Any], Any]) -> None:
+    x = ua.asarray([1.0, 2.0, 3.0])
+    with pytest.raises(TypeError, match=kind.__name__):
+        door(x, kind())
+    assert_same(x, [1.0, 2.0, 3.0])
 
 
 def test_data_that_knows_its_values_stays_data(backend: str) -> None:
@@ -269,7 +296,7 @@ def test_subclasses_of_tensors_that_mean_something_else_are_refused(backend: str
         fake = torch.ones(3)
     x = ua.ones(3)
     for given in (torch.ones(3).as_subclass(Function), torch.ones(3).as_subclass(Dispatching), fake):
-        for name, door in SUBCLASS_DOORS.items():
+        for name, door in {**SUBCLASS_DOORS, **ASKING}.items():
             if "ufunc" in name:
                 continue
             with pytest.raises(TypeError, match=r"means something else than torch\.Tensor does"):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .._core.arrays.array import Array
-from .._core.arrays.convert import as_array, check_real
+from .._core.arrays.convert import as_array, check_real, device_of
 from .._core.arrays.nest import Nest
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
@@ -281,7 +281,8 @@ def _named(name: str, parameters: Any, x: Array) -> dict[str, Array]:
     # A container iterates over its names as a mapping does.
     named: Any = parameters
     items = {str(key): named[key] for key in named}
-    return {key: each if isinstance(each, Array) else as_array(each, x._backend) for key, each in items.items()}
+    device = device_of([x], x._backend)
+    return {key: each if isinstance(each, Array) else as_array(each, x._backend, device) for key, each in items.items()}
 
 
 def _sets(name: str, given: dict[str, Array]) -> tuple[list[list[Array]], int]:

@@ -12,6 +12,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.leaving import knows_values
 from .._core.engines import dtypes
+from .._core.engines.current import outside
 from .._core.values.shapes import as_axis
 from ..errors import ShapeError
 from ._following import as_array, follows, together
@@ -34,7 +35,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
     >>> np.apply_along_axis(lambda v: v[-1] - v[0], 0, [[1, 2], [4, 9]])
     array([3, 7])
     """
-    x = as_array(arr)
+    x, func1d = as_array(arr), outside(func1d)
     axis = as_axis(axis, x.ndim)
     rows = ua.moveaxis(x, axis, -1)
     lead = rows.shape[:-1]
@@ -53,7 +54,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
 @follows(np.apply_over_axes)
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     """Return what a function of an array and an axis gives, called for one axis after the other."""
-    x = as_array(a)
+    x, func = as_array(a), outside(func)
     for axis in np.atleast_1d(np.asarray(axes)).tolist():
         place = as_axis(axis, x.ndim)
         found = as_array(func(x, place))
@@ -75,7 +76,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Ar
     array([ 1., 20.])
     """
     values = as_array(x)
-    functions = list(funclist)
+    functions = [outside(each) if callable(each) else each for each in funclist]
     if _is_one(condlist, values):
         condlist = [condlist]
     tests = [each.astype(dtypes.bool) for each in together(*condlist, values)[:-1]]

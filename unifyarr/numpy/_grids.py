@@ -251,7 +251,8 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     x = as_array(arr)
     if x.ndim < 2 or len(set(x.shape)) > 1:
         raise ValueError(f"the array has two equally long axes or more, unlike one of shape {x.shape}")
-    return diag_indices(x.shape[0], x.ndim)
+    along: Array = ua.arange(x.shape[0], backend=x.backend, device=x.device)
+    return (along,) * x.ndim
 
 
 @follows(np.unravel_index)

@@ -164,6 +164,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     try:
         return ua.where(condition, x, y)
     except OverflowError:
+        x, y = (each if kind_of(each) in dtypes.SCALARS else together(condition, each)[1] for each in (x, y))
         return ua.where(condition, _wrapped(x, y), _wrapped(y, x))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import functions as ua
 from .._core.arrays.array import Array
+from .._core.arrays.convert import backend_of
 from .._core.arrays.recipes import geometry
 from .._core.engines.tracing import current
 from .._core.values.shapes import as_axis, resolve_unknown
@@ -235,6 +236,6 @@ def size(a: Any, axis: Any = None) -> int:
 @follows(np.astype)
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Array:
     """Return an array of another dtype."""
-    if not isinstance(x, (Array, np.ndarray, np.generic)):
+    if backend_of(x) is None and not isinstance(x, (np.ndarray, np.generic)):
         raise TypeError(f"astype() takes an array, not {type(x).__name__}: call asarray() first")
     return ua.astype(as_array(x), dtype, copy=copy, device=device)

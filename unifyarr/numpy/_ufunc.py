@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ import numpy as np
 from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.weak import kind_of
+from .._core.calling.numpy_protocols import serve_ufunc
 from .._core.engines import dtypes
 from .._core.writing.inplace import as_target, check_target, update
 from ..errors import ShapeError
 from . import _folding
-from ._following import COUNTERPARTS, NO_VALUE, as_array, deliver, together
+from ._following import COUNTERPARTS, NO_VALUE, as_array, deliver, places_data, together
 
 WEAK = frozenset((int, float, complex))
 
@@ -28,6 +30,11 @@ def dtype_of(x: Any) -> Any:
 def as_numpy_dtype(dtype: Any) -> Any:
     """Return a dtype as NumPy's, ``None`` as it is."""
     return None if dtype is None else dtypes.as_dtype(dtype).dtype
+
+
+def _write_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    own, *inputs = args
+    return serve_ufunc(own._numpy, "at", tuple(inputs), kwargs)
 
 
 class ufunc:
@@ -73,6 +80,7 @@ class ufunc:
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self._compute(*args) if not options and len(args) == self.nin else self._call(args, **options)
 
+    @places_data
     def _call(
         self,
         args: tuple[Any, ...],
@@ -150,6 +158,7 @@ class ufunc:
         loop = self._numpy.resolve_dtypes(asked, casting=casting, **fixed)  # type: ignore[arg-type]
         return [_folding.cast(x, dtypes.as_dtype(each)) for x, each in zip(arrays, loop, strict=False)], loop
 
+    @places_data
     def reduce(
         self,
         array: Any,
@@ -172,6 +181,7 @@ class ufunc:
         result = _folding.reduce(self, as_array(array), axis, dtype, out, bool(keepdims), initial, where)
         return deliver(result, out)
 
+    @places_data
     def accumulate(self, array: Any, /, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
         """Return what ``reduce`` gives for the first element along an axis, for the first two, and so on.
 
@@ -183,6 +193,7 @@ class ufunc:
         out = _single(out)
         return deliver(_folding.accumulate(self, as_array(array), axis, dtype, out), out)
 
+    @places_data
     def reduceat(self, array: Any, /, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
         """Return what ``reduce`` gives for the slices between indices; an element, where the next index isn't higher.
 
@@ -194,6 +205,7 @@ class ufunc:
         out = _single(out)
         return deliver(_folding.reduceat(self, as_array(array), indices, axis, dtype, out), out)
 
+    @places_data
     def outer(self, a: Any, b: Any, /, **options: Any) -> Any:
         """Return the function of each element of one array and each of another.
 
@@ -208,6 +220,7 @@ class ufunc:
         first, second = together(a, b)
         return self(ua.reshape(first, first.shape + (1,) * second.ndim), second, **options)
 
+    @partial(places_data, written="a", on_host=_write_on_host)
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Write the function of the indexed elements of ``a``, once for each time that an index occurs.
 
@@ -286,6 +299,7 @@ class row_ufunc(ufunc):
 
     __module__ = __name__.rpartition(".")[0]
 
+    @places_data
     def _call(
         self,
         args: tuple[Any, ...],

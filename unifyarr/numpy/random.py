@@ -19,12 +19,13 @@ import numpy
 from numpy.random import MT19937, PCG64, PCG64DXSM, SFC64, BitGenerator, Philox, SeedSequence
 
 from .._core.arrays.array import Array, wrap
-from .._core.arrays.convert import common_backend
+from .._core.arrays.convert import common_backend, device_of
 from .._core.engines import dtypes
 from .._core.engines.current import current
 from .._core.engines.natives import backend_of_native
 from .._core.writing.inplace import as_target, check_target, update
 from ..random._arguments import as_host, refuse_inside_trace
+from ._following import arrays_in
 
 Class = TypeVar("Class", bound=type)
 
@@ -49,7 +50,8 @@ def _drawn(draw: Callable[..., Any], signature: inspect.Signature, args: tuple[A
     refuse_inside_trace(name)
     given = signature.bind(*args, **kwargs)
     arguments = given.arguments
-    backend = common_backend([x for x in arguments.values() if isinstance(x, Array)], current())
+    arrays = list(arrays_in(arguments.values()))
+    backend = common_backend(arrays, current())
     written = [(key, x) for key in (_WRITES.get(name, "out"), "out") if isinstance(x := arguments.get(key), Array)]
     opened = []
     for parameter, value in arguments.items():
@@ -65,7 +67,8 @@ def _drawn(draw: Callable[..., Any], signature: inspect.Signature, args: tuple[A
     if result is arguments.get("out") and result is not None:
         return dict(written).get("out", result)
     if isinstance(result, numpy.ndarray) and result.dtype in dtypes.BY_NUMPY:
-        return wrap(backend.from_numpy(numpy.asarray(result), copy=True), backend)
+        device = device_of(arrays, backend)
+        return wrap(backend.from_numpy(numpy.asarray(result), device=device, copy=True), backend)
     if isinstance(result, list):
         return [Generator(each.bit_generator) for each in result]
     return result

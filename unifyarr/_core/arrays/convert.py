@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import DtypeError
 from ..engines import dtypes
-from ..engines.current import current
+from ..engines.current import current, device_beside
 from ..engines.dtypes import DType
 from ..engines.foreign import check_data, check_subclass
 from ..engines.handle import Handle
@@ -293,6 +293,8 @@ def from_data(
     if holds_arrays and stays(data):
         return _join(data, backend, dtype, device)
     array = _as_numpy(_gather_scalars(data) if holds_arrays else data, dtype)
+    if device is None:
+        device = device_beside(backend)
     check_dtype(backend, dtypes.BY_NUMPY[array.dtype], device)
     # What NumPy makes of a list is nobody else's. A large one is copied to where other engines can share it.
     is_own = isinstance(data, (list, tuple)) and array.nbytes < _LARGE
@@ -347,12 +349,15 @@ def as_index(x: Array) -> Array:
 def device_of(operands: Iterable[object], backend: Handle) -> Any:
     """Return the engine's own device of the first array that has to stay on its own, where data beside it go."""
     for x in operands:
+        if backend_of(x) is not backend:
+            continue
+        native: Any = x
         if isinstance(x, Array):
             root = root_of(x)
             native = root._native if backend.mutable else alike(root)
-            place = backend.place_beside(native)
-            if place is not None:
-                return backend.own_device(place)
+        place = backend.place_beside(native)
+        if place is not None:
+            return backend.own_device(place)
     return None
 
 

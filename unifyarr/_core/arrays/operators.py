@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from ...typing import ArrayLike
-from ..engines.foreign import check_data
+from ..engines.foreign import check_data, overrides
 from ..engines.natives import backend_of_native
 from ..values.declared import functions
 
@@ -27,6 +27,8 @@ class _Operands(set[type]):
             # An element, which is an array of the usual type from then on.
             become_array(other)
             return True
+        if isinstance(other, np.ndarray) and overrides(other, "__array_ufunc__"):
+            return False
         data = (Operators, np.ndarray, np.generic, list, tuple)
         accepted = isinstance(other, data) or backend_of_native(other) is not None
         if accepted:
@@ -41,16 +43,23 @@ TAKEN = _Operands((bool, int, float, complex))
 def _left(x: Any, other: object, name: str, compute: Callable[[Any], Any]) -> Any:
     r"""Leave an operation to an operand that is no array and no data: to its method of that name.
 
-    Where that declines, what NumPy makes an array of is ``compute``\ d with.
-    Where it declines too, Python says which types were given, which says nothing of an array of another library, whose
-    class may be called ``Array`` as well.
+    Where that declines, what NumPy makes an array of is ``compute``\ d with. Where NumPy's functions ask the operand
+    what they give, Python asks it too, and says so if it declines; but of ``==`` and ``!=`` it would then compare
+    identities.
     """
     if name in ("__mul__", "__rmul__") and isinstance(other, (str, bytes, bytearray)):
         # Python would repeat it.
         raise TypeError(f"operators take arrays, numbers and nests of lists of them, not {type(other).__name__}")
     method = getattr(type(other), name, None)
+    is_pandas = hasattr(type(other), "__pandas_priority__")
+    if not is_pandas and overrides(other, "__array_ufunc__"):
+        if name not in ("__eq__", "__ne__"):
+            return NotImplemented
+        if isinstance(other, np.ndarray):
+            # Its operators may take a refusal for "not equal".
+            return (np.equal if name == "__eq__" else np.not_equal)(x, other)
     # pandas computes with the arrays that it holds, and keeps what comes of it: its frames can't hold ours.
-    given = np.asarray(x) if hasattr(type(other), "__pandas_priority__") else x
+    given = np.asarray(x) if is_pandas else x
     result = NotImplemented if method is None else method(other, given)
     if result is NotImplemented:
         check_data(other)

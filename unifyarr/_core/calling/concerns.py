@@ -111,7 +111,7 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
             return _several(call, given)
         out = as_target(given)
         check_target(out)
-        call.arguments["out"] = out
+        call.arguments["out"], call.targets = out, (out,)
         result = call_next(call)
         if isinstance(result, tuple):
             raise TypeError(f"{declaration.name}() returns {len(result)} arrays: out is a tuple of as many")
@@ -124,7 +124,7 @@ def handle_out_argument(declaration: Declaration, call_next: Handler) -> Handler
         targets = [as_target(each) for each in given]
         for target in targets:
             check_target(target)
-        call.arguments["out"] = None
+        call.arguments["out"], call.targets = None, tuple(targets)
         results = call_next(call)
         if not isinstance(results, tuple) or len(results) != len(targets):
             wanted = f"a tuple of {len(results)}" if isinstance(results, tuple) else "one array"
@@ -156,11 +156,11 @@ def handle_data(declaration: Declaration, call_next: Handler) -> Handler:
 
     def handler(call: Call) -> Any:
         parameters, arguments = call.parameters, call.arguments
-        out = call.out
-        backend = convert.common_backend(call.operands(), call.backend if out is None else out._backend)
+        targets = call.targets
+        backend = convert.common_backend(call.together(), targets[0]._backend if targets else call.backend)
         call.backend = backend
         weak: list[str] = []
-        device = convert.device_of(call.operands(), backend)
+        device = convert.device_of((*call.together(), *targets), backend)
         for name in parameters.operands:
             value = arguments[name]
             if (name in parameters.weak and value is None) or (

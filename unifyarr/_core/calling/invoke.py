@@ -289,7 +289,7 @@ def elementwise(
     given_data = backend is None
     if backend is None:
         backend = convert.common_backend(operands, out._backend if out is not None else fallback)
-        device = convert.device_of(operands, backend)
+        device = convert.device_of(operands if out is None else (*operands, out), backend)
     if out is not None:
         check_backend(out, backend)
     # Python scalars wait for the dtype that they get.

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..arrays.array import Array, wrap
+from ..arrays.convert import device_of, lift
 from ..arrays.leaving import check_leaving, is_floating
 from ..arrays.ownership import read
+from ..arrays.weak import WeakFloat
 from ..engines import dtypes
-from ..engines.foreign import is_data_of_its_own, is_plain
+from ..engines.foreign import is_plain, overrides
 from ..engines.handle import Handle
-from ..engines.natives import mismatch
+from ..engines.natives import backend_of_native, mismatch
 from ..engines.tracing import current
 from ..values.arguments import MOST_AXES
 from ..values.declared import following
@@ -29,7 +31,7 @@ from ..writing.inplace import as_target, assign_all, check_target, fit, update
 from ..writing.sharing import share_memory
 
 # The parameter that a function of NumPy's writes, beside ``out``.
-_WRITES: dict[Callable[..., Any], str] = {
+WRITES: dict[Callable[..., Any], str] = {
     np.copyto: "dst",
     np.fill_diagonal: "a",
     np.put: "a",
@@ -55,7 +57,11 @@ def know_keeper(name: str) -> None:
 
 
 def _serve_ufunc(x: Array, /, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    if KEEPERS and method != "at" and _is_kept(kwargs) and not any(map(is_data_of_its_own, inputs)):
+    given = (*inputs, *kwargs.get("out", ()))
+    if any(overrides(each, "__array_ufunc__") and _is_of_another(each) for each in given if type(each) is not Array):
+        # NumPy asks that library next.
+        return NotImplemented
+    if KEEPERS and method != "at" and _is_kept(kwargs):
         return _for_keeper(getattr(ufunc, method), inputs, kwargs)
     return serve_ufunc(ufunc, method, inputs, kwargs)
 
@@ -64,12 +70,33 @@ supply(Array.__array_ufunc__, _serve_ufunc)
 
 
 def _serve_function(x: Array, /, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    others = [kind for kind in types if kind is not Array]
+    if others and _asks_another((*args, *kwargs.values()), others):
+        return NotImplemented
     if KEEPERS and _is_kept(kwargs):
         return _for_keeper(function, args, kwargs)
     return serve_function(function, args, kwargs)
 
 
 supply(Array.__array_function__, _serve_function)
+
+
+def _is_of_another(x: Any) -> bool:
+    """Return whether an object that answers a protocol of NumPy's is of another library: not ours, nor an engine's."""
+    if isinstance(x, (Array, WeakFloat)):
+        return False
+    return isinstance(x, np.ndarray) or backend_of_native(x) is None
+
+
+def _asks_another(values: Iterable[Any], kinds: list[type], depth: int = 0) -> bool:
+    """Return whether NumPy asks another library than this one: one of the types among arguments is that library's."""
+    for x in values:
+        if isinstance(x, (list, tuple)) and depth <= MOST_AXES:
+            if _asks_another(x, kinds, depth + 1):
+                return True
+        elif type(x) in kinds and overrides(x, "__array_function__") and _is_of_another(x):
+            return True
+    return False
 
 
 def _is_kept(kwargs: dict[str, Any]) -> bool:
@@ -86,12 +113,7 @@ def _for_keeper(function: Callable[..., Any], args: Any, kwargs: dict[str, Any])
 
 
 def serve_ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Serve a ufunc or its method: our counterpart of it, else NumPy on the host.
-
-    What has operators of its own, such as a ``Series`` of pandas', is asked by NumPy in turn.
-    """
-    if any(map(is_data_of_its_own, inputs)):
-        return NotImplemented
+    """Serve a ufunc or its method: our counterpart of it, else NumPy on the host."""
     out = kwargs.get("out")
     own = following.COUNTERPARTS.get(function)
     target = inputs[0] if method == "at" else None
@@ -176,7 +198,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def _written(function: Callable[..., Any], arguments: dict[str, Any]) -> set[str]:
     """Return the names of the arguments that a call of a function of NumPy's writes."""
-    names = {"out", _WRITES.get(function, "out")}
+    names = {"out", WRITES.get(function, "out")}
     if function is np.nan_to_num and not arguments.get("copy", True):
         names.add("x")
     return {name for name in names if arguments.get(name) is not None}
@@ -199,6 +221,8 @@ class _Host:
 
     def lend(self, x: Any, depth: int = 0) -> Any:
         """Return what NumPy reads in the place of an argument."""
+        if not isinstance(x, (Array, np.ndarray)) and (own := backend_of_native(x)) is not None:
+            x = lift(x, own)
         if isinstance(x, Array):
             x = current(x)
             self._meet(x)
@@ -256,7 +280,8 @@ class _Host:
         if isinstance(x, np.ndarray) and not is_plain(x):
             return x
         if isinstance(x, (np.ndarray, np.generic)) and x.dtype in dtypes.BY_NUMPY:
-            return wrap(self.backend.from_numpy(np.asarray(x), copy=True), self.backend)
+            device = device_of(self._arrays, self.backend)
+            return wrap(self.backend.from_numpy(np.asarray(x), device=device, copy=True), self.backend)
         if type(x) in (list, tuple):
             return type(x)(map(self._lift, x))
         return x

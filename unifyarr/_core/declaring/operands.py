@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..arrays.array import Array
@@ -23,7 +23,7 @@ PLAIN = frozenset({*SCALARS, str, type(None)})
 class Call:
     """One call of a function on its way to the body."""
 
-    __slots__ = ("arguments", "backend", "nest", "parameters", "symbol")
+    __slots__ = ("arguments", "backend", "nest", "parameters", "symbol", "targets")
 
     def __init__(self, arguments: dict[str, Any], parameters: Parameters, backend: Handle | None) -> None:
         self.arguments = arguments
@@ -32,6 +32,8 @@ class Call:
         self.backend = backend
         # The first container that was passed for an array or for ``out``.
         self.nest: Nest | None = None
+        # The arrays of ``out``, once they're checked: what is plain goes where they are, if there are no others.
+        self.targets: tuple[Array, ...] = ()
         # The first variable of a graph that was passed for an array.
         self.symbol: Symbol | None = None
 
@@ -48,6 +50,16 @@ class Call:
                 yield from value
             else:
                 yield value
+
+    def together(self) -> Iterator[Any]:
+        """Yield what was passed for arrays, and what mappings of arrays hold: all of one backend."""
+        yield from self.operands()
+        for name in self.parameters.mappings:
+            held = self.arguments[name]
+            if isinstance(held, Nest):
+                yield from held.leaves()
+            elif isinstance(held, Mapping):
+                yield from held.values()
 
     def without_out(self, **changes: Any) -> Call:
         """Return the call with ``None`` for ``out``, and other changed arguments."""
@@ -94,7 +106,7 @@ class Call:
                     if isinstance(x, Symbol):
                         needs |= SYMBOLS
                         self.symbol = x
-        if backend is None or needs:
+        if backend is None or needs or parameters.mappings:
             return needs | DATA
         self.backend = backend
         return 0

@@ -33,6 +33,8 @@ class Parameters(Record):
     sequences: frozenset[str]
     # Those of ``weak`` that take a Python scalar as it is.
     scalars: frozenset[str]
+    # Parameters that take a mapping of arrays, which is the body's business.
+    mappings: frozenset[str]
     # Parameters that take a number which is the same for all elements, and no array.
     numbers: frozenset[str]
     # All that take arrays, in their order.
@@ -60,7 +62,7 @@ def parameters_of(scope: Scope, arrays: Iterable[str] | None = None) -> Paramete
     """Return what the signature of a scope's function says, as ``read_signature`` does."""
     body, given = scope.body, scope.signature.parameters
     named = None if arrays is None else _checked(body, given, arrays)
-    found: dict[str, list[str]] = {"arrays": [], "weak": [], "sequences": [], "scalars": [], "numbers": []}
+    found: dict[str, list[str]] = {key: [] for key in ("arrays", "weak", "sequences", "scalars", "mappings", "numbers")}
     for name, parameter in given.items():
         if name == "out":
             continue
@@ -73,6 +75,8 @@ def parameters_of(scope: Scope, arrays: Iterable[str] | None = None) -> Paramete
             found["numbers"].append(name)
         elif _SEQUENCE in members or (variadic and _ARRAY in members):
             found["sequences"].append(name)
+        elif _MAPPING in members:
+            found["mappings"].append(name)
         elif _ARRAY in members:
             found["weak" if members & {*_SCALARS, None} else "arrays"].append(name)
             if members & _SCALARS:
@@ -112,7 +116,7 @@ def _checked(body: Callable[..., Any], given: Mapping[str, Any], arrays: Iterabl
 
 
 # What an annotation allows, beside the types of Python's scalars, ``str`` and ``None``.
-_ARRAY, _SEQUENCE, _OTHER = "array", "sequence of arrays", "other"
+_ARRAY, _SEQUENCE, _MAPPING, _OTHER = "array", "sequence of arrays", "mapping of arrays", "other"
 _SCALARS = frozenset(dtypes.SCALARS)
 
 
@@ -160,10 +164,16 @@ class Scope:
                 yield from self._members(part, what)
         elif (meant := _meant(hint)) is not hint:
             yield from self._members(meant, what)
+        elif self._is_mapping(origin, parts, what):
+            yield _MAPPING
         elif self._is_sequence(origin, parts, what):
             yield _SEQUENCE
         else:
             yield _OTHER
+
+    def _is_mapping(self, origin: Any, parts: tuple[Any, ...], what: str) -> bool:
+        is_one = isinstance(origin, type) and issubclass(origin, collections.abc.Mapping) and len(parts) == 2
+        return is_one and _ARRAY in self._members(parts[1], what)
 
     def _is_sequence(self, origin: Any, parts: tuple[Any, ...], what: str) -> bool:
         if not isinstance(origin, type) or not issubclass(origin, collections.abc.Iterable):

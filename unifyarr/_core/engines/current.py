@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 from .handle import LOADED, Handle
 from .registry import load
@@ -107,3 +108,43 @@ def use_backend(backend: BackendName) -> Iterator[None]:
         yield
     finally:
         _scoped.reset(token)
+
+
+# The backend and the device of the arrays of the running call, and the name of the scope around the call.
+_beside: ContextVar[tuple[Handle, Any, str | None] | None] = ContextVar("unifyarr_beside", default=None)
+
+
+def call_beside(
+    backend: Handle, device: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call a function whose plain arguments go to the backend and the device of the arrays beside them."""
+    beside, scope = _beside.set((backend, device, _scoped.get())), _scoped.set(backend.name)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _scoped.reset(scope)
+        _beside.reset(beside)
+
+
+def device_beside(backend: Handle) -> Any:
+    """Return the engine's own device where data go in the running call, ``None`` for the default one."""
+    found = _beside.get()
+    return None if found is None or found[0].name != backend.name else found[1]
+
+
+def outside(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the user's as one that sees the backend which is current outside of the running call."""
+    found = _beside.get()
+    if found is None:
+        return function
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        scope, beside = _scoped.set(found[2]), _beside.set(None)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _beside.reset(beside)
+            _scoped.reset(scope)
+
+    return called

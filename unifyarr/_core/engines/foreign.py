@@ -34,15 +34,19 @@ def _is_plain(kind: type) -> bool:
     return all(getattr(kind, name) in (getattr(np.ndarray, name), getattr(np.memmap, name)) for name in _MEANING)
 
 
-def is_data_of_its_own(x: object) -> bool:
-    """Return whether NumPy asks an operand of a ufunc what to do that isn't an array: a ``Series`` of pandas', say."""
+def overrides(x: object, protocol: str) -> bool:
+    """Return whether the type of an object has an answer of its own to a protocol of NumPy's, such as a quantity's.
+
+    NumPy's arrays and their plain subclasses have none.
+    """
     kind: Any = type(x)
-    return _is_data_of_its_own(kind)
+    return kind is not np.ndarray and _overrides(kind, protocol)
 
 
 @lru_cache(maxsize=1024)
-def _is_data_of_its_own(kind: type) -> bool:
-    return hasattr(kind, "__array_ufunc__") and not issubclass(kind, np.generic) and not _serves_as_array(kind)
+def _overrides(kind: type, protocol: str) -> bool:
+    answer = getattr(kind, protocol, None)
+    return answer not in (None, getattr(np.ndarray, protocol)) and not issubclass(kind, np.generic)
 
 
 def _serves_as_array(kind: type) -> bool:
@@ -62,7 +66,8 @@ def check_data(x: object) -> None:
     if not isinstance(x, (np.ndarray, np.generic)) and _serves_as_array(kind):
         raise TypeError(
             f"{_name(kind)} is an array of another library, which would be read as a whole: pass its values, "
-            "np.asarray(x), or what that library has for it, such as x.compute() or x.todense()"
+            "np.asarray(x), or what that library has for it, such as x.compute() or x.todense(), or call NumPy's "
+            "function, np.add(x, y), which asks that library"
         )
 
 
