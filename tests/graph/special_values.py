@@ -1,8 +1,8 @@
 """NaN, infinities and -0.0 among the arguments of every function: compiled, eager and on NumPy.
 
 ``python -m tests.graph.special_values BACKEND [COUNT] [SEED] [NAME ...]`` calls each function of
-``unifyarr/testing/cases``, or those that are named, so many times in each dtype. It lists where a compiled function or its
-compiled gradient gives another result than the eager one. Functions of extremes are compared with NumPy, too.
+``unifyarr/testing/cases``, or those that are named, so many times in each dtype. It lists where a compiled function,
+or its compiled gradient, gives another result than the eager one. Functions of extremes are compared with NumPy, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 import unifyarr as ua
 from unifyarr.container.container import flatten, unflatten
-from unifyarr.errors import TraceError, UnknownShapeError
+from unifyarr.errors import LostDerivativeError, TraceError, UnknownShapeError
 from unifyarr.testing.cases import CASES, Case
 
 from ..functions.calls import UNSET, find
@@ -39,19 +39,8 @@ OF_EXTREMES = (
 DECOMPOSING = frozenset(
     {
         *("cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "lu", "lu_factor"),
-        *(
-            "lu_solve",
-            "matrix_power",
-            "matrix_rank",
-            "pinv",
-            "qr",
-            "slogdet",
-            "solve",
-            "solve_triangular",
-            "svd",
-            "svdvals",
-        ),
-        *("tensorinv", "tensorsolve", "expm"),
+        *("lu_solve", "matrix_power", "matrix_rank", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd"),
+        *("svdvals", "tensorinv", "tensorsolve", "expm"),
     }
 )
 
@@ -96,6 +85,8 @@ def differs(found: np.ndarray, expected: np.ndarray, dtype: str) -> bool:
     if found.dtype.kind not in "fcV":
         return not np.array_equal(found, expected)
     if found.dtype.kind == "c":
+        # A product of infinities has parts that depend on how it's computed.
+        found, expected = (np.where(np.isfinite(x), x, np.nan * 1j) for x in (found, expected))
         return any(differs(getattr(found, part), getattr(expected, part), dtype) for part in ("real", "imag"))
     one, other = found.astype("float64"), expected.astype("float64")
     return not np.allclose(one, other, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype], equal_nan=True)
@@ -144,7 +135,7 @@ def _difference(
 ) -> str:
     try:
         expected = _results(backend, function, given)
-    except (ValueError, TypeError, ArithmeticError, NotImplementedError):
+    except (ValueError, TypeError, ArithmeticError, NotImplementedError, LostDerivativeError):
         # It's refused, and compiled functions may not see such values.
         return ""
     try:
