@@ -9,7 +9,7 @@ from .._core.arrays.array import Array
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.values.shapes import broadcast
-from ..errors import ShapeError
+from ..errors import ShapeError, UnknownShapeError
 from .creation import full_beside
 from .elementwise import abs, add, equal, isfinite, isnan, less_equal, logical_and, logical_or, multiply, subtract
 from .utility import all
@@ -175,6 +175,9 @@ def array_equiv(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     """
     try:
         broadcast(x1.shape, x2.shape)
+    except UnknownShapeError:
+        # Nothing tells whether they broadcast.
+        raise
     except ShapeError:
         return full_beside(x1, (), False, dtypes.bool)
     return all(equal(x1, x2), out=out)

@@ -9,8 +9,10 @@ from .._core.arrays.scratch import reuse, room
 from .._core.calling.invoke import attempt
 from .._core.declaring.declare import compositional, mixed
 from .._core.values.shapes import as_axes, as_axis, reduced
+from .creation import full_like
 from .data_type import finfo
 from .elementwise import add, clip, divide, exp, greater, log, subtract
+from .manipulation import concat
 from .searching import where
 from .statistical import max, sum
 
@@ -111,7 +113,13 @@ def logsumexp(
 
 
 def greatest_of(x: Array, axis: int | tuple[int, ...]) -> Array:
-    """Return the maximum along axes, which stay: a constant to derivatives, since what is subtracted cancels out."""
+    """Return the maximum along axes, which stay: a constant to derivatives, since what is subtracted cancels out.
+
+    It's -inf if a length that isn't known turns out to be 0.
+    """
+    unknown = [each for each in as_axes(axis, x.ndim) if tuple.__getitem__(x.shape, each) is None]
+    if unknown:
+        x = concat([x, full_like(sum(x, axis=unknown[0], keepdims=True), float("-inf"))], axis=unknown[0])
     greatest = max(x, axis=axis, keepdims=True)
     native = read(greatest)
     fixed = greatest._backend.held_fixed(native)

@@ -412,7 +412,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
                 f"repeats is an integer or a 1-d array of integers, not {repeats.dtype} of shape {repeats.shape}"
             )
         counts = reshape(repeats.astype(dtypes.int64, copy=False), (-1,))
-        if counts.shape[0] == 1 and (counts._backend.has_values or knows_values(counts)):
+        if counts.shape[0] == 1 and (knows_values(counts) or not counts._backend.records):
             repeats = int(counts[0])
         elif counts.shape[0] not in (1, x.shape[axis]):
             raise ShapeError(f"repeat() got {counts.shape[0]} repeats for {x.shape[axis]} elements along axis {axis}")

@@ -11,6 +11,7 @@ from .._core.calling.invoke import invoke
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
+from .._core.values.lengths import equal_as_known, leading
 from .._core.values.shapes import check_memory
 from ..errors import DtypeError, ShapeError, UnknownShapeError
 from ._quantiles import known_bounds
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, name: str) -> tuple[Array, int]:
     if dtypes.rank(ids.dtype) != 1:
         raise DtypeError(f"{name}() takes segment_ids of integers, not of {ids.dtype}")
-    if ids.ndim != 1 or x.ndim == 0 or x.shape[0] != ids.shape[0]:
+    if ids.ndim != 1 or x.ndim == 0 or not equal_as_known(leading(x.shape, 1), ids.shape):
         raise ShapeError(
             f"{name}() takes 1-d segment_ids, one for each element of the first axis of x, but they have shape "
             f"{ids.shape} and x has {x.shape}"
@@ -36,7 +37,7 @@ def _ids_and_count(x: Array, ids: Array, num_segments: SupportsIndex | None, nam
     count = None if num_segments is None else as_integer(num_segments, "num_segments")
     if count is not None and count < 0:
         raise ValueError(f"num_segments is not negative, unlike {count}")
-    if ids.size == 0:
+    if tuple.__getitem__(ids.shape, 0) == 0:
         return ids, count or 0
     bounds = known_bounds(ids)
     if bounds is None:

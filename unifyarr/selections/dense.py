@@ -74,6 +74,14 @@ class Densely:
         """Raise: selected elements are needed one behind the other."""
         refuse(what, self._lacks, self._instead)
 
+    def refuse_counts(self) -> NoReturn:
+        """Raise: the length is the sum of counts that aren't constant."""
+        raise TraceError(
+            f"{where()}: repeat() gives an array as long as its counts add up to, and {self._lacks} has no arrays of a "
+            "length that only values decide: pass the counts as a list, ua.repeat(x, [2, 0, 1]), if they are the same "
+            f"at each call, {self._instead}"
+        )
+
     def call(self, name: str, natives: Sequence[Any], static: dict[str, Any], result: Any, offered: bool) -> Any:
         """Return what a kernel gives for arrays, ``NotImplemented`` if it declines what it's offered."""
         told = {"result": result, "offered": offered} if self.handle.records else {}

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from .._core.declaring.declare import DECLARATIONS
 from .._core.values.shapes import broadcast
 from .dense import Densely, Selected, SelectedPlaces
@@ -47,8 +49,14 @@ def densely(
         return _put(do, natives, len(natives) - 2 if name == "scatter" else static["axes"], "set")
     if name == "scatter_reduce":
         return _put(do, natives, len(natives) - 2, static["reduction"])
+    if name == "repeat" and not isinstance(natives[0], Selected):
+        return do.refuse_counts()
     if name in ALIKE or (name in DECLARATIONS and DECLARATIONS[name].ufunc is not None):
         return _alike(do, name, natives, static, result, offered)
+    if name == "take" and not isinstance(natives[0], Selected):
+        return _taken_along(do, *natives, axis=static["axis"])
+    if name == "concat" and any(isinstance(each, Selected) and each.axis == static["axis"] for each in natives):
+        return _joined(do, natives, static["axis"])
     x = natives[0]
     if isinstance(x, Selected):
         rule = _RULES.get(name)
@@ -56,12 +64,13 @@ def densely(
             return rule(do, x, natives[1:], static)
         axes = _axes(static, len(do.shape(x)))
         if axes is not None and x.axis not in axes:
-            return _rows(do, name, natives, axes, static, result)
+            return _rows(do, name, natives, axes, static, result, offered)
         if axes is not None and name in REDUCTIONS:
             return REDUCTIONS[name](do, name, natives, axes, static, result)
     elif name == "matmul":
         return _product(do, x, natives[1:], static)
-    return do.refuse(f"{name}()")
+    # What is offered has a composition, too.
+    return NotImplemented if offered else do.refuse(f"{name}()")
 
 
 def _axes(static: dict[str, Any], ndim: int) -> tuple[int, ...] | None:
@@ -94,7 +103,13 @@ def _alike(do: Densely, name: str, natives: Sequence[Any], static: dict[str, Any
 
 
 def _rows(
-    do: Densely, name: str, natives: Sequence[Any], axes: tuple[int, ...], static: dict[str, Any], result: Any
+    do: Densely,
+    name: str,
+    natives: Sequence[Any],
+    axes: tuple[int, ...],
+    static: dict[str, Any],
+    result: Any,
+    offered: bool,
 ) -> Any:
     """Along other axes than the one that is selected from."""
     selections = [each for each in natives if isinstance(each, Selected)]
@@ -109,11 +124,23 @@ def _rows(
         # Where the axis is now.
         lengths = list(tuple.__iter__(result[0]))
         lengths[axis] = do.length(selections[0])
-        result = (lengths, result[1])
-    found = do.kernel(name, *do.whole(natives, 1), gives=result, **static)
+        result = (tuple(lengths), result[1])
+    found = do.call(name, do.whole(natives, 1), static, result, offered)
     if isinstance(found, tuple):
         return tuple([do.selection(each, mask, axis) for each in found])
-    return do.selection(found, mask, axis)
+    return found if found is NotImplemented else do.selection(found, mask, axis)
+
+
+def _joined(do: Densely, natives: Sequence[Any], axis: int) -> Any:
+    """Arrays one behind the other: what is selected of them is selected of all together."""
+    if not all(each.axis == axis for each in natives if isinstance(each, Selected)):
+        do.refuse("concat()")
+    whole = [each.dense if isinstance(each, Selected) else each for each in natives]
+    masks = [
+        each.mask if isinstance(each, Selected) else do.array(np.ones(do.shape(each)[axis], bool), each)
+        for each in natives
+    ]
+    return do.selection(do.kernel("concat", *whole, axis=axis), do.kernel("concat", *masks, axis=0), axis)
 
 
 # -- reading and writing by places ------------------------------------------------------------------------------------
@@ -173,6 +200,12 @@ def _taken(do: Densely, natives: Sequence[Any], axes: int, name: str) -> Any:
     whole = do.whole(indices, 0)
     spread = [each if do.shape(each) == shape else do.kernel("broadcast_to", each, shape=shape) for each in whole]
     return do.selection(do.kernel("gather", flat, *spread), mask, 0)
+
+
+def _taken_along(do: Densely, x: Any, indices: Any, *, axis: int) -> Any:
+    """Rows along an axis, by indices that are selected: those of the others are the first one."""
+    found = do.kernel("take", x, do.filled(indices, 0), axis=axis)
+    return do.selection(found, indices.mask, axis + indices.axis)
 
 
 def _put(do: Densely, natives: Sequence[Any], axes: int, how: str) -> Any:

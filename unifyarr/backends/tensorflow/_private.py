@@ -80,6 +80,20 @@ class _TraceCell:
 trace_cell = _TraceCell()
 
 try:
+    # A function with ``jit_compile`` is traced in a context that says so, as are the functions that it calls.
+    from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext
+
+    def is_for_xla() -> bool:
+        """Return whether what is traced now, if anything is, will be compiled by XLA."""
+        return not is_eager() and bool(GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()))
+except ImportError:
+
+    def is_for_xla() -> bool:
+        """Return the safe answer."""
+        return not is_eager()
+
+
+try:
     # What the engine's functions call in eager code: the public ones, and ``tf.raw_ops``, have Python around it.
     from tensorflow.python.eager.context import context as _context
     from tensorflow.python.pywrap_tfe import TFE_Py_FastPathExecute
@@ -171,6 +185,7 @@ __all__ = [
     "eager_constant",
     "eager_op",
     "is_eager",
+    "is_for_xla",
     "pack_tangents",
     "shape_of_eager",
     "should_record_backprop",

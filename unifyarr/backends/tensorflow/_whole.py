@@ -31,7 +31,7 @@ class Whole:
     def __init__(self, function: Callable[..., Any], exact: bool) -> None:
         self._plain = tf.function(function, autograph=False)
         self._run = self._plain if exact else tf.function(_wide(function), autograph=False, jit_compile=True)
-        self.refusal = "it would drop errors about values, and draw other random numbers" if exact else None
+        self.refusal = "XLA raises no errors about values, and draws other random numbers" if exact else None
         # Calls it for tensors of these shapes, past the Python code of TensorFlow that looks which function to call.
         self._at_once: Callable[[Sequence[Any]], list[Any]] | None = None
         self._shapes: list[Any] = []

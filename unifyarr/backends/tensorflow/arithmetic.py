@@ -9,6 +9,7 @@ from typing import Any
 from ..kernels import worked_around
 from . import elementwise as _elementwise
 from ._engine import COMPLEX, FLOAT, HALF, broadcast_arrays, cast, raw, scalar, select, tf, via
+from ._extremes import maximum as _maximum
 
 Kernel = Callable[..., Any]
 _NONE = "the engine has none"
@@ -70,7 +71,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
     unknown = raw.IsNan(x=difference)
     difference = select(unknown, scalar(math.inf, x1), difference)
     added = raw.Log1p(x=raw.Exp(x=raw.Neg(x=raw.Mul(x=difference, y=factor))))
-    larger = select(unknown, raw.AddV2(x=x1, y=x2), raw.Maximum(x=x1, y=x2))
+    larger = select(unknown, raw.AddV2(x=x1, y=x2), _maximum(x1, x2))
     return raw.AddV2(x=larger, y=raw.RealDiv(x=added, y=factor))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import fills_gaps, worked_around
-from . import _complex
+from . import _complex, _extremes
 from ._division import floor_divide as floor_divide
 from ._division import fmod as fmod
 from ._division import pow as pow
@@ -96,7 +96,7 @@ def round(x: Any, /) -> Any:
 
 @fills_gaps(unary("Abs"), BOOL | UNSIGNED | COMPLEX, "no kernel for unsigned integers, and another op for complex")
 def abs(x: Any, /) -> Any:
-    return raw.ComplexAbs(x=x, Tout=REAL[x.dtype]) if x.dtype in COMPLEX else x
+    return _extremes.magnitude(x, REAL[x.dtype]) if x.dtype in COMPLEX else x
 
 
 conj = fills_gaps(unary("Conj"), BOOL | INTEGER | FLOAT, "the op takes only complex")(_identity)
@@ -222,7 +222,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     x1, x2 = broadcast_arrays(x1, x2)
     if x1.dtype in HALF:
         return via(tf.float32, hypot)(x1, x2)
-    return raw.ComplexAbs(x=join(x1, x2), Tout=x1.dtype)
+    return _extremes.magnitude(join(x1, x2), x1.dtype)
 
 
 @worked_around("the engine has none")
@@ -344,18 +344,18 @@ greater = _comparison("Greater")
 greater_equal = _comparison("GreaterEqual")
 
 
-def _extremum(op: str, of_bool: Kernel, order: str) -> Kernel:
+def _extremum(of_real: Kernel, of_bool: Kernel, order: str) -> Kernel:
     of_complex = _complex.extremum(order)
 
-    @fills_gaps(binary(op), BOOL | COMPLEX, "no kernel for bool and complex")
+    @fills_gaps(of_real, BOOL | COMPLEX, "no kernel for bool and complex")
     def kernel(x1: Any, x2: Any, /) -> Any:
         return of_complex(x1, x2) if x1.dtype in COMPLEX else of_bool(x1, x2)
 
     return kernel
 
 
-maximum = _extremum("Maximum", _or, "GreaterEqual")
-minimum = _extremum("Minimum", _and, "LessEqual")
+maximum = _extremum(_extremes.maximum, _or, "GreaterEqual")
+minimum = _extremum(_extremes.minimum, _and, "LessEqual")
 
 
 def clip(x: Any, /, *, min: float, max: float) -> Any:

@@ -28,6 +28,7 @@ from ._engine import (
     tf,
 )
 from ._indices import joint_indices, lasting, normalised
+from ._private import is_for_xla
 from ._stored import moves
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere.
@@ -109,7 +110,26 @@ def set_window(x: Any, value: Any, /, *, window: Window, apart: bool = False) ->
     if is_variable(x):
         raw.ResourceStridedSliceAssign(ref=x.handle, value=value, **_bounds(window))
         return x
+    if is_for_xla():
+        # There the op neither broadcasts nor steps over elements.
+        value = broadcast(value, shape=tuple([length for _, _, length in window]))
+        if any(abs(step) > 1 for _, step, _ in window):
+            return _write_apart(x, value, window)
     return raw.TensorStridedSliceUpdate(input=x, value=value, **_bounds(window))
+
+
+def _write_apart(x: Any, value: Any, window: Window) -> Any:
+    """Write to a window with gaps: each element of ``x`` takes the one of the value at its place, or stays."""
+    if 0 in tuple(value.shape):
+        return x
+    written = tf.constant(True)
+    for axis, (start, step, length) in enumerate(window):
+        counts, rests = np.divmod(np.arange(x.shape[axis]) - start, step)
+        inside = (rests == 0) & (counts >= 0) & (counts < length)
+        value = raw.GatherV2(params=value, indices=tf.constant(np.where(inside, counts, 0)), axis=integer(axis))
+        shape = [-1 if place == axis else 1 for place in range(len(window))]
+        written = raw.LogicalAnd(x=written, y=tf.constant(inside.reshape(shape)))
+    return select(written, value, x)
 
 
 def _write_flat(x: Any, value: Any, positions: Any) -> Any:

@@ -31,6 +31,7 @@ from ._engine import (
     tf,
     truth,
 )
+from ._extremes import greatest
 from ._private import shape_of_eager as _shape_of
 from ._private import values_of_eager as _values_of
 from ._products import cross as cross
@@ -397,7 +398,7 @@ def _largest(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """Return the maximum of numbers that aren't negative, 0 where there are none."""
     if 0 in (x.shape[i] for i in axis):
         return _sum(x, axis, keepdims)
-    return raw.Max(input=x, axis=integers(*axis), keep_dims=keepdims)
+    return greatest(x, axis, keepdims)
 
 
 def _smallest(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:

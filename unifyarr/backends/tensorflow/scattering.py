@@ -49,8 +49,8 @@ def scatter_reduce(x: Any, value: Any, /, *indices: Any, reduction: str) -> Any:
     shape, depth = tuple(x.shape), len(indices)
     joint = reshape(joint_indices(shape, indices), shape=(-1,))
     columns = math.prod(shape[depth:])
-    if not joint.shape[0] or not columns:
+    if joint.shape[0] == 0 or not columns:
         # The engine raises where there is nothing to write.
         return raw.Identity(input=x)
     rows = reshape(x, shape=(math.prod(shape[:depth]), columns))
-    return reshape(_combine(rows, reshape(value, shape=(joint.shape[0], columns)), joint, reduction), shape=shape)
+    return reshape(_combine(rows, reshape(value, shape=(-1, columns)), joint, reduction), shape=shape)

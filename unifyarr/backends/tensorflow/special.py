@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import by_host, scipy_values, worked_around
+from . import _extremes
 from ._engine import HALF, cast, is_traced, raw, scalar, select, tf, unary
 
 _erf = unary("Erf")
@@ -19,7 +20,7 @@ erfc = unary("Erfc")
 @worked_around("NaN in float64 where the square overflows")
 def erf(x: Any, /) -> Any:
     # It is 1 from 6 on, in float64.
-    return _erf(raw.ClipByValue(t=x, clip_value_min=scalar(-6, x), clip_value_max=scalar(6, x)))
+    return _erf(_extremes.clipped(x, -6, 6))
 
 
 def _in(wide: Any, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,7 +61,7 @@ def digamma(x: Any, /) -> Any:
 @functools.partial(_in, tf.float64)
 def zeta(x: Any, q: Any, /) -> Any:
     one = scalar(1, x)
-    x = raw.Minimum(x=x, y=scalar(1e300, x))
+    x = _extremes.minimum(x, scalar(1e300, x))
     is_great = raw.LogicalAnd(x=raw.Greater(x=q, y=scalar(1e9, q)), y=raw.Greater(x=x, y=one))
     near = raw.Zeta(x=x, q=select(is_great, one, q))
     great = select(is_great, q, scalar(1e9, q))
@@ -69,7 +70,10 @@ def zeta(x: Any, q: Any, /) -> Any:
     power = raw.Pow(x=great, y=raw.Neg(x=exponent))
     half = raw.RealDiv(x=power, y=raw.Mul(x=great, y=scalar(2, x)))
     far = raw.AddV2(x=raw.RealDiv(x=power, y=select(is_great, exponent, one)), y=half)
-    return select(is_great, far, near)
+    found = select(is_great, far, near)
+    # The engine's own looks at q first where XLA compiles it.
+    found = select(raw.Less(x=x, y=one), scalar(math.nan, x), found)
+    return select(raw.Equal(x=x, y=one), scalar(math.inf, x), found)
 
 
 def _of_scipy(name: str, slope: Callable[..., Any], reason: str) -> Callable[..., Any]:

@@ -30,6 +30,7 @@ from ._engine import (
     sign_bit,
     tf,
 )
+from ._extremes import greatest, least
 
 Axis = tuple[int, ...]
 
@@ -101,7 +102,11 @@ def prod(x: Any, /, *, axis: Axis, dtype: np.dtype[Any], keepdims: bool) -> Any:
 
 
 def _extremum(
-    op: Callable[..., Any], of_bool: Callable[..., Any], index: Callable[..., Any], name: str
+    op: Callable[..., Any],
+    reduce: Callable[..., Any],
+    of_bool: Callable[..., Any],
+    index: Callable[..., Any],
+    name: str,
 ) -> Callable[..., Any]:
     def known(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:
         special = x.dtype in BOOL or x.dtype in COMPLEX or 0 in tuple(x.shape)
@@ -115,7 +120,7 @@ def _extremum(
         if x.dtype in BOOL:
             return of_bool(x, axis=axis, keepdims=keepdims)
         if x.dtype not in COMPLEX:
-            return op(input=x, axis=integers(*axis), keep_dims=keepdims)
+            return reduce(x, axis, keepdims)
         return _at_index(x, index, axis, keepdims)
 
     return kernel
@@ -137,8 +142,8 @@ def _at_index(x: Any, index: Callable[..., Any], axis: Axis, keepdims: bool) -> 
     return reshape(taken, shape=result)
 
 
-max = _extremum(raw.Max, utility.any, searching.argmax, "max")
-min = _extremum(raw.Min, utility.all, searching.argmin, "min")
+max = _extremum(raw.Max, greatest, utility.any, searching.argmax, "max")
+min = _extremum(raw.Min, least, utility.all, searching.argmin, "min")
 
 
 def _known_mean(x: Any, /, *, axis: Axis, keepdims: bool) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -179,9 +179,10 @@ class Program:
         if not self.backend.can_compile or self.options.mode == "debug":
             return None
         reason = getattr(self.executor(), "refusal", None)
-        names = sorted({node.op.name for node in self.fgraph.apply_nodes if not _is_plain(node)})
-        of = f" because of {', '.join(names)}" if names else ""
-        return reason and f"{self.backend.name} runs this operation by operation, and doesn't compile it{of}: {reason}"
+        if reason is None:
+            return None
+        reason = _uncompiled(self.fgraph) or reason
+        return f"{self.backend.name} runs this operation by operation, and doesn't compile it: {reason}"
 
     # Running
 
@@ -314,3 +315,31 @@ def _is_plain(node: Apply) -> bool:
     # A compiler may drop errors and draw other random numbers. What a user's kernel does isn't known.
     parts = list(node.op.parts())
     return not may_fail(node) and all(isinstance(op, KernelOp) and not op.name.startswith("draw_") for op in parts)
+
+
+# Why an operation keeps a graph from a compiler that goes on where a kernel would raise.
+_RAISING = "{} may raise for some values, such as an index out of bounds or a singular matrix; compiled code doesn't"
+_DRAWING = "{} would draw other random numbers in compiled code"
+_FOREIGN = "{} may raise or draw random numbers, which isn't known of an operation that a user declares"
+
+
+def _uncompiled(fgraph: FunctionGraph) -> str:
+    """Return which operations keep a graph from the engine's compiler, and why; an empty text if none does."""
+    reasons: dict[str, set[str]] = {_RAISING: set(), _DRAWING: set(), _FOREIGN: set()}
+    _note_reasons(fgraph.apply_nodes, "", reasons)
+    return "; ".join(reason.format(", ".join(sorted(names))) for reason, names in reasons.items() if names)
+
+
+def _note_reasons(nodes: Iterable[Apply], place: str, reasons: dict[str, set[str]]) -> None:
+    for node in nodes:
+        inner = node.op.nodes()
+        if inner is not None:
+            _note_reasons(inner, f" (inside {node.op.name})", reasons)
+            continue
+        for op in node.op.parts():
+            if not isinstance(op, KernelOp):
+                reasons[_FOREIGN].add(f"{op.name}{place}")
+            elif op.name.startswith("draw_"):
+                reasons[_DRAWING].add(f"{op.name}{place}")
+            elif may_fail(node):
+                reasons[_RAISING].add(f"{op.name}{place}")

@@ -11,6 +11,7 @@ import numpy as np
 from ..._core.declaring.types import ArrayType, Types
 from ..._core.engines.registry import load
 from ..._core.modes.debugging import UNSET
+from ..._core.values.lengths import shape_of
 from ..core.basic import Apply, Constant, Variable
 from ..kernels.kernelop import KernelOp
 from .traced import Recorder, Traced, evaluate
@@ -18,8 +19,21 @@ from .traced import Recorder, Traced, evaluate
 _INT64 = np.dtype(np.int64)
 # A length that isn't known.
 _UNKNOWN: Any = (None,)
-# Their results, by the type of the argument.
-DATA_DEPENDENT: dict[str, Callable[[ArrayType], Types]] = {
+
+
+def _along(shape: tuple[Any, ...], axis: int, length: int | None) -> tuple[Any, ...]:
+    lengths = list(tuple.__iter__(shape))
+    lengths[axis] = length
+    return shape_of(lengths)
+
+
+def _repeated(x: ArrayType, *counts: ArrayType, count: int | None, axis: int) -> Types | None:
+    return ArrayType(_along(x.shape, axis, None), x.dtype) if counts else None
+
+
+# Their results, by the types of the arguments; ``None`` where these tell the length.
+DATA_DEPENDENT: dict[str, Callable[..., Types | None]] = {
+    "repeat": _repeated,
     "nonzero": lambda x: (ArrayType(_UNKNOWN, _INT64),) * len(x.shape),
     "unique_values": lambda x: ArrayType(_UNKNOWN, x.dtype),
     "unique_counts": lambda x: (ArrayType(_UNKNOWN, x.dtype), ArrayType(_UNKNOWN, _INT64)),
@@ -35,8 +49,16 @@ DATA_DEPENDENT: dict[str, Callable[[ArrayType], Types]] = {
 _INDEXED = {"gather": 1, "scatter": 2, "scatter_reduce": 2, "take": 1, "take_along_axis": 1}
 
 
-def of_constants(trace: Recorder, name: str, natives: Sequence[Traced]) -> Any:
-    """Return the result of a kernel for values that are the same at each call, as constants; ``None`` for others."""
+def is_data_dependent(name: str, natives: Sequence[Traced], static: dict[str, Any]) -> bool:
+    """Return whether only values decide how long the result of a kernel is."""
+    rule = DATA_DEPENDENT.get(name)
+    return rule is not None and rule(*[native.type for native in natives], **static) is not None
+
+
+def of_constants(trace: Recorder, name: str, natives: Sequence[Traced], static: dict[str, Any]) -> Any:
+    """Return the result of a kernel whose length is the same at each call; ``None`` for others."""
+    if name == "repeat":
+        return _repeated_by_constants(trace, *natives, axis=static["axis"])
     values = values_of_constants(trace, natives)
     if values is None:
         return None
@@ -45,6 +67,20 @@ def of_constants(trace: Recorder, name: str, natives: Sequence[Traced]) -> Any:
     device = trace.backend.own_device(natives[0].device)
     made = [trace.handle.from_numpy(each, device=device) for each in (result if type(result) is tuple else (result,))]
     return tuple(made) if type(result) is tuple else made[0]
+
+
+def _repeated_by_constants(trace: Recorder, x: Traced, counts: Traced, *, axis: int) -> Traced | None:
+    """Take the elements by places, which the counts alone decide; ``None`` if these aren't constant."""
+    values = values_of_constants(trace, [counts])
+    if values is None:
+        return None
+    if values[0].size and values[0].min() < 0:
+        raise ValueError(f"repeats holds no negative number, unlike {values[0].min()}")
+    places = np.repeat(np.arange(x.shape[axis]), values[0])
+    result = _along(x.shape, axis, len(places)), x.dtype
+    constant = trace.handle.from_numpy(places, device=trace.backend.own_device(x.device))
+    taken: Traced = trace.handle.kernel("take")(x, constant, axis=axis, result=result)
+    return taken
 
 
 def values_of_constants(trace: Recorder, natives: Sequence[Traced]) -> list[np.ndarray] | None:

@@ -21,7 +21,7 @@ from ..core.basic import Apply, Op
 from ..kernels.kernelop import COPY, KernelOp, kernel_op
 from ..kernels.lengths import CountOp
 from ..kernels.operations import UserOp
-from .constants import DATA_DEPENDENT, check_indices, of_constants
+from .constants import DATA_DEPENDENT, check_indices, is_data_dependent, of_constants
 from .selections import Selection, dense_in
 from .traced import Recorder, Traced, device_of, innermost_trace, plain, type_of
 
@@ -47,8 +47,8 @@ def record(
     trace = check_running(backend)
     if any(isinstance(native, Selection) for native in natives):
         return densely(dense_in(trace), name, natives, static, result, offered)
-    if name in DATA_DEPENDENT:
-        given = of_constants(trace, name, natives)
+    if is_data_dependent(name, natives, static):
+        given = of_constants(trace, name, natives, static)
         if given is None and is_dense(trace):
             given = densely(dense_in(trace), name, natives, static, result, offered)
         if given is not None:
@@ -124,9 +124,10 @@ def _device(backend: Handle, natives: Sequence[Traced], static: dict[str, Any]) 
 def _declared(backend: Handle, name: str, types: Sequence[ArrayType], static: dict[str, Any], result: Any) -> Any:
     """Return the types that the body or a rule says, ``None`` if neither does or the engine lacks one of the dtypes."""
     rule = DATA_DEPENDENT.get(name)
-    if rule is not None:
-        return rule(types[0])
-    found: Any = result_types(name, types, static) if result is None else ArrayType(*result)
+    found: Any = None if rule is None else rule(*types, **static)
+    if found is not None:
+        return found
+    found = result_types(name, types, static) if result is None else ArrayType(*result)
     if found is None:
         return None
     every = (found,) if type(found) is ArrayType else found

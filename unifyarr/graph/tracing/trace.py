@@ -149,10 +149,11 @@ class Trace(Capturing):
     def refuse_length(self, shape: PartialShape) -> NoReturn:
         """Raise: a length is needed that isn't known when a function is traced."""
         raise UnknownShapeError(
-            f"{where()} needs the lengths of an array of shape {shape!r}, such as x[mask], ua.nonzero(mask) and what "
-            "is computed of these have. They aren't known when a compiled function is traced: reduce the array "
-            "(ua.sum(x[mask])), ask how many elements it has with x[mask].size or ua.count_nonzero(mask), write it "
-            "back by the same mask (x[mask] = y), choose with ua.where(mask, value, x), or do it outside"
+            f"{where()} needs the lengths of an array of shape {shape!r}, such as x[mask], ua.nonzero(mask), "
+            "ua.repeat(x, counts) and what is computed of these have. They aren't known when a compiled function is "
+            "traced: reduce the array (ua.sum(x[mask])), ask how many elements it has with x[mask].size or "
+            "ua.count_nonzero(mask), write it back by the same mask (x[mask] = y), choose with "
+            "ua.where(mask, value, x), or do it outside"
         )
 
     def check(self, declaration: Declaration, call: Call) -> None:
