@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read, settled
 from ..._core.arrays.recipes import geometry, is_recipe, like, root_of, steps_with
-from ..._core.arrays.views import indices_of
+from ..._core.arrays.views import indices_of, steps_at
 from ..._core.arrays.weak import WeakFloat, known
 from ..._core.declaring.types import ArrayType
 from ..._core.engines.current import use_backend
@@ -276,9 +276,15 @@ def _traced_call(
         scalars = [each for each, _ in trace.scalars]
         variables = [*(each.variable for each in inputs), *(each.variable for _, each in trace.scalars)]
         # What is returned as it was passed is a number.
-        made = [(None, known(how[1])) if how is not None and how[0] is None else how for how in made]
+        made = [how and _without_natives(how) for how in made]
     how_floats = Floats(scalars, floats, frozenset(trace.asked))
     return TracedCall(variables, captured, updates, computed, result_spec, made, how_floats, trace.read_at)
+
+
+def _without_natives(how: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return how a result is made of an argument or a value, without the trace's natives: indices are results too."""
+    place, given = how
+    return (None, known(given)) if place is None else (place, steps_at(given, lambda index: None))
 
 
 def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> FunctionGraph:
