@@ -9,6 +9,7 @@ from ..arrays.array import Array
 from ..arrays.nest import Nest
 from ..engines.dtypes import SCALARS
 from ..engines.handle import Handle
+from ..engines.tracing import take
 from ..values.arguments import shown
 from ..values.symbols import Symbol
 from .signature import Parameters
@@ -56,10 +57,9 @@ class Call:
         yield from self.operands()
         for name in self.parameters.mappings:
             held = self.arguments[name]
-            if isinstance(held, Nest):
-                yield from held.leaves()
-            elif isinstance(held, Mapping):
-                yield from held.values()
+            values = held.leaves() if isinstance(held, Nest) else held.values() if isinstance(held, Mapping) else ()
+            # A trace replaces arguments by their stand-ins, and not what they hold.
+            yield from map(take, values)
 
     def without_out(self, **changes: Any) -> Call:
         """Return the call with ``None`` for ``out``, and other changed arguments."""

@@ -6,7 +6,7 @@ import functools
 import importlib
 from typing import Any
 
-from ..kernels import permutation
+from ..kernels import declines, permutation
 from . import _direct as np
 
 _PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
@@ -22,11 +22,16 @@ def _lapack(name: str, char: str) -> Any:
     return getattr(routines, _PREFIXES[char] + name)
 
 
+def _lacks_a_routine(x1: Any, x2: Any, **_: Any) -> bool:
+    return len(x1.shape) != 2 or len(x2.shape) != 2 or _lapack("trtrs", x1.dtype.char) is None
+
+
+@declines(_lacks_a_routine)
 def solve_triangular(x1: np.ndarray, x2: np.ndarray, /, *, lower: bool, unit_diagonal: bool) -> Any:
     """Solve for one matrix; a stack of them is solved by halves, in one call for all."""
-    solve = _lapack("trtrs", x1.dtype.char) if x1.ndim == x2.ndim == 2 else None
-    if solve is None:
+    if _lacks_a_routine(x1, x2):
         return NotImplemented
+    solve = _lapack("trtrs", x1.dtype.char)
     if x1.flags.c_contiguous:
         # LAPACK's columns are the rows here: the transposed matrix is the same memory.
         found, failed = solve(x1.T, x2, lower=not lower, trans=1, unitdiag=unit_diagonal)
