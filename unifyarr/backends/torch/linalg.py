@@ -174,7 +174,7 @@ def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
     try:
         return linalg.cholesky(x, upper=upper)
     except torch.linalg.LinAlgError:
-        unknown = torch.isnan(x).any(-1).any(-1)
+        unknown = torch.isnan(x.triu() if upper else x.tril()).any(-1).any(-1)
         factor, failed = linalg.cholesky_ex(x, upper=upper)
         if bool(((failed != 0) & ~unknown).any()):
             raise
@@ -185,6 +185,16 @@ def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
 def _check_finite(x: Tensor) -> None:
     if not is_finite(x) and not holds(torch.isfinite(x).all(), unknown=True):
         raise np.linalg.LinAlgError("the matrix must not contain infinite numbers or NaN")
+
+
+def _of_finite(function: Callable[..., Any], *after: Any) -> Callable[[Tensor], Any]:
+    """Return a function of matrices, with arguments that come after them, which refuses those that aren't finite."""
+
+    def decompose(x: Tensor) -> Any:
+        _check_finite(x)
+        return function(x, *after)
+
+    return decompose
 
 
 @worked_around("LAPACK ends the process for NaN")
@@ -202,12 +212,23 @@ def eigvals(x: Tensor, /) -> Tensor:
     return linalg.eigvals(x)
 
 
-eigvalsh = _square(linalg.eigvalsh)
+def _check_triangle(x: Tensor) -> None:
+    # The upper triangle isn't read.
+    if not is_finite(x):
+        _check_finite(x.tril())
 
 
+@worked_around("the engine has finite values for some matrices with NaN")
 @_square
-@known_by(lambda x: linalg.eigh)
+def eigvalsh(x: Tensor, /) -> Tensor:
+    _check_triangle(x)
+    return linalg.eigvalsh(x)
+
+
+@worked_around("the engine has finite values for some matrices with NaN")
+@_square
 def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    _check_triangle(x)
     values, vectors = linalg.eigh(x)
     return values, vectors
 
@@ -238,6 +259,7 @@ def qr(x: Tensor, /, *, mode: str) -> tuple[Tensor, Tensor]:
 
 
 @_matrices
+@known_by(lambda x, *, full_matrices: _of_finite(linalg.svd, full_matrices))
 def svd(x: Tensor, /, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
     _check_finite(x)
     u, s, vh = linalg.svd(x, full_matrices)
