@@ -187,12 +187,23 @@ def _check_finite(x: Tensor) -> None:
         raise np.linalg.LinAlgError("the matrix must not contain infinite numbers or NaN")
 
 
-def _of_finite(function: Callable[..., Any], *after: Any) -> Callable[[Tensor], Any]:
-    """Return a function of matrices, with arguments that come after them, which refuses those that aren't finite."""
+# MKL returns for each matrix, without finite singular values where the matrix isn't finite; other LAPACKs may hang.
+_RETURNS = torch.backends.mkl.is_available()
+
+
+def _of_finite(function: Callable[..., Any], *after: Any, place: int | None = None) -> Callable[[Tensor], Any]:
+    """Return a function of matrices, with arguments that come after them, which refuses those that aren't finite.
+
+    Its result, or the one of a ``place``, shows what isn't: singular values, or a norm of them.
+    """
 
     def decompose(x: Tensor) -> Any:
-        _check_finite(x)
-        return function(x, *after)
+        if not _RETURNS or not x.is_cpu:
+            _check_finite(x)
+        found = function(x, *after)
+        if not is_finite(found if place is None else found[place]):
+            _check_finite(x)
+        return found
 
     return decompose
 
@@ -259,7 +270,7 @@ def qr(x: Tensor, /, *, mode: str) -> tuple[Tensor, Tensor]:
 
 
 @_matrices
-@known_by(lambda x, *, full_matrices: _of_finite(linalg.svd, full_matrices))
+@known_by(lambda x, *, full_matrices: _of_finite(linalg.svd, full_matrices, place=1))
 def svd(x: Tensor, /, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
     _check_finite(x)
     u, s, vh = linalg.svd(x, full_matrices)
@@ -267,6 +278,7 @@ def svd(x: Tensor, /, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @_matrices
+@known_by(lambda x: _of_finite(linalg.svdvals))
 def svdvals(x: Tensor, /) -> Tensor:
     _check_finite(x)
     return linalg.svdvals(x)
@@ -298,9 +310,17 @@ def expm(x: Tensor, /) -> Tensor:
 # -- norms ----------------------------------------------------------------------------------------------------------
 
 
+_BY_SVD = ("nuc", 2, -2)
+
+
+def _know_matrix_norm(x: Tensor, *, keepdims: bool, ord: float | str | None) -> Any:
+    return _of_finite(linalg.matrix_norm, ord, (-2, -1), keepdims) if ord in _BY_SVD else None
+
+
 @_matrices
+@known_by(_know_matrix_norm)
 def matrix_norm(x: Tensor, /, *, keepdims: bool, ord: float | str | None) -> Tensor:
-    if ord in ("nuc", 2, -2):
+    if ord in _BY_SVD:
         _check_finite(x)
     return linalg.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
 
