@@ -206,7 +206,8 @@ def eig(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EigResult:
     ShapeError
         If the shape doesn't fit.
     numpy.linalg.LinAlgError
-        If the computation fails on these values.
+        If a matrix has NaN or an infinity, or the computation fails. Inside a trace of an engine that can't raise (JAX,
+        TensorFlow) the results of such a matrix are NaN.
 
     Examples
     --------
@@ -242,7 +243,8 @@ def eigh(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EighResult:
     ShapeError
         If the shape doesn't fit.
     numpy.linalg.LinAlgError
-        If the computation fails on these values.
+        If the lower triangle, which alone is read, has NaN or an infinity, or the computation fails. Inside a trace of
+        an engine that can't raise (JAX, TensorFlow) the results of such a matrix are NaN.
 
     Examples
     --------
@@ -277,7 +279,8 @@ def eigvals(x: Array, /, *, out: Array | None = None) -> Array:
     ShapeError
         If the shape doesn't fit.
     numpy.linalg.LinAlgError
-        If the computation fails on these values.
+        If a matrix has NaN or an infinity, or the computation fails. Inside a trace of an engine that can't raise (JAX,
+        TensorFlow) the results of such a matrix are NaN.
 
     Examples
     --------
@@ -312,7 +315,8 @@ def eigvalsh(x: Array, /, *, out: Array | None = None) -> Array:
     ShapeError
         If the shape doesn't fit.
     numpy.linalg.LinAlgError
-        If the computation fails on these values.
+        If the lower triangle, which alone is read, has NaN or an infinity, or the computation fails. Inside a trace of
+        an engine that can't raise (JAX, TensorFlow) the results of such a matrix are NaN.
 
     Examples
     --------
@@ -552,7 +556,8 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = 
     ShapeError
         If the shape doesn't fit.
     numpy.linalg.LinAlgError
-        If the computation fails on these values.
+        If a matrix has NaN or an infinity, or the computation fails. Inside a trace of an engine that can't raise (JAX,
+        TensorFlow) the results of such a matrix are NaN.
 
     Examples
     --------
@@ -701,7 +706,8 @@ def svd(x: Array, /, *, full_matrices: bool = True, out: tuple[Array, ...] | Non
     ShapeError
         If the shape doesn't fit.
     numpy.linalg.LinAlgError
-        If the computation fails on these values.
+        If a matrix has NaN or an infinity, or the computation fails. Inside a trace of an engine that can't raise (JAX,
+        TensorFlow) the results of such a matrix are NaN.
 
     Examples
     --------
@@ -736,7 +742,8 @@ def svdvals(x: Array, /, *, out: Array | None = None) -> Array:
     ShapeError
         If the shape doesn't fit.
     numpy.linalg.LinAlgError
-        If the computation fails on these values.
+        If a matrix has NaN or an infinity, or the computation fails. Inside a trace of an engine that can't raise (JAX,
+        TensorFlow) the results of such a matrix are NaN.
 
     Examples
     --------

@@ -78,7 +78,8 @@ def lstsq(a: Array, b: Array, /, *, rcond: float | None = None, out: tuple[Array
     ShapeError
         If the shapes don't fit.
     numpy.linalg.LinAlgError
-        If the computation fails on these values.
+        If ``a`` has NaN or an infinity, or the computation fails. Inside a trace of an engine that can't raise (JAX,
+        TensorFlow) the results are NaN.
 
     Examples
     --------

@@ -195,9 +195,10 @@ def diagonal(x: jax.Array, /, *, offset: int) -> tuple[list[Any], dict[str, Any]
 @_raises("Matrix is not positive definite", shows=True)
 def cholesky(x: jax.Array, /, *, upper: bool) -> tuple[jax.Array, jax.Array]:
     # The transposed factor of the transposed matrix: with the conjugate ones, zeros would change their signs.
-    lower = lax.linalg.cholesky(jnp.matrix_transpose(x) if upper else x, symmetrize_input=False)
+    x = jnp.matrix_transpose(x) if upper else x
+    lower = lax.linalg.cholesky(x, symmetrize_input=False)
     # A matrix with NaN hides none of the others that fail.
-    failed = jnp.any(jnp.isnan(jnp.linalg.diagonal(lower)), -1) & ~jnp.any(jnp.isnan(x), (-2, -1))
+    failed = jnp.any(jnp.isnan(jnp.linalg.diagonal(lower)), -1) & ~jnp.any(jnp.isnan(jnp.tril(x)), (-2, -1))
     return jnp.matrix_transpose(lower) if upper else lower, jnp.any(failed)
 
 
@@ -230,31 +231,24 @@ def svdvals(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
     return _of_finite(jnp.linalg.svdvals, x)
 
 
-def _iterates(x: jax.Array) -> bool:
-    # LAPACK solves one and two equations without iterations.
-    return x.shape[-1] > 2
-
-
-@_raises("Eigenvalues did not converge", place=0, can_fail=_iterates)
+@_raises("Eigenvalues did not converge", place=0)
 def eigh(x: jax.Array, /) -> Any:
-    values, vectors = jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)
-    return (values, vectors), _has_nan(values)
+    return _of_finite(lambda x: tuple(jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)), jnp.tril(x))
 
 
-@_raises("Eigenvalues did not converge", can_fail=_iterates)
+@_raises("Eigenvalues did not converge")
 def eigvalsh(x: jax.Array, /) -> Any:
-    values = jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)[0]
-    return values, _has_nan(values)
+    return _of_finite(lambda x: jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)[0], jnp.tril(x))
 
 
 @_raises("Array must not contain infs or NaNs", place=0)
 def eig(x: jax.Array, /) -> Any:
-    return tuple(jnp.linalg.eig(x)), ~jnp.all(jnp.isfinite(x))
+    return _of_finite(lambda x: tuple(jnp.linalg.eig(x)), x)
 
 
 @_raises("Array must not contain infs or NaNs")
 def eigvals(x: jax.Array, /) -> tuple[jax.Array, jax.Array]:
-    return jnp.linalg.eigvals(x), ~jnp.all(jnp.isfinite(x))
+    return _of_finite(jnp.linalg.eigvals, x)
 
 
 # -- determinants and equations ---------------------------------------------------------------------------------------

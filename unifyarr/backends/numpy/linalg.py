@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -50,14 +51,39 @@ def diagonal(x: np.ndarray, /, *, offset: int) -> np.ndarray:
     return np.linalg.diagonal(x, offset=offset)
 
 
+def _check_finite(x: np.ndarray) -> None:
+    # For some infinite matrices LAPACK never returns. Counting takes less time than a reduction.
+    if np.count_nonzero(np.isfinite(x)) != x.size:
+        raise np.linalg.LinAlgError("the decomposition did not converge: the array has NaN or infinity")
+
+
+def _of_finite(function: Callable[..., Any], *after: Any) -> Callable[[np.ndarray], Any]:
+    """Return a function of matrices, with arguments that come after them, which refuses those that aren't finite."""
+    count, isfinite = np.count_nonzero, np.isfinite
+
+    def decompose(x: np.ndarray) -> Any:
+        if count(isfinite(x)) != x.size:
+            raise np.linalg.LinAlgError
+        return function(x, *after)
+
+    return decompose
+
+
+def _check_triangle(x: np.ndarray) -> None:
+    # The upper triangle isn't read.
+    if np.count_nonzero(np.isfinite(x)) != x.size:
+        _check_finite(np.tril(x))
+
+
 def eig(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = np.linalg.eig(x)
     dtype = np.result_type(x.dtype, np.complex64)
     return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
 
 
-@known_by(lambda x: np.linalg.eigh)
+@known_by(lambda x: _of_finite(np.linalg.eigh))
 def eigh(x: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+    _check_triangle(x)
     return tuple(np.linalg.eigh(x))  # type: ignore[return-value]
 
 
@@ -65,8 +91,9 @@ def eigvals(x: np.ndarray, /) -> np.ndarray:
     return np.linalg.eigvals(x).astype(np.result_type(x.dtype, np.complex64), copy=False)
 
 
-@known_by(lambda x: np.linalg.eigvalsh)
+@known_by(lambda x: _of_finite(np.linalg.eigvalsh))
 def eigvalsh(x: np.ndarray, /) -> np.ndarray:
+    _check_triangle(x)
     return np.linalg.eigvalsh(x)
 
 
@@ -84,12 +111,6 @@ def _root_of_squares(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np
         return np.sqrt(flat.dot(flat), out=...)
     total = np.add.reduce(np.multiply(x, x), axis, None, out=..., keepdims=keepdims)
     return np.sqrt(total, out=total)
-
-
-def _check_finite(x: np.ndarray) -> None:
-    # For some infinite matrices LAPACK never returns.
-    if not np.isfinite(x).all():
-        raise np.linalg.LinAlgError("SVD did not converge: the array has NaN or infinity")
 
 
 def matrix_norm(x: np.ndarray, /, *, keepdims: bool, ord: float | str | None) -> np.ndarray:
@@ -110,6 +131,7 @@ def matrix_rank(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndar
     return np.asarray(np.linalg.matrix_rank(x, rtol=rtol))
 
 
+@known_by(lambda x, *, rtol: _of_finite(np.linalg.pinv) if rtol is None else None)
 def pinv(x: np.ndarray, /, *, rtol: float | np.ndarray | None) -> np.ndarray:
     _check_finite(x)
     return np.linalg.pinv(x, rtol=rtol)  # type: ignore[arg-type]
@@ -131,11 +153,13 @@ def solve(x1: np.ndarray, x2: np.ndarray, /) -> np.ndarray:
     return np.linalg.solve(x1, x2)
 
 
+@known_by(lambda x, *, full_matrices: _of_finite(np.linalg.svd, full_matrices))
 def svd(x: np.ndarray, /, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     _check_finite(x)
     return tuple(np.linalg.svd(x, full_matrices=full_matrices))  # type: ignore[return-value]
 
 
+@known_by(lambda x: _of_finite(np.linalg.svdvals))
 def svdvals(x: np.ndarray, /) -> np.ndarray:
     _check_finite(x)
     return np.linalg.svdvals(x)

@@ -87,34 +87,64 @@ def _are_finite(x: Any) -> bool:
     return np.count_nonzero(np.isfinite(values)) == values.size
 
 
+def _all_of_matrix(x: Any) -> Any:
+    return raw.All(input=x, axis=integers(x.ndim - 2, x.ndim - 1), keep_dims=True)
+
+
+def _answered(kernel: Kernel, known: Any, instead: Any, x: Any, *others: Any) -> Any:
+    """Answer NaN for matrices that aren't ``known``, where the engine would raise."""
+    found = kernel(select(known, x, instead), *others)
+
+    def fill(part: Any) -> Any:
+        nan = tf.constant(np.array(math.nan, NUMPY_DTYPES[part.dtype]))
+        short = part.ndim < known.ndim
+        return select(reshape(known, shape=tuple(known.shape[:-1])) if short else known, part, nan)
+
+    return tuple(map(fill, found)) if isinstance(found, tuple) else fill(found)
+
+
 def _finite_only(kernel: Kernel) -> Kernel:
-    """Raise NumPy's error for NaN and infinities, of which the engine makes something."""
+    """Raise NumPy's error for NaN and infinities, of which the engine makes something; inside a trace answer NaN."""
 
     @functools.wraps(kernel)
     def raising(x: Any, /, **arguments: Any) -> Any:
-        if not is_traced(x) and not _are_finite(x):
+        if is_traced(x):
+            finite = _all_of_matrix(raw.IsFinite(x=elementwise.abs(x)))
+            return _answered(functools.partial(kernel, **arguments), finite, raw.ZerosLike(x=x), x)
+        if not _are_finite(x):
             raise np.linalg.LinAlgError("the decomposition did not converge: the array has NaN or infinity")
         return kernel(x, **arguments)
 
     return _checked(raising)
 
 
+def _finite_below(kernel: Kernel) -> Kernel:
+    """Do the same for the lower triangle, where the kernel reads no other number."""
+    refusing = _finite_only(kernel)
+
+    @functools.wraps(kernel)
+    def raising(x: Any, /) -> Any:
+        return refusing(raw.MatrixBandPart(input=x, num_lower=integer(-1), num_upper=integer(0)))
+
+    return raising
+
+
 def _nan_passes(kernel: Kernel) -> Kernel:
     """Answer NaN for a matrix that isn't finite, where the engine raises."""
 
+    def unit(x: Any) -> Any:
+        return raw.MatrixSetDiag(input=raw.ZerosLike(x=x), diagonal=raw.OnesLike(x=raw.MatrixDiagPart(input=x)))
+
     @functools.wraps(kernel)
     def passing(x: Any, /, *others: Any) -> Any:
+        if is_traced(x):
+            size = elementwise.abs(x)
+            return _answered(kernel, _all_of_matrix(raw.Equal(x=size, y=size)), unit(x), x, *others)
         try:
             return kernel(x, *others)
         except tf.errors.InvalidArgumentError:
-            size = elementwise.abs(x)
-            finite = raw.All(input=raw.IsFinite(x=size), axis=integers(x.ndim - 2, x.ndim - 1), keep_dims=True)
-            unit = tf.constant(np.eye(x.shape[-1], dtype=NUMPY_DTYPES[x.dtype]))
-            result = kernel(select(finite, x, unit), *others)
-            nan = tf.constant(np.array(math.nan, NUMPY_DTYPES[result.dtype]))
-            if result.ndim < finite.ndim:
-                finite = reshape(finite, shape=tuple(finite.shape[:-1]))
-            return select(finite, result, nan)
+            finite = _all_of_matrix(raw.IsFinite(x=elementwise.abs(x)))
+            return _answered(kernel, finite, unit(x), x, *others)
 
     return _checked(passing)
 
@@ -128,7 +158,7 @@ def _lower(x: Any) -> Any:
     # Python compares a few numbers in less time than NumPy.
     if all(map(_IS_BELOW, diagonal.ravel().tolist())):
         return result
-    if not ((diagonal > 0).all(-1) | np.isnan(np.asarray(x)).any((-2, -1))).all():
+    if not ((diagonal > 0).all(-1) | np.isnan(np.tril(np.asarray(x))).any((-2, -1))).all():
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return result
 
@@ -226,34 +256,35 @@ def _real(x: Any) -> Any:
 _COMPLEX_OF = {tf.float32: tf.complex64, tf.float64: tf.complex128}
 
 
-@_checked
+@_finite_only
 def eig(x: Any, /) -> tuple[Any, Any]:
     values, vectors = raw.Eig(input=x, compute_v=True, Tout=_COMPLEX_OF.get(x.dtype, x.dtype))
     return values, vectors
 
 
-@_checked
+@_finite_only
 def eigvals(x: Any, /) -> Any:
     return raw.Eig(input=x, compute_v=False, Tout=_COMPLEX_OF.get(x.dtype, x.dtype))[0]
 
 
 _eigen = direct("SelfAdjointEigV2")
-_eigh = Applied(_eigen, "compute_v", True)
 
 
 def _eigh_of_real(x: Any) -> Any:
+    if not _are_finite(x):
+        raise np.linalg.LinAlgError
     return _eigen(x, "compute_v", True)
 
 
 @answered_by(lambda x: _eigh_of_real if x.dtype in FULL else None)
-@known_by(lambda x: None if x.dtype in COMPLEX else _eigh)
-@_checked
+@known_by(lambda x: None if x.dtype in COMPLEX else _eigh_of_real)
+@_finite_below
 def eigh(x: Any, /) -> tuple[Any, Any]:
     values, vectors = raw.SelfAdjointEigV2(input=x, compute_v=True)
     return _real(values), vectors
 
 
-@_nan_passes
+@_finite_below
 def eigvalsh(x: Any, /) -> Any:
     return _real(raw.SelfAdjointEigV2(input=x, compute_v=False)[0])
 

@@ -286,9 +286,11 @@ def is_finite(x: Tensor) -> bool:
     if not x.is_cpu:
         return False
     try:
-        if x.dim() == 1 and x.numel() <= FEW:
+        ndim = x.dim()
+        if ndim <= 2 and x.numel() <= FEW:
             # Python looks at a few numbers sooner than the engine adds them up.
-            return cmath.isfinite(sum(x.tolist()))
+            values = x.tolist()
+            return cmath.isfinite(values if ndim == 0 else sum(values) if ndim == 1 else sum(map(sum, values)))
         return cmath.isfinite(x.detach().sum().item())
     except RuntimeError:
         if has_address(x):

@@ -174,7 +174,7 @@ def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
     try:
         return linalg.cholesky(x, upper=upper)
     except torch.linalg.LinAlgError:
-        unknown = torch.isnan(x).any(-1).any(-1)
+        unknown = torch.isnan(x.triu() if upper else x.tril()).any(-1).any(-1)
         factor, failed = linalg.cholesky_ex(x, upper=upper)
         if bool(((failed != 0) & ~unknown).any()):
             raise
@@ -185,6 +185,30 @@ def cholesky(x: Tensor, /, *, upper: bool) -> Tensor:
 def _check_finite(x: Tensor) -> None:
     if not is_finite(x) and not holds(torch.isfinite(x).all(), unknown=True):
         raise np.linalg.LinAlgError("the matrix must not contain infinite numbers or NaN")
+
+
+# MKL returns for each matrix, without finite singular values where the matrix isn't finite; other LAPACKs may hang.
+_RETURNS = torch.backends.mkl.is_available()
+
+
+def _of_finite(function: Callable[..., Any], *after: Any, place: int | None = None) -> Callable[[Tensor], Any]:
+    """Return a function of matrices, with arguments that come after them, which refuses those that aren't finite.
+
+    Its result, or the one of a ``place``, shows what isn't: singular values, or a norm of them.
+    """
+
+    isfinite = math.isfinite
+
+    def decompose(x: Tensor) -> Any:
+        if not _RETURNS or not x.is_cpu:
+            _check_finite(x)
+        found = function(x, *after)
+        shown = found if place is None else found[place]
+        if not (isfinite(sum(shown.tolist())) if shown.dim() == 1 else is_finite(shown)):
+            _check_finite(x)
+        return found
+
+    return decompose
 
 
 @worked_around("LAPACK ends the process for NaN")
@@ -202,12 +226,23 @@ def eigvals(x: Tensor, /) -> Tensor:
     return linalg.eigvals(x)
 
 
-eigvalsh = _square(linalg.eigvalsh)
+def _check_triangle(x: Tensor) -> None:
+    # The upper triangle isn't read.
+    if not is_finite(x):
+        _check_finite(x.tril())
 
 
+@worked_around("the engine has finite values for some matrices with NaN")
 @_square
-@known_by(lambda x: linalg.eigh)
+def eigvalsh(x: Tensor, /) -> Tensor:
+    _check_triangle(x)
+    return linalg.eigvalsh(x)
+
+
+@worked_around("the engine has finite values for some matrices with NaN")
+@_square
 def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    _check_triangle(x)
     values, vectors = linalg.eigh(x)
     return values, vectors
 
@@ -238,6 +273,7 @@ def qr(x: Tensor, /, *, mode: str) -> tuple[Tensor, Tensor]:
 
 
 @_matrices
+@known_by(lambda x, *, full_matrices: _of_finite(linalg.svd, full_matrices, place=1))
 def svd(x: Tensor, /, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
     _check_finite(x)
     u, s, vh = linalg.svd(x, full_matrices)
@@ -245,6 +281,7 @@ def svd(x: Tensor, /, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @_matrices
+@known_by(lambda x: _of_finite(linalg.svdvals))
 def svdvals(x: Tensor, /) -> Tensor:
     _check_finite(x)
     return linalg.svdvals(x)
@@ -276,9 +313,17 @@ def expm(x: Tensor, /) -> Tensor:
 # -- norms ----------------------------------------------------------------------------------------------------------
 
 
+_BY_SVD = ("nuc", 2, -2)
+
+
+def _know_matrix_norm(x: Tensor, *, keepdims: bool, ord: float | str | None) -> Any:
+    return _of_finite(linalg.matrix_norm, ord, (-2, -1), keepdims) if ord in _BY_SVD else None
+
+
 @_matrices
+@known_by(_know_matrix_norm)
 def matrix_norm(x: Tensor, /, *, keepdims: bool, ord: float | str | None) -> Tensor:
-    if ord in ("nuc", 2, -2):
+    if ord in _BY_SVD:
         _check_finite(x)
     return linalg.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
 
