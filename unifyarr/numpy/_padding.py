@@ -36,7 +36,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
         raise ValueError(f"mode {mode!r} takes no {', '.join(unknown)}")
     for name, value in kwargs.items():
         if name == "stat_length":
-            kwargs[name] = None if value is None else on_host(value, "pad()").tolist()
+            kwargs[name] = _on_host(value)
         elif name != "reflect_type":
             kwargs[name] = _as_elements(value, x)
     return ua.pad(x, widths, mode, **kwargs)
@@ -45,7 +45,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
 def _on_host(given: Any) -> Any:
     if isinstance(given, dict):
         return {axis: _on_host(each) for axis, each in given.items()}
-    return given if type(given) is int else on_host(given, "pad()").tolist()
+    return on_host(given, "pad()").tolist() if isinstance(given, Array) else given
 
 
 def _as_elements(given: Any, x: Array) -> Any:
