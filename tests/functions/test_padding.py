@@ -12,9 +12,20 @@ from hypothesis import strategies as st
 import unifyarr as ua
 
 from ..gradients import assert_gradients
-from ..oracle import ALL, assert_raises, assert_same, few, in_layout, layouts, seeded
+from ..oracle import ALL, COMPLEX, assert_raises, assert_same, few, in_layout, layouts, seeded
 
-MODES = ["constant", "edge", "reflect", "symmetric", "wrap"]
+MODES = ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "mean", "median", "minimum"]
+# Modes with options that change them.
+OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "odd reflect": ("reflect", {"reflect_type": "odd"}),
+    "odd symmetric": ("symmetric", {"reflect_type": "odd"}),
+    "ramps to one number": ("linear_ramp", {"end_values": -2}),
+    "ramps to a pair": ("linear_ramp", {"end_values": (3, 1)}),
+    "maximum of two": ("maximum", {"stat_length": 2}),
+    "minimum of a pair": ("minimum", {"stat_length": (2, 1)}),
+    "mean of one or two": ("mean", {"stat_length": (1, 2)}),
+    "median of many": ("median", {"stat_length": 9}),
+}
 # A small pool: engines compile for each.
 WIDTHS: dict[tuple[int, ...], list[Any]] = {
     (4,): [0, 1, (2, 7), ((0, 3),), {0: 9}, {-1: (1, 0)}],
@@ -35,11 +46,36 @@ def test_every_width(backend: str, shape: tuple[int, ...], mode: str) -> None:
         assert_same(ua.pad(ua.asarray(values), width, mode), numpys(values, width, mode), what=width)
 
 
+@pytest.mark.parametrize("case", OPTIONS)
+@pytest.mark.parametrize("shape", WIDTHS, ids=str)
+def test_every_option(backend: str, shape: tuple[int, ...], case: str) -> None:
+    mode, options = OPTIONS[case]
+    random = np.random.default_rng(0)
+    for values in (random.uniform(-1, 1, shape), random.integers(-9, 9, shape)):
+        for width in WIDTHS[shape]:
+            expected = numpys(values, width, mode, **options)
+            x = ua.asarray(values)
+            assert_same(ua.pad(x, width, mode, **options), expected, what=width)
+            out = ua.empty(expected.shape, dtype=values.dtype)
+            assert ua.pad(x, width, mode, **options, out=out) is out
+            assert_same(out, expected, what=width)
+            compiled = ua.compile(lambda x, width=width: ua.pad(x, width, mode, **options))
+            assert_same(compiled(x), expected, what=width)
+
+
+def test_empty_leaves_the_elements_in_the_middle(backend: str) -> None:
+    values = np.arange(6.0).reshape(2, 3)
+    assert_same(ua.pad(ua.asarray(values), (1, 2), "empty")[1:-2, 1:-2], values)
+    assert ua.pad(ua.zeros((0, 2)), 1, "empty").shape == (2, 4)
+
+
 @pytest.mark.parametrize("dtype", ALL)
 @few
 @given(data=st.data())
 def test_every_dtype(backend: str, dtype: str, data: st.DataObject) -> None:
-    mode = data.draw(st.sampled_from(MODES))
+    # Complex numbers have no order here.
+    modes = [mode for mode in MODES if dtype not in COMPLEX or mode not in ("maximum", "median", "minimum")]
+    mode = data.draw(st.sampled_from(modes))
     values = data.draw(seeded(dtype, (2, 3)))
     x = in_layout(values, data.draw(layouts(dtype)))
     expected = numpys(values, ((1, 0), (0, 5)), mode)
@@ -94,10 +130,22 @@ def test_a_place_in_the_middle_of_out(backend: str, mode: str) -> None:
     assert_same(base, numpys(values[:3, 1:4], 1, mode))
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_gradients(backend: str, mode: str) -> None:
+@pytest.mark.parametrize("case", [*MODES, *OPTIONS])
+def test_gradients(backend: str, case: str) -> None:
+    mode, options = OPTIONS.get(case, (case, {}))
     values = np.random.default_rng(0).uniform(-1, 1, (2, 3))
-    assert_gradients(backend, lambda x: ua.pad(x, ((1, 0), (2, 3)), mode), values)
+    assert_gradients(backend, lambda x: ua.pad(x, ((1, 0), (2, 3)), mode, **options), values)
+
+
+def test_gradients_by_end_values(backend: str) -> None:
+    x = np.random.default_rng(0).uniform(-1, 1, (2, 3))
+    assert_gradients(backend, lambda end: ua.pad(ua.asarray(x), 2, "linear_ramp", end_values=(end, 1)), np.array(0.5))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_errors_list_the_modes(backend: str, mode: str) -> None:
+    with pytest.raises(ValueError, match=rf"mode is one of .*\b{mode}\b.*, not 'mirror'"):
+        ua.pad(ua.ones(2), 1, "mirror")
 
 
 ONES = np.ones((2, 3))
@@ -108,7 +156,16 @@ ERRORS: dict[str, tuple[np.ndarray, tuple[Any, ...], dict[str, Any], type[BaseEx
     "three widths": (ONES, ((1, 2, 3),), {}, ua.errors.ShapeError),
     "pairs for three axes": (ONES, (((1, 2),) * 3,), {}, ua.errors.ShapeError),
     "an axis out of bounds": (ONES, ({2: 1},), {}, ua.errors.AxisError),
-    "an unknown mode": (ONES, (1, "mean"), {}, ValueError),
+    "an unknown mode": (ONES, (1, "mirror"), {}, ValueError),
+    "a constant of another mode": (ONES, (1, "edge"), {"constant_values": 1}, ValueError),
+    "an end value of another mode": (ONES, (1, "mean"), {"end_values": 1}, ValueError),
+    "a length of another mode": (ONES, (1, "constant"), {"stat_length": 1}, ValueError),
+    "a reflection of another mode": (ONES, (1, "wrap"), {"reflect_type": "odd"}, ValueError),
+    "an unknown reflection": (ONES, (1, "reflect"), {"reflect_type": "strange"}, ValueError),
+    "a maximum of nothing": (ONES, (1, "maximum"), {"stat_length": 0}, ValueError),
+    "a negative length": (ONES, (1, "mean"), {"stat_length": -1}, ValueError),
+    "a fractional length": (ONES, (1, "mean"), {"stat_length": 1.5}, TypeError),
+    "an end value of another kind": (ONES.astype(int), (1, "linear_ramp"), {"end_values": 2.5}, ua.errors.CastingError),
     "a constant of another kind": (ONES.astype(int), (1,), {"constant_values": 2.5}, ua.errors.CastingError),
     "a constant beyond the range": (ONES.astype("u1"), (1,), {"constant_values": 256}, OverflowError),
 }

@@ -85,6 +85,74 @@ def test_average_pools_are_torchs(backend: str, axes: int, dtype: str) -> None:
         assert_same(result, expected, atol=atol, signed_zeros=False, what=(window, options))
 
 
+# Windows that reach beyond the end, some by more than the padding, one that is wider than an axis.
+CEILED: list[tuple[Any, dict[str, Any]]] = [
+    (2, {}),
+    (3, {"stride": 2}),
+    (4, {"stride": 3, "padding": (1, 2, 0)}),
+    ((3, 2, 3), {"stride": (2, 3, 3), "padding": 1}),
+    ((2, 3, 2), {"stride": (4, 5, 3)}),
+    ((8, 7, 6), {"stride": 2}),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+@pytest.mark.parametrize("axes", MAX)
+def test_ceil_mode_is_torchs(backend: str, axes: int, dtype: str) -> None:
+    x = values_of(dtype, axes)
+    for window, options in CEILED:
+        window, options = of_axes(window, axes), {**of_axes(options, axes), "ceil_mode": True}
+        for more in ({}, {"dilation": 2}):
+            if dtype != "float64" and more:
+                continue
+            try:
+                expected = torchs("max", axes, x, window, options | more).astype(x.dtype)
+            except RuntimeError:
+                assert_raises(ua.errors.ShapeError, MAX[axes], ua.asarray(x), window, **options, **more)
+                continue
+            assert_same(MAX[axes](ua.asarray(x), window, **options, **more), expected, what=(window, options, more))
+        if axes == 3 and window == (8, 7, 6):
+            # torch's own refuses means over windows that are wider than an axis here alone.
+            continue
+        for include in (False, True):
+            expected = torchs("avg", axes, x, window, options | {"count_include_pad": include})
+            expected = expected if dtype in BOOL + INTEGERS else expected.astype(x.dtype)
+            what, atol = (window, options, include), TOLERANCE.get(dtype, 1e-12)
+            result = AVG[axes](ua.asarray(x), window, **options, count_include_pad=include)
+            assert_same(result, expected, atol=atol, signed_zeros=False, what=what)
+
+
+def test_the_number_of_windows_of_ceil_mode_is_torchs(backend: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is the oracle")
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        length, window, stride = (int(each) for each in random.integers(1, 8, 3))
+        padding = int(random.integers(0, window // 2 + 1))
+        x = np.arange(1.0, length + 1)
+        options: dict[str, Any] = {"stride": stride, "padding": padding, "ceil_mode": True}
+        try:
+            expected = torch.nn.functional.max_pool1d(torch.from_numpy(x)[None, None], window, **options)[0, 0].numpy()
+        except RuntimeError:
+            assert_raises(ua.errors.ShapeError, ua.nn.max_pool1d, ua.asarray(x), window, **options)
+            continue
+        assert_same(ua.nn.max_pool1d(ua.asarray(x), window, **options), expected, what=(length, window, options))
+        means = torch.nn.functional.avg_pool1d(torch.from_numpy(x)[None, None], window, **options)[0, 0].numpy()
+        assert_same(
+            ua.nn.avg_pool1d(ua.asarray(x), window, **options), means, atol=1e-12, what=(length, window, options)
+        )
+
+
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_ceil_mode_into_out_and_compiled(backend: str, kind: str) -> None:
+    pool = getattr(ua.nn, f"{kind}_pool2d")
+    x = ua.asarray(values_of("float64", 2))
+    expected = as_numpy(pool(x, 3, stride=2, padding=1, ceil_mode=True))
+    out = ua.empty(expected.shape)
+    assert pool(x, 3, stride=2, padding=1, ceil_mode=True, out=out) is out
+    assert_same(out, expected)
+    assert_same(ua.compile(lambda x: pool(x, 3, stride=2, padding=1, ceil_mode=True))(x), expected)
+
+
 def test_nan_and_infinities_reach_the_means_of_their_windows(backend: str) -> None:
     x = ua.asarray([np.nan, 1.0, 3.0, np.inf, 1.0, -np.inf, np.inf, 2.0])
     assert_same(ua.nn.avg_pool1d(x, 2), np.array([np.nan, np.inf, -np.inf, np.inf]))
@@ -128,6 +196,7 @@ REFUSED: dict[str, tuple[tuple[int, ...], Any, dict[str, Any]]] = {
     "padding as wide as the window": ((4, 4), 2, {"padding": 2}),
     "negative padding": ((4, 4), 2, {"padding": -1}),
     "'same' with a stride": ((4, 4), 2, {"padding": "same"}),
+    "a window that is too large for ceil_mode": ((4, 4), 6, {"stride": 2, "ceil_mode": True}),
 }
 
 
@@ -144,13 +213,14 @@ def test_complex_numbers_have_no_greatest(backend: str) -> None:
     assert_raises(ua.errors.DtypeError, ua.nn.max_pool1d, ua.ones(4, dtype="complex128"), 2)
 
 
+@pytest.mark.parametrize("ceil_mode", [False, True])
 @pytest.mark.parametrize("axes", MAX)
 @pytest.mark.parametrize("kind", ["max", "avg"])
-def test_gradients_are_torchs(backend: str, kind: str, axes: int) -> None:
+def test_gradients_are_torchs(backend: str, kind: str, axes: int, ceil_mode: bool) -> None:
     skip_unless(backend, "torch", "jax", "tensorflow", why="an engine that records gradients")
     torch = pytest.importorskip("torch", reason="torch is the oracle")
     window, options = ((3, 2, 3), {"stride": (2, 1, 3), "padding": 1})
-    window, options = of_axes(window, axes), of_axes(options, axes)
+    window, options = of_axes(window, axes), {**of_axes(options, axes), "ceil_mode": ceil_mode}
     # Without ties, whose gradient engines share differently.
     x = np.random.default_rng(0).permutation(np.arange(np.prod(SHAPE[: axes + 1]))).reshape(SHAPE[: axes + 1]) / 7
     leaf = torch.tensor(x, requires_grad=True)

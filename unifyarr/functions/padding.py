@@ -16,13 +16,20 @@ from .._core.declaring.declare import mixed
 from .._core.engines import dtypes
 from .._core.values.shapes import as_axis, check_memory
 from ..errors import ShapeError
+from ._edges import STATISTICS, grown, ramps, reflections, statistics
 from .creation import empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+# The keywords of each mode, and their defaults.
+MODES: dict[str, tuple[str, ...]] = {
+    "constant": ("constant_values",), "edge": (), "reflect": ("reflect_type",), "symmetric": ("reflect_type",),
+    "wrap": (), "linear_ramp": ("end_values",), "maximum": ("stat_length",), "mean": ("stat_length",),
+    "median": ("stat_length",), "minimum": ("stat_length",), "empty": (),
+}  # fmt: skip
+_DEFAULTS = {"constant_values": 0, "end_values": 0, "stat_length": None, "reflect_type": "even"}
 # A pair for each axis: the width, or the constant, before and after the elements.
 Pairs = tuple[tuple[Any, Any], ...]
 
@@ -35,6 +42,9 @@ def pad(
     mode: str = "constant",
     *,
     constant_values: Any = 0,
+    end_values: Any = 0,
+    stat_length: int | Sequence[Any] | None = None,
+    reflect_type: str = "even",
     out: Array | None = None,
 ) -> Array:
     """Add elements before and after those of an array, along each axis.
@@ -48,10 +58,18 @@ def pad(
         or a mapping from axes to numbers or pairs, where other axes get none.
     mode
         Which elements: ``"constant"`` ones; those at the ``"edge"``; those beyond the edge as a mirror shows them that
-        stands on the last element (``"reflect"``) or behind it (``"symmetric"``); those of the other end (``"wrap"``).
+        stands on the last element (``"reflect"``) or behind it (``"symmetric"``); those of the other end (``"wrap"``);
+        a ``"linear_ramp"`` from an end value to the edge; the ``"maximum"``, ``"mean"``, ``"median"`` or
+        ``"minimum"`` of the elements next to the edge along the axis; or any (``"empty"``), which are zeros.
     constant_values
         The constants, in one of the forms of ``pad_width``: numbers, or 0-d arrays, through which derivatives may be
         taken. They cast to the dtype of ``x`` under ``same_kind``.
+    end_values
+        The outermost values of a ``"linear_ramp"``, in the same forms as ``constant_values``.
+    stat_length
+        How many elements at each edge go into a statistic, in one of the forms of ``pad_width``; by default all.
+    reflect_type
+        How a mirror shows elements: ``"even"`` as they are, or ``"odd"``, subtracted from twice the one at the edge.
     out
         An array of the result's shape for the result.
 
@@ -63,9 +81,10 @@ def pad(
     Raises
     ------
     ValueError
-        If a width is negative, there's no such mode, or there are no elements along an axis to fill its edges with.
+        If a width is negative, there's no such mode, a keyword belongs to another mode, or there are no elements along
+        an axis to fill its edges with.
     CastingError
-        If a constant doesn't cast to the dtype.
+        If a constant or an end value doesn't cast to the dtype.
 
     Examples
     --------
@@ -74,20 +93,39 @@ def pad(
     array([0, 0, 1, 2, 3, 0])
     >>> ua.pad(ua.asarray([1, 2, 3]), 2, "reflect")
     array([3, 2, 1, 2, 3, 2, 1])
+    >>> ua.pad(ua.asarray([1, 2, 3]), (2, 1), "linear_ramp", end_values=(5, 0))
+    array([5, 3, 1, 2, 3, 0])
+    >>> ua.pad(ua.asarray([1, 2, 3]), 1, "maximum", stat_length=2)
+    array([2, 1, 2, 3, 3])
 
     Source: values as NumPy's ``pad``.
     """
-    widths = _widths(pad_width, x.ndim)
-    if mode not in MODES:
-        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
-    values, arrays = _values(constant_values, x) if mode == "constant" else ((), [])
+    widths = as_widths(pad_width, x.ndim)
+    given = {
+        "constant_values": constant_values,
+        "end_values": end_values,
+        "stat_length": stat_length,
+        "reflect_type": reflect_type,
+    }
+    _check_mode(mode, given)
+    if mode == "empty":
+        mode = "constant"
     for axis, length in enumerate(x.shape):
         if mode != "constant" and length == 0 and any(widths[axis]):
             raise ShapeError(f"pad() has no elements along axis {axis} of shape {x.shape} for mode {mode!r}")
+    constants = {"constant": "constant_values", "linear_ramp": "end_values"}.get(mode)
+    values, arrays = ((), []) if constants is None else _values(given[constants], x, constants)
+    lengths = _lengths(stat_length, x.shape, mode) if mode in STATISTICS else ()
     if x.ndim == 0:
         return x.copy()
     shape = tuple(before + length + after for (before, after), length in zip(widths, x.shape, strict=True))
     check_memory(shape, x.dtype)
+    if mode == "linear_ramp":
+        return grown(x, widths, lambda part, axis: ramps(part, axis, widths[axis], values[axis]))
+    if lengths:
+        return grown(x, widths, lambda part, axis: statistics(part, axis, widths[axis], lengths[axis], mode))
+    if reflect_type == "odd":
+        return grown(x, widths, lambda part, axis: reflections(part, axis, widths[axis], mode == "symmetric"))
     if not arrays:
         found = attempt("pad", x, widths=widths, mode=mode, values=values, out=out, result=(shape, x.dtype))
         if found is not None:
@@ -118,17 +156,34 @@ def resized(x: Array, length: int) -> Array:
     return pad(x, {-1: (0, missing)}) if missing > 0 else x[..., :length] if missing else x
 
 
-def _widths(pad_width: Any, ndim: int) -> tuple[tuple[int, int], ...]:
+def as_widths(pad_width: Any, ndim: int) -> Pairs:
+    """Return how many elements to put before and after each axis."""
     if isinstance(pad_width, Mapping):
         given = {as_axis(axis, ndim): each for axis, each in pad_width.items()}
         pad_width = [_pairs(given.get(axis, 0), 1, "pad_width")[0] for axis in range(ndim)] or 0
-    pairs = _pairs(pad_width, ndim, "pad_width")
-    for each in (width for pair in pairs for width in pair):
+    return _counts(pad_width, ndim, "pad_width")
+
+
+def _counts(given: Any, ndim: int, name: str) -> Pairs:
+    pairs = _pairs(given, ndim, name)
+    for each in (count for pair in pairs for count in pair):
         if not isinstance(each, int) or isinstance(each, bool):
-            raise TypeError(f"pad_width holds integers, not {each!r}")
+            raise TypeError(f"{name} holds integers, not {each!r}")
         if each < 0:
-            raise ValueError(f"pad_width holds no negative numbers, but {each}")
+            raise ValueError(f"{name} holds no negative numbers, but {each}")
     return pairs
+
+
+def _check_mode(mode: str, given: dict[str, Any]) -> None:
+    if mode not in MODES:
+        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+    for name, value in given.items():
+        default = _DEFAULTS[name]
+        if name not in MODES[mode] and not (type(value) is type(default) and value == default):
+            takers = ", ".join(each for each, names in MODES.items() if name in names)
+            raise ValueError(f"mode {mode!r} takes no {name}, which goes with {takers}")
+    if given["reflect_type"] not in ("even", "odd"):
+        raise ValueError(f"reflect_type is 'even' or 'odd', not {given['reflect_type']!r}")
 
 
 def _pairs(given: Any, ndim: int, name: str) -> Pairs:
@@ -138,7 +193,7 @@ def _pairs(given: Any, ndim: int, name: str) -> Pairs:
         raise ShapeError(f"{name} is a number, a pair, or a pair for each of the {ndim} axes, not {given!r}") from None
 
 
-def _values(given: Any, x: Array) -> tuple[Pairs, list[Array]]:
+def _values(given: Any, x: Array, name: str) -> tuple[Pairs, list[Array]]:
     # The constants of each axis, and those of them that are arrays.
     numbers: list[Any] = []
 
@@ -146,12 +201,12 @@ def _values(given: Any, x: Array) -> tuple[Pairs, list[Array]]:
         # NumPy broadcasts the positions.
         if isinstance(each, (list, tuple)) or getattr(each, "ndim", None):
             return [place_of(one) for one in each]
-        numbers.append(as_number(each, "constant_values").value)
+        numbers.append(as_number(each, name).value)
         return len(numbers) - 1
 
     places = place_of(given)
     try:
-        pairs = tuple(tuple(numbers[place] for place in pair) for pair in _pairs(places, x.ndim, "constant_values"))
+        pairs = tuple(tuple(numbers[place] for place in pair) for pair in _pairs(places, x.ndim, name))
     except ShapeError as error:
         raise ShapeError(f"{error}".replace(repr(places), repr(given))) from None
     if x.dtype == dtypes.bool:
@@ -166,3 +221,14 @@ def _values(given: Any, x: Array) -> tuple[Pairs, list[Array]]:
             # Raises for values beyond the range of the dtype.
             np.asarray(each, x.dtype.dtype)
     return pairs, arrays
+
+
+def _lengths(given: Any, shape: tuple[int, ...], mode: str) -> Pairs:
+    # How many elements at both edges of each axis a statistic is of.
+    if given is None:
+        return tuple((length, length) for length in shape)
+    pairs = _counts(given, len(shape), "stat_length")
+    if mode in ("maximum", "minimum") and any(0 in pair for pair in pairs):
+        raise ValueError(f"stat_length of 0 yields no value for mode {mode!r}")
+    each = zip(pairs, shape, strict=True)
+    return tuple((min(a, length), min(b, length)) for (a, b), length in each)

@@ -20,7 +20,14 @@ from .windows import Lengths, Padding, Windows, as_lengths, as_padding
 
 
 def _windows(
-    name: str, axes: int, x: Array, window: Lengths, stride: Lengths | None, padding: Padding, dilation: Lengths
+    name: str,
+    axes: int,
+    x: Array,
+    window: Lengths,
+    stride: Lengths | None,
+    padding: Padding,
+    dilation: Lengths,
+    ceil_mode: bool,
 ) -> tuple[Windows, Shape]:
     if x.ndim < axes:
         raise ShapeError(f"{name}() takes an array of at least {axes} dimensions, not one of shape {x.shape}")
@@ -29,7 +36,7 @@ def _windows(
     windows = Windows(lengths, strides, dilations, as_padding(padding, lengths, strides, dilations))
     if any(max(pair) >= extent for pair, extent in zip(windows.padding, windows.extents(), strict=True)):
         raise ShapeError(f"{name}(): of padding {padding!r} and window {window!r} comes a window of padding alone")
-    return windows, windows.count(name, x.shape[-axes:])
+    return windows, windows.count(name, x.shape[-axes:], ceil_mode=ceil_mode)
 
 
 def _max_pool(
@@ -40,15 +47,16 @@ def _max_pool(
     stride: Lengths | None,
     padding: Padding,
     dilation: Lengths,
+    ceil_mode: bool,
     out: Array | None,
 ) -> Array:
     if x.dtype.kind == "c":
         raise DtypeError(f"{name}() orders elements, which those of {x.dtype} have no order for: take abs() or real")
-    windows, count = _windows(name, axes, x, window, stride, padding, dilation)
+    windows, count = _windows(name, axes, x, window, stride, padding, dilation, ceil_mode)
     shape = (*x.shape[:-axes], *count)
     if out is not None:
         check_result(name, out, shape, x.dtype)
-    padded = windows.pad(x, identity("max", x.dtype))
+    padded = windows.reaching(count, x.shape[-axes:]).pad(x, identity("max", x.dtype))
     (_, first), *others = windows.taps(count)
     start = room(out, shape, x.dtype, padded)
     greatest = _begun(padded[(..., *first)], start)
@@ -73,34 +81,41 @@ def _avg_pool(
     stride: Lengths | None,
     padding: Padding,
     count_include_pad: bool,
+    ceil_mode: bool,
     out: Array | None,
 ) -> Array:
     x = as_floating(x)
-    windows, count = _windows(name, axes, x, window, stride, padding, 1)
+    windows, count = _windows(name, axes, x, window, stride, padding, 1, ceil_mode)
     shape, dtype = (*x.shape[:-axes], *count), x.dtype
     if out is not None:
         check_result(name, out, shape, dtype)
     # float16 and bfloat16 have too few bits for a sum of many elements.
-    padded = windows.pad(as_single(x), 0)
+    wider = windows.reaching(count, x.shape[-axes:])
+    padded = wider.pad(as_single(x), 0)
     (_, first), *others = windows.taps(count)
     start = room(out, shape, padded.dtype, padded)
     total = _begun(padded[(..., *first)], start)
     for _, key in others:
         total += padded[(..., *key)]
-    sizes = _sizes(windows, x.shape[-axes:], count, count_include_pad).astype(dtypes.real_of(total.dtype).dtype)
+    if count_include_pad and wider.padding == windows.padding:
+        sizes = np.full((1,) * axes, np.prod(windows.window, dtype=np.int64))
+    else:
+        sizes = _sizes(windows, x.shape[-axes:], count, count_include_pad)
+    sizes = sizes.astype(dtypes.real_of(total.dtype).dtype)
     mean = divide(total, from_host(sizes, None, x.device, x._backend), out=reuse(total))
     return mean.astype(dtype, copy=False)
 
 
 def _sizes(windows: Windows, spatial: Shape, count: Shape, with_padding: bool) -> np.ndarray:
     """Return the number of elements by which the sum of each window is divided."""
-    if with_padding:
-        return np.full((1,) * len(count), np.prod(windows.window, dtype=np.int64))
     each = []
-    for place, (before, _) in enumerate(windows.padding):
+    for place, (before, behind) in enumerate(windows.padding):
+        length = spatial[place]
+        # The elements that count: those within the padding, but not those that a last window reaches beyond it.
+        first, last = (-before, length + behind) if with_padding else (0, length)
         starts = np.arange(count[place]) * windows.stride[place] - before
-        ends = np.minimum(starts + windows.window[place], spatial[place])
-        each.append(ends - np.maximum(starts, 0))
+        ends = np.minimum(starts + windows.window[place], last)
+        each.append(ends - np.maximum(starts, first))
     return functools.reduce(np.multiply.outer, each)
 
 
@@ -113,6 +128,7 @@ def max_pool1d(
     stride: Lengths | None = None,
     padding: Padding = 0,
     dilation: Lengths = 1,
+    ceil_mode: bool = False,
     out: Array | None = None,
 ) -> Array:
     """Return the greatest element of each window over the last axis; NaN where there is one.
@@ -131,6 +147,8 @@ def max_pool1d(
         ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
     dilation
         How far apart the elements lie that a window takes.
+    ceil_mode
+        Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
     out
         An array of the result's shape for the result.
 
@@ -152,10 +170,12 @@ def max_pool1d(
     >>> import unifyarr as ua
     >>> ua.nn.max_pool1d(ua.asarray([3.0, 1.0, 4.0, 1.0, 5.0]), 2)
     array([3., 4.])
+    >>> ua.nn.max_pool1d(ua.asarray([3.0, 1.0, 4.0, 1.0, 5.0]), 2, ceil_mode=True)
+    array([3., 4., 5.])
 
     Source: Yamaguchi et al., "A neural network for speaker-independent isolated word recognition" (1990).
     """
-    return _max_pool("max_pool1d", 1, x, window, stride, padding, dilation, out)
+    return _max_pool("max_pool1d", 1, x, window, stride, padding, dilation, ceil_mode, out)
 
 
 @compositional(namespace="nn", scratch=True)
@@ -167,6 +187,7 @@ def max_pool2d(
     stride: Lengths | None = None,
     padding: Padding = 0,
     dilation: Lengths = 1,
+    ceil_mode: bool = False,
     out: Array | None = None,
 ) -> Array:
     """Return the greatest element of each window over the last two axes; NaN where there is one.
@@ -185,6 +206,8 @@ def max_pool2d(
         ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
     dilation
         How far apart the elements lie that a window takes.
+    ceil_mode
+        Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
     out
         An array of the result's shape for the result.
 
@@ -210,7 +233,7 @@ def max_pool2d(
 
     Source: Yamaguchi et al., "A neural network for speaker-independent isolated word recognition" (1990).
     """
-    return _max_pool("max_pool2d", 2, x, window, stride, padding, dilation, out)
+    return _max_pool("max_pool2d", 2, x, window, stride, padding, dilation, ceil_mode, out)
 
 
 @compositional(namespace="nn", scratch=True)
@@ -222,6 +245,7 @@ def max_pool3d(
     stride: Lengths | None = None,
     padding: Padding = 0,
     dilation: Lengths = 1,
+    ceil_mode: bool = False,
     out: Array | None = None,
 ) -> Array:
     """Return the greatest element of each window over the last three axes; NaN where there is one.
@@ -240,6 +264,8 @@ def max_pool3d(
         ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
     dilation
         How far apart the elements lie that a window takes.
+    ceil_mode
+        Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
     out
         An array of the result's shape for the result.
 
@@ -265,7 +291,7 @@ def max_pool3d(
 
     Source: Yamaguchi et al., "A neural network for speaker-independent isolated word recognition" (1990).
     """
-    return _max_pool("max_pool3d", 3, x, window, stride, padding, dilation, out)
+    return _max_pool("max_pool3d", 3, x, window, stride, padding, dilation, ceil_mode, out)
 
 
 @compositional(namespace="nn", scratch=True)
@@ -277,6 +303,7 @@ def avg_pool1d(
     stride: Lengths | None = None,
     padding: Padding = 0,
     count_include_pad: bool = True,
+    ceil_mode: bool = False,
     out: Array | None = None,
 ) -> Array:
     """Return the mean of each window over the last axis.
@@ -294,6 +321,9 @@ def avg_pool1d(
         ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
     count_include_pad
         Whether the zeros count among the elements of a window.
+    ceil_mode
+        Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
+        Its mean never counts what lies there.
     out
         An array of the result's shape for the result.
 
@@ -315,7 +345,7 @@ def avg_pool1d(
 
     Source: LeCun et al., "Gradient-based learning applied to document recognition" (1998).
     """
-    return _avg_pool("avg_pool1d", 1, x, window, stride, padding, count_include_pad, out)
+    return _avg_pool("avg_pool1d", 1, x, window, stride, padding, count_include_pad, ceil_mode, out)
 
 
 @compositional(namespace="nn", scratch=True)
@@ -327,6 +357,7 @@ def avg_pool2d(
     stride: Lengths | None = None,
     padding: Padding = 0,
     count_include_pad: bool = True,
+    ceil_mode: bool = False,
     out: Array | None = None,
 ) -> Array:
     """Return the mean of each window over the last two axes.
@@ -345,6 +376,9 @@ def avg_pool2d(
         ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
     count_include_pad
         Whether the zeros count among the elements of a window.
+    ceil_mode
+        Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
+        Its mean never counts what lies there.
     out
         An array of the result's shape for the result.
 
@@ -367,7 +401,7 @@ def avg_pool2d(
 
     Source: LeCun et al., "Gradient-based learning applied to document recognition" (1998).
     """
-    return _avg_pool("avg_pool2d", 2, x, window, stride, padding, count_include_pad, out)
+    return _avg_pool("avg_pool2d", 2, x, window, stride, padding, count_include_pad, ceil_mode, out)
 
 
 @compositional(namespace="nn", scratch=True)
@@ -379,6 +413,7 @@ def avg_pool3d(
     stride: Lengths | None = None,
     padding: Padding = 0,
     count_include_pad: bool = True,
+    ceil_mode: bool = False,
     out: Array | None = None,
 ) -> Array:
     """Return the mean of each window over the last three axes.
@@ -397,6 +432,9 @@ def avg_pool3d(
         ``"valid"`` means none, ``"same"`` as many as keep the length with a stride of 1.
     count_include_pad
         Whether the zeros count among the elements of a window.
+    ceil_mode
+        Whether a last window that begins within the elements, or before them, may reach beyond the padding behind.
+        Its mean never counts what lies there.
     out
         An array of the result's shape for the result.
 
@@ -419,4 +457,4 @@ def avg_pool3d(
 
     Source: LeCun et al., "Gradient-based learning applied to document recognition" (1998).
     """
-    return _avg_pool("avg_pool3d", 3, x, window, stride, padding, count_include_pad, out)
+    return _avg_pool("avg_pool3d", 3, x, window, stride, padding, count_include_pad, ceil_mode, out)

@@ -69,15 +69,32 @@ class Windows:
         """Return how many elements there are from the first of a window to its last."""
         return tuple(step * (length - 1) + 1 for length, step in zip(self.window, self.dilation, strict=True))
 
-    def count(self, name: str, spatial: Shape) -> Shape:
-        """Return how many windows there are along each axis."""
+    def count(self, name: str, spatial: Shape, *, ceil_mode: bool = False) -> Shape:
+        """Return how many windows there are along each axis.
+
+        With ``ceil_mode`` the last one may reach beyond the end, if it begins within the elements or before them.
+        """
         wide = tuple(length + sum(pair) for length, pair in zip(spatial, self.padding, strict=True))
-        if any(extent > length for extent, length in zip(self.extents(), wide, strict=True)):
+        each = list(zip(wide, self.extents(), self.stride, strict=True))
+        # How far the last window may reach beyond the end.
+        beyond = tuple(step - 1 if ceil_mode else 0 for step in self.stride)
+        if any(extent > length + more for (length, extent, _), more in zip(each, beyond, strict=True)):
             raise ShapeError(
                 f"{name}(): windows over {self.extents()} elements don't fit into {spatial} with padding {self.padding}"
             )
-        each = zip(wide, self.extents(), self.stride, strict=True)
-        return tuple((length - extent) // step + 1 for length, extent, step in each)
+        counts = tuple(
+            (length + more - extent) // step + 1 for (length, extent, step), more in zip(each, beyond, strict=True)
+        )
+        if not ceil_mode:
+            return counts
+        starts = zip(counts, spatial, self.padding, self.stride, strict=True)
+        return tuple(min(number, (before + length - 1) // step + 1) for number, length, (before, _), step in starts)
+
+    def reaching(self, count: Shape, spatial: Shape) -> Windows:
+        """Return windows with enough padding behind for so many of them."""
+        each = zip(self.reach(count), spatial, self.padding, strict=True)
+        padding = tuple((before, max(behind, end - length - before)) for end, length, (before, behind) in each)
+        return Windows(self.window, self.stride, self.dilation, padding)
 
     def reach(self, count: Shape) -> Shape:
         """Return how many elements there are from the first of so many windows along each axis to the last."""

@@ -15,6 +15,7 @@ from .._core.values.shapes import as_shape
 from .._core.writing.flat import FlatIterator
 from ._creation import frombuffer
 from ._following import as_array, together
+from ._strides import strided
 
 __all__ = [
     "broadcast",
@@ -127,7 +128,7 @@ def empty_array(
         return ua.empty(lengths, dtype=wanted)
     flat, start = _elements(buffer, wanted, offset)
     if steps is not None:
-        return _strided(flat, start, lengths, steps)
+        return strided(flat, start, lengths, steps, "the buffer")
     count = math.prod(lengths)
     if start + count > flat.size:
         raise TypeError(f"the buffer is too small for an array of shape {lengths}: it has {flat.size} elements")
@@ -146,19 +147,3 @@ def _elements(buffer: Any, dtype: dtypes.DType, offset: int) -> tuple[Array, int
     if dtype is not buffer.dtype or rest:
         raise TypeError(f"the buffer holds {buffer.dtype}, and is seen as that, from the begin of an element on")
     return ua.reshape(buffer, (-1,), copy=False), start
-
-
-def _strided(flat: Array, start: int, lengths: tuple[int, ...], strides: tuple[int, ...]) -> Array:
-    if any(stride % flat.dtype.itemsize for stride in strides):
-        raise ValueError(f"strides {strides} are multiples of the {flat.dtype.itemsize} bytes of an element")
-    places = np.full((1,) * len(lengths), start)
-    for axis, (length, stride) in enumerate(zip(lengths, strides, strict=True)):
-        along = np.arange(length) * (stride // flat.dtype.itemsize)
-        places = places + along.reshape(tuple(-1 if other == axis else 1 for other in range(len(lengths))))
-    if places.size and not (places.min() >= 0 and places.max() < flat.size):
-        raise ValueError(f"strides {strides} and shape {lengths} lead to memory that isn't of the buffer")
-    if places.ndim == 1 and places.size > 1 and (step := int(places[1] - places[0])):
-        last = int(places[-1]) + step
-        return flat[start : last if last >= 0 else None : step]
-    # Elements that lie anyhow, or several times, are read-only as those of ``as_strided``.
-    return ua.broadcast_to(ua.reshape(flat[places.reshape(-1)], lengths), lengths)

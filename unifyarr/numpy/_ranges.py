@@ -12,6 +12,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
+from ..functions._edges import between
 from ._creation import check_like, is_known
 from ._following import as_array, follows, together
 
@@ -95,15 +96,8 @@ def linspace(
         return ua.linspace(start, stop, count, endpoint=bool(endpoint), dtype=dtype, device=device)
     first, last = _floating(start, stop)
     intervals = count - 1 if endpoint else count
-    delta = last - first
-    step = delta / intervals if intervals > 0 else delta * np.nan
     shape = np.broadcast_shapes(first.shape, last.shape)
-    places = ua.reshape(_beside(delta, np.arange(count)), (-1,) + (1,) * len(shape)).astype(delta.dtype)
-    if intervals > 0:
-        # Where the step underflows to zero, the product with delta doesn't.
-        values = ua.where(step == 0, places / intervals * delta, places * step) + first
-    else:
-        values = places * delta + first
+    values, step = between(first, last, count, intervals)
     if endpoint and count > 1:
         values[-1] = ua.broadcast_to(last, shape)
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
@@ -111,10 +105,6 @@ def linspace(
         values = (ua.floor(values) if wanted.kind in "iu" and values.dtype.kind == "f" else values).astype(wanted)
     values = ua.moveaxis(values, 0, axis) if axis != 0 else values
     return (values, step) if retstep else values
-
-
-def _beside(x: Array, values: np.ndarray) -> Array:
-    return ua.asarray(values, backend=x.backend, device=x.device, copy=True)
 
 
 def _floating(start: Any, stop: Any) -> list[Array]:

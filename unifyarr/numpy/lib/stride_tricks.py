@@ -1,7 +1,7 @@
 """Windows that slide over an array: NumPy's ``lib.stride_tricks``.
 
-NumPy's are views of overlapping memory, which most engines can't have. These are read-only arrays of the same values,
-so that a write, which would be seen elsewhere in NumPy, raises here.
+Elements that overlap are one in NumPy's memory, which most engines can't have. Here they are read-only arrays of the
+same values, so that a write, which would be seen elsewhere in NumPy, raises.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from ..._core.arrays.array import Array
 from ..._core.arrays.recipes import geometry
 from ..._core.engines.tracing import current
 from ..._core.values.shapes import as_shape, c_strides
+from ...typing import Shape
 from .._following import as_array, follows
+from .._strides import memory_of, strided
 from .array_utils import normalize_axis_tuple
 
 __all__ = ["as_strided", "sliding_window_view"]
@@ -60,7 +62,10 @@ def sliding_window_view(
 
 @follows(np.lib.stride_tricks.as_strided)
 def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Array:
-    """Return a read-only array of elements of ``x``, of a shape and of strides in bytes from its first element.
+    """Return the elements a shape and strides in bytes lead to from the first of ``x``, in the memory ``x`` lies in.
+
+    It's a view, which may be written, where slices, transposes and new axes of a reshaped array can express it: no
+    two elements are one, and each stride is a multiple of the next smaller one. Otherwise it's read-only.
 
     >>> import unifyarr.numpy as np
     >>> from unifyarr.numpy.lib.stride_tricks import as_strided
@@ -68,6 +73,10 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     array([[0, 1],
            [1, 2],
            [2, 3]])
+    >>> x = np.arange(6)
+    >>> as_strided(x[1:], (2, 2), (24, 8))[...] = 0
+    >>> x
+    array([0, 0, 0, 3, 0, 0])
     """
     array = as_array(x)
     own = geometry(current(array)).strides
@@ -79,6 +88,15 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
         steps = tuple(map(operator.index, strides))
     if len(steps) != len(lengths):
         raise ValueError(f"strides {steps} are as many as the axes of shape {lengths}")
+    memory = memory_of(array)
+    if memory is None:
+        return _read_only(_picked(array, own, lengths, steps))
+    result = strided(*memory, lengths, steps, "the array, nor of the one it's a view of")
+    return result if writeable and array.flags.writeable else _read_only(result)
+
+
+def _picked(array: Array, own: Shape, lengths: Shape, steps: Shape) -> Array:
+    # Elements of the array itself, whose memory isn't known.
     there = _offsets(array.shape, own).reshape(-1)
     wanted = _offsets(lengths, steps)
     order = np.argsort(there, kind="stable")
@@ -86,10 +104,10 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     found = order[np.minimum(places, max(there.size - 1, 0))] if there.size else places
     if wanted.size and (not there.size or (there[found] != wanted).any()):
         raise ValueError(f"strides {steps} and shape {lengths} lead to memory that isn't of the array")
-    return _read_only(ua.reshape(ua.reshape(array, (-1,))[found.reshape(-1)], lengths))
+    return ua.reshape(ua.reshape(array, (-1,))[found.reshape(-1)], lengths)
 
 
-def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+def _offsets(shape: Shape, strides: Shape) -> np.ndarray:
     # How many bytes from the first element each one lies.
     offsets = np.zeros((1,) * len(shape), np.int64)
     for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):

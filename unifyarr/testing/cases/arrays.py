@@ -76,6 +76,10 @@ line(
     case(A, ((0, 0), (1, 0))),
     case(A, 0, "edge"),
     case(V, 2, "wrap"),
+    case(A, (1, 2), "linear_ramp", end_values=(1, 2)),
+    case(A, 1, "maximum", stat_length=2),
+    case(A, 1, "mean"),
+    case(V, (4, 1), "reflect", reflect_type="odd"),
 )
 
 # -- indexing ----------------------------------------------------------------------------------------------------------

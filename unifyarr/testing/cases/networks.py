@@ -41,8 +41,11 @@ line("nn.kl_divergence", case(A, np.abs(B), reduction="none"), SCALARS)
 line("nn.mae_loss", case(A, B, reduction="none"), SCALARS)
 line("nn.mse_loss", case(A, B), case(A, B, reduction="none"), SCALARS)
 
-line("nn.max_pool1d nn.avg_pool1d", case(SIGNALS, 3, stride=2, padding=1), case(A, 1), case(A, 3))
-line("nn.max_pool2d nn.avg_pool2d", case(IMAGES, 2, stride=1), case(A, 1), case(A, 2))
+line(
+    *("nn.max_pool1d nn.avg_pool1d", case(SIGNALS, 3, stride=2, padding=1), case(A, 1), case(A, 3)),
+    case(A, 2, ceil_mode=True),
+)
+line("nn.max_pool2d nn.avg_pool2d", case(IMAGES, 2, stride=1), case(A, 1), case(A, 2), case(A, 2, ceil_mode=True))
 line("nn.max_pool3d nn.avg_pool3d", case(VOLUMES, (1, 2, 2)), case(A[None], 1))
 line(
     *("nn.conv1d", case(SIGNALS, KERNELS[..., 0], V[:2].copy(), padding=1), case(A, np.eye(2)[:, :, None])),
