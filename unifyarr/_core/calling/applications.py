@@ -16,8 +16,10 @@ from ..arrays.array import Array, owner, wrap
 from ..arrays.ownership import read, share
 from ..arrays.recipes import root_of
 from ..declaring.cuts import Cut, is_cut
+from ..declaring.types import ArrayType
 from ..engines import dtypes
 from ..engines.handle import Handle
+from ..engines.registry import load
 from ..engines.tracing import capture, checking
 from ..values.declared import functions
 from ..values.records import Record
@@ -73,12 +75,12 @@ class Application:
 
     def perform(self, kernel: Kernel, backend: Handle, natives: Sequence[Any], **out: Any) -> Any:
         """Return the natives of the results, or ``NotImplemented`` if the kernel declines."""
-        values = self._values(natives)
-        if self.operation.parameters.variadic is not None:
-            values += values.pop()
         carrying = any(map(backend.carries_derivative, natives))
         try:
-            result = kernel.function(*values, **self.static, **out)
+            if kernel.natives is None:
+                result = self._call(kernel, natives, out)
+            else:
+                result = self._call_on_host(kernel, backend, natives)
         except UnifyarrError:
             raise
         except Exception as error:
@@ -107,6 +109,46 @@ class Application:
                     "return it"
                 )
         return tuple(checked)
+
+    def _call(self, kernel: Kernel, natives: Sequence[Any], out: dict[str, Any]) -> Any:
+        values = self._values(natives)
+        if self.operation.parameters.variadic is not None:
+            values += values.pop()
+        return kernel.function(*values, **self.static, **out)
+
+    def _call_on_host(self, kernel: Kernel, backend: Handle, natives: Sequence[Any]) -> Any:
+        """Return what a kernel of NumPy's arrays gives, on the device of the first array."""
+        host, what = load("numpy"), f"the kernel of {self.operation.name}() for {backend.name!r}"
+        promised: list[ArrayType] = []
+
+        def compute(*arrays: Any) -> list[Any]:
+            found = self._call(kernel, arrays, {})
+            if found is NotImplemented:
+                if promised:
+                    raise TypeError(f"{what} declines a call that it did when it was traced: this depends on values")
+                raise _Declined
+            check_count(what, self.operation, found)
+            results = [as_native(what, each, host) for each in (found if isinstance(found, tuple) else (found,))]
+            types = [ArrayType(x.shape, x.dtype) for x in results]
+            if promised and types != promised:
+                raise TypeError(f"{what} gave {types}, but gives {promised}, as it was traced: this depends on values")
+            return [host.as_native(x) for x in results]
+
+        def known() -> Sequence[ArrayType]:
+            given = tuple([ArrayType(tuple(backend.shape(x)), backend.dtype(x)) for x in natives])
+            promised[:] = kernel.learned.get((self, given), ())
+            if not promised:
+                raise TypeError(
+                    f"{what} computes on the host, and what the engine traces has to know the shapes and dtypes of its "
+                    "results before: write a body, or call it inside ua.compile"
+                )
+            return promised
+
+        try:
+            found = tuple(backend.on_host(compute, natives, known))
+        except _Declined:
+            return NotImplemented
+        return found if self.operation.is_several(found) else found[0]
 
     def compose(self, backend: Handle, natives: Sequence[Any], cut: Cut | None = None) -> tuple[Any, ...]:
         """Return the natives of the results that the body gives, where the kernel was ``cut`` or declined."""

@@ -62,6 +62,9 @@ def op(
         arrays, and all else by keyword; it returns a native array, or a tuple of them, and changes nothing. It may have
         a parameter ``out``: a native array of the result's shape and dtype, to write to and to return. For a call that
         it can't do it returns ``NotImplemented``; the body does it then. On JAX and TensorFlow it's traced in ``jit``.
+        ``kernel(backend, natives="numpy")`` registers one that takes and returns NumPy's arrays: tensors are copied to
+        the host and results back to the device, and compiled code calls back. It runs once for each trace, to tell the
+        types; its derivative is that of ``vjp``, or the body's.
 
         ``inplace(backend, destroy_map=..., scratch=(), tolerate_same=(), tolerate_aliased=())`` registers a destructive
         twin of that kernel: ``destroy_map`` has for outputs the array that each is written to, or several of which it's

@@ -34,10 +34,13 @@ class Kernel:
         scratch: tuple[int, ...] = (),
         tolerate_same: frozenset[tuple[int, int]] = frozenset(),
         tolerate_aliased: frozenset[tuple[int, int]] = frozenset(),
+        natives: str | None = None,
     ) -> None:
         if not callable(function):
             raise TypeError(f"a kernel is a function of native arrays, not {type(function).__name__}")
         self.function = function
+        # The backend whose natives it takes, if that's another one than it's registered for.
+        self.natives = natives
         # Which inputs each output is kept in one of.
         self.destroys = destroys
         self.scratch = scratch
@@ -71,7 +74,7 @@ class Kernel:
 
     def takes_out(self, backend: Handle) -> bool:
         """Return whether it writes its result to what it's given as ``out``."""
-        return backend.mutable and (self._has_out or bool(backend.supports_out(self.function)))
+        return backend.mutable and self.natives is None and (self._has_out or bool(backend.supports_out(self.function)))
 
 
 class Operation:
@@ -95,12 +98,16 @@ class Operation:
         self.types: dict[Hashable, tuple[Any, Any]] = {}
         self._lock = free_after_fork(threading.Lock())
 
-    def kernel(self, backend: str, /) -> Callable[[Function], Function]:
+    def kernel(self, backend: str, /, *, natives: str | None = None) -> Callable[[Function], Function]:
         """Register the kernel for a backend."""
         _check_backend(backend)
+        if natives not in (None, "numpy"):
+            raise ValueError(f"natives of a kernel of {self.name}() is 'numpy', or None for its own, not {natives!r}")
+        if natives == backend:
+            natives = None
 
         def register(function: Function) -> Function:
-            kernel = Kernel(function)
+            kernel = Kernel(function, natives=natives)
             with self._lock:
                 if backend in self.kernels:
                     raise ValueError(f"{self.name}() has a kernel for backend {backend!r} already: it has one for each")

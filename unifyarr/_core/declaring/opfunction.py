@@ -48,9 +48,9 @@ class OpFunction(Generic[Arguments, Result]):
         """Compute the operation."""
         return self._function(*args, **kwargs)  # type: ignore[attr-defined, no-any-return]
 
-    def kernel(self, backend: str, /) -> Callable[[Function], Function]:
+    def kernel(self, backend: str, /, *, natives: str | None = None) -> Callable[[Function], Function]:
         """Register the kernel for a backend."""
-        return self._operation.kernel(backend)  # type: ignore[attr-defined, no-any-return]
+        return self._operation.kernel(backend, natives=natives)  # type: ignore[attr-defined, no-any-return]
 
     def inplace(
         self,

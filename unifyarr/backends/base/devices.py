@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,3 +58,13 @@ class Devices(Values[Native]):
     @abstractmethod
     def to_device(self, native: Native, device: Any) -> Native:
         """Return the array on the engine's own ``device``: itself where it is there already."""
+
+    def on_host(
+        self, function: Callable[..., list[np.ndarray]], natives: Sequence[Native], types: Callable[[], Sequence[Any]]
+    ) -> list[Native]:
+        """Return the results of a function of NumPy's arrays for native arrays, on the device of the first of these.
+
+        ``types`` returns the shape and dtype of each result, for an engine that traces: the function runs later there.
+        """
+        device = self.as_device(self.device(natives[0])) if natives else None
+        return [self.from_numpy(x, device=device) for x in function(*map(self.to_numpy, natives))]

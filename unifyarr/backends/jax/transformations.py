@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...errors import BackendFeatureError
 
@@ -92,6 +93,16 @@ def with_pullback(function: Function, pullback: Function) -> Function:
 
     computed.defvjp(forward, backward)
     return computed
+
+
+def called_back(function: Function, natives: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+    """Return the results, of some shapes and dtypes, of a function of NumPy's arrays that runs on the host."""
+    results = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in types]
+    # Inside JAX's own vmap it takes the elements one by one: it needn't be elementwise.
+    called = jax.pure_callback(
+        lambda *arrays: function(*map(np.asarray, arrays)), results, *natives, vmap_method="sequential"
+    )
+    return list(called)
 
 
 def later(native: Any, after: Sequence[Any]) -> Any:

@@ -203,6 +203,15 @@ class Backend(base.Backend[Any]):
     pure_kernels = pure.KERNELS
     vjp = staticmethod(transformations.vjp)
     with_pullback = staticmethod(transformations.with_pullback)
+
+    def on_host(
+        self, function: Callable[..., list[np.ndarray]], natives: Sequence[Any], types: Callable[[], Sequence[Any]]
+    ) -> list[Any]:
+        """Return the results of a function of NumPy's arrays, which a graph calls back."""
+        if not any(map(is_traced, natives)):
+            return super().on_host(function, natives, types)
+        return transformations.called_back(function, natives, types())
+
     later = staticmethod(transformations.later)
     jvp = staticmethod(transformations.jvp)
     vmap = staticmethod(transformations.vmap)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._engine import COMPLEX, tf
+import numpy as np
+
+from ._engine import COMPLEX, TENSORFLOW_DTYPES, tf
 
 Function = Callable[..., Any]
 
@@ -79,6 +81,18 @@ def with_pullback(function: Function, pullback: Function) -> Function:
         return tuple(function(*arrays)), gradients
 
     return lambda *arrays: _as_list(computed(*arrays))
+
+
+def called_back(function: Function, natives: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+    """Return the results, of some shapes and dtypes, of a function of NumPy's arrays that runs on the host."""
+    results = list(
+        tf.numpy_function(
+            function, natives, [TENSORFLOW_DTYPES[np.dtype(each.dtype)] for each in types], stateful=False
+        )
+    )
+    for result, each in zip(results, types, strict=True):
+        result.set_shape(each.shape)
+    return results
 
 
 def later(native: Any, after: Sequence[Any]) -> Any:

@@ -200,6 +200,10 @@ class Op(Declarations):
         The destructive twins: operations that compute the same from the same inputs, the best first.
     out
         The outputs that can be written to a buffer of the caller.
+    natives
+        The backend whose natives ``perform`` takes and returns. By default they are those of the backend that the graph
+        runs on. With ``"numpy"`` arrays of other backends are copied to NumPy's, and results back to their device; an
+        engine that compiles calls back. Such a result must have the type that ``infer`` says.
     parameters
         The static arguments, by which operations are compared. The default for a subclass is the attributes that its
         ``__props__`` names, or else all other attributes of the instance.

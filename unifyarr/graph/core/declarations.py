@@ -34,6 +34,7 @@ class Declarations:
     tolerate_aliased: frozenset[tuple[int, int]] = frozenset()
     inplace: tuple[Op, ...] = ()
     out: frozenset[int] = frozenset()
+    natives: str | None = None
     parameters: Hashable = ()
     infer: Any = None
     perform: Any
@@ -60,6 +61,7 @@ class Declarations:
         tolerate_aliased: Iterable[tuple[int, int]] | None = None,
         inplace: Iterable[Op] | None = None,
         out: Iterable[int] | None = None,
+        natives: str | None = None,
         parameters: Hashable = None,
         nout: int | None = None,
         infer: Callable[..., Any] | None = None,
@@ -75,6 +77,7 @@ class Declarations:
             "tolerate_aliased": tolerate_aliased,
             "inplace": inplace,
             "out": out,
+            "natives": natives,
             "parameters": parameters,
             "nout": nout,
             "infer": infer,
@@ -143,7 +146,7 @@ class Declarations:
         self._check_read()
         frozen = (_frozen(views, self.view_map), _frozen(destroys, self.destroy_map))
         code = tuple(vars(self).get(each) for each in ARGUMENTS)
-        declared = (frozen, self.scratch, (self.tolerate_same, self.tolerate_aliased), self.out, code)
+        declared = (frozen, self.scratch, (self.tolerate_same, self.tolerate_aliased), self.out, self.natives, code)
         key = (type(self), self.name, self._static(), self.nout, declared)
         vars(self).update(
             _views=views,
@@ -184,6 +187,11 @@ class Declarations:
         if self.out and not takes_out(self.perform):
             raise TypeError(
                 f"out of {self} isn't read, since its perform takes no out: declare perform(node, inputs, out)"
+            )
+        if self.natives is not None and (self.out or self.scratch or self.destroy_map):
+            raise TypeError(
+                f"perform of {self} takes copies of other backends' arrays, by natives={self.natives!r}, "
+                "and can't write to these: leave out destroy_map, scratch and out, or natives"
             )
         if self.parameters != () and getattr(self, "__props__", None) is not None:
             raise TypeError(f"__props__ of {self} isn't read, since parameters is declared: declare one of them")

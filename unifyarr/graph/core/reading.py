@@ -40,12 +40,19 @@ def _as_hashable(what: str, given: Any) -> Hashable:
     return given  # type: ignore[no-any-return]
 
 
+def _as_natives(what: str, given: Any) -> str | None:
+    if given not in (None, "numpy"):
+        raise ValueError(f"{what} is 'numpy', or None for those of the backend that the graph runs on, not {given!r}")
+    return given  # type: ignore[no-any-return]
+
+
 READ: dict[str, Callable[[str, Any], Any]] = {
     **READERS,
     "name": _as_name,
     "nout": _as_count,
     "inplace": _as_twins,
     "out": lambda what, given: frozenset(as_places(what, given)),
+    "natives": _as_natives,
     "parameters": _as_hashable,
     **dict.fromkeys(ARGUMENTS, lambda what, given: given),
 }

@@ -14,12 +14,13 @@ from ..._core.arrays.array import Array, wrap
 from ..._core.arrays.ownership import read
 from ..._core.calling.applications import as_native
 from ..._core.engines.handle import Handle
+from ..._core.engines.registry import load
 from ..._core.engines.tracing import running
 from ..._core.modes.transforming import Scope
 from ..._core.values.declared import functions
 from ...derivatives.held import where_natives_are
 from ...derivatives.record import NotInline
-from ...errors import BackendFeatureError
+from ...errors import BackendFeatureError, InvalidValueError
 from ..core.basic import Apply, Op, Type, Variable
 
 PACKAGE = __name__.partition(".")[0] + "."
@@ -38,7 +39,7 @@ def bound_on(backend: Handle) -> Callable[[Apply], Run]:
 
 def run_of(backend: Handle, node: Apply) -> Run:
     """Return a function of natives of a backend, and of ``out=``, that computes a node."""
-    run = node.op.bound(node)
+    run = performed_on(backend, node)
     if not is_users(node.op):
         return run
     several = len(node.outputs) > 1
@@ -53,6 +54,53 @@ def run_of(backend: Handle, node: Apply) -> Run:
         return tuple(results) if several else results[0]
 
     return compute
+
+
+def performed_on(backend: Handle, node: Apply) -> Run:
+    """Return what ``perform`` gives for natives of a backend, by way of NumPy's arrays if it declares these."""
+    run, numpy = node.op.bound(node), node.op.natives
+    if numpy is None:
+        return run
+    on_host, several = load(numpy), len(node.outputs) > 1
+
+    def compute(*arrays: Any) -> list[Any]:
+        found = _checked(on_host, node, run(*arrays))
+        for x, variable in zip(found, node.outputs, strict=True):
+            _check_type(node, x, variable.type)
+        return found
+
+    def types() -> list[Any]:
+        return [_known_type(node, each.type) for each in node.outputs]
+
+    def perform(*natives: Any, out: Any = None) -> Any:
+        found = compute(*natives) if backend.name == numpy else backend.on_host(compute, natives, types)
+        return tuple(found) if several else found[0]
+
+    return perform
+
+
+def _check_type(node: Apply, x: Any, wanted: Any) -> None:
+    if wanted is None:
+        return
+    if not fits(x.shape, wanted.shape) or x.dtype != wanted.dtype:
+        raise InvalidValueError(
+            f"perform of {node.op} returned shape {x.shape} and dtype {x.dtype}, but infer says "
+            f"{tuple(wanted.shape)} and {wanted.dtype}: correct infer, or the result"
+        )
+
+
+def fits(shape: Sequence[int], wanted: Sequence[int | None]) -> bool:
+    """Return whether a shape is one of which some lengths may not be known."""
+    return len(shape) == len(wanted) and all(w is None or w == n for n, w in zip(shape, wanted, strict=True))
+
+
+def _known_type(node: Apply, type: Any) -> Any:
+    if type is None or None in type.shape:
+        raise BackendFeatureError(
+            f"{node.op} is computed on the host, and the engine has to know the shape and dtype of its results before: "
+            "declare infer, or compile for numpy or torch"
+        )
+    return type
 
 
 def _checked(backend: Handle, node: Apply, found: Any) -> list[Any]:
@@ -81,7 +129,7 @@ def _differentiable(backend: Handle, node: Apply) -> Callable[..., Sequence[Any]
         # What belongs to the engine, or is needed for the derivative, must not change. Inside a transformation no
         # engine counts as mutable.
         given = [owner.copy(x) if place in victims else x for place, x in enumerate(given)]
-        found = _checked(owner, node, node.op.bound(node)(*given))
+        found = _checked(owner, node, performed_on(owner, node)(*given))
         if home is not None:
             return [backend.from_numpy(home.to_numpy(x), copy=True) for x in found]
         # An engine may take a result that is one of the arguments for something else.

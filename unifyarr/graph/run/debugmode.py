@@ -105,7 +105,7 @@ class DebugProgram:
         """Return the results of a node, after comparing them with those of its operation's body, if it has one."""
         backend, op = self.backend, node.op
         copies = list(map(self._copy, inputs)) if isinstance(op, UserOp) else []
-        results = results_of(node, inputs)
+        results = results_of(backend, node, inputs)
         check_types(backend, node, inputs, results)
         if isinstance(op, UserOp):
             application = op.application
@@ -146,11 +146,11 @@ class DebugProgram:
             return lambda inputs: self._run_checked(places, inputs[: len(composed.inputs)])
         if op is not node.op:
             pure = Apply(op, node.inputs[:-1], [each.type for each in node.outputs])
-            return lambda inputs: results_of(pure, inputs[:-1])
+            return lambda inputs: results_of(self.backend, pure, inputs[:-1])
         origin = self._origins.get(node)
         if origin is None or node.op not in origin.op.inplace:
             return None
-        return lambda inputs: results_of(origin, inputs)
+        return lambda inputs: results_of(self.backend, origin, inputs)
 
     def _check_value(self, storage: Storage, place: int, expected: Mapping[Variable, Any]) -> None:
         variable = self._places.variables[place]

@@ -14,7 +14,7 @@ from ...errors import BadDestroyMap, BadInplace, BadOptimization, BadThunkOutput
 from ..core.basic import Apply, Type
 from ..fusion.fusedop import FusedOp
 from ..kernels.executors import Instruction
-from ..kernels.hosting import is_users
+from ..kernels.hosting import fits, is_users, performed_on
 from ..kernels.into import innermost
 from ..kernels.kernelop import KernelOp
 from .recorded import Storage, spoilt
@@ -55,7 +55,7 @@ class NodeRun:
             storage.spoil(buffer)
         written = [*self.victims, *given]
         destroyed = storage.sharing(written)
-        self.results = results_of(self.node, self.inputs, self._out(given))
+        self.results = results_of(self.backend, self.node, self.inputs, self._out(given))
         check_types(self.backend, self.node, self.inputs, self.results)
         self.check_inputs(destroyed)
         if written:
@@ -184,12 +184,14 @@ class NodeRun:
         if not takes or any(map(backend.records_gradient, self.inputs)):
             return
         (given,) = self.buffers
-        plain = self.results[0] if given is None else results_of(self.node, self.inputs)[0]
+        plain = self.results[0] if given is None else results_of(self.backend, self.node, self.inputs)[0]
         expected = native_values(backend, plain)
         if given is not None:
             self._check_buffer("a buffer that is used again", given, self.results[0], expected)
         for how, buffer in self._buffers(expected, plain):
-            self._check_buffer(f"a buffer {how}", buffer, results_of(self.node, self.inputs, buffer)[0], expected)
+            self._check_buffer(
+                f"a buffer {how}", buffer, results_of(self.backend, self.node, self.inputs, buffer)[0], expected
+            )
 
     def _check_buffer(self, which: str, buffer: Any, result: Any, expected: np.ndarray) -> None:
         backend = self.backend
@@ -227,15 +229,14 @@ def layouts(like: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         yield "with negative steps", np.empty(like.shape, like.dtype)[(slice(None, None, -1),) * like.ndim]
 
 
-def results_of(node: Apply, inputs: Sequence[Any], out: Any = None) -> Sequence[Any]:
+def results_of(backend: Handle, node: Apply, inputs: Sequence[Any], out: Any = None) -> Sequence[Any]:
     """Return the natives of all outputs of a node."""
-    result = node.op.checked(node, inputs, out)
+    result = node.op.checked(node, inputs, out) if node.op.natives is None else performed_on(backend, node)(*inputs)
     if is_users(node.op) and isinstance(result, np.generic):
         # As NumPy's functions return for 0-d arrays.
         result = np.asarray(result)
     if isinstance(node.op, KernelOp) and node.op.name in UNSET:
         # Uninitialized elements get the same garbage each time, so that a read of them is found.
-        backend = node.op.backend
         values = spoilt(np.zeros(backend.shape(result), backend.dtype(result)))
         result = backend.from_numpy(values, device=backend.own_device(backend.device(result)))
     return tuple(result) if len(node.outputs) != 1 and isinstance(result, (tuple, list)) else (result,)
@@ -258,7 +259,7 @@ def _contradicts(backend: Handle, native: Any, wanted: Type | None, devices: set
         which = "NotImplemented" if native is NotImplemented else f"a {type(native).__name__}"
         return f"as {which}: return an array of that backend"
     shape, dtype, device = tuple(backend.shape(native)), backend.dtype(native), backend.device(native)
-    if wanted is not None and not (_fits(shape, wanted.shape) and dtype == wanted.dtype):
+    if wanted is not None and not (fits(shape, wanted.shape) and dtype == wanted.dtype):
         return (
             f"of shape {shape} and dtype {dtype}, but its variable is of shape {tuple(wanted.shape)} and dtype "
             f"{wanted.dtype}: correct infer, or the result"
@@ -276,10 +277,6 @@ def says(node: Apply, backend: Handle, what: str) -> str:
 def named(node: Apply, key: int) -> str:
     """Return what an output is called in errors."""
     return f"output {key}" if len(node.outputs) > 1 else "the output"
-
-
-def _fits(shape: tuple[int, ...], wanted: Sequence[int | None]) -> bool:
-    return len(shape) == len(wanted) and all(w is None or w == n for n, w in zip(shape, wanted, strict=True))
 
 
 def _size(shape: Sequence[int]) -> int:

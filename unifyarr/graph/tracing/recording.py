@@ -189,7 +189,10 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
     found = _told(trace, application, types)
     if found is None and not trace.checks:
         # Where a kernel is held against the body, it's the kernel that says.
-        found = kernel.learned.get((application, types)) or _of_body(trace, application, natives)
+        found = kernel.learned.get((application, types))
+        # What runs on the host can't decline once the engine has compiled it, so that it's asked before.
+        if found is None and kernel.natives is None:
+            found = _of_body(trace, application, natives)
     if found is NotImplemented:
         return found
     if found is not None and device is not None:
@@ -203,7 +206,7 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
             restore(backend, values, copies)
     if results is NotImplemented:
         return results
-    if device is not None and len(kernel.learned) < MOST_LEARNED:
+    if kernel.natives is not None or (device is not None and len(kernel.learned) < MOST_LEARNED):
         kernel.learned[application, types] = [type_of(backend, each) for each in results]
     return node_of_values(trace, UserOp(backend, application, len(results)), natives, results)
 

@@ -62,7 +62,7 @@ class Trace(Capturing):
         self.scalars: list[tuple[Scalar, Traced]] = []
         # The places of float arguments whose values were asked for.
         self.asked: set[int] = set()
-        self.examples = Examples()
+        self.examples = Examples(self.backend)
         # The strides of variables, as far as somebody asked for them.
         self.layouts: dict[Variable, tuple[int, ...]] = {}
         self._made = Made()

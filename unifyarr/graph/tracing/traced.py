@@ -17,6 +17,7 @@ from ..._core.values.caller import where
 from ..._core.values.lengths import shape_of
 from ...errors import TraceError
 from ..core.basic import Apply, Constant, Variable
+from ..kernels.hosting import performed_on
 
 
 class Traced:
@@ -105,7 +106,8 @@ class Examples:
     not given has none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, backend: Handle) -> None:
+        self._backend = backend
         self._known: dict[Variable, Any] = {}
         self._made: dict[Variable, Callable[[], Any]] = {}
 
@@ -115,7 +117,7 @@ class Examples:
 
     def copy(self) -> Examples:
         """Return the same examples, to compute others of the values."""
-        copied = Examples()
+        copied = Examples(self._backend)
         copied._known, copied._made = dict(self._known), dict(self._made)
         return copied
 
@@ -130,7 +132,12 @@ class Examples:
 
     def of(self, variable: Variable) -> Any:
         """Return the value of a variable, computed from those of the inputs."""
-        return evaluate(variable, self._known, self._source, _perform)
+        return evaluate(variable, self._known, self._source, self._perform)
+
+    def _perform(self, node: Apply, inputs: list[Any]) -> Iterable[Any]:
+        op = node.op
+        results = op.perform(node, inputs) if op.natives is None else performed_on(self._backend, node)(*inputs)
+        return results if len(node.outputs) > 1 else (results,)
 
     def _source(self, variable: Variable) -> Any:
         if isinstance(variable, Constant):
@@ -168,11 +175,6 @@ def evaluate(
             if not missing:
                 known.update(zip(node.outputs, run(node, [known[each] for each in node.inputs]), strict=True))
     return known[variable]
-
-
-def _perform(node: Apply, inputs: list[Any]) -> Iterable[Any]:
-    results = node.op.perform(node, inputs)
-    return results if len(node.outputs) > 1 else (results,)
 
 
 def known_type(variable: Variable) -> ArrayType:
