@@ -196,7 +196,6 @@ def _of_finite(function: Callable[..., Any], *after: Any, place: int | None = No
 
     Its result, or the one of a ``place``, shows what isn't: singular values, or a norm of them.
     """
-
     isfinite = math.isfinite
 
     def decompose(x: Tensor) -> Any:
