@@ -10,10 +10,11 @@ import pytest
 
 import unifyarr as ua
 import unifyarr.numpy as np
+from unifyarr._core.engines.registry import load
 from unifyarr.errors import BackendMismatchError, ReadOnlyError
 from unifyarr.testing import needs
 
-from ..natives import native
+from ..natives import native, skip_unless
 from ..oracle import as_numpy, assert_same
 from .mixed_arguments import findings
 
@@ -210,3 +211,22 @@ def test_several_targets_decide_for_what_is_plain(backend: str, other: str) -> N
         ua.modf(W / 2, out=(part, whole))
     assert_same(whole, [0.0, 1.0, 1.0])
     assert_same(part, [0.5, 0.0, 0.5])
+
+
+@pytest.mark.parametrize("plain", [numpy.ones(3), [1.0, 2.0, 3.0]], ids=["ndarray", "list"])
+def test_data_go_to_a_device_that_is_not_the_default_one(
+    backend: str, monkeypatch: pytest.MonkeyPatch, plain: Any
+) -> None:
+    skip_unless(backend, "torch", why="a device without memory stands for an accelerator")
+    # Where there's no accelerator torch counts one device, and fast paths don't look at devices.
+    monkeypatch.setattr(load("torch"), "devices", lambda: ["cpu", "meta"])
+    x = ua.ones(3, device="meta")
+    for call in (
+        lambda: np.average(plain, weights=x),
+        lambda: np.percentile(x, plain),
+        lambda: np.where(x > 1, plain, x),
+        lambda: np.append(plain, x),
+        lambda: ua.multiply(plain, x),
+    ):
+        with ua.use_backend("numpy"):
+            assert call().device == "meta"

@@ -9,9 +9,9 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from .handle import LOADED, Handle
+from .handle import LOADED, Handle, has_one_device
 from .registry import load
-from .tracing import inside, mode
+from .tracing import checked, inside, mode
 
 if TYPE_CHECKING:
     from ...typing import BackendName
@@ -119,8 +119,11 @@ def call_beside(
 ) -> Any:
     """Call a function whose plain arguments go to the backend and the device of the arrays beside them."""
     beside, scope = _beside.set((backend, device, _scoped.get())), _scoped.set(backend.name)
+    # Fast paths make arrays on the default device.
+    is_fast = mode.get() is not None or device is None or has_one_device(backend)
     try:
-        return function(*args, **kwargs)
+        with contextlib.nullcontext() if is_fast else checked(False):
+            return function(*args, **kwargs)
     finally:
         _scoped.reset(scope)
         _beside.reset(beside)
