@@ -213,14 +213,15 @@ def test_several_targets_decide_for_what_is_plain(backend: str, other: str) -> N
     assert_same(part, [0.5, 0.0, 0.5])
 
 
-@pytest.mark.parametrize("plain", [numpy.ones(3), [1.0, 2.0, 3.0]], ids=["ndarray", "list"])
+@pytest.mark.parametrize("plain", [numpy.ones(7), [1.0] * 7], ids=["ndarray", "list"])
 def test_data_go_to_a_device_that_is_not_the_default_one(
     backend: str, monkeypatch: pytest.MonkeyPatch, plain: Any
 ) -> None:
     skip_unless(backend, "torch", why="a device without memory stands for an accelerator")
     # Where there's no accelerator torch counts one device, and fast paths don't look at devices.
     monkeypatch.setattr(load("torch"), "devices", lambda: ["cpu", "meta"])
-    x = ua.ones(3, device="meta")
+    # Of a length that no shortcut knows from a call on the one device.
+    x = ua.ones(7, device="meta")
     for call in (
         lambda: np.average(plain, weights=x),
         lambda: np.percentile(x, plain),
