@@ -10,6 +10,7 @@ import pytest
 
 import unifyarr as ua
 import unifyarr.numpy as np
+from unifyarr._core.engines.handle import has_one_device
 from unifyarr._core.engines.registry import load
 from unifyarr.errors import BackendMismatchError, ReadOnlyError
 from unifyarr.testing import needs
@@ -215,11 +216,14 @@ def test_several_targets_decide_for_what_is_plain(backend: str, other: str) -> N
 
 @pytest.mark.parametrize("plain", [numpy.ones(7), [1.0] * 7], ids=["ndarray", "list"])
 def test_data_go_to_a_device_that_is_not_the_default_one(
-    backend: str, monkeypatch: pytest.MonkeyPatch, plain: Any
+    backend: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, plain: Any
 ) -> None:
     skip_unless(backend, "torch", why="a device without memory stands for an accelerator")
     # Where there's no accelerator torch counts one device, and fast paths don't look at devices.
     monkeypatch.setattr(load("torch"), "devices", lambda: ["cpu", "meta"])
+    # Whether there's one device is known after the first question.
+    has_one_device.cache_clear()
+    request.addfinalizer(has_one_device.cache_clear)
     # Of a length that no shortcut knows from a call on the one device.
     x = ua.ones(7, device="meta")
     for call in (
