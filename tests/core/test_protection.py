@@ -202,3 +202,12 @@ def test_flags_that_are_facts_cant_be_set(backend: str) -> None:
     with pytest.raises(KeyError, match="a flag is one of"):
         x.flags["nothing"] = True
     assert x.flags.writeable
+
+
+def test_a_view_of_a_protected_base_is_not_made_writeable_whatever_it_was(backend: str) -> None:
+    values, x = pair()
+    for base, view in ((values, values.T), (x, x.T)):
+        base.flags.writeable = False
+        with pytest.raises(ValueError, match=r"WRITEABLE|base of this view"):
+            view.flags.writeable = True
+        assert view.flags.writeable

@@ -13,7 +13,7 @@ from .._core.arrays.convert import device_of, from_host
 from .._core.declaring.declare import compositional, view
 from .._core.engines import dtypes
 from .._core.engines.tracing import unrepeatable
-from .._core.values.arguments import as_integer
+from .._core.values.arguments import as_integer, shown
 from .._core.values.shapes import as_axis, as_shape, check_memory
 from ..errors import ShapeError
 from ._quantiles import known_values
@@ -343,9 +343,9 @@ def trim_zeros(x: Array, /, *, trim: str = "fb", axis: int | None = None, out: A
 
     Source: NumPy, ``trim_zeros``.
     """
-    ends = trim.lower()
+    ends = trim.lower() if isinstance(trim, str) else ""
     if ends not in ("f", "b", "fb", "bf"):
-        raise ValueError(f"trim is 'f', 'b' or 'fb', not {trim!r}")
+        raise ValueError(f"trim is 'f', 'b' or 'fb', not {shown(trim)}")
     unrepeatable()
     key = []
     for each in range(x.ndim):

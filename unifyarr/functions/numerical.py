@@ -10,6 +10,7 @@ from .._core.arrays.numbers import as_number
 from .._core.arrays.scratch import reuse, room
 from .._core.declaring.declare import compositional
 from .._core.engines import dtypes
+from .._core.values.arguments import shown
 from .._core.values.shapes import as_axes, as_axis, broadcast
 from ..errors import ShapeError
 from .creation import empty_like
@@ -140,7 +141,7 @@ def gradient(
     ``gradient``.
     """
     if edge_order not in (1, 2):
-        raise ValueError(f"edge_order is 1 or 2, not {edge_order!r}")
+        raise ValueError(f"edge_order is 1 or 2, not {shown(edge_order)}")
     axes = as_axes(axis, f.ndim)
     dtype, (wide,) = widened(f)
     steps = [_steps(each, wide, along) for each, along in zip(_spread(spacings, axes), axes, strict=True)]

@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import DtypeError
 from ..engines import dtypes
 from ..engines.tracing import capture, current
-from ..values.arguments import as_integers
+from ..values.arguments import as_integers, shown
 from ..values.declared import functions
 from ..values.supplying import NotSupplied
 from .protocols import Protocols
@@ -156,7 +156,7 @@ _REFERENCES = 3
 def _letter(order: object, allowed: str) -> str:
     letter = "C" if order is None else order.upper() if isinstance(order, str) else ""
     if not letter or letter not in allowed:
-        raise ValueError(f"order is one of {', '.join(allowed)}, not {order!r}")
+        raise ValueError(f"order is one of {', '.join(allowed)}, not {shown(order)}")
     return letter
 
 

@@ -31,6 +31,9 @@ def set_writeable(x: Array, writeable: bool, /) -> None:
             f"{where()}: a trace can't follow a change of flags.writeable: set it outside of the traced function"
         )
     settle(x)
+    if writeable:
+        # NumPy refuses it for a view of a read-only base, whatever the flag of the view is.
+        _check_may_be_writeable(x)
     if x._is_read_only() is not writeable:
         return
     # It isn't ``base[key]`` any more.
@@ -41,7 +44,6 @@ def set_writeable(x: Array, writeable: bool, /) -> None:
         else:
             x.__class__ = Protected
         return
-    _check_may_be_writeable(x)
     if is_recipe(x):
         x._steps = joined(step for step in x._steps if type(step) is not Protection)
     else:

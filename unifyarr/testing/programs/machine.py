@@ -229,9 +229,9 @@ class Programs(RuleBasedStateMachine):
         def numpys() -> None:
             put(into.values)
 
-        late = isinstance(our_key, ua.Array) and not our_key._backend.has_values
+        late = isinstance(our_key, ua.Array) and (not our_key._backend.has_values or our_key._backend.hides_lengths)
         if late and outcome(lambda: put(into.values.copy()))[1] is not None:
-            # An engine that computes values later may refuse them later, when the target has been written.
+            # An engine that computes values later, and a compiled function, may refuse them later.
             return
         self.both(numpys, lambda: into.x.__setitem__(our_key, y))
 
@@ -553,11 +553,13 @@ class Programs(RuleBasedStateMachine):
             return
         if not x._backend.mutable:
             self.keep(taken, [values.copy()], False)
+        elif not values.flags.writeable:
+            # The memory, read-only, or a copy.
+            self.keep(taken, [values.view(), values.copy()], False)
         elif not is_recipe(x):
             # Not all consumers of DLPack know negative strides, or obey the mark of what is read-only.
-            shares = how is np.asarray or (values.flags.writeable and all(step >= 0 for step in values.strides))
-            twins = [values.view() if shares else values.copy()]
-            self.keep(taken, twins if values.flags.writeable else [values.view(), values.copy()], shares)
+            shares = how is np.asarray or all(step >= 0 for step in values.strides)
+            self.keep(taken, [values.view() if shares else values.copy()], shares)
         elif how is np.asarray:
             self.keep(taken, [values.copy()], False)
         else:
