@@ -601,3 +601,15 @@ def test_an_empty_mask_selects_nothing_of_an_axis_of_any_length(backend: str) ->
         assert_same(x, values)
     with pytest.raises(IndexError):
         x[np.zeros(3, bool)]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
+def test_a_mask_without_elements_selects_nothing(backend: str, shape: tuple[int, ...]) -> None:
+    def write(x: ua.Array, mask: ua.Array) -> None:
+        x[mask] = 5.0
+        x[mask] = ua.asarray(7.0)
+
+    for function in (write, ua.compile(write)):
+        x = ua.zeros((2, 3))
+        function(x, ua.zeros(shape, dtype="bool"))
+        assert_same(x, np.zeros((2, 3)))

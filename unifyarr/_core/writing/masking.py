@@ -152,12 +152,21 @@ def put_mask(x: Array, key: Any, value: object) -> bool:
     # A trace couldn't know how many positions there are.
     mask = convert.as_array(key, x._backend)
     one_value = kind_of(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
-    if not one_value or not equal_as_known(mask.shape, x.shape):
+    is_empty = _is_empty(mask.shape, x.shape)
+    if not one_value or not (is_empty or equal_as_known(mask.shape, x.shape)):
         return False
     check_target(x)
     native = fit(value, x, (), exact=True, what=_WHAT, assigned=True)
-    assign(x, native, Masked(read(mask)))
+    if not is_empty:
+        assign(x, native, Masked(read(mask)))
     return True
+
+
+def _is_empty(mask: Shape, shape: Shape) -> bool:
+    """Return whether a mask has no elements, along axes of any length as in NumPy, and so selects nothing."""
+    if type(mask) is not tuple or 0 not in mask or len(mask) > len(shape):
+        return False
+    return all(length in (0, given) for length, given in zip(mask, tuple.__iter__(shape), strict=False))
 
 
 def _put_number(x: Array, key: Array, value: Any) -> bool:

@@ -553,13 +553,11 @@ class Programs(RuleBasedStateMachine):
             return
         if not x._backend.mutable:
             self.keep(taken, [values.copy()], False)
-        elif not values.flags.writeable:
-            # The memory, read-only, or a copy.
+        elif not values.flags.writeable or (how is np.from_dlpack and any(step < 0 for step in values.strides)):
+            # The memory, read-only, or a copy. An engine may turn no axis of length one.
             self.keep(taken, [values.view(), values.copy()], False)
         elif not is_recipe(x):
-            # Not all consumers of DLPack know negative strides, or obey the mark of what is read-only.
-            shares = how is np.asarray or all(step >= 0 for step in values.strides)
-            self.keep(taken, [values.view() if shares else values.copy()], shares)
+            self.keep(taken, [values.view()], True)
         elif how is np.asarray:
             self.keep(taken, [values.copy()], False)
         else:
