@@ -58,7 +58,8 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
         value = wrap(native, x._backend)
     if len(given) <= len(shape):
         native = fit(value, x, shape, exact=False, what=_WHAT, assigned=True)
-        assign(x, native, Masked(_spread(mask, x)))
+        if not _is_empty(mask.shape, x.shape):
+            assign(x, native, Masked(_spread(mask, x)))
         return
     # As NumPy, leading axes of length one fall away.
     while len(given) > len(shape) + 1 and given[0] == 1:
@@ -152,13 +153,11 @@ def put_mask(x: Array, key: Any, value: object) -> bool:
     # A trace couldn't know how many positions there are.
     mask = convert.as_array(key, x._backend)
     one_value = kind_of(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
-    is_empty = _is_empty(mask.shape, x.shape)
-    if not one_value or not (is_empty or equal_as_known(mask.shape, x.shape)):
+    if not one_value or not equal_as_known(mask.shape, x.shape):
         return False
     check_target(x)
     native = fit(value, x, (), exact=True, what=_WHAT, assigned=True)
-    if not is_empty:
-        assign(x, native, Masked(read(mask)))
+    assign(x, native, Masked(read(mask)))
     return True
 
 
