@@ -153,11 +153,13 @@ def put_mask(x: Array, key: Any, value: object) -> bool:
     # A trace couldn't know how many positions there are.
     mask = convert.as_array(key, x._backend)
     one_value = kind_of(value) in dtypes.SCALARS or getattr(value, "ndim", None) == 0
-    if not one_value or not equal_as_known(mask.shape, x.shape):
+    is_empty = _is_empty(mask.shape, x.shape)
+    if not one_value or not (is_empty or equal_as_known(mask.shape, x.shape)):
         return False
     check_target(x)
     native = fit(value, x, (), exact=True, what=_WHAT, assigned=True)
-    assign(x, native, Masked(read(mask)))
+    if not is_empty:
+        assign(x, native, Masked(read(mask)))
     return True
 
 
