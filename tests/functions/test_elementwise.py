@@ -362,7 +362,9 @@ def test_cube_roots_are_whole_where_they_can_be(backend: str, dtype: str) -> Non
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_cube_roots_of_all_magnitudes(backend: str, dtype: str) -> None:
     values = magnitudes(dtype)
-    np.testing.assert_array_max_ulp(as_numpy(ua.cbrt(ua.asarray(values))), np.cbrt(values), maxulp=2)
+    # NumPy's own are off by a unit on some processors, so that others are held against a wider dtype.
+    expected = np.cbrt(values if backend == "numpy" else values.astype(np.longdouble)).astype(dtype)
+    np.testing.assert_array_max_ulp(as_numpy(ua.cbrt(ua.asarray(values))), expected, maxulp=2)
 
 
 def test_derivatives_of_cube_roots(backend: str) -> None:

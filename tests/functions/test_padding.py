@@ -73,8 +73,9 @@ def test_empty_leaves_the_elements_in_the_middle(backend: str) -> None:
 @few
 @given(data=st.data())
 def test_every_dtype(backend: str, dtype: str, data: st.DataObject) -> None:
-    # Complex numbers have no order here.
-    modes = [mode for mode in MODES if dtype not in COMPLEX or mode not in ("maximum", "median", "minimum")]
+    # Complex numbers have no order here, and NumPy's memory of ``"empty"`` has any values.
+    modes = [mode for mode in MODES if mode != "empty"]
+    modes = [mode for mode in modes if dtype not in COMPLEX or mode not in ("maximum", "median", "minimum")]
     mode = data.draw(st.sampled_from(modes))
     values = data.draw(seeded(dtype, (2, 3)))
     x = in_layout(values, data.draw(layouts(dtype)))

@@ -137,9 +137,10 @@ minimum = _extreme(jnp.minimum, less_equal)
 @compiled
 def _clip(low: jax.Array, high: jax.Array, x: jax.Array, /) -> jax.Array:
     # The engine's minimum and maximum choose between zeros by their signs; NumPy keeps that of the array.
-    unknown = x != x
-    x = jnp.where(unknown | (x >= low), x, low)
-    return jnp.where(unknown | (x <= high), x, high)
+    limited = jnp.minimum(jnp.maximum(x, low), high)
+    if x.dtype not in INEXACT_REAL:
+        return limited
+    return jnp.where((x == limited) & (jnp.signbit(x) != jnp.signbit(limited)), x, limited)
 
 
 @with_operands(_clip)

@@ -209,7 +209,8 @@ def _dummy(fill: Callable[[np.ndarray], None], dtype: Any, shape: Strides, steps
     first = sum([(length - 1) * -step for length, step in zip(shape, steps, strict=True) if step < 0 and length])
     memory = np.zeros(most + 1, dtype)
     strides = [step * memory.itemsize for step in steps]
-    made = np.lib.stride_tricks.as_strided(memory[first:], shape, strides)
+    # ``as_strided`` knows none of the dtypes of ``ml_dtypes``.
+    made: np.ndarray = np.ndarray(shape, memory.dtype, memory, first * memory.itemsize, strides)
     fill(made)
     return made
 

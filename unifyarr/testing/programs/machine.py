@@ -216,7 +216,8 @@ class Programs(RuleBasedStateMachine):
         # Where a mask alone selects, NumPy refuses values of several axes, which it takes where the mask's indices do.
         whole = isinstance(key, np.ndarray) and key.dtype == bool and key.shape == into.values.shape and key.ndim
         where = np.nonzero(key) if whole and np.ndim(given) > 1 else key
-        if isinstance(key, np.ndarray) and np.ndim(given) > 1 and not np.size(given):
+        arrays = [each for each in (key if isinstance(key, tuple) else (key,)) if isinstance(each, (np.ndarray, list))]
+        if arrays and np.ndim(given) > 1 and not np.size(given):
             # NumPy takes an empty value of any shape where nothing is selected.
             return
 
