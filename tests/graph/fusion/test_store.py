@@ -371,9 +371,9 @@ def test_a_compiler_that_never_ends_is_left(monkeypatch: pytest.MonkeyPatch, tmp
         assert run() is None
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_work_that_fails_ends_no_other() -> None:
-    begin, done = threading.Event(), threading.Event()
+def test_work_that_fails_ends_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin, done, shown = threading.Event(), threading.Event(), threading.Semaphore(0)
+    monkeypatch.setattr(threading, "excepthook", lambda failure: shown.release())
 
     def fail() -> None:
         begin.wait(10)
@@ -383,4 +383,6 @@ def test_work_that_fails_ends_no_other() -> None:
         background.later(fail)
     background.later(done.set)
     begin.set()
+    # Python may show an error when the next thread has begun.
+    assert all([shown.acquire(timeout=10) for _ in range(3)])
     assert done.wait(10)
