@@ -384,5 +384,5 @@ def test_work_that_fails_ends_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     background.later(done.set)
     begin.set()
     # Python may show an error when the next thread has begun.
-    assert all([shown.acquire(timeout=10) for _ in range(3)])
+    assert all(shown.acquire(timeout=10) for _ in range(3))
     assert done.wait(10)
