@@ -603,7 +603,7 @@ def test_an_empty_mask_selects_nothing_of_an_axis_of_any_length(backend: str) ->
         x[np.zeros(3, bool)]
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
 def test_a_mask_without_elements_selects_nothing(backend: str, shape: tuple[int, ...]) -> None:
     def write(x: ua.Array, mask: ua.Array) -> None:
         x[mask] = 5.0

@@ -58,8 +58,7 @@ def put_selected(x: Array, key: Any, value: Any) -> None:
         value = wrap(native, x._backend)
     if len(given) <= len(shape):
         native = fit(value, x, shape, exact=False, what=_WHAT, assigned=True)
-        if not _is_empty(mask.shape, x.shape):
-            assign(x, native, Masked(_spread(mask, x)))
+        assign(x, native, Masked(_spread(mask, x)))
         return
     # As NumPy, leading axes of length one fall away.
     while len(given) > len(shape) + 1 and given[0] == 1:
@@ -113,7 +112,8 @@ def put_at_places(x: Array, mask: Array, places: Array, place: int, value: Any) 
         if native is not None:
             value = wrap(native if axis < 0 else backend.kernel("reshape")(native, shape=others), backend)
         native = fit(value, x, rest, exact=False, what=_WHAT, assigned=True)
-        assign(x, native, Masked(_spread(mask, x)))
+        if not _is_empty(mask.shape, x.shape):
+            assign(x, native, Masked(_spread(mask, x)))
         return
     if others != rest:
         whole = (*rest[:place], number, *rest[place:])
