@@ -224,7 +224,7 @@ def test_data_go_to_a_device_that_is_not_the_default_one(
     # Whether there's one device is known after the first question.
     has_one_device.cache_clear()
     request.addfinalizer(has_one_device.cache_clear)
-    # Of a length that no shortcut knows from a call on the one device.
+    # No shortcut knows this length from a call on the one device.
     x = ua.ones(7, device="meta")
     for call in (
         lambda: np.average(plain, weights=x),
