@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import unifyarr as ua
 
 from ..gradients import assert_gradients
-from ..oracle import ALL, COMPLEX, assert_raises, assert_same, few, in_layout, layouts, seeded
+from ..oracle import ALL, COMPLEX, INTEGERS, assert_raises, assert_same, few, in_layout, layouts, seeded
 
 MODES = ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "mean", "median", "minimum"]
 # Modes with options that change them.
@@ -73,17 +73,24 @@ def test_empty_leaves_the_elements_in_the_middle(backend: str) -> None:
 @few
 @given(data=st.data())
 def test_every_dtype(backend: str, dtype: str, data: st.DataObject) -> None:
-    # Complex numbers have no order here, and NumPy's memory of ``"empty"`` has any values.
-    modes = [mode for mode in MODES if mode != "empty"]
-    modes = [mode for mode in modes if dtype not in COMPLEX or mode not in ("maximum", "median", "minimum")]
-    mode = data.draw(st.sampled_from(modes))
-    values = data.draw(seeded(dtype, (2, 3)))
+    # Complex numbers have no order here.
+    without = {"maximum", "median", "minimum"} if dtype in COMPLEX else set()
+    # XLA multiplies by the rounded reciprocal of a number, whose product may have another floor than the quotient.
+    rounds = backend == "jax" and dtype in INTEGERS
+    if rounds:
+        without.add("linear_ramp")
+    mode = data.draw(st.sampled_from([mode for mode in MODES if mode not in without]))
+    # A complex infinity divided by a number isn't the same in NumPy and in C, and NumPy's median of bfloat16 loses NaN.
+    plain = {"mean": rounds or dtype in COMPLEX, "median": dtype == "bfloat16"}.get(mode, False)
+    values = data.draw(seeded(dtype, (2, 3), special=not plain))
     x = in_layout(values, data.draw(layouts(dtype)))
     expected = numpys(values, ((1, 0), (0, 5)), mode)
     out = ua.full(expected.shape, True, dtype=dtype)
     assert ua.pad(x, ((1, 0), (0, 5)), mode, out=out) is out
-    assert_same(out, expected)
-    assert_same(ua.pad(x, ((1, 0), (0, 5)), mode), expected)
+    # Of two zeros either is the least.
+    signed = mode not in ("maximum", "median", "minimum")
+    assert_same(out, expected, signed_zeros=signed)
+    assert_same(ua.pad(x, ((1, 0), (0, 5)), mode), expected, signed_zeros=signed)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,17 @@ def test_integers_are_floors_of_spaced_numbers(backend: str, dtype: str) -> None
                 )
 
 
+def test_one_step_of_zero_decides_how_all_values_are_rounded(backend: str) -> None:
+    # XLA divides by one number as it multiplies by its reciprocal.
+    rtol = 1e-15 if backend == "jax" else 0.0
+    first, last = np.array([0.0, 0.0, 3.0]), np.array([0.0, 2.0**62 + 2.0**20, 1.0])
+    for choice in ([0, 1, 2], [1, 2]):
+        for endpoint in (True, False):
+            expected = np.linspace(first[choice], last[choice], 10, endpoint=endpoint)
+            found = unp.linspace(ua.asarray(first[choice]), ua.asarray(last[choice]), 10, endpoint=endpoint)
+            np.testing.assert_allclose(as_numpy(found), expected, rtol=rtol)
+
+
 @pytest.mark.parametrize("dtype", ["int64", "int8", "uint8"])
 def test_ranges_of_integers_count_from_truncated_numbers(backend: str, dtype: str) -> None:
     for start, stop, step in [

@@ -10,9 +10,9 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.arrays.convert import as_floating, from_host
 from . import elementwise, statistical
-from .manipulation import broadcast_to, concat, flip, moveaxis, reshape, squeeze
+from ._spacing import evenly_spaced
+from .manipulation import broadcast_to, concat, flip, moveaxis, squeeze
 from .order_statistics import median
-from .searching import where
 
 STATISTICS: dict[str, Callable[..., Array]] = {
     "maximum": statistical.max,
@@ -71,23 +71,8 @@ def _ramp(end: Any, edge: Array, count: int, axis: int) -> Array:
     if not isinstance(end, Array):
         end = from_host(np.asarray(end, edge.dtype.dtype), None, edge.device, edge._backend)
     last = squeeze(edge, axis)
-    values, _ = between(as_floating(end.astype(edge.dtype)), as_floating(last), count, count)
+    values, _ = evenly_spaced(as_floating(end.astype(edge.dtype)), as_floating(last), count, endpoint=False)
     return moveaxis((elementwise.floor(values) if edge.dtype.kind in "iu" else values).astype(edge.dtype), 0, axis)
-
-
-def between(first: Array, last: Array, count: int, intervals: int) -> tuple[Array, Array]:
-    """Return evenly spaced values from one floating-point array to another along a new first axis, and the step.
-
-    The values are so many, and the two ends lie that many steps apart.
-    """
-    delta = last - first
-    step = delta / intervals if intervals > 0 else delta * np.nan
-    places = from_host(np.arange(count), None, delta.device, delta._backend).astype(delta.dtype)
-    places = reshape(places, (-1,) + (1,) * delta.ndim)
-    if intervals <= 0:
-        return places * delta + first, step
-    # Where the step underflows to zero, the product with delta doesn't.
-    return where(step == 0, places / intervals * delta, places * step) + first, step
 
 
 def reflections(x: Array, axis: int, width: Pair, with_edge: bool) -> Around:

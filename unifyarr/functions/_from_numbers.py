@@ -40,11 +40,11 @@ def between(
     """Return what ``linspace`` does."""
     if count < 0:
         raise ValueError(f"linspace() makes no negative number of values, as {count}")
+    # Comparing arrays is built on creating them.
+    from ._spacing import evenly_spaced
+
     start, stop = _beside(numbers, dtype, device, backend)
-    step = (stop - start) / max(count - 1 if endpoint else count, 1)
-    values = _counting(count, start) * step + start
-    if endpoint and count > 1:
-        values[-1] = stop
+    values, _ = evenly_spaced(start, stop, count, endpoint)
     return (values // 1 if _is_rounded(values, dtype) else values).astype(dtype, copy=False)
 
 
@@ -55,7 +55,7 @@ def counted(numbers: tuple[Number, Number], count: int, dtype: DType, device: ob
         second = (start + step).astype(dtype)
         start = start.astype(dtype)
         step = second - start
-    return (_counting(count, start) * step + start).astype(dtype, copy=False)
+    return (counting(count, start) * step + start).astype(dtype, copy=False)
 
 
 def _is_rounded(values: Array, dtype: DType) -> bool:
@@ -69,7 +69,8 @@ def _beside(numbers: tuple[Number, Number], dtype: DType, device: Any, backend: 
     return [entered(each, backend, device, working) for each in numbers]
 
 
-def _counting(count: int, like: Array) -> Array:
+def counting(count: int, like: Array) -> Array:
+    """Return the numbers from zero to below a count, beside an array and in its dtype."""
     device = device_of([like], like._backend)
     if is_made_later(like._backend, count, like.dtype):
         return made_later(Counted(0, 1, None, like.dtype.dtype), (count,), like.dtype, device, like._backend)

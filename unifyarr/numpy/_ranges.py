@@ -12,7 +12,7 @@ from .. import functions as ua
 from .._core.arrays.array import Array
 from .._core.arrays.weak import kind_of
 from .._core.engines import dtypes
-from ..functions._edges import between
+from ..functions._spacing import evenly_spaced
 from ._creation import check_like, is_known
 from ._following import as_array, follows, together
 
@@ -95,11 +95,7 @@ def linspace(
     if not retstep and _is_number(start) and _is_number(stop) and axis in (0, -1):
         return ua.linspace(start, stop, count, endpoint=bool(endpoint), dtype=dtype, device=device)
     first, last = _floating(start, stop)
-    intervals = count - 1 if endpoint else count
-    shape = np.broadcast_shapes(first.shape, last.shape)
-    values, step = between(first, last, count, intervals)
-    if endpoint and count > 1:
-        values[-1] = ua.broadcast_to(last, shape)
+    values, step = evenly_spaced(first, last, count, bool(endpoint))
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if wanted is not None:
         values = (ua.floor(values) if wanted.kind in "iu" and values.dtype.kind == "f" else values).astype(wanted)
