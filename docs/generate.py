@@ -265,7 +265,7 @@ def names_elsewhere() -> str:
 
 
 NAMES = '''\
-"""What to write for names of other libraries, and for ours that stand in another namespace.
+"""Our spellings of other libraries' names, and of ours that belong to another namespace.
 
 Written by ``python docs/generate.py`` from the tables of ``docs/coming-from``: change these instead.
 """

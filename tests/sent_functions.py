@@ -180,7 +180,7 @@ def send(path: str) -> None:
 
 def receive(path: str) -> None:
     """Read functions, and compare what they give."""
-    # What reads it isn't the program that wrote it.
+    # Another program reads it.
     for name in ("compiled", "loss", "log1pexp", "Model", "derivative", "recursive"):
         del globals()[name]
     found, results = pickle.loads(Path(path).read_bytes())

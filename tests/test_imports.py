@@ -18,7 +18,7 @@ from unifyarr import functions
 
 ROOT = Path(ua.__file__).parent
 ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
-# What backends share, with each other and with the frontend.
+# Shared by the backends and the frontend.
 CONTRACT = "unifyarr.backends.base"
 WITH_ALL = ("unifyarr.backends.references", "unifyarr.backends.forks")
 SHARED = (*WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")

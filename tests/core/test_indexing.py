@@ -279,7 +279,7 @@ def test_a_view_stays_where_it_was_taken(backend: str) -> None:
             for one, other in zip([*found, x], [*wanted, values], strict=True):
                 assert_same(one, other)
             assert i.item() == number + 1
-            # What was returned are views still.
+            # The results are still views.
             for one, other in ((found[0], row), (found[1], column), (found[4], wanted[4])):
                 assert one.base is x
                 one += 1

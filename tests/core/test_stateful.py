@@ -57,7 +57,7 @@ def test_programs_find_an_overlap_that_is_none(backend: str, monkeypatch: pytest
                 yield first, second
 
     monkeypatch.setattr(inplace, "overlapping", overlapping)
-    # What NumPy alone has written shows at the end.
+    # A write that only NumPy has made is found at the end.
     finds(backend, "NumPy: None|NumPy has")
 
 

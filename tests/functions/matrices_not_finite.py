@@ -20,7 +20,7 @@ from ..oracle import as_numpy
 # A call of LAPACK that never returns can't be interrupted: the process ends.
 SECONDS = 120
 DTYPES = ["float32", "float64", "complex128"]
-# Of these a matrix that isn't finite is an error.
+# These raise for a matrix that isn't finite.
 REFUSING: dict[str, Callable[[Any], Any]] = {
     "eig": linalg.eig,
     "eigh": linalg.eigh,

@@ -87,7 +87,7 @@ def test_every_dtype(backend: str, dtype: str, data: st.DataObject) -> None:
     expected = numpys(values, ((1, 0), (0, 5)), mode)
     out = ua.full(expected.shape, True, dtype=dtype)
     assert ua.pad(x, ((1, 0), (0, 5)), mode, out=out) is out
-    # Of two zeros either is the least.
+    # Either of two zeros may be the least.
     signed = mode not in ("maximum", "median", "minimum")
     assert_same(out, expected, signed_zeros=signed)
     assert_same(ua.pad(x, ((1, 0), (0, 5)), mode), expected, signed_zeros=signed)

@@ -133,7 +133,7 @@ def test_the_limits_of_the_beta_function(backend: str) -> None:
         assert_same(ua.special.betaln(ua.asarray(a), ua.asarray(b)), expected_of("betaln", a, b), rtol=1e-13)
 
 
-# Of NaN, of two numbers that are too large, and of integers that C's don't hold, SciPy has no limit.
+# SciPy has no limit for NaN, for two huge numbers, or for integers beyond C's.
 _ENDS = [
     -3.5,
     -3.0,

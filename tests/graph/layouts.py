@@ -96,7 +96,7 @@ class Drawn:
 def _grown(rng: np.random.Generator, x: np.ndarray, times: int) -> np.ndarray:
     if times == 1 or x.ndim < 2 or x.dtype.kind not in "fc":
         return x
-    # Of as many elements as it takes for sums to be rounded, and no singular matrix.
+    # Enough elements for sums to round, and no singular matrix.
     wide = np.tile(x, (1,) * (x.ndim - 2) + (times, times))
     return wide + rng.normal(size=wide.shape) + 9 * times * np.eye(*wide.shape[-2:])
 

@@ -202,7 +202,7 @@ def test_results_that_contradict_infer(backend: str, perform: Any, says: str) ->
     fgraph = graph(Op("f", natives="numpy", infer=lambda x: x, perform=perform), X)
     with pytest.raises((InvalidValueError, TypeError), match=says):
         fgraph(*given(X))
-    # What is raised on the host an engine wraps in an error of its own.
+    # Engines that compile wrap an exception of the host in an error of their own.
     wanted = Exception if backend in WHOLE else (InvalidValueError, TypeError)
     with pytest.raises(wanted, match=says):
         compile(fgraph)(*given(X)).to_numpy()

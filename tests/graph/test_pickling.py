@@ -179,7 +179,7 @@ def custom(x: Array) -> Array:
     return x * x
 
 
-# What has no name isn't needed where the decorated function is found by its own.
+# The rule has no name; it isn't needed, since the decorated function is found by its name.
 custom.defjvp(lambda primals, tangents: (custom(primals[0]), 7.0 * tangents[0]))
 
 
@@ -267,7 +267,7 @@ def test_what_holds_transformed_methods_is_copied_and_pickled(way: str) -> None:
         model = Sloped(3.0)
         other = WAYS[way](model)
         model.weight = 100.0
-        # Of a shallow copy it's the original's.
+        # A shallow copy shares the original's.
         assert float(other.slope(ua.asarray(2.0))) == (400.0 if way == "copy" else 12.0)
         assert float(other.held(ua.asarray(2.0))) == 6.0
         assert float(WAYS[way](other.held)(ua.asarray(2.0))) == 6.0

@@ -120,7 +120,7 @@ SMOOTH: dict[str, tuple[Callable[[Any], Any], Callable[[float], bool] | None]] =
     "special.ndtr": (_normal, None),
     "square": (lambda x: x * x, None),
 }
-# Of derivatives of the orders 2 and 3, beside their own size and that of the first ones.
+# Tolerances for orders 2 and 3, relative to the derivative and to the first one.
 TOLERANCES = {"float64": (1e-9, 1e-7), "float32": (1e-4, 1e-2)}
 
 

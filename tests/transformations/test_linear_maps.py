@@ -128,7 +128,7 @@ def test_what_a_linear_map_holds_has_an_end(backend: str, name: str) -> None:
 
     ua.grad(function)(x)
     for compiled in (ua.compile(function), ua.compile(ua.grad(function))):
-        # What the map holds outlives the trace.
+        # The map keeps a traced array after the trace.
         with pytest.raises(LostStateError, match="is kept by"):
             compiled(x)
     for outlived in kept:

@@ -64,7 +64,7 @@ def _is_importing() -> bool:
 
 def _acquire() -> None:
     taken = _taken[threading.get_ident()] = []
-    # What is taken inside another lock was made earlier: imports point one way.
+    # A lock that is taken inside another was made earlier, since imports point one way.
     for reference, patience in reversed(tuple(_locks.items())):
         lock = reference()
         # This thread may have an ``RLock`` already, and then takes it once more.

@@ -69,7 +69,7 @@ def densely(
             return REDUCTIONS[name](do, name, natives, axes, static, result)
     elif name == "matmul":
         return _product(do, x, natives[1:], static)
-    # What is offered has a composition, too.
+    # An optional kernel also has a composition.
     return NotImplemented if offered else do.refuse(f"{name}()")
 
 

@@ -1,4 +1,4 @@
-"""What transformations return: objects that are called, copied and pickled as functions are."""
+"""Callable objects that transformations return, which are copied and pickled like functions."""
 
 from __future__ import annotations
 

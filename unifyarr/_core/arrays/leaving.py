@@ -58,7 +58,7 @@ def check_leaving(x: Array, what: str) -> None:
 def known_position(index: Array) -> int | None:
     """Return the number in a 0-d array of integers, ``None`` where it isn't known yet, as in a trace."""
     backend, native = index._backend, read(index)
-    # What is done with a number depends on it.
+    # The program may branch on the number.
     unrepeatable()
     is_known = not backend.hides_values(native) if backend.has_values else backend.knows_values(native)
     if is_known:

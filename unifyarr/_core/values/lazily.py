@@ -1,4 +1,4 @@
-"""What threads may do at once without a lock, which a process that is forked would find taken."""
+"""Values that are made on first use, by any thread, without a lock that a forked process could find held."""
 
 from __future__ import annotations
 

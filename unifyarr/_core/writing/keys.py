@@ -1,4 +1,4 @@
-"""What a key means: NumPy's rules, brought to a window and, where arrays index, their axes in front.
+"""Parsing of keys by NumPy's rules, into a window and, for advanced indices, arrays whose axes come first.
 
 Integers, slices, ``None`` and ``...`` make a ``Window``. Arrays of integers and masks index what the window leaves: the
 axes they stand at are brought to the front, and their result's axes go back to where NumPy puts them.
@@ -157,7 +157,6 @@ def _as_position(item: Any, length: int, axis: int) -> int:
 
 def _box(item: slice, shape: Shape, axis: int) -> tuple[int, int, Any]:
     if item.start is item.stop is item.step is None:
-        # Of any length, known or not.
         return 0, 1, tuple.__getitem__(shape, axis)
     length = shape[axis]
     start, stop, step = item.indices(length)

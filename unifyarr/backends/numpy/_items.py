@@ -11,7 +11,7 @@ from . import _direct as np
 from ._bfloat16 import BFLOAT16
 
 _ITEMS = frozenset({int, slice, type(None), type(Ellipsis)})
-# What isn't an integer in a key.
+# Parts of a key that aren't integers.
 _OTHERS = frozenset({slice, type(None), type(Ellipsis), np.ndarray, list})
 _INT, _BOOL, _FLOAT = frozenset({int}), frozenset({bool}), frozenset({float})
 _SCALARS = {char: np.dtype(char).type for char in "?bBhHiIlLqQefdFD"}

@@ -96,7 +96,7 @@ def trace_body(function: Callable[..., list[Array]], given: Sequence[Array], enc
     return Found(made.inputs[: len(leaves)], captured, made.computed)
 
 
-# What follows from a body's graph and is made when it's needed.
+# Attributes that follow from a body's graph and are made on first use.
 _DERIVED = frozenset({"pure", "_plain", "rewritten", "in_place", "checked"})
 
 
@@ -137,7 +137,7 @@ class Body:
         return self is other or (isinstance(other, Body) and self._key() == other._key())
 
     def __hash__(self) -> int:
-        # Of the graph, which may have large constants, the operations are enough.
+        # The names of the operations are enough: the graph may have large constants.
         names = sorted(node.op.name for node in self.fgraph.apply_nodes)
         return hash((self.backend.name, self._carried, self._given, tuple(names)))
 

@@ -58,7 +58,7 @@ class Floats:
     """
 
     def __init__(self, scalars: Sequence[Scalar], places: Sequence[int], asked: frozenset[int]) -> None:
-        # Of floats of its own, since those of the trace mustn't outlive it.
+        # Copies, since the floats of the trace mustn't outlive it.
         self.scalars, self.asked = _copied(scalars), asked
         self.are_leaves = all(each.value.how in places for each in self.scalars)
         # Those that the key says nothing of.

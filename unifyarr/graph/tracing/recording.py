@@ -190,7 +190,7 @@ def record_operation(backend: Handle, application: Application, natives: Sequenc
     if found is None and not trace.checks:
         # Where a kernel is held against the body, it's the kernel that says.
         found = kernel.learned.get((application, types))
-        # What runs on the host can't decline once the engine has compiled it, so that it's asked before.
+        # A host function can't decline once the engine has compiled it, so it's asked first.
         if found is None and kernel.natives is None:
             found = _of_body(trace, application, natives)
     if found is NotImplemented:

@@ -104,7 +104,7 @@ def _refuse(function: Callable[..., Any], results: Sequence[Any], kept: Sequence
         "return the array and assign it outside, or write to an array that is there already, x[...] = value. Until "
         "then what keeps it has no value"
     )
-    # What was made last may lead to the rest.
+    # The last one made may lead to the others.
     for made, code, instruction in reversed(kept):
         search = Search([kept, *kept], results)
         keeper = search.keeper([made])

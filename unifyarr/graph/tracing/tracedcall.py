@@ -25,7 +25,7 @@ class TracedCall:
     captured: list[Array]
     # What an input is in the end, by the place of the input, of those that were written.
     updates: dict[int, Variable]
-    # What was returned and isn't an input or a view of one, and where views are whose places aren't known before.
+    # Results that aren't inputs or views of inputs, and the places of views that are only known at run time.
     computed: list[Variable]
     spec: Any
     # For each leaf of what was returned: an input and the steps of a view of it, a value as it is, or what's computed.
