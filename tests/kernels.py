@@ -14,19 +14,14 @@ from unifyarr._core.engines.handle import Handle, declines
 from unifyarr._core.engines.registry import load
 
 Kernel = Callable[..., Any]
+# Called with the name of a kernel, the kernel and its arguments.
+Around = Callable[[str, Kernel, tuple[Any, ...], dict[str, Any]], Any]
 # These write, after all that can fail.
 WRITING = {"set_window", "set_real", "set_imag", "scatter", "put_mask"}
 
 
 class Injected(Exception):
     """What a kernel raises that was made to fail."""
-
-
-def _wrapped(handle: Handle, name: str, around: Callable[[str, Kernel], Kernel]) -> Kernel:
-    kernel = handle.kernels[name]
-    wrapped = functools.wraps(kernel, updated=())(around(name, kernel))
-    wrapped.support_native_out = handle.supports_out(kernel)  # type: ignore[attr-defined]
-    return wrapped
 
 
 def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
@@ -41,25 +36,71 @@ def path_of_call(handle: Handle, name: str) -> str:
     return f"fast_at_once_{name}" if handle.large is None else f"fast_{name}"
 
 
-def leave_fast_paths(handle: Handle, patch: pytest.MonkeyPatch) -> None:
-    """Have every fast path of a backend decline: these hold kernels of their own."""
-    for path in [each for each in vars(handle) if each.startswith("fast_")]:
-        declined = False if path.startswith(("fast_out_", "fast_set_")) else NotImplemented
-        patch.setattr(handle, path, lambda *_, declined=declined: declined)
-
-
 @contextmanager
-def around_kernels(backend: str, around: Callable[[str, Kernel], Kernel]) -> Iterator[None]:
-    """Wrap every kernel that computes, and keep calls off the fast paths, which hold kernels of their own."""
-    handle = load(backend)
-    with pytest.MonkeyPatch.context() as patch:
-        leave_shortcuts(patch)
-        leave_fast_paths(handle, patch)
-        for name in handle.kernels.keys() - WRITING:
-            patch.setitem(handle.kernels, name, _wrapped(handle, name, around))
-        for method in ("from_numpy", "adopt", "from_dlpack", "copy"):
-            patch.setattr(handle, method, around(method, getattr(handle, method)))
+def without_fast_paths(handle: Handle) -> Iterator[None]:
+    """Have every fast path of a backend decline: these hold kernels of their own."""
+    attributes = vars(handle)
+    paths = {name: path for name, path in attributes.items() if name.startswith("fast_")}
+    # There are hundreds, and tests do this thousands of times: one update of the dictionary sets them all.
+    attributes.update({name: _fails if name.startswith(("fast_out_", "fast_set_")) else _declines for name in paths})
+    try:
         yield
+    finally:
+        attributes.update(paths)
+
+
+def _fails(*arguments: Any) -> bool:
+    return False
+
+
+def _declines(*arguments: Any) -> Any:
+    return NotImplemented
+
+
+class _Watched:
+    """The kernels of a backend, wrapped once: what they do beside computing changes from test to test."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+        self.around: Around | None = None
+        self._wrapped: dict[str, tuple[Kernel, Kernel]] = {}
+
+    def _of(self, name: str, kernel: Kernel, *, is_kernel: bool) -> Kernel:
+        known = self._wrapped.get(name)
+        if known is not None and known[0] is kernel:
+            return known[1]
+
+        def watched(*natives: Any, **static: Any) -> Any:
+            assert self.around is not None
+            return self.around(name, kernel, natives, static)
+
+        if is_kernel:
+            functools.update_wrapper(watched, kernel, updated=())
+            watched.support_native_out = self.handle.supports_out(kernel)  # type: ignore[attr-defined]
+            self._wrapped[name] = kernel, watched
+        return watched
+
+    @contextmanager
+    def doing(self, around: Around) -> Iterator[None]:
+        """Call a function in place of each kernel that computes, off the fast paths and shortcuts."""
+        handle, kernels = self.handle, self.handle.kernels
+        own = {name: kernels[name] for name in kernels.keys() - WRITING}
+        before, self.around = self.around, around
+        with pytest.MonkeyPatch.context() as patch, without_fast_paths(handle):
+            leave_shortcuts(patch)
+            for method in ("from_numpy", "adopt", "from_dlpack", "copy"):
+                patch.setattr(handle, method, self._of(method, getattr(handle, method), is_kernel=False))
+            kernels.update({name: self._of(name, kernel, is_kernel=True) for name, kernel in own.items()})
+            try:
+                yield
+            finally:
+                kernels.update(own)
+                self.around = before
+
+
+@functools.cache
+def _watching(backend: str) -> _Watched:
+    return _Watched(load(backend))
 
 
 @contextmanager
@@ -67,15 +108,12 @@ def watched(backend: str) -> Iterator[list[tuple[str, bool]]]:
     """Yield a list of the kernels that are called, each with whether it writes to an ``out`` that it is given."""
     calls: list[tuple[str, bool]] = []
 
-    def around(name: str, kernel: Kernel) -> Kernel:
-        def watching(*natives: Any, **static: Any) -> Any:
-            result = kernel(*natives, **static)
-            calls.append((name, static.get("out") is not None and result is static["out"]))
-            return result
+    def around(name: str, kernel: Kernel, natives: tuple[Any, ...], static: dict[str, Any]) -> Any:
+        result = kernel(*natives, **static)
+        calls.append((name, static.get("out") is not None and result is static["out"]))
+        return result
 
-        return watching
-
-    with around_kernels(backend, around):
+    with _watching(backend).doing(around):
         yield calls
 
 
@@ -84,17 +122,14 @@ def failing(backend: str, number: int) -> Iterator[None]:
     """Let the kernel call of that number fail, when it has computed; a kernel writes to ``out`` last of all."""
     count = 0
 
-    def around(name: str, kernel: Kernel) -> Kernel:
-        def fails(*natives: Any, **static: Any) -> Any:
-            nonlocal count
-            count += 1
-            if count <= number:
-                return kernel(*natives, **static)
-            static.pop("out", None)
-            kernel(*natives, **static)
-            raise Injected(f"{name} was made to fail")
+    def around(name: str, kernel: Kernel, natives: tuple[Any, ...], static: dict[str, Any]) -> Any:
+        nonlocal count
+        count += 1
+        if count <= number:
+            return kernel(*natives, **static)
+        static.pop("out", None)
+        kernel(*natives, **static)
+        raise Injected(f"{name} was made to fail")
 
-        return fails
-
-    with around_kernels(backend, around):
+    with _watching(backend).doing(around):
         yield
