@@ -1,30 +1,29 @@
-"""What engines have no public name for: used in one file of each backend, listed, with a default."""
+"""Private names of engines: in one table, used in one file of each backend, each with a public way beside it."""
 
 from __future__ import annotations
 
 import ast
-import builtins
 import importlib
 import re
+import subprocess
+import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import unifyarr as ua
+from unifyarr.backends import private
 
 from ..natives import skip_unless
 
 BACKENDS = Path(ua.__file__).parent / "backends"
-TABLE = re.findall(r"^\| (\w+) \| `([\w.]+)` \| .* \| (.*) \|$", (BACKENDS / "README.md").read_text(), re.MULTILINE)
-# Where the backends may use such names.
-PLACES = {"_private.py", "_autograph.py"}
 # Modules of engines without public members, and attributes that begin with an underscore.
 PRIVATE = (
+    "dask._",
     "jax._src",
     "jax.interpreters",
-    "jax.extend",
+    "jax.extend.core.find",
     "torch._",
     "torch.utils._",
     "tensorflow.python",
@@ -32,29 +31,34 @@ PRIVATE = (
 )
 
 
-def find(name: str) -> Any:
-    """Return what a dotted name stands for."""
-    parts = name.split(".")
-    for length in range(len(parts), 0, -1):
-        try:
-            found = importlib.import_module(".".join(parts[:length]))
-        except ImportError:
-            continue
-        for part in parts[length:]:
-            found = getattr(found, part)
-        return found
-    raise ImportError(name)
+def skip_if_public(backend: str) -> None:
+    if backend not in {private.engine_of(name) for name in private.NAMES}:
+        pytest.skip(f"no private name of {backend} is used")
 
 
-def test_the_table_has_rows() -> None:
-    assert len(TABLE) >= 15
-
-
-@pytest.mark.parametrize(("engine", "name", "without"), TABLE, ids=[name for _, name, _ in TABLE])
-def test_the_engine_has_it(backend: str, engine: str, name: str, without: str) -> None:
-    skip_unless(backend, engine, why=f"{name} is another engine's")
+def load_all_modules(backend: str) -> None:
     ua.zeros(1)
-    find(name)
+    for path in (BACKENDS / backend).glob("_*.py"):
+        importlib.import_module(f"unifyarr.backends.{backend}.{path.stem}")
+
+
+def test_the_installed_version_has_every_name(backend: str) -> None:
+    load_all_modules(backend)
+    assert private.missing(backend) == []
+
+
+def test_a_name_has_to_stand_in_the_table() -> None:
+    with pytest.raises(KeyError, match=r"torch\._nothing isn't in the table of private names: add it"):
+        private.private("torch._nothing")
+
+
+def test_a_name_that_is_gone_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(private.NAMES, "numpy._nothing.at_all", private.Private("a test", "nothing"))
+    monkeypatch.setitem(private.NAMES, "numpy.ndarray._nothing", private.Private("a test", "nothing"))
+    monkeypatch.setattr(private, "_found", {})
+    assert private.private("numpy._nothing.at_all") is private.private("numpy.ndarray._nothing") is None
+    assert private.missing("numpy") == ["numpy._nothing.at_all", "numpy.ndarray._nothing"]
+    assert private.missing("torch") == []
 
 
 def private_names(path: Path) -> set[str]:
@@ -75,72 +79,52 @@ def private_names(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("engine", ["torch", "jax", "tensorflow"])
-def test_nothing_else_of_the_kind_is_used(engine: str) -> None:
+@pytest.mark.parametrize("engine", ["torch", "jax", "tensorflow", "dask"])
+def test_names_are_used_through_the_table(engine: str) -> None:
     for path in (BACKENDS / engine).glob("*.py"):
-        used = private_names(path)
-        assert path.name in PLACES or not used, f"{path.name} uses {used}: put it into _private.py, and list it"
-    assert private_names(BACKENDS / engine / "_private.py")
-
-
-class Without:
-    """A module without one of its attributes, which may be an attribute of an attribute."""
-
-    def __init__(self, module: Any, hidden: str) -> None:
-        self._module, self._hidden = module, hidden.partition(".")
-
-    def __getattr__(self, name: str) -> Any:
-        first, _, rest = self._hidden
-        if name != first:
-            return getattr(self._module, name)
-        if not rest:
-            raise AttributeError(name)
-        return Without(getattr(self._module, name), rest)
+        # Where a name was looked up, its attributes are read.
+        used = set() if path.name == "_private.py" and engine != "dask" else private_names(path)
+        allowed = {"x._meta", "torch._meta", "torch.__meta"} if engine == "dask" else set()
+        assert not used - allowed, f"{path.name} uses {used}: look it up in _private.py, and list it in private.py"
 
 
 def private_module(engine: str, hidden: str) -> dict[str, Any]:
-    """Return what ``_private.py`` of a backend has where a name of the engine's isn't there."""
-
-    def importing(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-        if not level and any(f"{name}.{each}" == hidden for each in fromlist or ()):
-            raise ImportError(f"cannot import name {hidden}")
-        found = builtins.__import__(name, globals, locals, fromlist, level)
-        if not level and not fromlist and hidden.startswith(f"{name}."):
-            return Without(found, hidden.removeprefix(f"{name}."))
-        return found
-
+    """Return the contents of ``_private.py`` of a backend where the engine lacks a name."""
     path = BACKENDS / engine / "_private.py"
     package = f"unifyarr.backends.{engine}"
-    names = {
-        "__builtins__": vars(builtins) | {"__import__": importing},
-        "__name__": f"{package}._private",
-        "__package__": package,
-    }
-    exec(compile(path.read_text(), str(path), "exec"), names)
+    names: dict[str, Any] = {"__name__": f"{package}._private", "__package__": package}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(private, "HIDDEN", {hidden})
+        patch.setattr(private, "_found", {})
+        exec(compile(path.read_text(), str(path), "exec"), names)
     return names
 
 
-@pytest.mark.parametrize(("engine", "name", "without"), TABLE, ids=[name for _, name, _ in TABLE])
-def test_without_it_something_else_is_there(backend: str, engine: str, name: str, without: str) -> None:
-    skip_unless(backend, engine, why=f"{name} is another engine's")
-    ua.zeros(1)
-    if without.startswith("an error"):
-        with pytest.raises(ImportError, match=re.escape(name)):
-            private_module(engine, name)
-    else:
-        found = private_module(engine, name)
-        assert set(found["__all__"]) <= found.keys()
+def test_without_a_name_something_else_is_there(backend: str) -> None:
+    skip_if_public(backend)
+    for name in (name for name in private.NAMES if private.engine_of(name) == backend):
+        found = private_module(backend, name)
+        assert set(found["__all__"]) <= found.keys(), name
 
 
-def test_what_torch_doesnt_tell_has_a_default(backend: str) -> None:
+def test_the_public_ways_pass_the_self_test(backend: str) -> None:
+    skip_if_public(backend)
+    command = [sys.executable, "-m", "tests.backends.without", backend, "--seconds", "15"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert f"{backend}: passed" in done.stdout
+
+
+def test_what_torch_doesnt_tell_has_a_default(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_unless(backend, "torch", why="these are torch's")
     ua.zeros(1)
     found = private_module("torch", "torch._C._functorch.get_unwrapped")
     assert not found["is_functorch_wrapped_tensor"](None)
-    other = SimpleNamespace()
-    assert found["base_of"](other) is other
-    assert not found["is_zero"](other)
-    found["torch"] = SimpleNamespace(__version__="9")
+    view = ua.zeros(2).native[:1]
+    assert found["base_of"](view) is not view
+    assert private_module("torch", "torch.Tensor._base")["base_of"](view) is view
+    assert not private_module("torch", "torch.Tensor._is_zerotensor")["is_zero"](view)
+    monkeypatch.setattr(private, "HIDDEN", {"torch._standard_gamma"})
     with pytest.raises(ua.errors.BackendFeatureError, match="use engine='host'"):
         found["standard_gamma"](None, None)
 
@@ -154,17 +138,54 @@ def test_what_torch_hides_is_none(backend: str) -> None:
 
 def test_a_tracer_that_gives_no_value_has_none(backend: str) -> None:
     skip_unless(backend, "jax", why="these are JAX's")
-    ua.zeros(1)
-    known_value = private_module("jax", "jax.core.Tracer.to_concrete_value")["known_value"]
-    assert known_value(SimpleNamespace()) is None
-    assert known_value(SimpleNamespace(to_concrete_value=lambda: 3)) == 3
+    jax, x = pytest.importorskip("jax"), ua.ones(()).native
+    found: list[Any] = []
+
+    def squared(x: Any) -> Any:
+        for hidden in ("jax.core.Tracer.to_concrete_value", "jax.core.eval_context"):
+            found.append(private_module("jax", hidden)["known_value"](x))
+        return x * x
+
+    jax.grad(squared)(x)
+    assert found[0] is None
+    assert found[1] == 1
+    assert private_module("jax", "jax.core.eval_context")["known_value"](x) is None
+
+
+def test_traces_are_told_apart_without_their_own_name(backend: str) -> None:
+    skip_unless(backend, "jax", why="these are JAX's")
+    jax, x = pytest.importorskip("jax"), ua.ones(2).native
+    module = private_module("jax", "jax.extend.core.find_top_trace")
+    trace, none = module["trace_state"], module["NO_TRACE"]
+
+    def inside(x: Any) -> Any:
+        first = trace()
+        assert first is trace()
+        assert first is not none
+
+        def inner(y: Any) -> Any:
+            assert trace() not in (first, none)
+            assert trace() is trace()
+            return y
+
+        jax.vmap(inner)(x)
+        assert trace() is first
+        return x.sum()
+
+    for transformed in (jax.jit(inside), jax.grad(inside), jax.jit(inside), jax.vmap(lambda x: inside(x[None]))):
+        assert trace() is none
+        transformed(x)
+        assert trace() is none
+    # More traces than are kept.
+    for number in range(300):
+        jax.make_jaxpr(lambda x, number=number: inside(x) * number)(x)
+    assert trace() is none
 
 
 def test_the_class_of_eager_tensors_is_found_without_its_name(backend: str) -> None:
     skip_unless(backend, "tensorflow", why="these are TensorFlow's")
     x = ua.zeros(1).native
     assert private_module("tensorflow", "tensorflow.__internal__.EagerTensor")["EagerTensor"] is type(x)
-    assert private_module("tensorflow", "tensorflow.__internal__")["EagerTensor"] is type(x)
 
 
 def test_autograph_without_rules_is_left_as_it_is(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,12 +199,12 @@ def test_autograph_without_rules_is_left_as_it_is(backend: str, monkeypatch: pyt
 
 def test_calls_read_attributes_of_jax_that_are_no_properties_in_python(backend: str) -> None:
     skip_unless(backend, "jax", why="it has both")
-    private = importlib.import_module("unifyarr.backends.jax._private")
+    module = importlib.import_module("unifyarr.backends.jax._private")
     x = ua.zeros(2)
-    for public, reads in (("sharding", private.SHARDING), ("committed", private.COMMITTED)):
+    for public, reads in (("sharding", module.SHARDING), ("committed", module.COMMITTED)):
         assert reads == f"_{public}"
         assert getattr(x.native, reads) == getattr(x.native, public)
-    assert private.SHARDING in x._backend.cache_reads
+    assert module.SHARDING in x._backend.cache_reads
     # Other classes of arrays have the public names alone.
     key = importlib.import_module("jax").random.key(0)
     assert importlib.import_module("unifyarr.backends.jax._donating")._kind(key)[0] == key.aval

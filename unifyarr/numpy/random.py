@@ -146,7 +146,8 @@ def default_rng(seed: Any = None) -> Generator:
 def _shared() -> RandomState:
     # The state that ``numpy.random.seed`` seeds.
     state = RandomState.__new__(RandomState)
-    state._host = numpy.random.mtrand._rand
+    get_state: Any = numpy.random.get_state
+    state._host = get_state.__self__
     return state
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import dask.array as da
-from dask._task_spec import GraphNode, Task, TaskRef
 from dask.blockwise import Blockwise, blockwise_token
 from dask.highlevelgraph import HighLevelGraph
 
 from . import _chunks
+from ._private import FUSES, GraphNode, Task, TaskRef
 
 # The names of a layer's axes: equal names in operands and result are the same axis, as in an einsum.
 Labels = tuple[str, ...]
@@ -165,7 +165,7 @@ def _count_dropped(labels: Labels) -> int:
 
 def _is_plain(layer: Any) -> bool:
     """Return whether each chunk of a layer comes from one chunk of each operand, by one call."""
-    if not isinstance(layer, Blockwise) or layer.new_axes or layer.annotations or layer.output_blocks:
+    if not FUSES or not isinstance(layer, Blockwise) or layer.new_axes or layer.annotations or layer.output_blocks:
         return False
     task = layer.task
     if list(task.args) != [TaskRef(blockwise_token(number)) for number in range(len(layer.indices))]:

@@ -9,12 +9,11 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask import base
-from dask._task_spec import DataNode, TaskRef
-from dask._task_spec import Task as GraphTask
 from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArrayBlockIdDep
 
 from ._chunks import Task
+from ._private import call, data
 
 Chunks = Sequence[tuple[int, ...]]
 # Where each chunk begins and ends along an axis of the array that it's a part of.
@@ -139,10 +138,10 @@ def _edges(x: da.Array, axis: int, slices: list[slice | None], beside: int) -> d
         edge = slices[here]
         if edge is None:
             shape = [each[number] for each, number in zip(chunks, place, strict=True)]
-            graph[key] = DataNode(key, np.empty(shape, x.dtype))
+            graph[key] = data(key, np.empty(shape, x.dtype))
         else:
             origin = (x.name, *place[:axis], here + beside, *place[axis + 1 :])
-            graph[key] = GraphTask(key, Edge(axis, edge), TaskRef(origin))
+            graph[key] = call(key, Edge(axis, edge), origin)
     layers = HighLevelGraph.from_collections(name, graph, dependencies=[x])
     return da.Array(layers, name, chunks, dtype=x.dtype, meta=x._meta)
 

@@ -9,7 +9,6 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask import base
-from dask._task_spec import Alias, DataNode
 from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArrayBlockIdDep
 
@@ -17,6 +16,7 @@ from ...errors import ShapeError, UnknownShapeError
 from ._chunks import Task, number_of
 from ._dividing import Windowed, divided, noted
 from ._parts import parts
+from ._private import alias, data
 from ._repeating import repeated_by
 
 # Of each axis: start, step (not 0) and length, in bounds. A window of length 0 may start anywhere. (0, 1, None) is the
@@ -152,11 +152,11 @@ def spread(value: da.Array, counts: Sequence[tuple[int, ...]]) -> da.Array:
         lengths = [axis[each] for axis, each in zip(counts, place, strict=True)]
         if all(lengths):
             origin = (value.name, *(int(axis[each]) for axis, each in zip(found, place, strict=True)))
-            graph[name, *place] = Alias((name, *place), origin)
+            graph[name, *place] = alias((name, *place), origin)
         else:
             # Nothing reads it, whatever the other lengths are.
             shape = [each if each == each else 0 for each in lengths]
-            graph[name, *place] = DataNode((name, *place), np.empty(shape, value.dtype))
+            graph[name, *place] = data((name, *place), np.empty(shape, value.dtype))
     layers = HighLevelGraph.from_collections(name, graph, dependencies=[value])
     return da.Array(layers, name, tuple(counts), dtype=value.dtype, meta=value._meta)
 

@@ -13,7 +13,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDev
 
 from ...errors import ShapeError
 from ..kernels import described
-from ._private import ARRAYS, NO_TRACE, find_top_trace, known_value
+from ._private import ARRAYS, NO_TRACE, find_trace, known_value
 
 
 @functools.lru_cache
@@ -87,7 +87,7 @@ def made_on(device: Any, shape: tuple[int, ...]) -> Any:
     """Return where an array of a shape is made: what is traced is spread by XLA, as what it meets there."""
     if not isinstance(device, Sharding):
         return device
-    return fitting(device, shape) if find_top_trace(()) is NO_TRACE else None
+    return fitting(device, shape) if find_trace() is NO_TRACE else None
 
 
 def wanted(shape: tuple[int, ...], sharding: Any, spec: Any) -> Sharding:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._memory import beside
-from ._private import ARRAYS, NO_TRACE, find_top_trace
+from ._private import ARRAYS, NO_TRACE, find_trace
 
 _BOOL = np.dtype(bool)
 
@@ -25,7 +25,7 @@ def get_copy(x: Any, key: Any) -> Any:
     """
     if type(x) is not ARRAYS[0] or type(key) not in (np.ndarray, ARRAYS[0]) or key.dtype != _BOOL:
         return NotImplemented
-    if not key.ndim or find_top_trace(()) is not NO_TRACE or not _is_host(x.sharding):
+    if not key.ndim or find_trace() is not NO_TRACE or not _is_host(x.sharding):
         return NotImplemented
     try:
         return beside(x, np.asarray(x)[np.asarray(key)])[0]

@@ -1,7 +1,9 @@
-"""What JAX has no public name for, each with what happens without it. The backend uses nothing else of the kind."""
+"""JAX's private names, each beside the public way that serves without it; the backend uses no others."""
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
@@ -10,79 +12,70 @@ from typing import Any
 import jax
 import jax.extend
 
-try:
-    # Says whether JAX was in use before its settings are changed.
-    from jax._src.xla_bridge import backends_are_initialized
-except ImportError:
+from ..private import private
 
-    def backends_are_initialized() -> bool:
-        """Return False: nobody is warned then."""
-        return False
+backends_are_initialized: Callable[[], bool] = private("jax._src.xla_bridge.backends_are_initialized") or bool
 
+# The tracers of ``jax.grad`` and of ``jax.jvp``; else any tracer may carry a derivative.
+LinearizeTracer: Any = private("jax._src.interpreters.ad.LinearizeTracer") or jax.core.Tracer
+JVPTracer: Any = private("jax.interpreters.ad.JVPTracer") or jax.core.Tracer
 
-try:
-    # The tracers of ``jax.grad`` and of ``jax.jvp``.
-    from jax._src.interpreters.ad import LinearizeTracer
-    from jax.interpreters.ad import JVPTracer
-except ImportError:
-    # Any tracer, to be on the safe side.
-    LinearizeTracer = JVPTracer = jax.core.Tracer
-
-try:
-    # Computes outside of all traces.
-    from jax.core import eval_context
-except ImportError:
-    eval_context = jax.ensure_compile_time_eval
-
-try:
-    # The trace that is running: without it, dead tracers would be left behind silently.
-    from jax.extend.core import find_top_trace
-except ImportError as error:
-    raise ImportError(
-        f"JAX {jax.__version__} doesn't tell which trace is running (jax.extend.core.find_top_trace): install one "
-        "that unifyarr was tested with, pip install 'unifyarr[jax]'"
-    ) from error
-
-try:
-    # The same, read from where JAX keeps it in half the time.
-    from jax._src.core import trace_state_strong_ref as trace_cell
-except ImportError:
-
-    class _TraceCell:
-        @property
-        def value(self) -> object:
-            return find_top_trace(())
-
-    trace_cell = _TraceCell()
-
-trace_state: Callable[[], object] = partial(attrgetter("value"), trace_cell)
-
-try:
-    # Makes an array of NumPy's memory in a fourth of the time.
-    from jaxlib.xla_client import batched_device_put
-except ImportError:
-    batched_device_put = None
-
-with eval_context():
-    # What ``find_top_trace`` returns where none is running.
-    NO_TRACE = find_top_trace(())
+# Computes outside of all traces.
+eval_context: Any = private("jax.core.eval_context") or jax.ensure_compile_time_eval
 
 # The concrete classes of arrays: an instance check of ``jax.Array`` itself runs through Python.
 ARRAYS: tuple[type[Any], ...] = tuple(jax.Array.__subclasses__()) or (jax.Array,)
 
-
 # Where an array of the first class says how it lies on devices, and whether somebody put it there: what its properties
 # read, in Python.
 SHARDING, COMMITTED = (
-    private if hasattr(ARRAYS[0], private) else public
-    for private, public in (("_sharding", "sharding"), ("_committed", "committed"))
+    public if private(f"jax.Array._{public}", ARRAYS[0]) is None else f"_{public}"
+    for public in ("sharding", "committed")
 )
+
+# Makes an array of NumPy's memory in a fourth of the time.
+batched_device_put: Any = private("jaxlib.xla_client.batched_device_put")
+
+
+class _Traces(threading.local):
+    def __init__(self) -> None:
+        self.known: deque[object] = deque(maxlen=256)
+
+
+def _opaque_trace() -> object:
+    # States of one trace are equal, and callers compare by identity.
+    state, known = jax.extend.core.get_opaque_trace_state(), _traces.known
+    if state == NO_TRACE:
+        return NO_TRACE
+    found = next((each for each in reversed(known) if each == state), None)
+    if found is None:
+        known.append(found := state)
+    return found
+
+
+class _TraceCell:
+    @property
+    def value(self) -> object:
+        return find_trace()
+
+
+_find_top_trace: Any = private("jax.extend.core.find_top_trace")
+with eval_context():
+    # The trace where none is running.
+    NO_TRACE: object = jax.extend.core.get_opaque_trace_state() if _find_top_trace is None else _find_top_trace(())
+_traces = _Traces()
+find_trace: Callable[[], object] = _opaque_trace if _find_top_trace is None else partial(_find_top_trace, ())
+# An object whose attribute ``value`` is the trace that is running.
+trace_cell: Any = None if _find_top_trace is None else private("jax._src.core.trace_state_strong_ref")
+trace_cell = _TraceCell() if trace_cell is None else trace_cell
+trace_state: Callable[[], object] = partial(attrgetter("value"), trace_cell)
+
+_concrete_value: Any = private("jax.core.Tracer.to_concrete_value")
 
 
 def known_value(native: Any) -> Any:
     """Return the value of a tracer through which gradients are taken outside of any other trace, ``None`` of others."""
-    concrete = getattr(native, "to_concrete_value", None)
-    return None if concrete is None else concrete()
+    return native.to_concrete_value() if _concrete_value is not None and isinstance(native, jax.core.Tracer) else None
 
 
 __all__ = [
@@ -95,7 +88,7 @@ __all__ = [
     "backends_are_initialized",
     "batched_device_put",
     "eval_context",
-    "find_top_trace",
+    "find_trace",
     "known_value",
     "trace_cell",
     "trace_state",

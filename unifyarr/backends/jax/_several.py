@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from . import elementwise
-from ._private import ARRAYS, NO_TRACE, find_top_trace
+from ._private import ARRAYS, NO_TRACE, find_trace
 
 # At the call of that number arrays of the same types are computed together: to compile takes milliseconds.
 _COMPILED_AT = 4
@@ -27,7 +27,7 @@ def _several(name: str, kinds: str, count: int) -> Callable[..., Any]:
     together = jax.jit(lambda *columns: [kernel(*operands) for operands in zip(*columns, strict=True)])
 
     def fast(natives: Sequence[Any], *others: Sequence[Any]) -> Any:
-        if len(natives) < 2 or len(others) != count - 1 or find_top_trace(()) is not NO_TRACE:
+        if len(natives) < 2 or len(others) != count - 1 or find_trace() is not NO_TRACE:
             return False
         types = []
         for x in natives:

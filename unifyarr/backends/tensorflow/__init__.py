@@ -242,7 +242,7 @@ class Backend(base.Backend[Any]):
         return native if type(native) is EagerTensor or not isinstance(native, _VARIABLE) else native.value()
 
     no_trace = True
-    trace_state = is_eager
+    trace_state = staticmethod(is_eager)
     trace_cell = trace_cell
     type_key = type_of_eager
     dtype_key = None if dtype_of_eager is None else staticmethod(dtype_of_eager)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..private import private
+
 
 def leave_alone(package: str) -> bool:
     """Make AutoGraph call the functions of a package unconverted, and return whether it does.
@@ -12,12 +14,13 @@ def leave_alone(package: str) -> bool:
     there stay as they are. A version without such a list is left as it is too: then it warns, and the results are the
     same.
     """
+    config = private("tensorflow.python.autograph.core.config")
+    if config is None:
+        return False
     try:
-        from tensorflow.python.autograph.core import config
-
         rule = config.DoNotConvert(package)
         if not any(type(each) is type(rule) and str(each) == str(rule) for each in config.CONVERSION_RULES):
             config.CONVERSION_RULES = (rule, *config.CONVERSION_RULES)
-    except (ImportError, AttributeError, TypeError):
+    except (AttributeError, TypeError):
         return False
     return True

@@ -1,4 +1,4 @@
-"""What TensorFlow has no public name for, each with what happens without it.
+"""TensorFlow's private names, each beside the public way that serves without it.
 
 The backend uses nothing else of the kind, but for AutoGraph's rules in ``_autograph.py``.
 """
@@ -13,60 +13,49 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-try:
-    # Nothing public says whether a tape records, nor what it or an accumulator follows.
-    from tensorflow.python.eager.forwardprop_util import pack_tangents
-    from tensorflow.python.eager.record import could_possibly_record, should_record_backprop
-except ImportError:
+from ..private import private
 
-    def could_possibly_record() -> bool:
-        """Return the safe answer."""
-        return True
+_record: tuple[Any, ...] = (
+    private("tensorflow.python.eager.record.could_possibly_record"),
+    private("tensorflow.python.eager.record.should_record_backprop"),
+    private("tensorflow.python.eager.forwardprop_util.pack_tangents"),
+)
+if None in _record:
+    # The safe answers: a tape may record, and nothing is known to be followed, since else nothing works under a tape.
+    _record = (lambda: True), (lambda tensors: False), (lambda tensors: SimpleNamespace(tangents=()))
+could_possibly_record, should_record_backprop, pack_tangents = _record
 
-    def should_record_backprop(tensors: Any) -> bool:
-        """Return False: nothing else would work under a tape."""
-        return False
-
-    def pack_tangents(tensors: Any) -> Any:
-        """Return that there are none, as above."""
-        return SimpleNamespace(tangents=())
+_context: Any = private("tensorflow.python.eager.context.context")
+_call_function: Any = private("tensorflow.python.eager.context.Context.call_function")
+_execute: Any = private("tensorflow.python.pywrap_tfe.TFE_Py_FastPathExecute")
+_is_in_xla: Any = private("tensorflow.python.ops.control_flow_util.GraphOrParentsInXlaContext")
+_convert: Any = private("tensorflow.python.framework.constant_op.convert_to_eager_tensor")
 
 
-try:
-    # Calls a function that was traced before, as TensorFlow does in the end when no tape records.
-    from tensorflow.python.eager.context import Context
-    from tensorflow.python.eager.context import context as current_context
+def called_at_once(concrete: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
+    """Return what calls a concrete function of a list of results, for eager tensors where no tape records.
 
-    Context.call_function  # noqa: B018
-
-    def called_at_once(concrete: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
-        """Return what calls a concrete function of a list of results, for eager tensors where no tape records.
-
-        TensorFlow's own call of it takes 60 us more, and that of what made it 100. ``None`` where that is the only way.
-        """
-        inference = getattr(concrete, "inference_fn", None)
-        count = len(getattr(getattr(inference, "function_type", None), "flat_outputs", ()))
-        captured = list(concrete.captured_inputs)
-        if inference is None or not count:
-            return None
-        return lambda natives: current_context().call_function(inference.name, [*natives, *captured], count)
-except (ImportError, AttributeError):
-
-    def called_at_once(concrete: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
-        """Return None: TensorFlow's own call is the only way."""
+    TensorFlow's own call of it takes 60 us more, and that of what made it 100. ``None`` where that is the only way.
+    """
+    if _context is None or _call_function is None:
         return None
+    inference = getattr(concrete, "inference_fn", None)
+    count = len(getattr(getattr(inference, "function_type", None), "flat_outputs", ()))
+    captured = list(concrete.captured_inputs)
+    if inference is None or not count:
+        return None
+    return lambda natives: _call_function(_context(), inference.name, [*natives, *captured], count)
 
 
-try:
-    from tensorflow.python.eager.context import context as _context
-
+def _find_is_eager() -> Callable[[], bool]:
     # Of the running thread, without the two calls that the public function makes, and without the look-up of what reads
     # an attribute of the engine's.
-    _of_thread = _context()._thread_local_data
-    is_eager: Callable[[], bool] = partial(type(_of_thread).is_eager.fget, _of_thread)
-    is_eager()
-except (ImportError, AttributeError, TypeError):
-    is_eager = tf.executing_eagerly
+    of_thread = getattr(_context() if _context is not None else None, "_thread_local_data", None)
+    found = getattr(getattr(type(of_thread), "is_eager", None), "fget", None)
+    return tf.executing_eagerly if found is None else partial(found, of_thread)
+
+
+is_eager = _find_is_eager()
 
 
 class _TraceCell:
@@ -79,71 +68,53 @@ class _TraceCell:
 
 trace_cell = _TraceCell()
 
-try:
-    # A function with ``jit_compile`` is traced in a context that says so, as are the functions that it calls.
-    from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext
 
-    def is_for_xla() -> bool:
-        """Return whether what is traced now, if anything is, will be compiled by XLA."""
-        return not is_eager() and bool(GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()))
-except ImportError:
+def is_for_xla() -> bool:
+    """Return whether XLA compiles what is traced now; in any trace where TensorFlow doesn't tell.
 
-    def is_for_xla() -> bool:
-        """Return the safe answer."""
-        return not is_eager()
+    A function with ``jit_compile`` is traced in a context that says so.
+    """
+    if is_eager():
+        return False
+    return _is_in_xla is None or bool(_is_in_xla(tf.compat.v1.get_default_graph()))
 
 
-try:
-    # What the engine's functions call in eager code: the public ones, and ``tf.raw_ops``, have Python around it.
-    from tensorflow.python.eager.context import context as _context
-    from tensorflow.python.pywrap_tfe import TFE_Py_FastPathExecute
+def eager_op(name: str) -> Callable[..., Any] | None:
+    """Return what runs an operation on eager tensors in eager code: its attributes follow by name and value.
 
-    _engine = _context()
-
-    def eager_op(name: str) -> Callable[..., Any] | None:
-        """Return what runs an operation on eager tensors in eager code: its attributes follow by name and value.
-
-        What it raises says less than the engine's functions do. Of an operation of several results it returns a list.
-        """
-        return partial(TFE_Py_FastPathExecute, _engine, name, None)
-except ImportError:
-
-    def eager_op(name: str) -> Callable[..., Any] | None:
-        """Return None: the functions of ``tf.raw_ops`` are the only way."""
-        return None
+    What it raises says less than the engine's functions do. Of an operation of several results it returns a list.
+    The functions of ``tf.raw_ops`` have Python around it; ``None`` where they are the only way.
+    """
+    return None if _context is None or _execute is None else partial(_execute, _context(), name, None)
 
 
 # The class of eager tensors, asked for without making one where that is possible.
-EagerTensor: type[Any] = getattr(getattr(tf, "__internal__", None), "EagerTensor", None) or type(tf.constant(0))
+EagerTensor: type[Any] = private("tensorflow.__internal__.EagerTensor") or type(tf.constant(0))
 
-try:
-    # What ``tf.constant`` calls in eager code, in two thirds of its time.
-    from tensorflow.python.eager.context import context
-    from tensorflow.python.framework.constant_op import convert_to_eager_tensor
 
-    def eager_constant(value: Any) -> Any:
-        """Return an eager tensor of NumPy's values, which are copied."""
-        return convert_to_eager_tensor(value, context())
+def eager_constant(value: Any) -> Any:
+    """Return an eager tensor of NumPy's values, which are copied."""
+    return tf.constant(value) if _convert is None or _context is None else _convert(value, _context())
 
-    def eager_adopted(value: np.ndarray) -> Any:
-        """Return an eager tensor of an array that nothing else refers to, in its memory where the engine can."""
-        engine = context()
-        engine.ensure_initialized()
-        return EagerTensor(value, engine.device_name, None)
-except ImportError:
-    eager_constant = eager_adopted = tf.constant
 
-try:
-    # The class of what ``tf.Variable(...)`` makes, which is not ``tf.Variable`` itself.
-    from tensorflow.python.ops.resource_variable_ops import ResourceVariable
-except ImportError:
-    ResourceVariable = type(tf.Variable(0))
+def eager_adopted(value: np.ndarray) -> Any:
+    """Return an eager tensor of an array that nothing else refers to, in its memory where the engine can."""
+    if _convert is None or _context is None:
+        return tf.constant(value)
+    engine = _context()
+    engine.ensure_initialized()
+    return EagerTensor(value, engine.device_name, None)
 
-# An eager tensor's shape as a tuple: the public one is an object that Python code makes for each new tensor.
-shape_of_eager: Callable[[Any], tuple[int, ...]] = getattr(
-    EagerTensor, "_shape_tuple", lambda native: tuple(native.shape.as_list())
+
+# The class of what ``tf.Variable(...)`` makes, which is not ``tf.Variable`` itself.
+ResourceVariable: type[Any] = private("tensorflow.python.ops.resource_variable_ops.ResourceVariable") or type(
+    tf.Variable(0)
 )
 
+# An eager tensor's shape as a tuple: the public one is an object that Python code makes for each new tensor.
+shape_of_eager: Callable[[Any], tuple[int, ...]] = private("tensorflow.Tensor._shape_tuple", EagerTensor) or (
+    lambda native: tuple(native.shape.as_list())
+)
 
 # Types of eager tensors, each of which is one object: it's compared sooner. How many are kept:
 _types: dict[tuple[int, tuple[int, ...]], tuple[int, tuple[int, ...]]] = {}
@@ -162,17 +133,16 @@ def _type_of_eager(native: Any) -> tuple[int, tuple[int, ...]]:
 
 
 # The values of an eager tensor on the host, without a copy.
-values_of_eager: Callable[[Any], Any] = getattr(EagerTensor, "_numpy", EagerTensor.numpy)
-
+values_of_eager: Callable[[Any], Any] = private("tensorflow.Tensor._numpy", EagerTensor) or EagerTensor.numpy
 
 # A number of an eager tensor's dtype: the dtype itself is looked up in Python.
-dtype_of_eager: Any = getattr(EagerTensor, "_datatype_enum", None)
+dtype_of_eager: Any = private("tensorflow.Tensor._datatype_enum", EagerTensor)
 
 # What eager tensors of one dtype and shape have in common. Hashing their dtype and shape runs through Python.
 type_of_eager: Any = (
-    staticmethod(_type_of_eager)
-    if hasattr(EagerTensor, "_datatype_enum") and hasattr(EagerTensor, "_shape_tuple")
-    else None
+    None
+    if dtype_of_eager is None or private("tensorflow.Tensor._shape_tuple", EagerTensor) is None
+    else staticmethod(_type_of_eager)
 )
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What torch has no public name for, each with what happens without it. The backend uses nothing else of the kind."""
+"""torch's private names, each beside the public way that serves without it; the backend uses no others."""
 
 from __future__ import annotations
 
@@ -13,57 +13,53 @@ import torch
 from torch import Tensor
 
 from ...errors import BackendFeatureError
+from ..private import private
 
-try:
-    # ``torch.func`` and ``torch.export`` ask users to register classes there. Without it, ours aren't nodes.
-    from torch.utils._pytree import MappingKey, register_pytree_node
-except ImportError:
-    MappingKey = register_pytree_node = None
+# ``torch.func`` and ``torch.export`` ask users to register classes there; else containers aren't nodes.
+register_pytree_node: Any = private("torch.utils._pytree.register_pytree_node")
+MappingKey: Any = private("torch.utils._pytree.MappingKey")
+if register_pytree_node is None or MappingKey is None:
+    register_pytree_node = MappingKey = None
 
-try:
-    # Nothing public gives the values of a tensor inside a transformation, nor says to which one it belongs.
-    from torch._C._functorch import (
-        get_unwrapped,
-        is_batchedtensor,
-        is_functorch_wrapped_tensor,
-        is_gradtrackingtensor,
-        maybe_get_level,
-        peek_interpreter_stack,
-    )
-    from torch._functorch.pyfunctorch import temporarily_pop_interpreter_stack
-except ImportError:
 
-    def is_functorch_wrapped_tensor(tensor: Any) -> bool:
-        """Return the safe answer."""
-        return False
+def _no(tensor: Any) -> bool:
+    return False
 
-    def is_gradtrackingtensor(tensor: Any) -> bool:
-        """Return the safe answer."""
-        return False
 
-    is_batchedtensor = is_gradtrackingtensor
-    # Of what is in no transformation nothing else is asked.
-    nothing: Any = None
-    # The safe answer, which isn't None: a transformation may be running.
-    unseen: Any = bool
-    peek_interpreter_stack = unseen
-    get_unwrapped = maybe_get_level = temporarily_pop_interpreter_stack = nothing
+# Nothing public gives the values of a tensor inside a transformation, nor says to which one it belongs.
+get_unwrapped: Any = private("torch._C._functorch.get_unwrapped")
+is_batchedtensor: Any = private("torch._C._functorch.is_batchedtensor")
+is_functorch_wrapped_tensor: Any = private("torch._C._functorch.is_functorch_wrapped_tensor")
+is_gradtrackingtensor: Any = private("torch._C._functorch.is_gradtrackingtensor")
+maybe_get_level: Any = private("torch._C._functorch.maybe_get_level")
+peek_interpreter_stack: Any = private("torch._C._functorch.peek_interpreter_stack")
+temporarily_pop_interpreter_stack: Any = private("torch._functorch.pyfunctorch.temporarily_pop_interpreter_stack")
+_ALL = (
+    *(get_unwrapped, is_batchedtensor, is_functorch_wrapped_tensor, is_gradtrackingtensor),
+    *(maybe_get_level, peek_interpreter_stack, temporarily_pop_interpreter_stack),
+)
+if None in _ALL:
+    # Then no tensor counts as one of a transformation, and any call may be inside one.
+    is_batchedtensor = is_functorch_wrapped_tensor = is_gradtrackingtensor = _no
+    get_unwrapped = maybe_get_level = temporarily_pop_interpreter_stack = None
+    # What it returns isn't ``None``.
+    peek_interpreter_stack = bool
 
 # What a subclass has that says nothing itself of what functions do; without it, some such subclasses are refused.
-disabled_torch_function = getattr(torch._C, "_disabled_torch_function_impl", None)
+disabled_torch_function: Any = private("torch._C._disabled_torch_function_impl")
 
 # Writes several tensors in one call; without it each takes one.
-foreach_copy_ = getattr(torch, "_foreach_copy_", None)
+foreach_copy_: Any = private("torch._foreach_copy_")
 
 # Compute into several tensors in one call, which nothing interrupts; without them results are made before.
-foreach_in_place = {
-    name: getattr(torch, f"_foreach_{short}_", None)
+foreach_in_place: dict[str, Any] = {
+    name: private(f"torch._foreach_{short}_")
     for name, short in {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}.items()
 }
 
 # Attention on the CPU with the logarithms of its sums, and its derivative; without them both are composed.
-flash_attention: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
-flash_attention_backward: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
+flash_attention: Any = private("torch.ops.aten._scaled_dot_product_flash_attention_for_cpu")
+flash_attention_backward: Any = private("torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward")
 
 
 def _log_softmax_backward(g: Tensor, result: Tensor, axis: int, dtype: torch.dtype) -> Tensor:
@@ -76,11 +72,11 @@ def _softmax_backward(g: Tensor, result: Tensor, axis: int, dtype: torch.dtype) 
 
 
 # Derivatives that are one pass over memory; without them several give the same.
-log_softmax_backward: Any = getattr(torch.ops.aten, "_log_softmax_backward_data", _log_softmax_backward)
-softmax_backward: Any = getattr(torch.ops.aten, "_softmax_backward_data", _softmax_backward)
+log_softmax_backward: Any = private("torch.ops.aten._log_softmax_backward_data") or _log_softmax_backward
+softmax_backward: Any = private("torch.ops.aten._softmax_backward_data") or _softmax_backward
 # Normalisation with its means and scales, and its derivative; without them both are composed.
-layer_norm: Any = getattr(torch.ops.aten, "native_layer_norm", None)
-layer_norm_backward: Any = getattr(torch.ops.aten, "native_layer_norm_backward", None)
+layer_norm: Any = private("torch.ops.aten.native_layer_norm")
+layer_norm_backward: Any = private("torch.ops.aten.native_layer_norm_backward")
 
 
 def _einsum(subscripts: str, operands: tuple[Tensor, ...]) -> Tensor:
@@ -88,7 +84,7 @@ def _einsum(subscripts: str, operands: tuple[Tensor, ...]) -> Tensor:
 
 
 # Without the Python function around it, which takes a third of the call on small arrays.
-einsum = getattr(getattr(torch, "_VF", None), "einsum", _einsum)
+einsum: Any = private("torch._VF.einsum") or _einsum
 
 
 def _refuse_inference(x: Tensor) -> None:
@@ -97,23 +93,26 @@ def _refuse_inference(x: Tensor) -> None:
 
 
 # Raises for an inference tensor, of which there's no version, and takes less time than ``is_inference``.
-refuse_inference = attrgetter("_version") if hasattr(Tensor, "_version") else _refuse_inference
+refuse_inference: Any = _refuse_inference if private("torch.Tensor._version") is None else attrgetter("_version")
+
+_has_base = private("torch.Tensor._base") is not None
+_is_zero: Any = private("torch.Tensor._is_zerotensor")
 
 
 def base_of(x: Tensor) -> Tensor:
     """Return the tensor whose view another one is, itself of one that is none or doesn't tell."""
-    base = getattr(x, "_base", None)
+    base = x._base if _has_base else None
     return x if base is None else base
 
 
 def is_zero(x: Tensor) -> bool:
     """Return whether a tensor stands for zeros without memory, as gradients may; no where torch doesn't tell."""
-    return bool(getattr(x, "_is_zerotensor", bool)())
+    return _is_zero is not None and bool(_is_zero(x))
 
 
 def standard_gamma(alpha: Tensor, generator: torch.Generator) -> Tensor:
     """Draw what ``torch.distributions.Gamma`` draws, which takes no generator itself."""
-    draw = getattr(torch, "_standard_gamma", None)
+    draw = private("torch._standard_gamma")
     if draw is None:
         raise BackendFeatureError(
             f"torch {torch.__version__} draws no gamma numbers with a generator: use engine='host'"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy.polynomial as theirs
-from numpy.polynomial._polybase import ABCPolyBase
 
 from ... import functions as ua
 from ..._core.arrays.array import Array
 from .._following import as_array
 from . import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
+
+# The base of NumPy's classes, which has no public name.
+_Base: Any = theirs.Polynomial.__base__
 
 __all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial"]
 
@@ -21,7 +23,7 @@ class _OnArrays:
     _values: ClassVar[Any]
 
     def __call__(self, arg: Any) -> Any:
-        if isinstance(arg, ABCPolyBase):
+        if isinstance(arg, _Base):
             return super().__call__(arg)  # type: ignore[misc]
         offset, scale = self.mapparms()  # type: ignore[attr-defined]
         return self._values(ua.add(ua.multiply(as_array(arg), scale), offset), self.coef)  # type: ignore[attr-defined]
