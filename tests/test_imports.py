@@ -21,7 +21,7 @@ ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
 # Shared by the backends and the frontend.
 CONTRACT = "unifyarr.backends.base"
 WITH_ALL = ("unifyarr.backends.references", "unifyarr.backends.forks")
-SHARED = (*WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
+SHARED = (*WITH_ALL, CONTRACT, *(f"unifyarr.backends.{name}" for name in ("kernels", "memory", "private")))
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 # From below to above: a module imports from its own floor and from those below. A module belongs to the longest name.
 FLOORS = [

@@ -18,7 +18,6 @@ from .creation import (
     from_dlpack,
     full,
     full_like,
-    linspace,
     meshgrid,
     ones,
     ones_like,
@@ -153,7 +152,7 @@ from .segments import segment_max, segment_mean, segment_min, segment_prod, segm
 from .set_operations import intersect1d, setdiff1d, setxor1d, union1d
 from .sets import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .sorting import argsort, sort
-from .spaced import diag_indices, geomspace, logspace, tri, tril_indices, triu_indices
+from .spaced import diag_indices, geomspace, linspace, logspace, tri, tril_indices, triu_indices
 from .special import erf, erfc
 from .statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from .utility import all, any, diff

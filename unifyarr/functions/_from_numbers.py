@@ -34,36 +34,23 @@ def filled(number: Number, shape: Shape, dtype: DType, device: object, backend: 
     return make_view(entered(number, backend, device, dtype), Broadcast(shape)).copy()
 
 
-def between(
-    numbers: tuple[Number, Number], count: int, endpoint: bool, dtype: DType, device: object, backend: Handle
-) -> Array:
-    """Return what ``linspace`` does."""
-    if count < 0:
-        raise ValueError(f"linspace() makes no negative number of values, as {count}")
-    # Comparing arrays is built on creating them.
-    from ._spacing import evenly_spaced
-
-    start, stop = _beside(numbers, dtype, device, backend)
-    values, _ = evenly_spaced(start, stop, count, endpoint)
-    return (values // 1 if _is_rounded(values, dtype) else values).astype(dtype, copy=False)
-
-
 def counted(numbers: tuple[Number, Number], count: int, dtype: DType, device: object, backend: Handle) -> Array:
     """Return what ``arange`` does, with the first number and the distance of the values."""
-    start, step = _beside(numbers, dtype, device, backend)
-    if _is_rounded(start, dtype):
+    start, step = beside(numbers, dtype, device, backend)
+    if is_rounded(start, dtype):
         second = (start + step).astype(dtype)
         start = start.astype(dtype)
         step = second - start
     return (counting(count, start) * step + start).astype(dtype, copy=False)
 
 
-def _is_rounded(values: Array, dtype: DType) -> bool:
+def is_rounded(values: Array, dtype: DType) -> bool:
+    """Return whether floating-point values become integers."""
     return dtypes.rank(dtype) == 1 and dtypes.rank(values.dtype) == 2
 
 
-def _beside(numbers: tuple[Number, Number], dtype: DType, device: Any, backend: Handle) -> list[Array]:
-    # The numbers as arrays of the dtype to compute in, all on the device of the first array.
+def beside(numbers: tuple[Number, Number], dtype: DType, device: Any, backend: Handle) -> list[Array]:
+    """Return numbers as arrays of the dtype to compute in, all on the device of the first array."""
     working = dtypes.promote(dtype, *(each.kind for each in numbers), float)
     device = device_of((each.value for each in numbers), backend) if device is None else device
     return [entered(each, backend, device, working) for each in numbers]

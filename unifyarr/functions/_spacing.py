@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core.arrays.array import Array
-from ._from_numbers import counting
+from .._core.arrays.numbers import Number
+from ._from_numbers import beside, counting, is_rounded
 from .manipulation import broadcast_to, reshape
 from .searching import where
 from .utility import any as any_of
+
+if TYPE_CHECKING:
+    from .._core.engines.dtypes import DType
+    from .._core.engines.handle import Handle
 
 
 def evenly_spaced(first: Array, last: Array, count: int, endpoint: bool) -> tuple[Array, Array]:
@@ -25,3 +32,14 @@ def evenly_spaced(first: Array, last: Array, count: int, endpoint: bool) -> tupl
     if endpoint:
         values[-1] = broadcast_to(last, delta.shape)
     return values, step
+
+
+def between(
+    numbers: tuple[Number, Number], count: int, endpoint: bool, dtype: DType, device: object, backend: Handle
+) -> Array:
+    """Return what ``linspace`` does."""
+    if count < 0:
+        raise ValueError(f"linspace() makes no negative number of values, as {count}")
+    start, stop = beside(numbers, dtype, device, backend)
+    values, _ = evenly_spaced(start, stop, count, endpoint)
+    return (values // 1 if is_rounded(values, dtype) else values).astype(dtype, copy=False)

@@ -24,15 +24,14 @@ from .._core.engines.handle import Handle
 from .._core.engines.natives import backend_of_native
 from .._core.engines.registry import load
 from .._core.engines.tracing import capture, recording, running, unrepeatable
-from .._core.values.arguments import as_integer
 from .._core.values.lengths import PartialShape
 from .._core.values.shapes import as_offset, as_shape, check_memory
 from .._core.writing.inplace import repeated_like
 from ..backends.base.deferring import wanting_chunks
 from ..errors import CopyError, DtypeError, ProtocolError, ShapeError
 from ..typing import Shape
-from ._boxes import Counted, Diagonal, Spaced, floored, is_made_later, made_later
-from ._from_numbers import between, counted, filled
+from ._boxes import Counted, Diagonal, is_made_later, made_later
+from ._from_numbers import counted, filled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike, Scalar
 
 
-def _default(kind: type, backend: Handle) -> DType:
-    # The default dtype for Python numbers; of 32 bits if the backend has no 64-bit dtypes.
+def default_dtype(kind: type, backend: Handle) -> DType:
+    """Return the default dtype for Python numbers: of 32 bits if the backend has no 64-bit dtypes."""
     wide, narrow = {
         bool: (dtypes.bool, dtypes.bool),
         int: (dtypes.int64, dtypes.int32),
@@ -52,13 +51,14 @@ def _default(kind: type, backend: Handle) -> DType:
     return wide if convert.has_dtype(backend, wide) else narrow
 
 
-def _native_device(device: object, backend: Any) -> Any:
+def native_device(device: object, backend: Any) -> Any:
+    """Return the backend's own device for what a user names."""
     return None if device is None else backend.as_device(device)
 
 
 def _filled(kernel: str, shape: object, dtype: object, device: object, backend: Any, **static: Any) -> Array:
     native_device = None if device is None else backend.as_device(device)
-    wanted = _default(float, backend) if dtype is None else dtypes.as_dtype(dtype)
+    wanted = default_dtype(float, backend) if dtype is None else dtypes.as_dtype(dtype)
     convert.check_dtype(backend, wanted, native_device)
     lengths = as_shape(shape)
     check_memory(lengths, wanted)
@@ -127,11 +127,11 @@ def arange(
     if distance == 0:
         raise ValueError("arange() takes a step that isn't zero")
     integral = all(dtypes.rank(each.kind) <= 1 for each in numbers)
-    wanted = _default(int if integral else float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
+    wanted = default_dtype(int if integral else float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
     # The length follows from the arguments as they were passed, before they are rounded to the dtype.
     count = max(-((begin - end) // distance) if integral else math.ceil((end - begin) / distance), 0)
     if numbers[0].stays or numbers[2].stays:
-        there = _native_device(device, backend)
+        there = native_device(device, backend)
         return counted((numbers[0], numbers[2]), count, wanted, there, backend)  # type: ignore[arg-type]
     exact = wanted.dtype if dtypes.rank(wanted) == 1 else None
     if exact is not None and not integral and count:
@@ -287,7 +287,7 @@ def asarray(
         if copy is False:
             raise CopyError(f"asarray() can't make an array of a {type(obj).__name__} without a copy")
         native_device = None if device is None else target.as_device(device)
-        data = _weak_default(obj, wanted, target)
+        data = _weakdefault_dtype(obj, wanted, target)
         return wrap(convert.from_data(data, target, wanted, native_device, plain=plain), target)
     if named is not None and named is not x._backend:
         if copy is False:
@@ -313,7 +313,7 @@ def _read_later(obj: object, named: Handle | None, device: object, copy: bool | 
     return None if copy else convert.read_later(obj, named or current(), device)
 
 
-def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
+def _weakdefault_dtype(obj: object, wanted: DType | None, backend: Handle) -> object:
     # Python numbers without a given dtype get the backend's defaults, if it has no 64-bit dtypes.
     if (
         wanted is None
@@ -322,7 +322,7 @@ def _weak_default(obj: object, wanted: DType | None, backend: Handle) -> object:
     ):
         data = convert.to_numpy(obj)
         narrow = {"i": int, "f": float, "c": complex}.get(data.dtype.kind)
-        return data if narrow is None else data.astype(_default(narrow, backend).dtype)
+        return data if narrow is None else data.astype(default_dtype(narrow, backend).dtype)
     return obj
 
 
@@ -479,7 +479,7 @@ def eye(
 
     Source: Array API standard 2025.12, ``eye``.
     """
-    wanted = _default(float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
+    wanted = default_dtype(float, backend) if dtype is None else dtypes.as_dtype(dtype)  # type: ignore[arg-type]
     rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     check_memory((rows, columns), wanted)
     offset = as_offset(k, (rows, columns))
@@ -600,16 +600,16 @@ def full(
 def _full(given: Any, shape: object, dtype: object, device: object, backend: Handle) -> Array:
     number = as_number(given, "fill_value")
     value, kind = number.value, number.kind
-    default = _default(kind, backend) if isinstance(kind, type) else kind
+    default = default_dtype(kind, backend) if isinstance(kind, type) else kind
     wanted = default if dtype is None else dtypes.as_dtype(dtype)
     if dtypes.rank(kind) == 3 and dtypes.rank(wanted) < 3:
         raise DtypeError(f"fill_value is complex, which {wanted} can't hold")
     if number.stays:
-        there = _native_device(device, backend)
+        there = native_device(device, backend)
         convert.check_dtype(backend, wanted, there)
         return filled(number, as_shape(shape), wanted, there, backend)
     if type(value) is WeakFloat and dtypes.rank(wanted) > 1:
-        there = _native_device(device, backend)
+        there = native_device(device, backend)
         convert.check_dtype(backend, wanted, there)
         return make_view(convert.scalar_array(value, wanted, backend, there), Broadcast(as_shape(shape))).copy()
     value = known(value)
@@ -665,82 +665,6 @@ def full_like(
         return _repeated_like(_full(fill_value, (), x.dtype if dtype is None else dtype, there, x._backend), x)
     with _divided_like(x, chunks):
         return _full(fill_value, x.shape, x.dtype if dtype is None else dtype, there, x._backend)
-
-
-# Dtypes in which NumPy counts as far as there is memory.
-_COUNTS = (np.float32, np.float64, np.complex64, np.complex128)
-
-
-@creation()
-def linspace(
-    start: complex | Array,
-    stop: complex | Array,
-    /,
-    num: int,
-    *,
-    dtype: DTypeLike | None = None,
-    device: object = None,
-    endpoint: bool = True,
-    backend: str | None = None,
-    chunks: Any = None,
-    out: Array | None = None,
-) -> Array:
-    """Return ``num`` evenly spaced values from ``start`` to ``stop``.
-
-    Parameters
-    ----------
-    start, stop
-        The first and the last value: numbers, or 0-d arrays, through which derivatives are taken.
-    num
-        How many values.
-    dtype
-        The dtype; by default float64, or complex128 for complex ends, for Python numbers. Floating-point and complex
-        0-d arrays, and scalars of NumPy, keep theirs. Integers are the floors of the values.
-    device, backend
-        Where the array is made.
-    endpoint
-        Whether ``stop`` is the last value; without, the values stop one step before it.
-    chunks
-        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
-    out
-        An array of that shape for the result.
-
-    Returns
-    -------
-    Array
-        A new 1-d array, or ``out``.
-
-    Raises
-    ------
-    ValueError
-        If ``num`` is negative.
-
-    Examples
-    --------
-    >>> import unifyarr as ua
-    >>> ua.linspace(0, 1, 3)
-    array([0. , 0.5, 1. ])
-
-    Source: Array API standard 2025.12, ``linspace``.
-    """
-    numbers = as_number(start, "start"), as_number(stop, "stop")
-    kinds = [each.kind for each in numbers]
-    # NumPy's promotion, except for the defaults of a backend without 64-bit dtypes.
-    typed = any(not isinstance(each, type) and dtypes.rank(each) > 1 for each in kinds)
-    default = complex if any(dtypes.rank(each) == 3 for each in kinds) else float
-    wanted = dtypes.promote(*kinds, float) if typed else _default(default, backend)  # type: ignore[arg-type]
-    wanted = wanted if dtype is None else dtypes.as_dtype(dtype)
-    count = as_integer(num, "num")
-    if any(each.stays for each in numbers):
-        there = _native_device(device, backend)
-        return between(numbers, count, endpoint, wanted, there, backend)  # type: ignore[arg-type]
-    if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
-        ends = numbers[0].typed, numbers[1].typed
-        if np.result_type(*ends, 1.0) in _COUNTS:
-            return made_later(Spaced(*ends, count, endpoint, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
-    with np.errstate(invalid="ignore", over="ignore"):
-        values = np.linspace(numbers[0].typed, numbers[1].typed, count, endpoint=endpoint)
-        return convert.from_host(floored(values, wanted.dtype), wanted, device, backend)
 
 
 @compositional()

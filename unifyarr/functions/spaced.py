@@ -1,4 +1,4 @@
-"""Numbers with equal ratios, and triangles of ones."""
+"""Numbers with equal distances and ratios, and triangles of ones."""
 
 from __future__ import annotations
 
@@ -13,11 +13,89 @@ from .._core.declaring.declare import creation
 from .._core.engines import dtypes
 from .._core.values.arguments import as_integer
 from .._core.values.shapes import check_memory
-from .creation import linspace, ones, tril
+from ._boxes import Spaced, floored, is_made_later, made_later
+from ._spacing import between
+from .creation import default_dtype, native_device, ones, tril
 from .elementwise import divide, log10, multiply, pow, sign
 
 if TYPE_CHECKING:
     from ..typing import DTypeLike
+
+
+# Dtypes in which NumPy counts as far as there is memory.
+_COUNTS = (np.float32, np.float64, np.complex64, np.complex128)
+
+
+@creation()
+def linspace(
+    start: complex | Array,
+    stop: complex | Array,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike | None = None,
+    device: object = None,
+    endpoint: bool = True,
+    backend: str | None = None,
+    chunks: Any = None,
+    out: Array | None = None,
+) -> Array:
+    """Return ``num`` evenly spaced values from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    start, stop
+        The first and the last value: numbers, or 0-d arrays, through which derivatives are taken.
+    num
+        How many values.
+    dtype
+        The dtype; by default float64, or complex128 for complex ends, for Python numbers. Floating-point and complex
+        0-d arrays, and scalars of NumPy, keep theirs. Integers are the floors of the values.
+    device, backend
+        Where the array is made.
+    endpoint
+        Whether ``stop`` is the last value; without, the values stop one step before it.
+    chunks
+        How the array is divided on an engine with chunks (dask), as ``using_chunks`` takes it; others ignore it.
+    out
+        An array of that shape for the result.
+
+    Returns
+    -------
+    Array
+        A new 1-d array, or ``out``.
+
+    Raises
+    ------
+    ValueError
+        If ``num`` is negative.
+
+    Examples
+    --------
+    >>> import unifyarr as ua
+    >>> ua.linspace(0, 1, 3)
+    array([0. , 0.5, 1. ])
+
+    Source: Array API standard 2025.12, ``linspace``.
+    """
+    numbers = as_number(start, "start"), as_number(stop, "stop")
+    kinds = [each.kind for each in numbers]
+    # NumPy's promotion, except for the defaults of a backend without 64-bit dtypes.
+    typed = any(not isinstance(each, type) and dtypes.rank(each) > 1 for each in kinds)
+    default = complex if any(dtypes.rank(each) == 3 for each in kinds) else float
+    wanted = dtypes.promote(*kinds, float) if typed else default_dtype(default, backend)  # type: ignore[arg-type]
+    wanted = wanted if dtype is None else dtypes.as_dtype(dtype)
+    count = as_integer(num, "num")
+    if any(each.stays for each in numbers):
+        there = native_device(device, backend)
+        return between(numbers, count, endpoint, wanted, there, backend)  # type: ignore[arg-type]
+    if is_made_later(backend, count, wanted):  # type: ignore[arg-type]
+        ends = numbers[0].typed, numbers[1].typed
+        if np.result_type(*ends, 1.0) in _COUNTS:
+            return made_later(Spaced(*ends, count, endpoint, wanted.dtype), (count,), wanted, device, backend)  # type: ignore[arg-type]
+    with np.errstate(invalid="ignore", over="ignore"):
+        values = np.linspace(numbers[0].typed, numbers[1].typed, count, endpoint=endpoint)
+        return convert.from_host(floored(values, wanted.dtype), wanted, device, backend)
 
 
 @creation()

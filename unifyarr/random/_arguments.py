@@ -145,9 +145,9 @@ def fill(name: str, size: Any, *shapes: Shape) -> Shape:
 
 def result_dtype(name: str, dtype: Any, backend: Handle, device: Any, kind: type, kinds: str) -> DType:
     """Return the dtype of a result, one of NumPy's ``kinds``; by default that of a Python number of ``kind``."""
-    from ..functions.creation import _default
+    from ..functions.creation import default_dtype
 
-    wanted = _default(kind, backend) if dtype is None else dtypes.as_dtype(dtype)
+    wanted = default_dtype(kind, backend) if dtype is None else dtypes.as_dtype(dtype)
     if wanted.kind not in kinds:
         words = {"b": "bool", "i": "integer", "u": "unsigned integer", "f": "real floating", "c": "complex floating"}
         raise DtypeError(f"{name}() gives no {wanted}: its dtypes are {', '.join(words[each] for each in kinds)}")
