@@ -156,6 +156,9 @@ def test_only_the_ends_are_copied(backend: str, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("options", [{}, {"edgeitems": 1}, {"edgeitems": 0}], ids=str)
 @pytest.mark.parametrize("shape", [(3, 2, 40_000), (7, 40_000), (200_001,)], ids=str)
 def test_large_arrays_have_the_text_of_numpys(backend: str, shape: tuple[int, ...], options: dict[str, Any]) -> None:
+    if options.get("edgeitems") == 0 and len(shape) > 1:
+        # All elements are shown then, which takes seconds.
+        shape = (*shape[:-1], 400)
     values = np.random.default_rng(0).normal(size=shape)
     x = ua.asarray(values, copy=True)
     with np.printoptions(**options):

@@ -59,6 +59,9 @@ def test_every_option(backend: str, shape: tuple[int, ...], case: str) -> None:
             out = ua.empty(expected.shape, dtype=values.dtype)
             assert ua.pad(x, width, mode, **options, out=out) is out
             assert_same(out, expected, what=width)
+            if width != WIDTHS[shape][-1]:
+                # Engines compile for each.
+                continue
             compiled = ua.compile(lambda x, width=width: ua.pad(x, width, mode, **options))
             assert_same(compiled(x), expected, what=width)
 
