@@ -20,12 +20,12 @@ ROOT = Path(ua.__file__).parent
 ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
 # Shared by the backends and the frontend.
 CONTRACT = "unifyarr.backends.base"
-WITH_ALL = ("unifyarr.backends.references", "unifyarr.backends.forks")
-SHARED = (*WITH_ALL, CONTRACT, *(f"unifyarr.backends.{name}" for name in ("kernels", "memory", "private")))
+WITH_ALL = tuple(f"unifyarr.backends.{name}" for name in ("references", "forks", "private"))
+SHARED = (*WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 # From below to above: a module imports from its own floor and from those below. A module belongs to the longest name.
 FLOORS = [
-    ("backends.references", "backends.forks"),
+    ("backends.references", "backends.forks", "backends.private"),
     ("errors",),
     ("typing",),
     ("backends",),

@@ -14,6 +14,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.arrays.ownership import LOCK
+from unifyarr._core.engines import tested
 from unifyarr._core.engines.registry import load
 from unifyarr._core.writing.inplace import MANY
 
@@ -200,3 +201,32 @@ def test_a_handler_may_use_arrays(backend: str) -> None:
         logger.setLevel(logging.NOTSET)
     assert x[0].tolist() == 2.0
     assert len(texts) == (3 if load(backend).destroys else 0)
+
+
+@pytest.mark.parametrize(
+    ("version", "newer"),
+    [("2.3.0", False), ("2.4.99", False), ("2.4.6+cpu", False), ("2.5.0rc1", True), ("2.15.1", True), ("3.0", True)],
+)
+def test_an_engine_that_is_newer_than_tested_is_reported(
+    version: str, newer: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tested, "NEWEST", {"numpy": "2.4.6"})
+    monkeypatch.setattr(np, "__version__", version)
+    with listening("versions") as messages:
+        tested.report("numpy")
+        # Engines of other packages have no versions that were tested.
+        tested.report("an_engine_of_others")
+    said = [f"numpy {version} is newer than 2.4.6, the newest version that unifyarr was tested with"]
+    assert messages == (said if newer else [])
+
+
+def test_an_engine_is_reported_once(backend: str) -> None:
+    program = (
+        "import logging, unifyarr as ua\n"
+        "from unifyarr._core.engines import tested\n"
+        "tested.NEWEST.update(dict.fromkeys(tested.NEWEST, '0.1'))\n"
+        "logging.basicConfig(level='INFO', format='%(name)s %(message)s')\n"
+        f"for _ in range(3): ua.zeros(2, backend={backend!r})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.count(f"unifyarr.versions {backend} ") == 1

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.engines.tested import NEWEST
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -30,6 +31,21 @@ def test_the_tested_versions_of_python_are_those_that_the_package_takes() -> Non
     named = re.findall(r":: (3\.\d+)$", "\n".join(PROJECT["project"]["classifiers"]), re.M)
     assert {*named} <= {*tested}
     assert PROJECT["project"]["requires-python"] == f">={tested[0]}"
+
+
+def test_engines_have_no_upper_bounds() -> None:
+    """A newer engine than any tested can be installed beside the package."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    for requirement in (
+        *PROJECT["project"]["dependencies"],
+        *(each for several in extras.values() for each in several),
+    ):
+        assert not re.search(r"<|==|~=", requirement.partition(";")[0]), requirement
+
+
+def test_the_newest_versions_tested_are_those_of_the_tests() -> None:
+    pinned = dict(re.findall(r"^([\w-]+)==(.*)$", (ROOT / "constraints.txt").read_text(), re.M))
+    assert {engine: pinned[f"{engine}-cpu" if engine == "tensorflow" else engine] for engine in NEWEST} == NEWEST
 
 
 @pytest.mark.parametrize("name", ["tests", "release"])

@@ -11,8 +11,10 @@ from importlib import metadata
 from typing import Any
 
 from ._core.engines.registry import check_installed, entry_points, load
+from ._core.engines.tested import newer_than_tested
 from ._version import __version__
 from .backends import Ability
+from .backends.private import missing
 from .errors import BackendNotFoundError
 
 # Packages of ours, then those that are used where they are installed.
@@ -74,11 +76,13 @@ def _of_backend(name: str) -> dict[str, Any]:
     return {
         "installed": True,
         "version": version,
+        "newer than tested": newer_than_tested(name, version),
         "loads": True,
         "devices": [str(device) for device in backend.devices()],
         "64 bits": all(backend.supports_dtype(_dtype(each)) for each in ("int64", "float64")),
         "abilities": [each.value for each in Ability if not backend.lacks(each)],
         "lacks": [each.value for each in Ability if backend.lacks(each)],
+        "private names that are gone": missing(name),
     }
 
 
@@ -128,6 +132,10 @@ def _lines(everything: dict[str, Any]) -> Iterator[str]:
         yield f"  64 bits     {_yes(each['64 bits'])}"
         yield f"  abilities   {', '.join(each['abilities'])}"
         yield f"  lacks       {', '.join(each['lacks']) or 'nothing'}"
+        if each["newer than tested"]:
+            yield f"  note        newer than {each['newer than tested']}, the newest version tested"
+        if each["private names that are gone"]:
+            yield f"  slower for  {', '.join(each['private names that are gone'])}"
     yield ""
     yield "environment variables that are set"
     given = {name: value for name, value in everything["environment"].items() if value is not None}

@@ -20,6 +20,7 @@ from ..values.arguments import shown
 from ..values.records import Record
 from .handle import LOAD_LOCK, LOADED, Handle
 from .kernels import kernel_problems, kernels_of
+from .tested import report
 
 GROUP = "unifyarr.backends"
 BUILT_IN = ("numpy", "torch", "jax", "tensorflow", "dask")
@@ -132,9 +133,11 @@ def load(name: str) -> Handle:
             for hook in _WHEN_LOADED:
                 hook(handle)
             # Other threads find it when nothing is left to do, and types that none knew may be its own.
-            LOADED[name] = handle
+            found = LOADED[name] = handle
             FOREIGN.clear()
-        return LOADED[name]
+    if found is not None:
+        report(name)
+    return LOADED[name]
 
 
 # A backend is pickled by its name, as a function is.

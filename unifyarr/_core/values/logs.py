@@ -1,4 +1,4 @@
-"""Messages about what takes time, by the loggers ``unifyarr.compile``, ``unifyarr.fallback`` and ``unifyarr.copy``.
+"""Messages by the loggers ``unifyarr.compile``, ``unifyarr.fallback``, ``unifyarr.copy`` and ``unifyarr.versions``.
 
 Nothing is imported for them: a program that hasn't imported ``logging`` doesn't listen. Messages are made only on paths
 that are slow anyway, and never while a lock is held: a handler may do anything.
