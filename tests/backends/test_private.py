@@ -82,10 +82,11 @@ def private_names(path: Path) -> set[str]:
 @pytest.mark.parametrize("engine", ["torch", "jax", "tensorflow", "dask"])
 def test_names_are_used_through_the_table(engine: str) -> None:
     for path in (BACKENDS / engine).glob("*.py"):
-        # Where a name was looked up, its attributes are read.
-        used = set() if path.name == "_private.py" and engine != "dask" else private_names(path)
-        allowed = {"x._meta", "torch._meta", "torch.__meta"} if engine == "dask" else set()
-        assert not used - allowed, f"{path.name} uses {used}: look it up in _private.py, and list it in private.py"
+        used = private_names(path)
+        if engine == "dask" or path.name == "_private.py":
+            # Attributes of arrays: ``_meta`` is in dask's own guide, the others were looked up by name.
+            used = {name for name in used if not name.startswith("torch.__")}
+        assert not used, f"{path.name} uses {used}: look it up in _private.py, and list it in private.py"
 
 
 def private_module(engine: str, hidden: str) -> dict[str, Any]:

@@ -7,12 +7,12 @@ engine's self-test without its private names, or without some of them.
 
 from __future__ import annotations
 
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 
 class Private(NamedTuple):
-    """What a private name is used for."""
+    """The use of a private name, and the public way beside it."""
 
     purpose: str
     # The public way that serves without the name.
@@ -107,7 +107,7 @@ _found: dict[str, bool] = {}
 
 
 def private(name: str, owner: Any = None) -> Any:
-    """Return what a name of the table stands for, ``None`` where the engine doesn't have it.
+    """Return the object with a private name, or ``None`` if the engine doesn't have it.
 
     ``owner`` is the class, where the name is one of its attributes and the class itself has no public name.
     """
@@ -115,24 +115,11 @@ def private(name: str, owner: Any = None) -> Any:
         raise KeyError(f"{name} isn't in the table of private names: add it with the public way that serves without it")
     path, _, last = name.rpartition(".")
     try:
-        found = None if name in HIDDEN else getattr(_resolve(path) if owner is None else owner, last, None)
+        found = None if name in HIDDEN else getattr(resolve_name(path) if owner is None else owner, last, None)
     except (ImportError, AttributeError):
         found = None
     _found[name] = found is not None
     return found
-
-
-def _resolve(path: str) -> Any:
-    parts = path.split(".")
-    for length in range(len(parts), 0, -1):
-        try:
-            found = import_module(".".join(parts[:length]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[length:]:
-            found = getattr(found, part)
-        return found
-    raise ImportError(path)
 
 
 def missing(engine: str) -> list[str]:

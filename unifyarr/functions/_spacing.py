@@ -37,7 +37,7 @@ def evenly_spaced(first: Array, last: Array, count: int, endpoint: bool) -> tupl
 def between(
     numbers: tuple[Number, Number], count: int, endpoint: bool, dtype: DType, device: object, backend: Handle
 ) -> Array:
-    """Return what ``linspace`` does."""
+    """Compute ``linspace`` between numbers that stay on their engine."""
     if count < 0:
         raise ValueError(f"linspace() makes no negative number of values, as {count}")
     start, stop = beside(numbers, dtype, device, backend)

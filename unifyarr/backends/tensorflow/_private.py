@@ -33,7 +33,7 @@ _convert: Any = private("tensorflow.python.framework.constant_op.convert_to_eage
 
 
 def called_at_once(concrete: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
-    """Return what calls a concrete function of a list of results, for eager tensors where no tape records.
+    """Return a faster call of a concrete function of a list of results, for eager tensors that no tape records.
 
     TensorFlow's own call of it takes 60 us more, and that of what made it 100. ``None`` where that is the only way.
     """
@@ -80,7 +80,7 @@ def is_for_xla() -> bool:
 
 
 def eager_op(name: str) -> Callable[..., Any] | None:
-    """Return what runs an operation on eager tensors in eager code: its attributes follow by name and value.
+    """Return a function that runs an operation on eager tensors; its attributes follow by name and value.
 
     What it raises says less than the engine's functions do. Of an operation of several results it returns a list.
     The functions of ``tf.raw_ops`` have Python around it; ``None`` where they are the only way.

@@ -42,7 +42,7 @@ if None in _ALL:
     # Then no tensor counts as one of a transformation, and any call may be inside one.
     is_batchedtensor = is_functorch_wrapped_tensor = is_gradtrackingtensor = _no
     get_unwrapped = maybe_get_level = temporarily_pop_interpreter_stack = None
-    # What it returns isn't ``None``.
+    # Its result isn't ``None``.
     peek_interpreter_stack = bool
 
 # What a subclass has that says nothing itself of what functions do; without it, some such subclasses are refused.
