@@ -30,6 +30,9 @@ DATA: dict[str, numpy.ndarray] = {
     "stack": numpy.arange(24.0).reshape(2, 4, 3).swapaxes(1, 2).copy() / 4 - 2,
 }
 
+# Keyword parameters of NumPy 2.5, which are here with earlier versions as well.
+NEWER = {"sort": ("descending",), "argsort": ("descending",)}
+
 
 def result_of(namespace: Any, call: str) -> Any:
     """Return what a call gives in a namespace, whose own arrays stand for the data; ``zeros`` makes one to write."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import unifyarr as ua
+import unifyarr.numpy as unp
 
 from ..oracle import assert_same
 from .calls import DATA, check_call
@@ -18,7 +19,7 @@ take_along_axis(A, I[:, :1] % 3, 1) | take_along_axis(A, k, None) | take_along_a
 take_along_axis(A, A, 0) | take_along_axis(A, np.array([[0], [2], [1]]), 1) | nonzero(B) | nonzero(v)
 nonzero(3) | nonzero([0, 2]) | flatnonzero(B) | flatnonzero(0) | argwhere(B) | argwhere([0, 3]) | argwhere(2)
 argwhere(0) | where(B) | where(B, A, I) | where(A, 1, 0) | where(True, 1, 2.5)
-where(B, U, 300) | where(B, -1, U) | where(B, 2**70, U) | where(B, I, 2**63) | where(B[0], 1000, k.astype("int8"))
+where(B, 2**70, U) | where(B, U, 255) | where(B[0], -128, k.astype("int8")) | where(B, F, 1e300)
 where(B, A) | where([True, False], [1, 2], k[:1]) | where(B[0], F, 2.5) | compress(B[0], A, 1)
 compress([0, 1], A, axis=0) | compress([True, False, True], A) | compress(B, A)
 compress([1, 0, 1], v, out=zeros(2)) | compress([0, 0, 0, 0, 1], v) | extract(B, A) | extract([1, 0, 2, 0], v)
@@ -37,6 +38,15 @@ diagonal(A, 0, 1, 1) | diagonal(A, 9)
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):
         check_call(call)
+
+
+@pytest.mark.parametrize("number", [300, -1, 2**70])
+def test_where_takes_no_number_beyond_the_dtype(backend: str, number: int) -> None:
+    # As with NumPy 2.5; earlier versions wrap.
+    condition, x = ua.asarray([True, False]), ua.asarray([1, 2], dtype="uint8")
+    for choices in ((x, number), (number, x), (ua.asarray(2, dtype="uint8"), number)):
+        with pytest.raises(OverflowError):
+            unp.where(condition, *choices)
 
 
 def test_a_tuple_in_a_key_indexes_as_a_list(backend: str) -> None:

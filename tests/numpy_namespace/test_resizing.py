@@ -73,7 +73,7 @@ def test_what_refers_to_an_array_keeps_its_size(backend: str) -> None:
         x = made()
         kept = other(x)
         before = kept.tolist()
-        with pytest.raises(ValueError, match="refers to this array"):
+        with pytest.raises(ValueError, match="may refer to this array"):
             x.resize(7)
         assert_same(x, VALUES)
         assert kept.tolist() == before
@@ -103,7 +103,7 @@ def test_shared_memory_keeps_its_size(backend: str) -> None:
     x = made()
     native = x.native
     if has(backend, "writes"):
-        with pytest.raises(ValueError, match="refers"):
+        with pytest.raises(ValueError, match="may refer"):
             x.resize(7)
     del native
     x.resize(7)

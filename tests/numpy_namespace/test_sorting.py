@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
-from .calls import check_call
+import unifyarr as ua
+import unifyarr.numpy as unp
+from unifyarr.errors import AxisError
+
+from ..oracle import assert_same
+from .calls import DATA, NEWER, check_call
 
 CALLS = """
 sort(A) | sort(A, 0) | sort(A, None) | sort(I, axis=1, kind="stable") | sort(N) | sort(U, kind="heapsort") | sort(C)
@@ -28,3 +36,50 @@ sort_complex(F) | sort_complex([2, 1 - 1j, 1 + 1j])
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):
         check_call(call)
+
+
+MANY = {
+    **{name: DATA[name] for name in "AIBFCUN"},
+    "zeros": np.array([0.0, -0.0, np.inf, np.nan, -0.0, 1.0, -np.inf, 0.0, np.nan]),
+    "complex": np.array([1 + 1j, complex(np.nan, 1), complex(1, np.nan), 2, 1 + 2j, complex(np.nan, np.nan), 2]),
+    "lowest": np.array([-128, 127, 0, -128], "int8"),
+    "none": np.zeros((0, 3)),
+}
+
+
+def descending(x: np.ndarray, axis: int | None) -> np.ndarray:
+    """Return the stable descending order, with NaN behind, which NumPy 2.5 calls ``argsort(x, descending=True)``."""
+    # Integers turned over, of which none has an opposite that it can't hold.
+    return np.argsort(-x if x.dtype.kind in "fc" else ~x.astype(x.dtype), axis, kind="stable")
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_descending_orders(backend: str, name: str) -> None:
+    values = MANY[name]
+    x = ua.asarray(values)
+    for axis in (None, *range(-1, values.ndim)):
+        order = descending(values, axis)
+        flat = values.reshape(-1) if axis is None else values
+        wanted = np.take_along_axis(flat, order, -1 if axis is None else axis)
+        if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+            options: dict[str, Any] = {"stable": True, "descending": True}
+            np.testing.assert_array_equal(np.argsort(values, axis, **options), order)
+        assert_same(unp.argsort(x, axis, stable=True, descending=True), order)
+        assert_same(unp.sort(x, axis, descending=True), wanted, signed_zeros=False)
+        assert_same(unp.sort(x, axis, descending=False), np.sort(values, axis), signed_zeros=False)
+    y = ua.asarray(values, copy=True)
+    y.sort(descending=True)
+    assert_same(y, unp.sort(x, descending=True))
+    assert_same(x.argsort(stable=True, descending=True), unp.argsort(x, stable=True, descending=True))
+
+
+def test_an_order_is_given_once(backend: str) -> None:
+    x = ua.asarray([2.0, 1.0])
+    for name in NEWER:
+        with pytest.raises(ValueError, match="kind, or stable and descending"):
+            getattr(unp, name)(x, kind="stable", descending=False)
+        with pytest.raises(ValueError, match="kind, or stable and descending"):
+            getattr(x, name)(kind="stable", descending=True)
+        with pytest.raises(AxisError):
+            unp.sort(ua.asarray(2.0), descending=True)
+    assert x.tolist() == [2.0, 1.0]

@@ -93,8 +93,9 @@ def fromfile(
 
 
 @follows(np.fromstring)
-def fromstring(string: Any, dtype: Any = float, count: int = -1, *, sep: Any, like: Any = None) -> Array:
+def fromstring(string: Any, dtype: Any = None, count: int = -1, *, sep: Any, like: Any = None) -> Array:
     """Return a vector of the numbers in a text, with ``sep`` between them."""
     check_like(like)
-    found: Array = _ours(np.fromstring(string, _as_numpy(dtype), count, sep=sep), "fromstring")
+    wanted = _as_numpy(float if dtype is None else dtype)
+    found: Array = _ours(np.fromstring(string, wanted, count, sep=sep), "fromstring")
     return found

@@ -151,6 +151,8 @@ def argwhere(a: Any) -> Array:
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     """Return elements of ``x`` where a condition holds, else of ``y``; without both, the positions where it holds.
 
+    A Python integer that the other's dtype can't hold raises ``OverflowError``, as with NumPy 2.5 and later.
+
     >>> import unifyarr.numpy as np
     >>> np.where([True, False], 1, [10, 20])
     array([ 1, 20])
@@ -161,18 +163,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         raise ValueError("where() takes both x and y, or neither")
     if not (isinstance(condition, Array) and condition.dtype is dtypes.bool):
         condition = as_bool(together(condition, *(each for each in (x, y) if isinstance(each, Array)))[0])
-    try:
-        return ua.where(condition, x, y)
-    except OverflowError:
-        x, y = (each if kind_of(each) in dtypes.SCALARS else together(condition, each)[1] for each in (x, y))
-        return ua.where(condition, _wrapped(x, y), _wrapped(y, x))
-
-
-def _wrapped(number: Any, other: Any) -> Any:
-    """Return an integer that is beyond the other's dtype as that one holds it: where() casts as NumPy's does."""
-    if type(number) is not int or not isinstance(other, Array) or not -(2**63) <= number < 2**64:
-        return number
-    return int(np.uint64(number % 2**64).astype(other.dtype.dtype))
+    return ua.where(condition, x, y)
 
 
 @follows(np.compress)

@@ -17,13 +17,15 @@ from ._following import as_array, follows, together
 __all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
 
 _KINDS = {"q": False, "h": False, "m": True, "s": True}
+# The default of ``descending``, which came with NumPy 2.5.
+_UNSAID: Any = np._NoValue
 
 
-def _stable(kind: Any, order: Any, stable: Any) -> bool:
+def _stable(kind: Any, order: Any, stable: Any, descending: Any) -> bool:
     if order is not None:
         raise ValueError("order= names fields of records, and arrays hold numbers: leave it out")
-    if kind is not None and stable is not None:
-        raise ValueError("sort() takes kind or stable, and not both")
+    if kind is not None and not (stable is None and (descending is None or descending is _UNSAID)):
+        raise ValueError("sort() takes kind, or stable and descending, and not both")
     if kind is None:
         return bool(stable)
     if not isinstance(kind, str):
@@ -44,14 +46,42 @@ def _along(a: Any, axis: Any) -> tuple[Array, int]:
 
 
 @follows(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
-    """Return a sorted copy: along an axis, or of all elements with ``axis=None``."""
-    if kind is not None or order is not None or stable is not None:
-        stable = _stable(kind, order, stable)
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = _UNSAID,
+) -> Array:
+    """Return a sorted copy: along an axis, or of all elements with ``axis=None``. NaN comes last in both directions.
+
+    >>> import unifyarr.numpy as np
+    >>> np.sort([2.0, np.nan, 3.0], descending=True)
+    array([ 3.,  2., nan])
+    """
+    if kind is not None or order is not None or stable is not None or descending is not _UNSAID:
+        stable = _stable(kind, order, stable, descending)
     elif axis is not None and isinstance(a, Array) and a.ndim:
         return ua.sort(a, axis=axis, stable=False)
     x, axis = _along(a, axis)
-    return ua.sort(x, axis=axis, stable=bool(stable)) if x.ndim else _whole(x)
+    if not x.ndim:
+        return _whole(x)
+    if not _goes_down(descending):
+        return ua.sort(x, axis=axis, stable=bool(stable))
+    if _has_nan(x):
+        return -ua.sort(-x, axis=axis, stable=bool(stable))
+    return ua.sort(x, axis=axis, stable=bool(stable), descending=True)
+
+
+def _goes_down(descending: Any) -> bool:
+    return descending is not _UNSAID and bool(descending)
+
+
+def _has_nan(x: Array) -> bool:
+    # The standard's descending order puts NaN first. That of the negative numbers, ascending, puts it last.
+    return ua.isdtype(x.dtype, ("real floating", "complex floating"))
 
 
 def _whole(x: Array) -> Array:
@@ -64,16 +94,28 @@ def _first(x: Array) -> Array:
 
 
 @follows(np.argsort)
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
-    """Return the indices that sort an array along an axis, or its elements with ``axis=None``."""
-    if kind is not None or order is not None or stable is not None:
-        stable = _stable(kind, order, stable)
+def argsort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = _UNSAID,
+) -> Array:
+    """Return the indices that ``sort`` takes along an axis, or from all elements with ``axis=None``."""
+    if kind is not None or order is not None or stable is not None or descending is not _UNSAID:
+        stable = _stable(kind, order, stable, descending)
     elif axis is not None and isinstance(a, Array) and a.ndim:
         return ua.argsort(a, axis=axis, stable=False)
     x, axis = _along(a, axis)
     if x.ndim == 0:
         return _first(x)
-    return ua.argsort(x, axis=axis, stable=bool(stable))
+    if not _goes_down(descending):
+        return ua.argsort(x, axis=axis, stable=bool(stable))
+    if _has_nan(x):
+        return ua.argsort(-x, axis=axis, stable=bool(stable))
+    return ua.argsort(x, axis=axis, stable=bool(stable), descending=True)
 
 
 @follows(np.lexsort)

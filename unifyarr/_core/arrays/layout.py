@@ -102,17 +102,19 @@ class Layout(Protocols):
 
         It gets memory of its own, so that it may be no view, and may have none. ``refcheck=True`` raises
         ``ValueError`` where anything else refers to the array; with ``False`` the views of an engine that writes in
-        place keep the old memory, and those of any other engine are an error.
+        place keep the old memory, and those of any other engine are an error. From Python 3.14 on only a local variable
+        is known to be the one reference: the check may also refuse an array that a global variable or a list holds, as
+        NumPy's does there.
 
         >>> import unifyarr as ua
         >>> x = ua.asarray([1, 2, 3])
-        >>> x.resize(2, 2)
+        >>> x.resize(2, 2, refcheck=False)
         >>> x
         array([[1, 2],
                [3, 0]])
         """
         # Here, where the references are those of the caller, of this function and of the call.
-        shared = sys.getrefcount(self) > _REFERENCES or sys.getrefcount(self._native) > _REFERENCES - 1
+        shared = sys.getrefcount(self) > _ALONE or sys.getrefcount(self._native) > _ALONE_IN_SLOT
         if new_shape not in ((), (None,)):
             self._resize(new_shape[0] if len(new_shape) == 1 else new_shape, refcheck and shared)
 
@@ -149,8 +151,28 @@ class Layout(Protocols):
 
 
 builtin_type = type
-# To an array that a method counts, and that nothing but a variable of its caller refers to.
-_REFERENCES = 3
+
+
+class _Counted:
+    """Counts of references to an object and to what it holds, taken as ``Layout.resize`` takes them."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self) -> None:
+        self._native = object()
+
+    def count(self, *shape: Any, refcheck: bool = True) -> tuple[int, int]:
+        return sys.getrefcount(self), sys.getrefcount(self._native)
+
+
+def _counts() -> tuple[int, int]:
+    x = _Counted()
+    return x.count(2, 2)
+
+
+# What is counted where nothing but a local variable of the caller refers to an array: from Python 3.14 on less, since a
+# local variable lends its reference.
+_ALONE, _ALONE_IN_SLOT = _counts()
 
 
 def _letter(order: object, allowed: str) -> str:

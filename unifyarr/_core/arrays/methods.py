@@ -184,18 +184,32 @@ class Methods(Protocols):
 
     # -- sorting and searching --------------------------------------------------------------------------------------
 
-    def sort(self, axis: int = -1, kind: Any = None, order: None = None, *, stable: bool | None = None) -> None:
+    def sort(
+        self,
+        axis: int = -1,
+        kind: Any = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+        descending: bool | None = None,
+    ) -> None:
         """Sort the elements in place, along an axis; see ``unifyarr.numpy.sort``."""
-        if kind is None and order is None and stable is None:
+        if kind is None and order is None and stable is None and not descending:
             functions.sort(self, axis=axis, out=self)
         else:
-            self._update(numpy.sort(self, axis, kind, order, stable=stable))
+            self._update(numpy.sort(self, axis, kind, order, stable=stable, descending=descending))
 
     def argsort(
-        self, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: bool | None = None
+        self,
+        axis: int | None = -1,
+        kind: Any = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+        descending: bool | None = None,
     ) -> Self:
         """Return the indices that sort the array; see ``unifyarr.numpy.argsort``."""
-        return numpy.argsort(self, axis, kind, order, stable=stable)
+        return numpy.argsort(self, axis, kind, order, stable=stable, descending=descending)
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Move the ``kth`` elements to their place in sorted order, in place; see ``unifyarr.numpy.partition``."""

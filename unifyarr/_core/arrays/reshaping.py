@@ -67,7 +67,7 @@ def resize(x: Array, shape: Any, shared: bool, /) -> None:
         raise ValueError(f"a view and a read-only array keep their memory: {_RESIZED}")
     if shared or _has_recipes(x):
         raise ValueError(
-            f"something else refers to this array of shape {before}, such as a view of it: {_RESIZED}, or pass "
+            f"something else may refer to this array of shape {before}, such as a view of it: {_RESIZED}, or pass "
             "refcheck=False if there is no view"
         )
     native, backend = settled(x._native), x._backend

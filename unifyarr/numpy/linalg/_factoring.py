@@ -9,7 +9,7 @@ import numpy
 from ... import functions as ua
 from ... import linalg as own
 from ..._core.arrays.array import Array
-from ..._core.arrays.leaving import must_stay, to_host
+from ..._core.arrays.leaving import to_host
 from ...functions.linalg_extension import EighResult, EigResult, SVDResult
 from .._following import follows
 from ._checking import matrices, triangle
@@ -62,30 +62,14 @@ def svdvals(x: Any, /) -> Array:
 
 @follows(numpy.linalg.eig)
 def eig(a: Any) -> EigResult:
-    """Compute eigenvalues and eigenvectors: real ones where all eigenvalues of real matrices are.
-
-    Inside a trace of the engine, where the values aren't known, they stay complex.
-    """
-    a = matrices(a, "eig", square=True)
-    values, vectors = own.eig(a)
-    if _are_real(a, values):
-        return EigResult(ua.real(values).copy(), ua.real(vectors).copy())
-    return EigResult(values, vectors)
+    """Compute eigenvalues and eigenvectors, which are complex whatever their values, as with NumPy 2.5 and later."""
+    return own.eig(matrices(a, "eig", square=True))
 
 
 @follows(numpy.linalg.eigvals)
 def eigvals(a: Any) -> Array:
-    """Compute eigenvalues: real ones as ``eig`` does."""
-    a = matrices(a, "eigvals", square=True)
-    values = own.eigvals(a)
-    return ua.real(values).copy() if _are_real(a, values) else values
-
-
-def _are_real(a: Array, values: Array) -> bool:
-    # It depends on values, of which an engine's trace knows nothing.
-    if ua.isdtype(a.dtype, "complex floating") or must_stay(values):
-        return False
-    return bool(ua.all(ua.imag(values) == 0))
+    """Compute eigenvalues, which are complex whatever their values, as with NumPy 2.5 and later."""
+    return own.eigvals(matrices(a, "eigvals", square=True))
 
 
 @follows(numpy.linalg.eigh)
