@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from itertools import count
 from types import CodeType, FrameType
 from typing import Any
 
@@ -120,9 +121,10 @@ def main(backend: str, seconds: float, seed: int) -> int:
             signal.setitimer(signal.ITIMER_PROF, draw.uniform(0.0005, 0.02))
             # Python drops an interrupt that comes in a finalizer: without an end the loop would go on for ever.
             last = time.monotonic() + 0.5
-            while time.monotonic() < last:
+            for number in count():
+                if time.monotonic() > last:
+                    break
                 _round(x, view, step, number)
-                number += 1
         except KeyboardInterrupt:
             interrupts += 1
         finally:

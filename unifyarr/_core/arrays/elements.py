@@ -148,15 +148,19 @@ def become_array(x: Any) -> Any:
     Another thread may do so at any time, also while a method of ``Element`` runs.
     """
     with LOCK:
-        while type(x) is Element:
-            number = x._element
-            if number is not None:
-                _slot_of_native.__set__(x, x._backend.as_native(number))
-            # No call stands between these lines: another thread may have written a number.
-            if x._element is number:
-                x._element = None
-                x.__class__ = Array  # type: ignore[assignment]
+        _exchange(x)
     return x._native
+
+
+def _exchange(x: Any) -> None:
+    while type(x) is Element:
+        number = x._element
+        if number is not None:
+            _slot_of_native.__set__(x, x._backend.as_native(number))
+        # No call stands between these lines: another thread may have written a number.
+        if x._element is number:
+            x._element = None
+            x.__class__ = Array  # type: ignore[assignment]
 
 
 def _settled(x: Any) -> Any:

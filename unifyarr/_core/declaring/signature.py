@@ -139,15 +139,18 @@ class Scope:
         if annotation is inspect.Parameter.empty:
             return Any
         try:
-            while isinstance(annotation, (str, typing.ForwardRef)):
-                text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
-                annotation = eval(text, self._names)
+            return self._evaluated(annotation)
         except Exception as error:
             raise TypeError(
                 f"the annotation {annotation!r} of {what} can't be resolved ({type(error).__name__}: {error}): import "
                 "its names where the function sees them, not for type checkers alone, or name the parameters that are "
                 "arrays, @ua.op(arrays=('x',))"
             ) from error
+
+    def _evaluated(self, annotation: Any) -> Any:
+        while isinstance(annotation, (str, typing.ForwardRef)):
+            text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
+            annotation = eval(text, self._names)
         return annotation
 
     def _members(self, hint: Any, what: str) -> Iterator[Any]:

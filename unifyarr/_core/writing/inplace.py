@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 from numpy import float64
@@ -289,14 +290,18 @@ def finish_all(steps: Sequence[Callable[[], object]]) -> None:
     """Take all steps, each of which may be taken twice: an interrupt in between is raised when all are taken."""
     left = list(reversed(steps))
     try:
-        while left:
-            left[-1]()
-            left.pop()
+        _take_all(left)
     except Exception:
         raise
     except BaseException:
         finish_all(left[::-1])
         raise
+
+
+def _take_all(left: list[Callable[[], object]]) -> None:
+    while left:
+        left[-1]()
+        left.pop()
 
 
 class at:
@@ -334,19 +339,21 @@ def rewrite(root: Array, write: Callable[[Any, list[Any] | None], Any], value: A
             # This is a finalizer, which Python runs in the middle of another write.
             other.later.append(lambda: rewrite(root, write, value))
             return False
-        writing, pending, done = Writing(), None, False
+        writing, pending = Writing(), None
         try:
             writing.under_way = True
-            while not done:
+            # Not ``while``: Python 3.12 and 3.13 take an interrupt at the end of its body for one behind the ``try``.
+            for _ in repeat(None):
                 pending = release(root, writing)
                 old = settled(root._native) if pending is None else pending.native
                 new = write(old, None if pending is None or pending.number is None else writing.results)
-                done = new is old or rebind(
+                if new is old or rebind(
                     root,
                     backend.as_stored(old, new),
                     owned=new is not value and backend.destroys,
                     instead_of=old if pending is None else None,
-                )
+                ):
+                    break
         finally:
             writing.under_way = False
             if pending is not None:

@@ -94,10 +94,13 @@ class Pool:
             self._bytes += buffer.nbytes
             if len(buffers) > _MOST_ALIKE:
                 self._bytes -= buffers.pop(0).nbytes
-            while self._bytes > MOST_BYTES and self._kept:
-                # The shape that was longest not asked for goes first.
-                _, oldest = self._kept.popitem(last=False)
-                self._bytes -= sum(each.nbytes for each in oldest)
+            self._shrink()
+
+    def _shrink(self) -> None:
+        while self._bytes > MOST_BYTES and self._kept:
+            # The shape that was longest not asked for goes first.
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= sum(each.nbytes for each in oldest)
 
     def clear(self) -> None:
         """Forget all buffers. Those in use stay as they are."""

@@ -85,7 +85,7 @@ class History:
         """Undo everything since a point, the latest first."""
         self._reverting = True
         try:
-            while len(self._inverses) > point:
+            for _ in range(len(self._inverses) - point):
                 inverse, arguments = self._inverses.pop()
                 inverse(*arguments)
         finally:

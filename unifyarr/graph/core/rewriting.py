@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ...errors import InconsistencyError
@@ -220,7 +221,7 @@ def inplace(
         failures: Counter[Variable] = Counter()
         for node in reversed(fgraph.toposort()):
             before = node.op
-            while _overwrite_one_more(fgraph, handler, node, failures, tries):
+            for _ in iter(partial(_overwrite_one_more, fgraph, handler, node, failures, tries), False):
                 pass
             changed += node.op is not before
     return changed

@@ -31,18 +31,22 @@ def _start() -> None:
 def _work() -> None:
     global _thread
     try:
-        while True:
-            with _lock:
-                if not _waiting:
-                    return
-                work = _waiting.popleft()
-            work()
+        _take_all()
     finally:
         # An error ends this thread, and Python shows it: another thread does what is left.
         with _lock:
             _thread = None
             if _waiting:
                 _start()
+
+
+def _take_all() -> None:
+    while True:
+        with _lock:
+            if not _waiting:
+                return
+            work = _waiting.popleft()
+        work()
 
 
 def _forget() -> None:

@@ -59,7 +59,7 @@ class Programs:
                     key = self._key(backend, leaves, spec)
                     kept[key] = found
                     traced, dropped = True, len(kept) > self._options.programs
-                    while len(kept) > self._options.programs:
+                    for _ in range(len(kept) - self._options.programs):
                         kept.popitem(last=False)
             # Handlers of messages may do anything: no lock is held.
             if traced:
