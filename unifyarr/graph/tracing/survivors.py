@@ -178,8 +178,10 @@ class Search:
         self._ways |= {id(each): "" for each in level}
         for _ in range(_DEPTH):
             above: list[Any] = []
-            self._ours |= {id(level), id(above)}
-            referrers = gc.get_referrers(*level)
+            # A tuple of its own for the call, which Python 3.13 finds as a referrer.
+            arguments = tuple(level)
+            self._ours |= {id(level), id(above), id(arguments)}
+            referrers = gc.get_referrers(*arguments)
             self._ours.add(id(referrers))
             for each in referrers:
                 if id(each) in self._ways or id(each) in self._ours:
