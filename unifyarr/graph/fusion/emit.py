@@ -36,6 +36,15 @@ typedef struct {
     ptrdiff_t watched;
 } Progress;
 
+/* Return a number whose bits are all 1, which no compiler knows: it can't tell that a choice by bits is one, and leave
+   out what isn't chosen, with its flags. */
+static inline uint64_t ones(void)
+{
+    uint64_t all = ~(uint64_t)0;
+    __asm__("" : "+r"(all));
+    return all;
+}
+
 /* Return the flags that all arithmetic so far has raised. */
 static inline int raised(ptrdiff_t watched)
 {
@@ -167,19 +176,18 @@ def _select(bits: int) -> str:
     size = bits // 8
     return f"""
 #define select_{size}(c, a, b) _Generic((a), float: select_real_{size}, double: select_real_{size}, \\
-    default: select_bits_{size})(c, a, b)
-static inline {integer} select_bits_{size}(uint8_t c, {integer} a, {integer} b)
+    default: select_bits_{size})(c, a, b, all)
+static inline {integer} select_bits_{size}(uint8_t c, {integer} a, {integer} b, uint64_t all)
 {{
-    {integer} mask = -({integer})(c != 0);
-    /* So that no compiler leaves out what isn't chosen, with its flags. */
+    {integer} mask = -({integer})(c != 0) & ({integer})all;
     return b ^ ((a ^ b) & mask);
 }}
-static inline {real} select_real_{size}(uint8_t c, {real} a, {real} b)
+static inline {real} select_real_{size}(uint8_t c, {real} a, {real} b, uint64_t all)
 {{
     {integer} x, y;
     memcpy(&x, &a, {size});
     memcpy(&y, &b, {size});
-    x = select_bits_{size}(c, x, y);
+    x = select_bits_{size}(c, x, y, all);
     memcpy(&a, &x, {size});
     return a;
 }}
@@ -219,6 +227,7 @@ def _kernel(number: int, task: Task, dtypes: Sequence[np.dtype[Any]], still: Seq
 static void rows_{number}(char **args, ptrdiff_t const *steps, ptrdiff_t first, ptrdiff_t last, ptrdiff_t from,
                           ptrdiff_t n)
 {{
+    uint64_t const all = ones();
     if (__builtin_expect({" & ".join(is_dense)}, 1)) {{
 {_rows([*starts, *pointers, *values], dense, _head(moving, dtypes, len(places)))}
     }} else {{

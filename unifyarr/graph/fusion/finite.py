@@ -136,6 +136,8 @@ def quick(
 static inline __attribute__((always_inline)) int values_{number}({", ".join(given)})
 {{
     {" ".join(f"{types[value]} {name}[{count}];" for value, name in own.items())}
+    /* What may be unusual is looked at itself: a compiler may know what is chosen. */
+    uint64_t const all = ~(uint64_t)0;
     for (int j = 0; j < {count}; j++) {{
         {" ".join(body)}
     }}
