@@ -47,6 +47,10 @@ NAMES: dict[str, Private] = {
     "jaxlib.xla_client.batched_device_put": Private(
         "arrays in NumPy's memory, in a fourth of the time", "`jax.device_put`"
     ),
+    "numpy._core._multiarray_umath._extobj_contextvar": Private(
+        "the setting of `np.errstate` is watched in fused loops", "`np.geterr` is called before each"
+    ),
+    "numpy._core.umath.clip": Private("clips are fused", "they are calls of `np.clip`"),
     "torch.utils._pytree.register_pytree_node": Private("containers in `torch.func`", "they are leaves"),
     "torch.utils._pytree.MappingKey": Private("paths of containers in `torch.export`", "they are leaves"),
     **{

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from ..base.host import DenseFunction
+from ..base.samples import samples
 from ._private import library_of_kernels
 from ._shared import is_transforming
 
@@ -51,7 +52,7 @@ def _find(native: Native, name: str, dtype: DType) -> DenseFunction | None:
 
 def agrees(native: Native, function: Callable[[int, int, int, int], None], dtype: DType) -> bool:
     """Return whether a function gives a kernel's bits, whatever pieces of values it gets, and in their own memory."""
-    x = _values(dtype)
+    x = samples(dtype, SAMPLES)
     with torch.no_grad():
         expected = native(torch.from_numpy(x)).numpy().tobytes()
         shifted = native(torch.from_numpy(x)[3:-2]).numpy().tobytes()
@@ -65,19 +66,6 @@ def agrees(native: Native, function: Callable[[int, int, int, int], None], dtype
         begin += count
     whole = into.tobytes() == within.tobytes() == expected
     return whole and shifted == expected[3 * dtype.itemsize : -2 * dtype.itemsize]
-
-
-@cache
-def _values(dtype: DType) -> np.ndarray:
-    """Return random bits, numbers of the sizes that are common, and values at the edges."""
-    rng, limits = np.random.default_rng(0), np.finfo(dtype)
-    found = np.frombuffer(rng.bytes(SAMPLES * dtype.itemsize), dtype).copy()
-    found[::4] = rng.normal(size=SAMPLES // 4)
-    found[1::4] = rng.normal(size=SAMPLES // 4) * 10
-    found[2::4] = rng.random(SAMPLES // 4)
-    edges = [0.0, 1.0, np.inf, np.nan, 0.5, 2.0, limits.max, limits.tiny, limits.tiny / 2, limits.smallest_subnormal]
-    found[: 40 * len(edges)] = np.tile(np.array([*edges, *(-each for each in edges)], dtype), 20)
-    return found
 
 
 # For the names of our kernels: where these mend torch's, they don't for float32 and float64.

@@ -18,6 +18,7 @@ import numpy as np
 from ..._core.declaring.types import ArrayType
 from ..._core.values.logs import INFO, listener
 from ...backends.base import HostLoops
+from ...backends.numpy._private import error_settings
 from . import background, cache, warn
 from .assembly import Assembly, assemble, cost, number_places, own_name
 from .emit import source
@@ -31,7 +32,7 @@ except ImportError:
     native: Any = None
 else:
     native = _native
-    native.watch(warn.setting(), warn.flags_to_watch)
+    native.watch(error_settings, warn.flags_to_watch)
     native.set_main_thread(main_thread())
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: native.set_main_thread(main_thread()))
@@ -46,11 +47,6 @@ WIDEST = 64
 def is_compiled() -> bool:
     """Return whether the compiled part is there: without it, regions run step by step, which is slower than nodes."""
     return native is not None
-
-
-def can_run(step: Step) -> bool:
-    """Return whether a step of a region can be run, with the bits of NumPy's function."""
-    return find_loop(step) is not None
 
 
 def bind(region: Region, host: HostLoops | None = None) -> Callable[..., Any]:

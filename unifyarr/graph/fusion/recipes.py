@@ -16,10 +16,10 @@ from ..._core.engines.handle import Handle
 from ..._core.engines.registry import load
 from ..core.basic import Apply, Constant
 from ..kernels.kernelop import KernelOp
+from .agreeing import can_run
 from .dense import name_of
 from .formulas import FUNCTIONS, Value
 from .loops import DTYPES
-from .machine import can_run
 from .region import WHERE
 from .steps import DType, Recipe, Steps
 from .views import shape_of

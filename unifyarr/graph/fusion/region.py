@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...backends.numpy._private import clip
+
 # The steps that aren't calls of a ufunc: choosing by a mask, and a change of dtype as in ``x.astype(dtype)``.
 WHERE, CAST = "where", "cast"
 
@@ -170,6 +172,5 @@ def ufunc_of(name: str) -> Any:
     if module:
         found = [getattr(importlib.import_module(module), short, None)]
     else:
-        # NumPy's clip is a function around the ufunc of that name.
-        found = [getattr(np, short, None), getattr(vars(np)["_core"].umath, short, None)]
+        found = [getattr(np, short, None), clip if short == "clip" else None]
     return next((each for each in found if isinstance(each, np.ufunc)), None)

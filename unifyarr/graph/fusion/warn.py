@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -25,11 +24,6 @@ _FLAGS = {
 # What the names of steps begin with that are SciPy's functions.
 _SCIPY = "scipy.special."
 _PACKAGE = str(Path(__file__).parents[2])
-
-
-def setting() -> Any:
-    """Return the context variable of ``np.errstate``; ``None`` if this version of NumPy keeps it elsewhere."""
-    return getattr(vars(np)["_core"]._multiarray_umath, "_extobj_contextvar", None)
 
 
 def flags_to_watch() -> int:
