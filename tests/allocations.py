@@ -37,7 +37,7 @@ def of_numpy(call: Callable[[], object], size: int) -> Allocations:
     It knows what is there, not what comes and goes: so it's asked before each bytecode of the call, between two of
     which no more than one function of NumPy runs.
     """
-    # What is kept for the next calls is made by the first ones, and what Python keeps of traced code by the first trace.
+    # What is kept for the next calls is made by the first ones, what Python keeps of traced code by the first trace.
     for _ in range(3):
         call()
     _traced(call, size)

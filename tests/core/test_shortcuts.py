@@ -309,6 +309,7 @@ def test_functions_that_look_at_strides(backend: str, call: Any) -> None:
 def test_a_function_keeps_so_many(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shortcuts, "MOST", 8)
     kept = table_of("stack")
+    kept.clear()
     for length in range(20):
         x = ua.zeros(length)
         for _ in range(3):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import unifyarr as ua
+import unifyarr.numpy as unp
+
+from ..oracle import assert_same
 from .calls import check_call
 
 CALLS = """
@@ -44,3 +49,12 @@ polyfit(v, A.T, 1, w=w, cov=True) | polyfit(v, w, 3, cov=True)
 def test_calls(backend: str, line: str) -> None:
     for call in line.split(" | "):
         check_call(call)
+
+
+def test_parts_of_natives(backend: str) -> None:
+    x, z = ua.asarray([1.0, -2.0]), ua.asarray([1 + 2j, -3j])
+    for given in (x, x.native):
+        assert_same(unp.real(given), np.array([1.0, -2.0]))
+        assert_same(unp.imag(given), np.zeros(2))
+    assert_same(unp.imag(z.native), np.array([2.0, -3.0]))
+    assert (unp.real(2.5), unp.imag(2 + 3j)) == (2.5, 3.0)

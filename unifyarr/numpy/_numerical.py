@@ -125,13 +125,18 @@ def _clipped_by_ufuncs(a: Any, least: Any, most: Any, out: Any, options: dict[st
 @follows(numpy.real)
 def real(val: Any) -> Any:
     """Return the real parts: of an array a view, of a real one itself."""
-    return val.real if hasattr(val, "real") else as_array(val).real
+    return _with_parts(val).real
 
 
 @follows(numpy.imag)
 def imag(val: Any) -> Any:
     """Return the imaginary parts: of a complex array a view, of a real one zeros."""
-    return val.imag if hasattr(val, "imag") else as_array(val).imag
+    return _with_parts(val).imag
+
+
+def _with_parts(val: Any) -> Any:
+    # Of Python's numbers the parts are such numbers. Natives may have the names and raise, as real tensors do.
+    return val if type(val) in dtypes.SCALARS or isinstance(val, Array) else as_array(val)
 
 
 @follows(numpy.angle)
