@@ -64,12 +64,7 @@ def _range(start: Any, stop: Any, step: Any, dtype: Any, device: Any) -> Array:
     return values
 
 
-def _signature(
-    start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, like: Any = None
-) -> None: ...
-
-
-arange.__signature__ = inspect.signature(_signature).replace(return_annotation=Array)  # type: ignore[attr-defined]
+arange.__signature__ = inspect.signature(np.arange)  # type: ignore[attr-defined]
 
 
 def _count(num: Any) -> int:

@@ -37,23 +37,6 @@ def _write_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return serve_ufunc(own._numpy, "at", tuple(inputs), kwargs)
 
 
-def _signature(numpy: np.ufunc) -> inspect.Signature:
-    """Return the signature of a ufunc, which NumPy before 2.4 doesn't say."""
-    names = ["x"] if numpy.nin == 1 else [f"x{i + 1}" for i in range(numpy.nin)]
-    out = None if numpy.nout == 1 else (None,) * numpy.nout
-    elementwise: dict[str, Any] = {"where": True}
-    general: dict[str, Any] = {"axes": np._NoValue, "axis": np._NoValue, "keepdims": False}
-    options = {**(general if numpy.signature else elementwise), "casting": "same_kind", "order": "K", "dtype": None}
-    options |= {"subok": True, "signature": None}
-    return inspect.Signature(
-        [
-            *(inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names),
-            inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=out),
-            *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=options[name]) for name in options),
-        ]
-    )
-
-
 class ufunc:
     """A function of each element, made from the function that computes and from NumPy's ufunc, which says the rest.
 
@@ -74,7 +57,7 @@ class ufunc:
         self._compute = compute
         self.__name__ = self.__qualname__ = numpy.__name__
         self.__doc__ = numpy.__doc__
-        self.__signature__ = _signature(numpy)
+        self.__signature__ = inspect.signature(numpy)
         self.nin, self.nout, self.nargs = numpy.nin, numpy.nout, numpy.nargs
         self.types, self.ntypes = numpy.types, numpy.ntypes
         self.identity, self.signature = numpy.identity, numpy.signature

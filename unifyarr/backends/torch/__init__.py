@@ -371,7 +371,7 @@ class Backend(base.Backend[Tensor]):
                 raise BufferError("this memory of torch can't be exported as read-only: pass copy=None")
             copy = True
         try:
-            return _dlpack.send(native, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+            return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
         except RuntimeError as error:
             # A device that isn't there, or a dtype that DLPack doesn't name.
             raise BufferError(f"torch can't export this tensor: {str(error).splitlines()[0]}") from error

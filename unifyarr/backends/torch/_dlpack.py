@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import inspect
 from typing import Any
 
 import numpy as np
@@ -52,32 +51,7 @@ def _runs_backwards(capsule: Any) -> bool:
     return bool(layout.strides) and any(layout.strides[axis] < 0 for axis in range(layout.ndim))
 
 
-# Whether this torch knows DLPack 1.0: older ones, such as 2.6, neither take its capsules nor its arguments.
-_KNOWS_VERSIONS = "max_version" in inspect.signature(Tensor.__dlpack__).parameters
-
-
-def send(native: Tensor, *, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> object:
-    """Return a capsule of a tensor, with the arguments of DLPack 1.0 whatever the version of torch."""
-    if _KNOWS_VERSIONS:
-        return native.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
-    if dl_device is not None and tuple(map(int, dl_device)) != tuple(map(int, native.__dlpack_device__())):
-        if copy is False or dl_device[0] != _CPU:
-            raise BufferError(f"this tensor is on {native.device}, and this torch exports it from there or as a copy")
-        native = native.cpu()
-    elif copy:
-        native = native.clone()
-    return native.__dlpack__(stream=stream)
-
-
-def _capsule(x: Any, copy: bool | None) -> Any:
-    if not _KNOWS_VERSIONS:
-        try:
-            return x.__dlpack__()
-        except BufferError:
-            # Read-only memory, of which such a capsule says nothing.
-            if copy is False:
-                raise
-            return x.__dlpack__(copy=True)
+def _capsule(x: Any) -> Any:
     try:
         return x.__dlpack__(max_version=(1, 0))
     except TypeError:
@@ -85,24 +59,13 @@ def _capsule(x: Any, copy: bool | None) -> Any:
         return x.__dlpack__()
 
 
-def _received(x: Any, device: Any, copy: bool | None) -> Tensor:
-    if _KNOWS_VERSIONS:
-        return torch.from_dlpack(x, device=device, copy=copy)
-    native = torch.from_dlpack(x)
-    if device is not None and torch.device(device) != native.device:
-        if copy is False:
-            raise BufferError(f"copy=False, and only a copy can do: the memory is on {native.device}")
-        return native.to(device)
-    return native.clone() if copy else native
-
-
 def receive(x: Any, device: Any, copy: bool | None) -> Tensor:
     """Return a tensor from an object with ``__dlpack__``: never one over memory that must not be written."""
     if x.__dlpack_device__()[0] != _CPU:
         # Streams have to be waited for, which torch sees to.
-        native = _received(x, device, copy)
+        native = torch.from_dlpack(x, device=device, copy=copy)
         return native.clone() if _is_immutable(x) and not copy else native
-    capsule = _capsule(x, copy)
+    capsule = _capsule(x)
     if _runs_backwards(capsule):
         # torch ends the process where it meets negative strides.
         if copy is False:
