@@ -1,11 +1,12 @@
-"""Sessions: ``nox -s quick``, ``tests``, ``dask``, ``interpreters``, ``lint``, ``typecheck``, ``docs``, ``bench``,
-``conformance``, ``gpu``.
+"""Sessions: ``nox -s quick``, ``tests``, ``dask``, ``interpreters``, ``newest``, ``lowest``, ``lint``, ``typecheck``,
+``docs``, ``bench``, ``conformance``, ``gpu``.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 
 import nox
 
@@ -22,6 +23,14 @@ BARE = {"numpy": "numpy", "jax": "jax.numpy", "torch": "array_api_compat.torch",
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
+# The interpreters on PATH, builds without the lock among them.
+FOUND = [
+    version
+    for version in ("3.11", "3.12", "3.13", "3.14", "3.15", "3.13t", "3.14t", "3.15t")
+    if shutil.which(f"python{version}")
+]
+# What the tests need beside the package and one engine.
+BESIDE = ("pytest-xdist", "scipy", "mpmath", "setuptools")
 # What ``quick`` runs.
 QUICK = ("tests/test_signatures.py", "tests/functions", "tests/graph")
 
@@ -59,13 +68,37 @@ def dask(session: nox.Session) -> None:
         session.run("pytest", "-n", "2", "--quick", "--backends", "dask", "-rs", *session.posargs, env=settings)
 
 
-@nox.session(python=["3.11", "3.12", "3.13", "3.14", "3.14t"])
+@nox.session(python=FOUND or False)
 def interpreters(session: nox.Session) -> None:
-    """Test what rests on the interpreter (counts of references, threads, interrupts), on NumPy and JAX."""
+    """Try the package on NumPy under each version of Python on PATH; arguments go to ``tests.tried``."""
     # Without the pins, which are those of one version of Python.
-    session.install("-e", ".[jax]", "pytest", "hypothesis")
-    files = (f"tests/core/test_{name}.py" for name in ("references", "ownership", "threads", "interrupts"))
-    session.run("pytest", "--backends", "numpy,jax", "-rs", *files, *session.posargs, env=QUIET)
+    session.install("-e", ".[testing]", *BESIDE)
+    session.run("python", "-m", "tests.tried", "numpy", *session.posargs, env=QUIET)
+
+
+@nox.session
+@nox.parametrize("engine", BACKENDS)
+def newest(session: nox.Session, engine: str) -> None:
+    """Try each engine's newest release, or with ``--pre`` its nightly wheel; other arguments go to ``tests.tried``.
+
+    Where nightly wheels are is for pip to know: set ``PIP_EXTRA_INDEX_URL``.
+    """
+    pre = ["--pre"] if "--pre" in session.posargs else []
+    extra = "" if engine == "numpy" else f"{engine},"
+    session.install("--upgrade", *pre, "-e", f".[{extra}testing]", *BESIDE)
+    arguments = [each for each in session.posargs if each != "--pre"]
+    session.run("python", "-m", "tests.tried", engine, *arguments, env=QUIET)
+
+
+@nox.session
+@nox.parametrize("engine", BACKENDS)
+def lowest(session: nox.Session, engine: str) -> None:
+    """Try the oldest versions that ``pyproject.toml`` takes; arguments go to ``tests.tried``."""
+    project = nox.project.load_toml("pyproject.toml")["project"]
+    extras = project["optional-dependencies"]
+    oldest = [each.replace(">=", "==") for each in (*project["dependencies"], *extras.get(engine, ()))]
+    session.install("-e", ".", "pytest", "hypothesis", *BESIDE, *oldest)
+    session.run("python", "-m", "tests.tried", engine, *session.posargs, env=QUIET)
 
 
 @nox.session(venv_backend="none")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections import Counter
@@ -275,8 +276,26 @@ NAMES: dict[str, tuple[str, ...]] = {{
 {rows}
 }}
 '''
+
+
+def versions() -> str:
+    """Return the page of versions, with a table of what ``python -m tests.tried`` has noted."""
+    begin, end = "<!-- tried -->\n", "<!-- /tried -->"
+    page = (HERE / "versions.md").read_text()
+    before, rest = page.split(begin)
+    lines = ["| engine | NumPy | Python | self-test | passed | failed | skipped | tried |", "|---|" + "---|" * 7]
+    for each in json.loads((HERE / "tried.json").read_text()):
+        numpy = "" if each["engine"] == "numpy" else each["numpy"]
+        check = "passed" if each["self-test"] else "failed"
+        counts = " | ".join(f"{each[name]:,}" for name in ("passed", "failed", "skipped"))
+        engine = f"{ENGINES[each['engine']]} {each['version']}"
+        lines.append(f"| {engine} | {numpy} | {each['python']} | {check} | {counts} | {each['date']} |")
+    return f"{before}{begin}{chr(10).join(lines)}\n{end}{rest.split(end)[1]}"
+
+
+ENGINES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "dask": "dask"}
 PAGES = {"completeness.md": completeness, "coming-from/numpy-names.md": names_of_numpy, "clients.md": clients}
-PAGES["../unifyarr/_core/values/names_elsewhere.py"] = names_elsewhere
+PAGES |= {"versions.md": versions, "../unifyarr/_core/values/names_elsewhere.py": names_elsewhere}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

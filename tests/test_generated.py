@@ -19,7 +19,10 @@ BACKENDS = ("numpy", "torch", "jax", "tensorflow")
 
 @pytest.mark.parametrize(
     "page",
-    ["completeness.md", "coming-from/numpy-names.md", "clients.md", "../unifyarr/_core/values/names_elsewhere.py"],
+    [
+        *("completeness.md", "coming-from/numpy-names.md", "clients.md", "versions.md"),
+        "../unifyarr/_core/values/names_elsewhere.py",
+    ],
 )
 def test_generated_pages_are_up_to_date(page: str) -> None:
     if page == "completeness.md" and not {*BACKENDS} <= {*ua.available_backends()}:
