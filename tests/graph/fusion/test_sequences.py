@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 import warnings
@@ -154,10 +155,15 @@ def test_an_interrupt_ends_it() -> None:
     # Minutes, if it went to the end.
     run, x = sequence(1_000_000, 200_000), np.zeros(1_000_000)
     timer = threading.Timer(0.05, _thread.interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        run(x)
-    timer.join()
+    # A shell has its background jobs ignore interrupts.
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            run(x)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, former)
 
 
 def test_wrong_sequences_are_refused() -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from ._private import peek_interpreter_stack
-from ._shared import CHOOSES_UNSIGNED, FEW, NUMPY_DTYPES, WIDE, where_by_bits
+from ._shared import FEW, NUMPY_DTYPES, WIDE
 
 _NUMBERS = frozenset({bool, int, float, complex})
 # A list of more numbers goes to memory of its own kind.
@@ -23,8 +23,7 @@ _MOST_NUMBERS = 64
 # The codes of the dtypes that torch shares with NumPy. C has two types of 64 bits, one of which it knows.
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 _CODES = frozenset(np.dtype(name).char for name in _NAMES.split())
-_cat, _stack, _from_numpy = torch.cat, torch.stack, torch.from_numpy
-_where = torch.where if CHOOSES_UNSIGNED else where_by_bits
+_cat, _stack, _where, _from_numpy = torch.cat, torch.stack, torch.where, torch.from_numpy
 _searchsorted, _solve = torch.searchsorted, torch.linalg.solve
 # Methods are taken sooner than functions, this one aside.
 _cumsum = torch.cumsum

@@ -126,23 +126,6 @@ def by_bits(function: Kernel) -> Kernel:
     return kernel
 
 
-def where_by_bits(condition: Tensor, x1: Tensor, x2: Tensor) -> Tensor:
-    """Choose elements by their bits: before torch 2.13 ``torch.where`` doesn't take unsigned numbers."""
-    return as_dtype(torch.where(condition, as_signed(x1), as_signed(x2)), x1.dtype)
-
-
-def _chooses_unsigned() -> bool:
-    x = torch.zeros(1, dtype=torch.uint16)
-    try:
-        torch.where(torch.ones(1, dtype=torch.bool), x, x)
-    except RuntimeError:
-        return False
-    return True
-
-
-CHOOSES_UNSIGNED = _chooses_unsigned()
-
-
 def flip_order(x: Tensor) -> Tensor:
     """Map unsigned bits to signed integers of the same order, or back: it inverts the highest bit."""
     return as_signed(x).bitwise_xor(torch.iinfo(SIGNED.get(x.dtype, x.dtype)).min)

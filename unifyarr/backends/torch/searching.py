@@ -11,9 +11,9 @@ from torch import Tensor
 
 from ..kernels import Applied, known_by, worked_around
 from ._order import ranks
-from ._shared import CHOOSES_UNSIGNED, FEW, UNSIGNED, WIDE, as_signed, flip_order, holds, is_plain, where_by_bits
+from ._shared import FEW, UNSIGNED, WIDE, as_signed, flip_order, holds, is_plain
 
-where = torch.where if CHOOSES_UNSIGNED else worked_around("no kernel for uint16, uint32, uint64")(where_by_bits)
+where = torch.where
 _ORDERED = WIDE | {torch.int64}
 
 
