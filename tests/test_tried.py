@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -38,11 +39,16 @@ def test_counts_and_names_of_failures(tmp_path: Path) -> None:
     assert tried.counts(report) == {"passed": 1, "failed": 2, "skipped": 1, "failures": names}
 
 
-def test_the_installed_versions_are_said() -> None:
-    import numpy
-
-    found = tried.installed("numpy")
-    assert found["numpy"] == found["version"] == numpy.__version__.partition("+")[0]
-    assert found["gone"] == []
-    with pytest.raises(SystemExit, match="nothing"):
-        tried.installed("nothing")
+def test_the_installed_versions_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    backends = {
+        "torch": {"version": "2.13.0+cpu", "private names that are gone": ["torch._nothing"]},
+        "jax": {"why": "pip install it"},
+    }
+    shown = json.dumps({"packages": {"numpy": "2.4.6"}, "backends": backends})
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 0, shown))
+    found = tried.installed("torch")
+    assert (found["version"], found["numpy"], found["gone"]) == ("2.13.0", "2.4.6", ["torch._nothing"])
+    assert found["python"].rstrip("t") == platform.python_version()
+    for engine, why in (("jax", "pip install it"), ("nothing", "no backend is named 'nothing'")):
+        with pytest.raises(SystemExit, match=why):
+            tried.installed(engine)

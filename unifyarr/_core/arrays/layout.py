@@ -171,7 +171,7 @@ def _counts() -> tuple[int, int]:
 
 
 # What is counted where nothing but a local variable of the caller refers to an array: from Python 3.14 on less, since a
-# local variable lends its reference.
+# local variable may be read without counting it.
 _ALONE, _ALONE_IN_SLOT = _counts()
 
 

@@ -33,6 +33,7 @@ except ImportError:
 else:
     native = _native
     native.watch(error_settings, warn.flags_to_watch)
+    native.set_nothing(lambda: None)
     native.set_main_thread(main_thread())
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: native.set_main_thread(main_thread()))

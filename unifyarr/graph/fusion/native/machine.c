@@ -276,6 +276,7 @@ static PyObject *own_loop(PyObject *module, PyObject *name)
 
 static PyMethodDef functions[] = {
     {"watch", watch, METH_VARARGS, "Set the context variable of np.errstate, and the function that reads it."},
+    {"set_nothing", set_nothing, METH_O, "Set a function that does nothing, in which other threads get their turn."},
     {"set_main_thread", set_main_thread, METH_O, "Set the number of the thread whose calls may use others."},
     {"find_loop", find_loop, METH_VARARGS,
      "Return the addresses of a ufunc's loop and of its data; or of one by vectors of at most so many bytes, if bytes > 0."},

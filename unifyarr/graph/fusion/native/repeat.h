@@ -222,10 +222,8 @@ static npy_intp run_all(Repeat *r, npy_intp count)
         if (ran < wanted) {
             break;
         }
-        if (r->n_calls) {
-            /* Others may run Python, as between two instructions of a loop of Python. */
-            Py_BEGIN_ALLOW_THREADS;
-            Py_END_ALLOW_THREADS;
+        if (r->n_calls && take_turns() < 0) {
+            return -1;
         }
     }
     return done;

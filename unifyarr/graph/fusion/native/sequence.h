@@ -52,9 +52,7 @@ static PyObject *call_sequence(PyObject *held, PyObject *const *given, Py_ssize_
         if (!done && work > SLICE) {
             /* Others may run Python, and an interrupt is told, as between two calls of Python. */
             work = 0;
-            Py_BEGIN_ALLOW_THREADS;
-            Py_END_ALLOW_THREADS;
-            done = PyErr_CheckSignals();
+            done = take_turns();
         }
     }
     if (arrays != few) {

@@ -62,6 +62,26 @@ static PyObject *set_main_thread(PyObject *module, PyObject *number)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
+/* A function of Python's that does nothing. */
+static PyObject *nothing = NULL;
+
+static PyObject *set_nothing(PyObject *module, PyObject *function)
+{
+    Py_XSETREF(nothing, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
+/* Let other threads run Python, and tell of an interrupt, as between two calls of Python; return -1 with an error set.
+
+   To give up Python's lock and take it again isn't enough: a thread that waits for it may be slower each time, and ask
+   for its turn never. The interpreter gives turns where a function begins. */
+static int take_turns(void)
+{
+    PyObject *none = PyObject_CallNoArgs(nothing);
+    Py_XDECREF(none);
+    return none ? PyErr_CheckSignals() : -1;
+}
+
 static PyObject *watch(PyObject *module, PyObject *args)
 {
     PyObject *variable, *read;
