@@ -38,6 +38,7 @@ def skip_if_public(backend: str) -> None:
 
 def load_all_modules(backend: str) -> None:
     ua.zeros(1)
+    importlib.import_module("unifyarr.graph.fusion._private")
     for path in (BACKENDS / backend).glob("_*.py"):
         importlib.import_module(f"unifyarr.backends.{backend}.{path.stem}")
 
@@ -91,8 +92,9 @@ def test_names_are_used_through_the_table(engine: str) -> None:
 
 def private_module(engine: str, hidden: str) -> dict[str, Any]:
     """Return the contents of ``_private.py`` of a backend where the engine lacks a name."""
-    path = BACKENDS / engine / "_private.py"
-    package = f"unifyarr.backends.{engine}"
+    # NumPy's are used by compiled functions alone.
+    package = "unifyarr.graph.fusion" if engine == "numpy" else f"unifyarr.backends.{engine}"
+    path = BACKENDS.parents[1].joinpath(*package.split(".")) / "_private.py"
     names: dict[str, Any] = {"__name__": f"{package}._private", "__package__": package}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(private, "HIDDEN", {hidden})

@@ -18,8 +18,8 @@ import numpy as np
 from ..._core.declaring.types import ArrayType
 from ..._core.values.logs import INFO, listener
 from ...backends.base import HostLoops
-from ...backends.numpy._private import error_settings
 from . import background, cache, warn
+from ._private import error_settings
 from .assembly import Assembly, assemble, cost, number_places, own_name
 from .emit import source
 from .loops import Loop, find_loop

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.numpy._private import clip
+from ._private import clip
 
 # The steps that aren't calls of a ufunc: choosing by a mask, and a change of dtype as in ``x.astype(dtype)``.
 WHERE, CAST = "where", "cast"

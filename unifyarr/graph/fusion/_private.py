@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..private import private
+from ...backends.private import private
 
 # The context variable of ``np.errstate``.
 error_settings: Any = private("numpy._core._multiarray_umath._extobj_contextvar")
