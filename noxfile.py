@@ -97,7 +97,7 @@ def lowest(session: nox.Session, engine: str) -> None:
     project = nox.project.load_toml("pyproject.toml")["project"]
     extras = project["optional-dependencies"]
     oldest = [each.replace(">=", "==") for each in (*project["dependencies"], *extras.get(engine, ()))]
-    session.install("-e", ".", "pytest", "hypothesis", *BESIDE, *oldest)
+    session.install("-e", ".[testing]", *BESIDE, *oldest)
     session.run("python", "-m", "tests.tried", engine, *session.posargs, env=QUIET)
 
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from unifyarr.backends.references import has_no_lock
+
 ROOT = Path(__file__).parents[1]
 TESTS = tuple(f"tests/{name}" for name in ("test_signatures.py", "core", "functions", "graph", "derivatives"))
 # What tells two lines of the table apart.
@@ -58,9 +60,8 @@ def installed(engine: str) -> dict[str, Any]:
     backend = everything["backends"].get(engine, {"why": f"no backend is named {engine!r}"})
     if "why" in backend:
         raise SystemExit(backend["why"])
-    threads = "t" if "free-threading" in sys.version else ""
     return {
-        "python": f"{platform.python_version()}{threads}",
+        "python": platform.python_version() + ("t" if has_no_lock() else ""),
         "engine": engine,
         "version": backend["version"].partition("+")[0],
         "numpy": everything["packages"]["numpy"],

@@ -66,22 +66,18 @@ def sort(
     elif axis is not None and isinstance(a, Array) and a.ndim:
         return ua.sort(a, axis=axis, stable=False)
     x, axis = _along(a, axis)
-    if not x.ndim:
-        return _whole(x)
-    if not _goes_down(descending):
-        return ua.sort(x, axis=axis, stable=bool(stable))
-    if _has_nan(x):
-        return -ua.sort(-x, axis=axis, stable=bool(stable))
-    return ua.sort(x, axis=axis, stable=bool(stable), descending=True)
+    return _ordered(ua.sort, x, axis, stable, descending) if x.ndim else _whole(x)
 
 
-def _goes_down(descending: Any) -> bool:
-    return descending is not _UNSAID and bool(descending)
+def _ordered(function: Any, x: Array, axis: int, stable: Any, descending: Any) -> Array:
+    """Call ``ua.sort`` or ``ua.argsort`` so that NaN comes last in both directions.
 
-
-def _has_nan(x: Array) -> bool:
-    # The standard's descending order puts NaN first. That of the negative numbers, ascending, puts it last.
-    return ua.isdtype(x.dtype, ("real floating", "complex floating"))
+    The standard's descending order puts it first. The ascending order of the negative numbers puts it last.
+    """
+    descending = descending is not _UNSAID and bool(descending)
+    negates = descending and ua.isdtype(x.dtype, ("real floating", "complex floating"))
+    found: Array = function(-x if negates else x, axis=axis, stable=bool(stable), descending=descending and not negates)
+    return -found if negates and function is ua.sort else found
 
 
 def _whole(x: Array) -> Array:
@@ -109,13 +105,7 @@ def argsort(
     elif axis is not None and isinstance(a, Array) and a.ndim:
         return ua.argsort(a, axis=axis, stable=False)
     x, axis = _along(a, axis)
-    if x.ndim == 0:
-        return _first(x)
-    if not _goes_down(descending):
-        return ua.argsort(x, axis=axis, stable=bool(stable))
-    if _has_nan(x):
-        return ua.argsort(-x, axis=axis, stable=bool(stable))
-    return ua.argsort(x, axis=axis, stable=bool(stable), descending=True)
+    return _ordered(ua.argsort, x, axis, stable, descending) if x.ndim else _first(x)
 
 
 @follows(np.lexsort)
