@@ -26,6 +26,10 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has 
 # ``USE``.
 PROGRAM = """
 import faulthandler, os, sys, threading, time
+# What is registered first is called last before a fork.
+def late():
+    pass
+os.register_at_fork(before=lambda: late())
 import numpy as np
 import unifyarr as ua
 from unifyarr._core.arrays.ownership import LOCK
@@ -79,6 +83,20 @@ open(folder + "/slow_module.py", "w").write("import __main__; __main__.begin(); 
 sys.path.insert(0, folder)
 import_it = compile("import slow_module", unifyarr.__path__[0] + "/somewhere.py", "exec")
 """
+LOGGING_IMPORTS = IMPORTS.replace(
+    "import __main__; __main__.begin()", "import logging, __main__; __main__.begin(); logging.getLogger('slow')"
+)
+LATE_IMPORTS = """
+import tempfile, unifyarr
+folder = tempfile.mkdtemp()
+open(folder + "/slow_module.py", "w").write("import time; time.sleep(1); done = True")
+sys.path.insert(0, folder)
+import_it = compile("import slow_module", unifyarr.__path__[0] + "/somewhere.py", "exec")
+forking = threading.Event()
+def late():
+    forking.set()
+    time.sleep(0.5)
+"""
 GENERATOR = """
 generator = ua.random.Generator(3)
 """
@@ -104,6 +122,16 @@ CASES = {
     "a function is traced": (TRACED, "compiled(ua.ones(2))", "assert compiled(ua.ones(3)).tolist() == [2, 2, 2]"),
     "an attribute is computed": (COMPUTED, "slow.value", "assert slow.value == 3"),
     "a module is imported": (IMPORTS, "exec(import_it)", "import slow_module; assert slow_module.done"),
+    "a module that logs is imported": (
+        LOGGING_IMPORTS,
+        "exec(import_it)",
+        "import slow_module; assert slow_module.done",
+    ),
+    "a module is imported at last": (
+        LATE_IMPORTS,
+        "begin(0); forking.wait(); exec(import_it)",
+        "import slow_module; assert slow_module.done",
+    ),
     "numbers are drawn": (GENERATOR, "with generator._lock: begin()", "generator.normal(size=3)"),
     "a thread never ends": (NEVER, "with LOAD_LOCK: begin(2)", "with LOAD_LOCK: pass"),
     "it is the one that forks": (FORKING, "begin(0)", "compiled(ua.ones(2))"),
@@ -120,7 +148,8 @@ def test_a_process_that_is_forked_in_the_middle_goes_on(set_up: str, middle: str
 
 
 def test_processes_that_are_forked_at_first_uses_go_on() -> None:
-    assert not search.in_processes("numpy", count=1, seed=20261127)
+    wrong = search.in_processes("numpy", count=1, seed=20261127)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_a_lock_that_nothing_has_is_forgotten() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _imp
 import os
 import sys
 import threading
@@ -14,9 +15,19 @@ Lock = TypeVar("Lock")
 # How long a fork waits for a lock, in seconds: loading an engine takes some of them.
 PATIENCE = 60.0
 
+# Whether ``logging`` was imported before.
+_LOGS = "logging" in sys.modules
 # The file names of the code that imports, and of this package's.
 _IMPORTING = "<frozen importlib._bootstrap>"
 _OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+
+
+class _ImportLock:
+    """What an import has for a moment before it takes the lock of its module; whoever has it keeps others from that."""
+
+    acquire = staticmethod(_imp.acquire_lock)
+    release = staticmethod(_imp.release_lock)
+
 
 _locks: dict[weakref.ref[Any], float] = {}
 # By thread, since two may fork at once.
@@ -39,6 +50,26 @@ def _forget(reference: weakref.ref[Any]) -> None:
 
 
 def _take() -> None:
+    logging = _lock_of_logging()
+    if logging is not None:
+        logging.release()
+    try:
+        _take_ours()
+    finally:
+        if logging is not None:
+            logging.acquire()
+
+
+def _lock_of_logging() -> Any:
+    """Return the lock of ``logging`` if a fork takes it before ours, or None.
+
+    What was imported later takes its locks earlier. Who has one of ours may wait for this one.
+    """
+    lock = None if _LOGS else getattr(sys.modules.get("logging"), "_lock", None)
+    return lock if lock is not None and lock._is_owned() else None
+
+
+def _take_ours() -> None:
     deadline = time.monotonic() + PATIENCE
     _acquire()
     # Python's own locks of modules stay taken too. An import may need a lock of ours to come to its end.
@@ -70,6 +101,8 @@ def _acquire() -> None:
         # This thread may have an ``RLock`` already, and then takes it once more.
         if lock is not None and lock.acquire(timeout=patience):
             taken.append(lock)
+    _ImportLock.acquire()
+    taken.append(_ImportLock)
 
 
 def _release() -> None:

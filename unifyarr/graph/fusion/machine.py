@@ -26,6 +26,11 @@ from .loops import Loop, find_loop
 from .region import Axis, Operand, Region, Step, run_by_steps
 from .threads import GRAIN, get_num_threads, main_thread
 
+
+def give_turns() -> None:
+    """Do nothing: where a function of Python begins, the interpreter lets other threads go on."""
+
+
 try:
     from . import _machine as _native  # type: ignore[attr-defined]
 except ImportError:
@@ -33,7 +38,7 @@ except ImportError:
 else:
     native = _native
     native.watch(error_settings, warn.flags_to_watch)
-    native.set_nothing(lambda: None)
+    native.set_nothing(give_turns)
     native.set_main_thread(main_thread())
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: native.set_main_thread(main_thread()))
