@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import subprocess
 import sys
@@ -35,6 +36,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     engines = dict.fromkeys((backend or marker.args[0], *marker.kwargs.get("engines", ())))
     if {*ua.available_backends()} <= {"numpy", *engines}:
         return None
+    if missing := [each for each in engines if importlib.util.find_spec(each) is None]:
+        pytest.skip(f"{', '.join(missing)} isn't installed")
     failure = _run(pyfuncitem.nodeid.partition("[")[0], ",".join(engines), str(pyfuncitem.config.rootpath))
     if failure:
         pytest.fail(f"in a process of its own, with {', '.join(engines)}:\n{failure}", pytrace=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.numbers import Number
+from .._core.engines import dtypes
 from ._from_numbers import beside, counting, is_rounded
 from .manipulation import broadcast_to, reshape
 from .searching import where
@@ -26,12 +27,20 @@ def evenly_spaced(first: Array, last: Array, count: int, endpoint: bool) -> tupl
     if intervals <= 0:
         return places * delta + first, delta * np.nan
     step = delta / intervals
-    # As in NumPy, one step that underflows to zero changes the order of the operations for all of them. The selection
-    # also keeps XLA from contracting the product and the sum to one operation, which rounds once.
-    values = where(any_of(step == 0), places / intervals * delta, places * step) + first
+    # As in NumPy, one step that underflows to zero changes the order of the operations for all of them.
+    values = _rounded(where(any_of(step == 0), places / intervals * delta, places * step)) + first
     if endpoint:
         values[-1] = broadcast_to(last, delta.shape)
     return values, step
+
+
+def _rounded(product: Array) -> Array:
+    """Return the product, which XLA can't contract with a sum to one operation that rounds once."""
+    if dtypes.rank(product.dtype) > 2:
+        return product
+    size = abs(product)
+    # Zeros go by themselves for their signs and their derivatives.
+    return where(product == 0, product, where(product < 0, -size, size))
 
 
 def between(
