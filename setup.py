@@ -22,6 +22,13 @@ setup(
             optional=True,
         ),
         Extension(
+            "unifyarr._compiled",
+            ["unifyarr/native/core.c"],
+            depends=sorted(map(str, Path("unifyarr/native").glob("*.h"))),
+            extra_compile_args=FLAGS,
+            optional=True,
+        ),
+        Extension(
             "unifyarr._core.arrays._temporaries",
             ["unifyarr/_core/arrays/native/temporaries.c"],
             extra_compile_args=FLAGS,

@@ -20,12 +20,13 @@ ROOT = Path(ua.__file__).parent
 ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
 # Shared by the backends and the frontend.
 CONTRACT = "unifyarr.backends.base"
-WITH_ALL = tuple(f"unifyarr.backends.{name}" for name in ("references", "forks", "private"))
-SHARED = (*WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
+WITH_ALL = tuple(f"unifyarr.backends.{name}" for name in ("interrupts", "references", "forks", "private"))
+SHARED = ("unifyarr._compiled", *WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 # From below to above: a module imports from its own floor and from those below. A module belongs to the longest name.
 FLOORS = [
-    ("backends.references", "backends.forks", "backends.private"),
+    ("_compiled",),
+    ("backends.interrupts", "backends.references", "backends.forks", "backends.private"),
     ("errors",),
     ("typing",),
     ("backends",),
@@ -99,7 +100,8 @@ def imports(path: Path, types: bool = False) -> set[str]:
             module = ".".join([*start, *([node.module] if node.module else [])])
             for alias in node.names:
                 submodule = ROOT.parent.joinpath(*module.split("."), alias.name)
-                is_module = submodule.with_suffix(".py").exists() or submodule.joinpath("__init__.py").exists()
+                files = (*map(submodule.with_suffix, (".py", ".pyi")), submodule / "__init__.py")
+                is_module = any(map(Path.exists, files))
                 found.add(f"{module}.{alias.name}" if is_module else module)
     return found
 
@@ -145,7 +147,7 @@ def test_the_graphs_core_knows_nothing_of_arrays(path: Path) -> None:
 
 def test_every_room_has_modules() -> None:
     """A room that was renamed would be checked no more."""
-    names = {dotted(path) for path in MODULES}
+    names = {dotted(path) for path in (*MODULES, *ROOT.rglob("*.pyi"))}
     assert names >= set(ROOMS)
 
 
@@ -214,9 +216,15 @@ def test_a_backend_imports_its_engine_and_its_own_files(path: Path) -> None:
 @pytest.mark.parametrize("path", [path for path in OF_BACKENDS if path not in BACKENDS], ids=dotted)
 def test_what_backends_share_imports_nothing_but_errors(path: Path) -> None:
     for name in imports(path):
-        assert not name.startswith("unifyarr") or name in ("unifyarr.errors", "unifyarr.typing", *CONTRACT_FILES)
+        assert not name.startswith("unifyarr") or name in (
+            "unifyarr.errors",
+            "unifyarr.typing",
+            "unifyarr._compiled",
+            *CONTRACT_FILES,
+        )
 
 
+BELOW_ALL = ("unifyarr._compiled", "unifyarr.errors", "unifyarr.typing")
 CONTRACT_FILES = {dotted(path) for path in OF_BACKENDS if path not in BACKENDS}
 
 

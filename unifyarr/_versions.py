@@ -35,6 +35,7 @@ def found() -> dict[str, Any]:
     Every backend that is installed is loaded, and its engine asked for its devices.
     """
     from ._core.arrays import temporaries
+    from .backends import interrupts
     from .graph.fusion import cache, machine, threads
 
     compiler = cache.find_compiler()
@@ -43,7 +44,7 @@ def found() -> dict[str, Any]:
         "python": f"{platform.python_version()} ({sys.executable})",
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
-        "compiled part": machine.is_compiled(),
+        "compiled part": machine.is_compiled() and interrupts.is_compiled(),
         "temporaries": "written over" if temporaries.FINDS else "kept",
         "C compiler": compiler,
         "threads": threads.get_num_threads(),

@@ -2,7 +2,8 @@
 
 Python looks for signals after calls, where a function begins and where a loop goes back. ``interrupted_at(n, ...)``
 raises ``KeyboardInterrupt`` at the n-th such place that a program passes in our code, which finds each window there is.
-The command sends real signals at random moments instead.
+The command sends real signals at random moments instead; with a fourth argument ``elements``, to a loop that writes
+nothing but elements.
 """
 
 from __future__ import annotations
@@ -167,5 +168,46 @@ def _add(x: np.ndarray) -> None:
     x += 1.0
 
 
+def elements(backend: str, seconds: float, seed: int) -> int:
+    """Interrupt a loop that writes elements, and return how many arrays lack one of the values written."""
+    import unifyarr as ua
+
+    ua.set_backend(backend)
+    signal.signal(signal.SIGPROF, signal.default_int_handler)
+    draw = random.Random(seed)
+    interrupts = wrong = 0
+    # What is compiled is compiled without interrupts.
+    for size in _SIZES:
+        for x in (ua.zeros(size), ua.zeros(size)):
+            for place in (0, 1, 2):
+                x[place] = place
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        x, number, last = ua.zeros(draw.choice(_SIZES)), 0, time.monotonic() + 0.5
+        try:
+            signal.setitimer(signal.ITIMER_PROF, draw.uniform(0.0005, 0.02))
+            while time.monotonic() < last:
+                x[number % 7] = number
+                number += 1
+        except KeyboardInterrupt:
+            interrupts += 1
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        try:
+            found = x[:7].tolist()
+            wrong += found not in [_last_of(count) for count in (number, number + 1)]
+        except Exception as error:
+            print(type(error).__name__, error)
+            wrong += 1
+    print(f"{backend}: {interrupts} interrupts, {wrong} arrays wrong, seed {seed}")
+    return wrong
+
+
+def _last_of(count: int) -> list[float]:
+    """Return what so many writes leave in seven elements."""
+    return [float(max((k for k in range(count) if k % 7 == place), default=0)) for place in range(7)]
+
+
 if __name__ == "__main__":
-    sys.exit(bool(main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))))
+    program = elements if sys.argv[4:] == ["elements"] else main
+    sys.exit(bool(program(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import re
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +14,14 @@ from typing import Any
 import pytest
 
 import unifyarr as ua
+from unifyarr._core.arrays import slots
 from unifyarr._core.arrays.array import Array
 from unifyarr._core.arrays.recipes import View, is_recipe
 from unifyarr._core.arrays.slots import Slots
 from unifyarr._core.arrays.views import Window
 
 ROOT = Path(ua.__file__).parent
-NAMES = {*Slots.__slots__, *View.__slots__} - {"__weakref__"}
+NAMES = {*slots.NAMES, *View.__slots__}
 # Classes with slots of their own of the same names: what they write to themselves isn't an array's.
 ARRAYS = {"Array", "View", "Slots"}
 
@@ -106,6 +109,33 @@ def test_a_value_that_was_handed_out_is_not_owned(backend: str) -> None:
     x[0] = 2.0
     x.native
     assert not getattr(x, "_owned", False)
+
+
+def test_the_compiled_core_has_the_same_slots() -> None:
+    compiled = pytest.importorskip("unifyarr._compiled", reason="the package was installed without its compiled part")
+    found = [name for name, member in vars(compiled.Slots).items() if inspect.ismemberdescriptor(member)]
+    assert sorted(found) == sorted(slots.NAMES)
+    assert Slots.__base__ is compiled.Slots
+
+
+def test_a_slot_that_is_not_set_is_an_attribute_error() -> None:
+    x = ua.zeros(2)
+    for name in ("_token", "_born", "_element"):
+        with pytest.raises(AttributeError):
+            getattr(x, name)
+        with pytest.raises(AttributeError):
+            delattr(x, name)
+    x._token = x
+    del x._token
+    assert not hasattr(x, "_token")
+
+
+def test_cycles_of_arrays_are_collected() -> None:
+    x = ua.zeros(2)
+    x._key, seen = [x], weakref.ref(x)
+    del x
+    gc.collect()
+    assert seen() is None
 
 
 def test_arrays_have_no_other_slots() -> None:

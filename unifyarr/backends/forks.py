@@ -23,7 +23,7 @@ _OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 
 class _ImportLock:
-    """What an import has for a moment before it takes the lock of its module; whoever has it keeps others from that."""
+    """The lock that an import holds for a moment before it takes that of its module: held here, it stops imports."""
 
     acquire = staticmethod(_imp.acquire_lock)
     release = staticmethod(_imp.release_lock)
@@ -63,7 +63,7 @@ def _take() -> None:
 def _lock_of_logging() -> Any:
     """Return the lock of ``logging`` if a fork takes it before ours, or None.
 
-    What was imported later takes its locks earlier. Who has one of ours may wait for this one.
+    Modules that were imported later take their locks earlier. A thread that holds one of ours may wait for this one.
     """
     lock = None if _LOGS else getattr(sys.modules.get("logging"), "_lock", None)
     return lock if lock is not None and lock._is_owned() else None

@@ -29,7 +29,7 @@ from .slots import NO_KEY, Slots
 running_mode = mode.get
 _FLOAT64 = np.float64
 # Under the property of the same name.
-_slot_of_native: Any = vars(Slots)["_native"]
+_slot_of_native: Any = Slots._native
 # With these the arithmetic of numbers is that of arrays, bit for bit; integers overflow with a warning.
 FLOATS = frozenset({float, np.float64, np.float32})
 # NumPy's compare with a number of Python as arrays do; Python's own would compare exactly with a float.

@@ -15,9 +15,20 @@ from ..values.supplying import NotSupplied
 
 # Stands for the key of a view that no key gives: ``None`` is a key.
 NO_KEY = object()
+NAMES = ("_native", "_backend", "_base", "_token", "_born", "_element", "_from", "_key", "_owned", "_run")
 
 
-class Slots:
+try:
+    from ..._compiled import Slots as _Base
+except ImportError:
+
+    class _Base:  # type: ignore[no-redef]
+        """The same in Python."""
+
+        __slots__ = ("__weakref__", *NAMES)
+
+
+class Slots(_Base):
     """The slots of ``Array`` and what its backend says of them, for the modules below ``Array``.
 
     Making an array has to cost little, so that most slots are set only where they mean something: read those with
@@ -64,10 +75,7 @@ class Slots:
     ============ ======================================== ==================================== =======================
     """
 
-    __slots__ = (
-        *("__weakref__", "_backend", "_base", "_born", "_element", "_from", "_key", "_native", "_owned", "_run"),
-        "_token",
-    )
+    __slots__ = ()
 
     _native: Any
     _backend: Handle

@@ -2,7 +2,8 @@
 
 Python looks for signals after every call of a function, before the result is stored. An interrupt there would lose both
 the array that JAX has used up and what was made of it. So the call and the store of its result are one call for Python:
-a list is extended by an iterator that makes the call.
+a list is extended by an iterator that makes the call. JAX runs Python of its own in the middle of that, where a handler
+of a signal may not run.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import jax
 
+from ..interrupts import undisturbed
 from ._memory import copied
 from ._private import ARRAYS, COMMITTED, SHARDING
 
@@ -48,7 +50,7 @@ class Donating:
             natives = self._copied(natives)
         call = partial(self._compiled, **static) if static else self._compiled
         made = starmap(call, (natives,))
-        results.extend(chain.from_iterable(made) if self._several else made)
+        undisturbed(results.extend, chain.from_iterable(made) if self._several else made)
         if not is_known:
             # An interrupted call may not have come to the end of what it runs once.
             self._known.add(signature)

@@ -1,0 +1,73 @@
+/* What an array holds. `arrays/slots.py` says what each slot means, and who writes it. */
+
+#include <stddef.h>
+#include <structmember.h>
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *native, *backend, *base, *token, *born, *element, *from, *key, *owned, *run;
+    PyObject *weak_references;
+} Slots;
+
+/* The slots that hold objects, from the first to the last. */
+#define FIRST(array) (&(array)->native)
+#define END(array) (&(array)->weak_references)
+
+/* Reading a slot that isn't set raises AttributeError, as one of Python's own does. */
+#define SLOT(name) {"_" #name, T_OBJECT_EX, offsetof(Slots, name), 0, NULL}
+
+static PyMemberDef slots[] = {
+    SLOT(native),
+    SLOT(backend),
+    SLOT(base),
+    SLOT(token),
+    SLOT(born),
+    SLOT(element),
+    SLOT(from),
+    SLOT(key),
+    SLOT(owned),
+    SLOT(run),
+    {NULL},
+};
+
+static int traverse_slots(PyObject *self, visitproc visit, void *arg)
+{
+    Slots *array = (Slots *)self;
+    for (PyObject **slot = FIRST(array); slot < END(array); slot++) {
+        Py_VISIT(*slot);
+    }
+    return 0;
+}
+
+static int clear_slots(PyObject *self)
+{
+    Slots *array = (Slots *)self;
+    for (PyObject **slot = FIRST(array); slot < END(array); slot++) {
+        Py_CLEAR(*slot);
+    }
+    return 0;
+}
+
+static void free_slots(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    if (((Slots *)self)->weak_references) {
+        PyObject_ClearWeakRefs(self);
+    }
+    clear_slots(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyTypeObject Slots_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "unifyarr._core._compiled.Slots",
+    .tp_doc = "What an array holds.",
+    .tp_basicsize = sizeof(Slots),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_new = PyType_GenericNew,
+    .tp_members = slots,
+    .tp_weaklistoffset = offsetof(Slots, weak_references),
+    .tp_traverse = traverse_slots,
+    .tp_clear = clear_slots,
+    .tp_dealloc = free_slots,
+};
