@@ -28,11 +28,5 @@ setup(
             extra_compile_args=FLAGS,
             optional=True,
         ),
-        Extension(
-            "unifyarr._core.arrays._temporaries",
-            ["unifyarr/_core/arrays/native/temporaries.c"],
-            extra_compile_args=FLAGS,
-            optional=True,
-        ),
     ]
 )

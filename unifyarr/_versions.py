@@ -34,7 +34,7 @@ def found() -> dict[str, Any]:
 
     Every backend that is installed is loaded, and its engine asked for its devices.
     """
-    from ._core.arrays import temporaries
+    from ._core.calling import plain
     from .backends import interrupts
     from .graph.fusion import cache, machine, threads
 
@@ -45,7 +45,7 @@ def found() -> dict[str, Any]:
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
         "compiled part": machine.is_compiled() and interrupts.is_compiled(),
-        "temporaries": "written over" if temporaries.FINDS else "kept",
+        "temporaries": "written over" if plain.FINDS else "kept",
         "C compiler": compiler,
         "threads": threads.get_num_threads(),
         "backends": {name: _of_backend(name) for name in entry_points()},

@@ -5,7 +5,7 @@ classes are complete after the import of any part.
 """
 
 from .arrays import protection, recipes, reshaping
-from .calling import dispatch, numpy_protocols
+from .calling import dispatch, numpy_protocols, plain
 from .writing import exporting, flat, indexing, inplace, updating
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "indexing",
     "inplace",
     "numpy_protocols",
+    "plain",
     "protection",
     "recipes",
     "reshaping",

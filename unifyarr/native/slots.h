@@ -58,6 +58,9 @@ static void free_slots(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
+static PyNumberMethods numbers;
+static PyObject *slot_compare(PyObject *x, PyObject *y, int which);
+
 static PyTypeObject Slots_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "unifyarr._core._compiled.Slots",
@@ -65,6 +68,8 @@ static PyTypeObject Slots_Type = {
     .tp_basicsize = sizeof(Slots),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .tp_new = PyType_GenericNew,
+    .tp_as_number = &numbers,
+    .tp_richcompare = slot_compare,
     .tp_members = slots,
     .tp_weaklistoffset = offsetof(Slots, weak_references),
     .tp_traverse = traverse_slots,

@@ -21,7 +21,6 @@ from ..arrays.array import Array, blank_array, wrap
 from ..arrays.convert import shared_backend
 from ..arrays.elements import Element, settle
 from ..arrays.nest import Nest
-from ..arrays.operators import OPERATORS, TAKEN
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
 from ..declaring.fast import OFFERED, install
@@ -51,7 +50,6 @@ from .sources import (
     creation,
     fill,
     identifier,
-    in_place,
     indent,
     into_out,
     mark_for,
@@ -60,11 +58,6 @@ from .sources import (
 )
 from .ways import direct, mapped, settling
 
-# A trace and the checks of ``debug()`` have to see every call, that of captured arrays alone too.
-_FAST = """
-if running_mode() is None:
-    {fast}
-"""
 # A record for derivatives has short ways of its own.
 _FAST_OR_TAPED = """
 {mark}mode = running_mode()
@@ -312,38 +305,6 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
     function.__defaults__, function.__kwdefaults__ = _defaults(signature)
     function.__code__ = _named(_source(declaration, namespace["_bound"] is not None), declaration.name, name, what)
     _add(function)
-    if function is declaration.public and declaration.fast:
-        for form, method in OPERATORS.get(declaration.qualified_name, {}).items():
-            _compile_operator(declaration, form, method)
 
 
 supply(Declaration.compile, compile_dispatcher)
-
-
-def _compile_operator(declaration: Declaration, form: str, method: types.FunctionType) -> None:
-    """Put the function's fast path into one of its operators, which saves a call of a function."""
-    is_elementwise = declaration.ufunc is not None
-    _, *others = inspect.signature(method).parameters
-    if form == "reflected":
-        fast, called = reflected(NAME, "other", "self", is_elementwise, is_operator=True), "function(other, self)"
-    elif form == "in_place":
-        fast, called = in_place(NAME, "self", "other"), "function(self, other, out=self)"
-    elif others:
-        fast, called = binary(NAME, "self", "other", is_elementwise, is_operator=True), "function(self, other)"
-    else:
-        fast, called = unary(NAME, "self", is_operator=True), ""
-    arguments = "self, other" if others else "self"
-    name = method.__name__
-    if form != "in_place" and (is_elementwise or declaration.name == "matmul"):
-        operands = "other, self" if form == "reflected" else arguments
-        fast = fill(_FAST_OR_TAPED, fast=fast, mark="_", condition="", name=NAME, operands=operands)
-    else:
-        fast = fill(_FAST, fast=fast)
-    # As the method does, without its call.
-    known = f"if type(other) in taken:\n        return {called}\n    " if others else ""
-    source = f"def {NAME}({arguments}, /):\n{indent(fast, '    ')}\n    {known}return general({arguments})\n"
-    code = _named(source, declaration.name, name, f"operator {name}")
-    names = {"general": method, "function": declaration.public, "taken": TAKEN, **_OF_ALL}
-    operator = types.FunctionType(code, names, name)
-    _add(operator)
-    setattr(Array, name, functools.update_wrapper(operator, method))

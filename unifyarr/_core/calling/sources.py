@@ -132,11 +132,6 @@ if ({y}._backend is backend) if type({y}) is Array else (type({y}) is int or typ
     except Exception:
         pass
 """
-_IN_PLACE = """
-if type({x}) is Array:
-    backend = {x}._backend
-    {write}
-"""
 OUT_UNARY = """
 if out is not None and type(out) is Array is type({x}) and {x}._backend is out._backend:
     fast = out._backend.fast_out_{name}
@@ -205,44 +200,38 @@ def _make(operands: str) -> str:
     return fill(_MAKE, operands=operands, made=fill(MADE, base="None"))
 
 
-def _large(template: str, name: str, x: str, operands: str, dying: str) -> str:
-    return fill(template, name=name, x=x, operands=operands + dying, made=fill(MADE, base="None"))
+def _large(template: str, name: str, x: str, operands: str) -> str:
+    return fill(template, name=name, x=x, operands=operands, made=fill(MADE, base="None"))
 
 
-def _dying(is_operator: bool, *operands: str) -> str:
-    """Return the argument that tells which operands are temporaries: that can be seen in an operator alone."""
-    return f", backend.dying({', '.join(operands)})" if is_operator else ""
-
-
-def _chosen(name: str, *operands: str, elementwise: bool = True, is_operator: bool = False) -> str:
-    natives, dying = ", ".join(f"{x}._native" for x in operands), _dying(is_operator, *operands)
+def _chosen(name: str, *operands: str, elementwise: bool = True) -> str:
+    natives = ", ".join(f"{x}._native" for x in operands)
     return fill(
         _CHOSEN,
         name=name,
         plain=" is ".join(f"type({x}._native)" for x in operands),
         operands=natives,
-        large=_large(_LARGE_TOO, name, operands[0], natives, dying) if elementwise else "",
+        large=_large(_LARGE_TOO, name, operands[0], natives) if elementwise else "",
         make=_make(natives),
     )
 
 
 @lru_cache(maxsize=16)
-def unary(name: str, x: str, condition: str = "", is_operator: bool = False) -> str:
-    return fill(_UNARY, x=x, chosen=_chosen(name, x, is_operator=is_operator), condition=condition)
+def unary(name: str, x: str, condition: str = "") -> str:
+    return fill(_UNARY, x=x, chosen=_chosen(name, x), condition=condition)
 
 
 @lru_cache(maxsize=16)
-def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is_operator: bool = False) -> str:
-    dying = _dying(is_operator, x, y)
+def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> str:
     return fill(
         _BINARY,
         name=name,
         x=x,
         y=y,
         prefix=prefix,
-        chosen=_chosen(name, x, y, elementwise=elementwise, is_operator=is_operator),
-        large=_large(_LARGE, name, x, f"{x}._native, {y}", dying) if elementwise else "",
-        large_double=_large(_LARGE, name, x, f"{x}._native, float({y})", dying) if elementwise else "",
+        chosen=_chosen(name, x, y, elementwise=elementwise),
+        large=_large(_LARGE, name, x, f"{x}._native, {y}") if elementwise else "",
+        large_double=_large(_LARGE, name, x, f"{x}._native, float({y})") if elementwise else "",
         make_beside=_make(f"{x}._native, {y}"),
         make_borrowed=_make(f"{x}._native, backend.borrow({x}._native, {y})"),
         make_scalar=_make(f"{x}._native, {y}"),
@@ -251,15 +240,14 @@ def binary(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is_op
 
 
 @lru_cache(maxsize=16)
-def reflected(name: str, x: str, y: str, elementwise: bool, prefix: str = "", is_operator: bool = False) -> str:
-    dying = _dying(is_operator, x, y)
+def reflected(name: str, x: str, y: str, elementwise: bool, prefix: str = "") -> str:
     return fill(
         _REFLECTED,
         name=name,
         x=x,
         y=y,
         prefix=prefix,
-        large=_large(_LARGE, name, y, f"{x}, {y}._native", dying) if elementwise else "",
+        large=_large(_LARGE, name, y, f"{x}, {y}._native") if elementwise else "",
         make_reflected=_make(f"{y}._native, {x}"),
     )
 
@@ -272,8 +260,3 @@ def creation(name: str, mark: str, operands: str) -> str:
 @lru_cache(maxsize=16)
 def into_out(name: str, x: str, y: str) -> str:
     return fill(_OUT, x=x, write=fill(_WRITE, name=name, x=x, y=y, out="out"))
-
-
-@lru_cache(maxsize=16)
-def in_place(name: str, x: str, y: str) -> str:
-    return fill(_IN_PLACE, x=x, write=fill(_WRITE, name=name, x=x, y=y, out=x))

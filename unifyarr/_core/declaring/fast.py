@@ -19,6 +19,7 @@ import numpy as np
 
 from ..arrays.array import Array
 from ..engines import dtypes
+from ..engines.compiled import core
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
 from ..engines.registry import when_loaded
 from .answering import answering_path, putting_path
@@ -41,31 +42,19 @@ OFFERED: list[Handle] = []
 @when_loaded
 def _install_first(backend: Handle) -> None:
     OFFERED.append(backend)
+    if core is not None:
+        plain = backend.native_type, backend.large or 0, backend.trace_cell, backend.no_trace
+        core.take_engine(backend, vars(backend), *plain)
     install_all(backend)
 
 
 def install_all(backend: Handle) -> None:
     """Offer the fast paths of indexing, and those of all functions that have some."""
-    if backend.large:
-        backend.dying = _finding(backend)
     for path in ("get_item", "get_pair", "get_copy", "get_transpose", "set_item"):
         backend.offer(path, fast_path(backend, path))
     backend.offer("set_copy", putting_path(backend))
     for declaration in list(DECLARATIONS.values()):
         install(backend, declaration)
-
-
-def _finding(backend: Handle) -> Callable[..., int]:
-    """Return what finds no temporaries at its first call, and sees that they are found from then on."""
-
-    def first(*operands: Any) -> int:
-        # Where no operand is large nothing of this is loaded.
-        from ..arrays.temporaries import dying
-
-        backend.dying = dying
-        return 0
-
-    return first
 
 
 def install(backend: Handle, declaration: Declaration) -> None:

@@ -50,9 +50,6 @@ class Handle(Members):
     # Then, by the name of an elementwise function, what takes the running trace and the operands.
     short: ShortWays
 
-    # Where results may take the memory of operands (``large``): which operands of an operator are temporaries.
-    dying: Callable[..., int]
-
     fast_get_item: FastPath
     fast_get_pair: FastPath
     fast_get_copy: FastPath
@@ -184,7 +181,7 @@ def declining(path: str) -> FastPath:
     return declines_write if path.startswith(("out_", "set_", "put_", "several_")) else declines
 
 
-def declines(*operands: Any) -> Any:
+def declines(*operands: Any, **options: Any) -> Any:
     """Leave a call to the general path."""
     return NotImplemented
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..forks import free_after_fork
-from ..references import Holder, has_no_lock
+from ..references import has_no_lock
 
 # From how many bytes on a result comes from the pool; NumPy's own temporaries are reused from there on too.
 LARGE = 1 << 18
@@ -41,17 +41,6 @@ def _alone() -> int:
     buffers = [np.empty(1)]
     buffer = buffers.pop()
     return _references(buffer)
-
-
-def _in_an_array() -> int:
-    """Return the count of a buffer to which the pool and an array refer, as an operand of what ``large`` returns."""
-
-    def operation(x: np.ndarray) -> int:
-        return _references(x)
-
-    array, pool = Holder(), [np.empty(1)]
-    array.held = pool[0]
-    return operation(array.held)
 
 
 class Pool:
@@ -133,7 +122,7 @@ def _in_order(x: np.ndarray) -> bool:
 def large(ufunc: np.ufunc) -> Callable[..., Any]:
     """Return what computes a ufunc of large arrays into memory of the pool.
 
-    That may be the memory of an operand which is a temporary: its last argument has a bit for each that is.
+    That may be the memory of an operand that nothing else refers to: its last argument has a bit for each such.
     """
     # Of operands' dtypes and types of numbers the result's dtype, ``None`` where NumPy promotes otherwise.
     dtypes: dict[Any, np.dtype[Any] | None] = {}
@@ -149,17 +138,17 @@ def large(ufunc: np.ufunc) -> Callable[..., Any]:
             dtypes[kinds] = ufunc(*samples).dtype if known else None
         return dtypes[kinds]
 
-    def unary(x: np.ndarray, dying: int = 0) -> Any:
+    def unary(x: np.ndarray, spare: int = 0) -> Any:
         dtype = dtype_of(x.dtype)
         if dtype is None:
             return NotImplemented
         if not _in_order(x):
             return ufunc(x)
-        if dying and _references(x) == _IN_AN_ARRAY and POOL.has(x, x.shape, dtype):
+        if spare and POOL.has(x, x.shape, dtype):
             return ufunc(x, out=x)
         return ufunc(x, out=POOL.take(x.shape, dtype))
 
-    def binary(x1: Any, x2: Any, dying: int = 0) -> Any:
+    def binary(x1: Any, x2: Any, spare: int = 0) -> Any:
         one, two = isinstance(x1, np.ndarray), isinstance(x2, np.ndarray)
         dtype = dtype_of(x1.dtype if one else type(x1), x2.dtype if two else type(x2))
         if dtype is None:
@@ -169,14 +158,11 @@ def large(ufunc: np.ufunc) -> Callable[..., Any]:
         shape = x1.shape if one else x2.shape
         if one and two and x2.shape != shape:
             shape = np.broadcast(x1, x2).shape
-        if dying and dtype.kind not in fails:
-            if dying & 1 and one and _references(x1) == _IN_AN_ARRAY and POOL.has(x1, shape, dtype):
+        if spare and dtype.kind not in fails:
+            if spare & 1 and one and POOL.has(x1, shape, dtype):
                 return ufunc(x1, x2, out=x1)
-            if dying & 2 and two and _references(x2) == _IN_AN_ARRAY and POOL.has(x2, shape, dtype):
+            if spare & 2 and two and POOL.has(x2, shape, dtype):
                 return ufunc(x1, x2, out=x2)
         return ufunc(x1, x2, out=POOL.take(shape, dtype))
 
     return unary if ufunc.nin == 1 else binary
-
-
-_IN_AN_ARRAY = _in_an_array()

@@ -27,9 +27,13 @@ def writes_at_once(out: Tensor, x1: Tensor, x2: Tensor) -> bool:
     What records gradients, and memory that several elements share, torch itself refuses, before it writes; an inference
     tensor only afterwards.
     """
-    # Inside a transformation there's no address: asking for it raises too.
     refuse_inference(out)
-    start, dtype, shape = out.data_ptr(), out.dtype, out.shape
+    dtype, shape = out.dtype, out.shape
+    try:
+        start = out.data_ptr()
+    except RuntimeError:
+        # Inside a transformation, and of what is left of one, there's no address.
+        return False
     if x1 is not out:
         if x1.dtype is not dtype or x1.shape != shape:
             return False
@@ -88,6 +92,8 @@ def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:
 def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
     native, in_place = getattr(torch, name), getattr(Tensor, f"{name}_")
     dtypes = frozenset((*WIDE, *others))
+    # torch subtracts no masks.
+    casts = frozenset(pair for pair in _CAST if name != "sub" or torch.bool not in pair)
     # Of each of the dtypes whether there may be tensors on several devices.
     several: dict[torch.dtype, bool] = {}
 
@@ -102,12 +108,15 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
         if x1 is out and type(x2) is Tensor:
             # torch looks at the shapes itself, before it writes.
             given = x2.dtype
-            if given is not dtype and (dtype, given) not in _CAST:
+            if given is not dtype and (dtype, given) not in casts:
                 return False
             # As ``writes_at_once`` does, where memory alone is left to look at.
             refuse_inference(out)
             if x2 is not out:
-                start, place = out.data_ptr(), x2.data_ptr()
+                try:
+                    start, place = out.data_ptr(), x2.data_ptr()
+                except RuntimeError:
+                    return False
                 if place < start:
                     if place + (x2.nbytes if x2.is_contiguous() else span(x2)) > start:
                         return False

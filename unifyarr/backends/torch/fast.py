@@ -168,7 +168,8 @@ def _arithmetic(kernel: Kernel, *others: torch.dtype, promoted: frozenset[Any] =
     def fast(x1: Tensor, x2: Tensor) -> Any:
         dtype = x1.dtype
         if x2.dtype is dtype:
-            return ways[dtype](x1, x2)
+            way = ways.get(dtype)
+            return NotImplemented if way is None else way(x1, x2)
         if (dtype, x2.dtype) not in promoted or not x1.dim() or not x2.dim():
             return NotImplemented
         return native(x1, x2)

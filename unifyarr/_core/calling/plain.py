@@ -1,0 +1,79 @@
+"""Operators of plain arrays in the compiled core, which calls backends' fast paths; methods in Python do the rest."""
+
+from __future__ import annotations
+
+import opcode
+from typing import Any
+
+from ...errors import TraceError
+from ..arrays.array import Array, wrap
+from ..arrays.operators import OPERATORS
+from ..engines.compiled import core
+from ..engines.handle import Handle
+from ..engines.refusals import explained
+from ..engines.tracing import mode
+from ..values.declared import functions, package
+from ..writing.inplace import check_target
+
+# What an engine refuses; everything else that comes while it works is the program's own.
+_REFUSALS = (ValueError, TypeError, IndexError, RuntimeError, OverflowError, MemoryError)
+
+
+def _wrap(native: Any, backend: Handle) -> Array:
+    return wrap(backend.as_native(native), backend)
+
+
+def explain(function: str, form: str, x: Any, y: Any, error: Exception, backend: Handle) -> Exception | None:
+    """Return the error to raise in the place of an engine's, found by the checks alone: nothing is computed again."""
+    if not isinstance(error, _REFUSALS) and backend.own_error(error) is None:
+        return None
+    call = getattr(functions, function)
+    operands = (x,) if y is None else (y, x) if form == "reflected" else (x, y)
+    found: Exception | None = None
+    try:
+        if form == "in_place":
+            check_target(x)
+            package.graph.trace(lambda x, y: call(x, y, out=x), *operands)
+        else:
+            package.graph.trace(call, *operands)
+    except TraceError:
+        pass
+    except Exception as checked:
+        found = checked.with_traceback(None)
+    found = found or explained(error, f"{function}()", backend)
+    if found is not None:
+        found.__cause__ = error
+    return found
+
+
+def _put_in() -> None:
+    """Give arrays the operators of the compiled core."""
+    own = vars(core.Slots)
+    for function, forms in OPERATORS.items():
+        for form, method in forms.items():
+            core.take_method(function, form, method)
+            setattr(Array, method.__name__, own[method.__name__])
+    core.set_up(Array, mode, _wrap, explain)
+
+
+_UNARY = ("-", "~")
+_BINARY = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>")
+_INSTRUCTIONS = ("BINARY_OP", "UNARY_NEGATIVE", "UNARY_INVERT")
+
+
+def _finds_temporaries() -> bool:
+    """Return whether operands that are temporaries are found: the core has seen then how each operator is called."""
+    if core is None or not core.prepare_temporaries([opcode.opmap[name] for name in _INSTRUCTIONS]):
+        return False
+    names = {"probe": core.Probe}
+    texts = [f"{symbol}probe()" for symbol in _UNARY]
+    for symbol in _BINARY:
+        texts += [f"probe() {symbol} 2", f"2 {symbol} probe()"]
+    # All or none: what is left is the same interpreter.
+    return {eval(text, names) for text in texts} == {True}
+
+
+if core is not None:
+    _put_in()
+# Whether results take the memory of operands that are temporaries.
+FINDS = _finds_temporaries()

@@ -1,0 +1,203 @@
+/* What the operators of plain arrays call: the fast paths of each backend, by function and form. */
+
+/* The functions that have operators, in the order of the slots of numbers, and how Python names their methods. */
+#define EACH_BINARY(_) \
+    _(add, add) \
+    _(sub, subtract) \
+    _(mul, multiply) \
+    _(truediv, divide) \
+    _(floordiv, floor_divide) \
+    _(mod, remainder) \
+    _(pow, pow) \
+    _(matmul, matmul) \
+    _(and, bitwise_and) \
+    _(or, bitwise_or) \
+    _(xor, bitwise_xor) \
+    _(lshift, bitwise_left_shift) \
+    _(rshift, bitwise_right_shift)
+/* In the order of Python's own numbers for them. */
+#define EACH_COMPARISON(_) \
+    _(lt, less) \
+    _(le, less_equal) \
+    _(eq, equal) \
+    _(ne, not_equal) \
+    _(gt, greater) \
+    _(ge, greater_equal)
+#define EACH_UNARY(_) \
+    _(neg, negative) \
+    _(pos, positive) \
+    _(abs, abs) \
+    _(invert, bitwise_invert)
+#define EACH_FUNCTION(_) EACH_BINARY(_) EACH_COMPARISON(_) EACH_UNARY(_)
+
+#define NUMBER_OF(method, function) OF_##method,
+enum { EACH_FUNCTION(NUMBER_OF) FUNCTIONS };
+#define NAME_OF(method, function) #function,
+static const char *const NAMES[FUNCTIONS] = {EACH_FUNCTION(NAME_OF)};
+
+/* Forms of fast paths, and of the methods in Python that serve all other operands. */
+enum { ON_ARRAYS, WITH_SCALAR, REFLECTED, INTO_OUT, ON_LARGE, AT_ONCE, FORMS };
+static const char *const PREFIXES[FORMS] = {"", "scalar_", "reflected_", "out_", "large_", "at_once_"};
+enum { PLAIN, BACKWARDS, IN_PLACE, METHODS };
+static const char *const METHOD_FORMS[METHODS] = {"", "reflected", "in_place"};
+
+typedef struct {
+    PyObject *handle;
+    PyTypeObject *native_type;
+    /* From how many bytes on the fast paths for large arrays serve; 0 where there are none. */
+    Py_ssize_t large;
+    /* `cell.value is idle` outside of the engine's traces; NULL where it has none. */
+    PyObject *cell, *idle;
+    /* How natives say their bytes, where that is an attribute written in C: sooner than by its name. */
+    const PyGetSetDef *nbytes;
+    /* Those of the handle, where its fast paths are. */
+    PyObject *attributes;
+} Engine;
+
+/* Backends are loaded for good. */
+enum { MOST_ENGINES = 32 };
+static Engine *engines[MOST_ENGINES];
+static int n_engines = 0;
+
+static PyObject *function_names[FUNCTIONS];
+static PyObject *path_names[FUNCTIONS][FORMS];
+static PyObject *methods[FUNCTIONS][METHODS];
+static PyTypeObject *array_type = NULL;
+/* The context variable of the mode of a thread or task. */
+static PyObject *mode_variable = NULL;
+/* `wrap(as_native(result), backend)`, and what finds the error to raise for an engine's. */
+static PyObject *wrap_other = NULL, *explain = NULL;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_as_native, *text_nbytes;
+
+static Engine *engine_of(PyObject *handle)
+{
+    for (int i = 0; i < n_engines; i++) {
+        if (engines[i]->handle == handle) {
+            return engines[i];
+        }
+    }
+    return NULL;
+}
+
+static int number_in(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++) {
+        if (!strcmp(names[i], name)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* take_engine(handle, attributes, native_type, large, cell, idle): serve arrays of a backend from now on. */
+static PyObject *take_engine(PyObject *module, PyObject *args)
+{
+    PyObject *handle, *attributes, *native_type, *cell, *idle;
+    Py_ssize_t large;
+    if (!PyArg_ParseTuple(args, "OO!O!nOO", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
+                          &idle)) {
+        return NULL;
+    }
+    Engine *engine = n_engines < MOST_ENGINES && !engine_of(handle) ? PyMem_Calloc(1, sizeof(Engine)) : NULL;
+    if (engine) {
+        engine->handle = Py_NewRef(handle);
+        engine->attributes = Py_NewRef(attributes);
+        engine->native_type = (PyTypeObject *)Py_NewRef(native_type);
+        engine->large = large;
+        engine->cell = cell == Py_None ? NULL : Py_NewRef(cell);
+        engine->idle = Py_NewRef(idle);
+        PyObject *nbytes = PyDict_GetItemString(((PyTypeObject *)native_type)->tp_dict, "nbytes");
+        if (nbytes && Py_IS_TYPE(nbytes, &PyGetSetDescr_Type)) {
+            engine->nbytes = ((PyGetSetDescrObject *)nbytes)->d_getset;
+        }
+        engines[n_engines++] = engine;
+    }
+    Py_RETURN_NONE;
+}
+
+/* take_method(function, form, method): take the method that serves all operands, of the form "", "reflected" or so. */
+static PyObject *take_method(PyObject *module, PyObject *args)
+{
+    const char *function, *form;
+    PyObject *method;
+    if (!PyArg_ParseTuple(args, "ssO", &function, &form, &method)) {
+        return NULL;
+    }
+    int number = number_in(NAMES, FUNCTIONS, function), which = number_in(METHOD_FORMS, METHODS, form);
+    if (number < 0 || which < 0) {
+        return PyErr_Format(PyExc_KeyError, "no operator %s of form '%s'", function, form);
+    }
+    Py_XSETREF(methods[number][which], Py_NewRef(method));
+    Py_RETURN_NONE;
+}
+
+/* set_up(array_type, mode, wrap, explain) */
+static PyObject *set_up(PyObject *module, PyObject *args)
+{
+    PyObject *type, *mode, *wrap, *explained;
+    if (!PyArg_ParseTuple(args, "O!OOO", &PyType_Type, &type, &mode, &wrap, &explained)) {
+        return NULL;
+    }
+    Py_XSETREF(array_type, (PyTypeObject *)Py_NewRef(type));
+    Py_XSETREF(mode_variable, Py_NewRef(mode));
+    Py_XSETREF(wrap_other, Py_NewRef(wrap));
+    Py_XSETREF(explain, Py_NewRef(explained));
+    Py_RETURN_NONE;
+}
+
+static int intern_names(void)
+{
+    for (int i = 0; i < FUNCTIONS; i++) {
+        if (!(function_names[i] = PyUnicode_InternFromString(NAMES[i]))) {
+            return -1;
+        }
+        for (int form = 0; form < FORMS; form++) {
+            if (!(path_names[i][form] = PyUnicode_FromFormat("fast_%s%s", PREFIXES[form], NAMES[i]))) {
+                return -1;
+            }
+            PyUnicode_InternInPlace(&path_names[i][form]);
+        }
+    }
+    text_value = PyUnicode_InternFromString("value");
+    text_tape = PyUnicode_InternFromString("tape");
+    text_short = PyUnicode_InternFromString("short");
+    text_trace = PyUnicode_InternFromString("trace");
+    text_as_native = PyUnicode_InternFromString("as_native");
+    text_nbytes = PyUnicode_InternFromString("nbytes");
+    return text_value && text_tape && text_short && text_trace && text_as_native && text_nbytes ? 0 : -1;
+}
+
+/* A fast path, borrowed; NULL where there is none. */
+static PyObject *path_of(const Engine *engine, int function, int form)
+{
+    PyObject *path = PyDict_GetItemWithError(engine->attributes, path_names[function][form]);
+    if (!path) {
+        PyErr_Clear();
+    }
+    return path;
+}
+
+/* Whether a native is plain: of the engine's usual class, outside of its traces; -1 with an error set. */
+static int is_idle(const Engine *engine)
+{
+    if (!engine->cell) {
+        return 1;
+    }
+    PyObject *value = PyObject_GetAttr(engine->cell, text_value);
+    int idle = value ? value == engine->idle : -1;
+    Py_XDECREF(value);
+    return idle;
+}
+
+/* The bytes of a native, -1 with an error set. */
+static Py_ssize_t bytes_of(const Engine *engine, PyObject *native)
+{
+    if (Py_TYPE(native) != engine->native_type) {
+        return 0;
+    }
+    const PyGetSetDef *nbytes = engine->nbytes;
+    PyObject *found = nbytes ? nbytes->get(native, nbytes->closure) : PyObject_GetAttr(native, text_nbytes);
+    Py_ssize_t bytes = found ? PyLong_AsSsize_t(found) : -1;
+    Py_XDECREF(found);
+    return bytes;
+}
