@@ -22,9 +22,9 @@ setup(
             optional=True,
         ),
         Extension(
-            "unifyarr._compiled",
-            ["unifyarr/native/core.c"],
-            depends=sorted(map(str, Path("unifyarr/native").glob("*.h"))),
+            "unifyarr._native._compiled",
+            ["unifyarr/_native/core.c"],
+            depends=sorted(map(str, Path("unifyarr/_native").glob("*.h"))),
             extra_compile_args=FLAGS,
             optional=True,
         ),

@@ -21,11 +21,11 @@ ENGINES = {"torch", "jax", "jaxlib", "tensorflow", "keras"}
 # Shared by the backends and the frontend.
 CONTRACT = "unifyarr.backends.base"
 WITH_ALL = tuple(f"unifyarr.backends.{name}" for name in ("interrupts", "references", "forks", "private"))
-SHARED = ("unifyarr._compiled", *WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
+SHARED = ("unifyarr._native", *WITH_ALL, CONTRACT, "unifyarr.backends.kernels", "unifyarr.backends.memory")
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 # From below to above: a module imports from its own floor and from those below. A module belongs to the longest name.
 FLOORS = [
-    ("_compiled",),
+    ("_native",),
     ("backends.interrupts", "backends.references", "backends.forks", "backends.private"),
     ("errors",),
     ("typing",),
@@ -100,8 +100,7 @@ def imports(path: Path, types: bool = False) -> set[str]:
             module = ".".join([*start, *([node.module] if node.module else [])])
             for alias in node.names:
                 submodule = ROOT.parent.joinpath(*module.split("."), alias.name)
-                files = (*map(submodule.with_suffix, (".py", ".pyi")), submodule / "__init__.py")
-                is_module = any(map(Path.exists, files))
+                is_module = submodule.with_suffix(".py").exists() or submodule.joinpath("__init__.py").exists()
                 found.add(f"{module}.{alias.name}" if is_module else module)
     return found
 
@@ -147,7 +146,7 @@ def test_the_graphs_core_knows_nothing_of_arrays(path: Path) -> None:
 
 def test_every_room_has_modules() -> None:
     """A room that was renamed would be checked no more."""
-    names = {dotted(path) for path in (*MODULES, *ROOT.rglob("*.pyi"))}
+    names = {dotted(path) for path in MODULES}
     assert names >= set(ROOMS)
 
 
@@ -219,12 +218,12 @@ def test_what_backends_share_imports_nothing_but_errors(path: Path) -> None:
         assert not name.startswith("unifyarr") or name in (
             "unifyarr.errors",
             "unifyarr.typing",
-            "unifyarr._compiled",
+            "unifyarr._native",
             *CONTRACT_FILES,
         )
 
 
-BELOW_ALL = ("unifyarr._compiled", "unifyarr.errors", "unifyarr.typing")
+BELOW_ALL = ("unifyarr._native", "unifyarr.errors", "unifyarr.typing")
 CONTRACT_FILES = {dotted(path) for path in OF_BACKENDS if path not in BACKENDS}
 
 

@@ -14,8 +14,8 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.calling.plain import explain
-from unifyarr._core.engines.compiled import core
 from unifyarr._core.engines.registry import load
+from unifyarr._native import core
 from unifyarr.errors import UnifyarrError
 
 from ..kernels import path_of_call

@@ -13,7 +13,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.engines import dtypes
-from unifyarr._core.engines.compiled import core
+from unifyarr._native import core
 from unifyarr.testing import has, lacks, needs
 
 from ..natives import skip_unless

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .._native import core
+
 R = TypeVar("R")
 
 
@@ -22,27 +24,23 @@ def _disturbed(function: Callable[..., R], /, *arguments: Any) -> R:
 # Calls a function with arguments: signals that come meanwhile are raised when it's done. Without the compiled core
 # their handlers run in the middle of it.
 undisturbed: Callable[..., Any] = _disturbed
-try:
-    from .. import _compiled
-except ImportError:
-    pass
-else:
+if core is not None:
 
     def _find_handler() -> None:
         """Give the compiled core the handler in C by which Python calls those that are written in Python."""
         known = [each for each in signal.valid_signals() if callable(signal.getsignal(each))]
         if known:
-            _compiled.take_handler(known[0])
+            core.take_handler(known[0])
             return
         # Nothing sends it, and else it's ignored.
         before = signal.signal(signal.SIGURG, lambda number, frame: None)
-        _compiled.take_handler(signal.SIGURG)
+        core.take_handler(signal.SIGURG)
         signal.signal(signal.SIGURG, before)
 
     def _set_up() -> None:
-        _compiled.set_up_signals(threading.main_thread().ident or 0, _find_handler)
+        core.set_up_signals(threading.main_thread().ident or 0, _find_handler)
 
-    undisturbed = _compiled.undisturbed
+    undisturbed = core.undisturbed
     _set_up()
     if hasattr(os, "register_at_fork"):
         # Its main thread is the one that forked.

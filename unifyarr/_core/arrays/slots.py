@@ -19,7 +19,7 @@ NAMES = ("_native", "_backend", "_base", "_token", "_born", "_element", "_from",
 
 
 try:
-    from ..._compiled import Slots as _Base
+    from ..._native._compiled import Slots as _Base
 except ImportError:
 
     class _Base:  # type: ignore[no-redef]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import opcode
 from typing import Any
 
+from ..._native import core
 from ...errors import TraceError
 from ..arrays.array import Array, wrap
 from ..arrays.operators import OPERATORS
-from ..engines.compiled import core
 from ..engines.handle import Handle
 from ..engines.refusals import explained
 from ..engines.tracing import mode

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._native import core
 from ..arrays.array import Array
 from ..engines import dtypes
-from ..engines.compiled import core
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
 from ..engines.registry import when_loaded
 from .answering import answering_path, putting_path

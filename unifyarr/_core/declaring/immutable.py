@@ -17,6 +17,7 @@ from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, casts_itself, declines
+from ..values.lengths import PartialShape
 from ..values.shapes import broadcast, check_memory
 from .declare import Declaration
 from .learnt import direct_kernels
@@ -235,7 +236,7 @@ def rebinding_path(
     device, shape_of, destroys = backend.device, backend.shape, backend.destroys
     one_device = len(backend.devices()) == 1
     key_of = backend.type_key or (lambda native: (shape_of(native), native.dtype))
-    cell, idle = backend.trace_cell, backend.no_trace
+    cell, idle, has_shapes = backend.trace_cell, backend.no_trace, backend.has_shapes
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out: Any = target._native
@@ -252,6 +253,8 @@ def rebinding_path(
         else:
             native = computed(x1, x2)
         if native is NotImplemented:
+            return False
+        if not has_shapes and PartialShape in (type(shape_of(native)), type(shape_of(out))):
             return False
         # Equal types are one object, nearly always: JAX compares others in Python.
         given, wanted = key_of(native), key_of(out)

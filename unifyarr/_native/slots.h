@@ -63,7 +63,7 @@ static PyObject *slot_compare(PyObject *x, PyObject *y, int which);
 
 static PyTypeObject Slots_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "unifyarr._core._compiled.Slots",
+    .tp_name = "unifyarr._native._compiled.Slots",
     .tp_doc = "What an array holds.",
     .tp_basicsize = sizeof(Slots),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

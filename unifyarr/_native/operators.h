@@ -370,7 +370,7 @@ static PyNumberMethods numbers = {
 
 static PyTypeObject Probe_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "unifyarr._compiled.Probe",
+    .tp_name = "unifyarr._native._compiled.Probe",
     .tp_doc = "Its operators learn how the interpreter calls those of arrays, and say whether they can.",
     .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT,

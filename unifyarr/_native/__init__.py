@@ -6,7 +6,7 @@ from typing import Any
 
 core: Any
 try:
-    from ... import _compiled
+    from . import _compiled
 except ImportError:
     core = None
 else:

@@ -27,7 +27,7 @@ static PyMethodDef functions[] = {
 
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
-    .m_name = "unifyarr._compiled",
+    .m_name = "unifyarr._native._compiled",
     .m_doc = "The compiled core.",
     .m_size = -1,
     .m_methods = functions,
@@ -35,6 +35,11 @@ static struct PyModuleDef module = {
 
 PyMODINIT_FUNC PyInit__compiled(void)
 {
+#ifdef Py_GIL_DISABLED
+    /* Operators read the slots of arrays that other threads write. */
+    PyErr_SetString(PyExc_ImportError, "the compiled core isn't for builds of Python without the lock");
+    return NULL;
+#else
     if (intern_names() < 0 || PyType_Ready(&Slots_Type) < 0 || PyType_Ready(&Probe_Type) < 0) {
         return NULL;
     }
@@ -43,10 +48,6 @@ PyMODINIT_FUNC PyInit__compiled(void)
                  PyModule_AddObjectRef(made, "Probe", (PyObject *)&Probe_Type) < 0)) {
         Py_CLEAR(made);
     }
-#ifdef Py_GIL_DISABLED
-    if (made) {
-        PyUnstable_Module_SetGIL(made, Py_MOD_GIL_NOT_USED);
-    }
-#endif
     return made;
+#endif
 }
