@@ -23,7 +23,10 @@ their return addresses with those of a probe's operators, a type with the same s
 
 static int is_temporary(PyObject *operand)
 {
-    return operand && Py_IS_TYPE(operand, array_type) && PyUnstable_Object_IsUniqueReferencedTemporary(operand);
+    if (!operand || !PyUnstable_Object_IsUniqueReferencedTemporary(operand)) {
+        return 0;
+    }
+    return Py_IS_TYPE(operand, &Probe_Type) || (Py_IS_TYPE(operand, array_type) && !((Slots *)operand)->weak_references);
 }
 
 static int temporaries(PyObject *x, PyObject *y, char *base)
