@@ -159,6 +159,9 @@ def fork():
     child = os.fork()
     if not child:
         undisturbed(spin)
+        # From Python 3.14 on a thread that forked looks for signals a little later.
+        for k in range(100_000):
+            str(k)
         os._exit(2)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 thread = threading.Thread(target=fork)
