@@ -151,3 +151,27 @@ def test_explaining_leaves_what_is_not_a_refusal(backend: str) -> None:
     found = explain("add", "", x, ua.ones(4), ValueError("mine"), x._backend)
     assert "(3,) and (4,)" in str(found)
     assert isinstance(found.__cause__, ValueError)  # type: ignore[union-attr]
+
+
+NUMBERS = (300, -129, 1 << 40, 1 << 63, -(1 << 63) - 1, 10**30, 1e300, -1e300, float("inf"), float("nan"))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint8", "uint64", "float32", "float64"])
+def test_numbers_of_any_size_are_those_of_the_function(backend: str, dtype: str) -> None:
+    x = ua.asarray([1, 0, 3], dtype=dtype)
+    names = {"add": "add", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "lt": "less"}
+    with np.errstate(all="ignore"):
+        for method, name in names.items():
+            compute, function = getattr(operator, method), getattr(ua, name)
+            for number in NUMBERS:
+                for operands in ((x, number), (number, x)):
+                    if method == "lt" and operands[0] is number:
+                        continue
+                    assert _outcome(compute, *operands) == _outcome(function, *operands), (method, operands)
+
+
+def test_vectors_of_one_element_broadcast(backend: str) -> None:
+    x = ua.asarray([5.0, 6.0, 7.0])
+    for y in (x[:1], x[0, ...]):
+        assert (x // y).tolist() == [1.0, 1.0, 1.0]
+        assert (x % y).tolist() == [0.0, 1.0, 2.0]

@@ -1,6 +1,9 @@
 /* The operators of arrays. Plain arrays of one backend, and a plain array and a number of Python's, go to the fast path of
 the backend at once; all else goes to the method in Python. */
 
+#include <float.h>
+#include <math.h>
+
 /* A class whose operators are called as those of arrays are, by which `temporaries.h` learns how that looks. */
 static PyTypeObject Probe_Type;
 
@@ -128,9 +131,20 @@ static PyObject *call_path(PyObject *path, PyObject *x, PyObject *y, int which)
     return result;
 }
 
+/* Whether it's a number that engines take beside arrays of any width: an integer of 64 bits, or a float that single
+   precision holds, if not exactly. Of others some engines raise, and some of them for some dtypes. */
 static int is_number(PyObject *x)
 {
-    return PyFloat_CheckExact(x) || PyLong_CheckExact(x);
+    if (PyFloat_CheckExact(x)) {
+        double value = PyFloat_AS_DOUBLE(x);
+        return !(fabs(value) > FLT_MAX) || isinf(value);
+    }
+    int beyond = 0;
+    if (PyLong_CheckExact(x)) {
+        PyLong_AsLongLongAndOverflow(x, &beyond);
+        return !beyond;
+    }
+    return 0;
 }
 
 /* A native may be written over if its array is a temporary, and only that and the pool of buffers refer to it. */

@@ -165,7 +165,7 @@ _finite, _product = math.isfinite, np.vdot
 
 
 def floor_divide(x1: np.ndarray, x2: np.ndarray) -> Any:
-    if x1.dtype is _DOUBLE is x2.dtype and x1.ndim == 1:
+    if x1.dtype is _DOUBLE is x2.dtype and x1.ndim == 1 and x1.shape == x2.shape:
         # Not the method, which warns.
         total = _product(x1, x2)
         if total.__class__ is np.float64 and _finite(total):
