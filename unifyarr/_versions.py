@@ -35,7 +35,7 @@ def found() -> dict[str, Any]:
     Every backend that is installed is loaded, and its engine asked for its devices.
     """
     from ._core.calling import plain
-    from .backends import interrupts
+    from ._native import core
     from .graph.fusion import cache, machine, threads
 
     compiler = cache.find_compiler()
@@ -44,7 +44,7 @@ def found() -> dict[str, Any]:
         "python": f"{platform.python_version()} ({sys.executable})",
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
-        "compiled part": machine.is_compiled() and interrupts.is_compiled(),
+        "compiled part": machine.is_compiled() and core is not None,
         "temporaries": "written over" if plain.FINDS else "kept",
         "C compiler": compiler,
         "threads": threads.get_num_threads(),

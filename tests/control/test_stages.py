@@ -202,7 +202,7 @@ def python_calls(run: Function) -> int:
 
     def profile(frame: Any, event: str, argument: Any) -> None:
         nonlocal count
-        # What gives other threads their turns is called as time goes by.
+        # How often other threads get turns depends on time.
         count += event == "call" and frame.f_code is not machine.give_turns.__code__
 
     before = sys.getprofile()

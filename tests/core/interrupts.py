@@ -14,7 +14,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from itertools import count
 from types import CodeType, FrameType
 from typing import Any
 
@@ -96,6 +95,23 @@ def _round(x: Any, view: Any, step: int, number: int) -> None:
     x += 1.0
 
 
+def _until_signal(draw: random.Random, step: Callable[[int], object]) -> tuple[int, bool]:
+    """Take steps until a signal comes, at a random moment; return how many, and whether it interrupted them."""
+    number = 0
+    # Python drops an interrupt that comes in a finalizer: without an end the loop would go on for ever.
+    last = time.monotonic() + 0.5
+    try:
+        signal.setitimer(signal.ITIMER_PROF, draw.uniform(0.0005, 0.02))
+        while time.monotonic() < last:
+            step(number)
+            number += 1
+    except KeyboardInterrupt:
+        return number, True
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return number, False
+
+
 def main(backend: str, seconds: float, seed: int) -> int:
     """Interrupt writes by real signals, and return how many arrays were neither as before nor as after a write."""
     import unifyarr as ua
@@ -117,19 +133,8 @@ def main(backend: str, seconds: float, seed: int) -> int:
         size = draw.choice(_SIZES)
         x, values = ua.zeros(size), np.zeros(size)
         view, step = x[::-1], draw.randrange(1, 4)
-        number = 0
-        try:
-            signal.setitimer(signal.ITIMER_PROF, draw.uniform(0.0005, 0.02))
-            # Python drops an interrupt that comes in a finalizer: without an end the loop would go on for ever.
-            last = time.monotonic() + 0.5
-            for number in count():
-                if time.monotonic() > last:
-                    break
-                _round(x, view, step, number)
-        except KeyboardInterrupt:
-            interrupts += 1
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
+        number, was_interrupted = _until_signal(draw, lambda k, x=x, view=view, step=step: _round(x, view, step, k))
+        interrupts += was_interrupted
         states = [values.copy()]
         for k in range(max(0, number - 1), number + 1):
             if k == number - 1:
@@ -176,23 +181,16 @@ def elements(backend: str, seconds: float, seed: int) -> int:
     signal.signal(signal.SIGPROF, signal.default_int_handler)
     draw = random.Random(seed)
     interrupts = wrong = 0
-    # What is compiled is compiled without interrupts.
+    # JAX compiles the writes before the first interrupt.
     for size in _SIZES:
         for x in (ua.zeros(size), ua.zeros(size)):
             for place in (0, 1, 2):
                 x[place] = place
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        x, number, last = ua.zeros(draw.choice(_SIZES)), 0, time.monotonic() + 0.5
-        try:
-            signal.setitimer(signal.ITIMER_PROF, draw.uniform(0.0005, 0.02))
-            while time.monotonic() < last:
-                x[number % 7] = number
-                number += 1
-        except KeyboardInterrupt:
-            interrupts += 1
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
+        x = ua.zeros(draw.choice(_SIZES))
+        number, was_interrupted = _until_signal(draw, lambda k, x=x: x.__setitem__(k % 7, k))
+        interrupts += was_interrupted
         try:
             found = x[:7].tolist()
             wrong += found not in [_last_of(count) for count in (number, number + 1)]
@@ -204,7 +202,7 @@ def elements(backend: str, seconds: float, seed: int) -> int:
 
 
 def _last_of(count: int) -> list[float]:
-    """Return what so many writes leave in seven elements."""
+    """Return the seven elements after so many writes."""
     return [float(max((k for k in range(count) if k % 7 == place), default=0)) for place in range(7)]
 
 

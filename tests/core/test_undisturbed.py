@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from unifyarr.backends.interrupts import is_compiled, undisturbed
+from unifyarr._native import core
+from unifyarr.backends.interrupts import undisturbed
 
 pytestmark = [
-    pytest.mark.skipif(not is_compiled(), reason="the package was installed without its compiled part"),
+    pytest.mark.skipif(core is None, reason="the package was installed without its compiled part"),
     pytest.mark.skipif(sys.platform == "win32", reason="handlers of signals are replaced on POSIX alone"),
 ]
 

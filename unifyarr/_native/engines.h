@@ -1,4 +1,4 @@
-/* What the operators of plain arrays call: the fast paths of each backend, by function and form. */
+/* Backends as the operators of plain arrays see them: their fast paths, by function and form. */
 
 /* The functions that have operators, in the order of the slots of numbers, and how Python names their methods. */
 #define EACH_BINARY(_) \
@@ -67,7 +67,7 @@ static PyTypeObject *array_type = NULL;
 static PyObject *mode_variable = NULL;
 /* `wrap(as_native(result), backend)`, and what finds the error to raise for an engine's. */
 static PyObject *wrap_other = NULL, *explain = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_as_native, *text_nbytes;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes;
 
 static Engine *engine_of(PyObject *handle)
 {
@@ -162,9 +162,8 @@ static int intern_names(void)
     text_tape = PyUnicode_InternFromString("tape");
     text_short = PyUnicode_InternFromString("short");
     text_trace = PyUnicode_InternFromString("trace");
-    text_as_native = PyUnicode_InternFromString("as_native");
     text_nbytes = PyUnicode_InternFromString("nbytes");
-    return text_value && text_tape && text_short && text_trace && text_as_native && text_nbytes ? 0 : -1;
+    return text_value && text_tape && text_short && text_trace && text_nbytes ? 0 : -1;
 }
 
 /* A fast path, borrowed; NULL where there is none. */

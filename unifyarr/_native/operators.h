@@ -76,7 +76,7 @@ static void explain_error(PyObject *x, PyObject *y, int function, int form, cons
     } else if (found) {
         PyErr_Restore(type, error, traceback);
     } else {
-        /* What explains was interrupted. */
+        /* An interrupt came in `explain`. */
         Py_DECREF(type);
         Py_DECREF(error);
         Py_XDECREF(traceback);
@@ -110,24 +110,26 @@ static PyObject *taped(PyObject *mode, PyObject *x, PyObject *y, int function)
     return result;
 }
 
-/* Call a fast path on natives and numbers, which stay there while it runs. */
-static PyObject *call_path(PyObject *path, PyObject *x, PyObject *y, int which)
+/* Call a fast path on one, two or three objects, which stay there while it runs. */
+static PyObject *call_path(PyObject *path, PyObject *x, PyObject *y, PyObject *z)
 {
-    PyObject *operands[4] = {NULL, x, y, NULL};
-    Py_ssize_t count = y ? 2 : 1;
-    if (which >= 0) {
-        operands[1 + count++] = PyLong_FromLong(which);
-    }
+    PyObject *operands[4] = {NULL, x, y, z};
     Py_INCREF(path);
     Py_INCREF(x);
     Py_XINCREF(y);
-    PyObject *result = PyObject_Vectorcall(path, operands + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    PyObject *result = PyObject_Vectorcall(path, operands + 1, (y ? z ? 3 : 2 : 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(path);
     Py_DECREF(x);
     Py_XDECREF(y);
-    if (which >= 0) {
-        Py_DECREF(operands[count]);
-    }
+    return result;
+}
+
+/* The same on large arrays, with which of them may be written over as the last argument. */
+static PyObject *call_large(PyObject *path, PyObject *x, PyObject *y, int spare)
+{
+    PyObject *number = PyLong_FromLong(spare);
+    PyObject *result = number ? call_path(path, x, y ? y : number, y ? number : NULL) : NULL;
+    Py_XDECREF(number);
     return result;
 }
 
@@ -164,6 +166,20 @@ static int spare_natives(PyObject *x, PyObject *y, char *base)
         found &= ~2;
     }
     return found;
+}
+
+/* What an operator returns where a fast path gave this. */
+static PyObject *finished(PyObject *result, PyObject *x, PyObject *y, int function, const Engine *engine)
+{
+    if (!result) {
+        explain_error(x, y, function, PLAIN, engine);
+        return NULL;
+    }
+    if (result == Py_NotImplemented) {
+        Py_DECREF(result);
+        return by_method(x, y, function);
+    }
+    return wrapped(result, engine);
 }
 
 /* An operator of one array or two operands, of which one is an array. Not inlined: below its frame the stack of C is the
@@ -228,28 +244,14 @@ static NOINLINE PyObject *compute(PyObject *x, PyObject *y, int function)
         }
         if (bytes >= engine->large) {
             int spare = spare_natives(x, y, BASE);
-            result = form == REFLECTED ? call_path(large, two, one, spare) : call_path(large, one, two, spare);
-            if (result && result != Py_NotImplemented) {
-                return wrapped(result, engine);
+            result = form == REFLECTED ? call_large(large, two, one, spare) : call_large(large, one, two, spare);
+            if (result != Py_NotImplemented) {
+                return finished(result, x, y, function, engine);
             }
-            Py_CLEAR(result);
+            Py_DECREF(result);
         }
     }
-    if (!PyErr_Occurred()) {
-        if (!path) {
-            return by_method(x, y, function);
-        }
-        result = call_path(path, one, two, -1);
-    }
-    if (!result) {
-        explain_error(x, y, function, PLAIN, engine);
-        return NULL;
-    }
-    if (result == Py_NotImplemented) {
-        Py_DECREF(result);
-        return by_method(x, y, function);
-    }
-    return wrapped(result, engine);
+    return path ? finished(call_path(path, one, two, NULL), x, y, function, engine) : by_method(x, y, function);
 }
 
 /* x += y. */
@@ -271,12 +273,7 @@ static PyObject *compute_in_place(PyObject *x, PyObject *y, int function, binary
         }
         PyObject *path = engine ? path_of(engine, function, INTO_OUT) : NULL;
         if (is_eager && path && array->native && other) {
-            Py_INCREF(path);
-            PyObject *operands[4] = {NULL, Py_NewRef(array->native), Py_NewRef(other), x};
-            PyObject *done = PyObject_Vectorcall(path, operands + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-            Py_DECREF(operands[1]);
-            Py_DECREF(operands[2]);
-            Py_DECREF(path);
+            PyObject *done = call_path(path, array->native, other, x);
             if (!done) {
                 explain_error(x, y, function, IN_PLACE, engine);
                 return NULL;

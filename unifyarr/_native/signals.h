@@ -29,11 +29,6 @@ static PyObject *take_handler(PyObject *module, PyObject *signal)
     Py_RETURN_NONE;
 }
 
-static PyObject *undisturbed(PyObject *module, PyObject *const *args, Py_ssize_t n)
-{
-    return PyObject_Vectorcall(args[0], args + 1, n - 1, NULL);
-}
-
 #else
 
 /* The signals that programs raise exceptions for; to look at one takes about 0.1 us. */
@@ -64,17 +59,10 @@ static void note(int signal)
     }
 }
 
-/* undisturbed(function, *args): call a function. */
-static PyObject *undisturbed(PyObject *module, PyObject *const *args, Py_ssize_t n)
+static PyObject *call_with_our_handlers(PyObject *const *args, Py_ssize_t n)
 {
     struct sigaction ours = {.sa_handler = note, .sa_flags = SA_ONSTACK | SA_RESTART}, theirs[COUNT];
     int replaced[COUNT] = {0};
-    if (n < 1) {
-        return PyErr_Format(PyExc_TypeError, "undisturbed() takes a function, and what that takes");
-    }
-    if (PyThread_get_thread_ident() != main_thread) {
-        return PyObject_Vectorcall(args[0], args + 1, n - 1, NULL);
-    }
     if (!handler_of_python) {
         PyObject *found = PyObject_CallNoArgs(find_handler);
         if (!found) {
@@ -89,7 +77,7 @@ static PyObject *undisturbed(PyObject *module, PyObject *const *args, Py_ssize_t
             replaced[i] = !sigaction(WATCHED[i], &ours, NULL);
         }
     }
-    /* What came before comes now, as long as nothing is under way. */
+    /* The handlers of earlier signals run now, before the function begins. */
     PyObject *result = PyErr_CheckSignals() < 0 ? NULL : PyObject_Vectorcall(args[0], args + 1, n - 1, NULL);
     for (int i = 0; i < COUNT; i++) {
         if (replaced[i]) {
@@ -105,3 +93,17 @@ static PyObject *undisturbed(PyObject *module, PyObject *const *args, Py_ssize_t
 }
 
 #endif
+
+/* undisturbed(function, *args): call a function. */
+static PyObject *undisturbed(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    if (n < 1) {
+        return PyErr_Format(PyExc_TypeError, "undisturbed() takes a function, and what that takes");
+    }
+#ifndef _WIN32
+    if (PyThread_get_thread_ident() == main_thread) {
+        return call_with_our_handlers(args, n);
+    }
+#endif
+    return PyObject_Vectorcall(args[0], args + 1, n - 1, NULL);
+}

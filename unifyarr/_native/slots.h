@@ -1,4 +1,4 @@
-/* What an array holds. `arrays/slots.py` says what each slot means, and who writes it. */
+/* The slots of an array. `arrays/slots.py` says what each means, and which modules write it. */
 
 #include <stddef.h>
 #include <structmember.h>

@@ -45,8 +45,3 @@ if core is not None:
     if hasattr(os, "register_at_fork"):
         # Its main thread is the one that forked.
         os.register_at_fork(after_in_child=_set_up)
-
-
-def is_compiled() -> bool:
-    """Return whether the compiled core is there."""
-    return undisturbed is not _disturbed
