@@ -105,6 +105,17 @@ def test_constants(backend: str, constants: Any) -> None:
     assert_same(ua.pad(ua.asarray(values), ((1, 2), (0, 1)), constant_values=constants), expected)
 
 
+def test_equal_constants_are_told_apart(backend: str) -> None:
+    values, whole = np.arange(3.0), np.arange(3)
+    for constants in ((0.0, 1.0), (-0.0, 1.0), (0, 1), (0.0, True), (-0.0, 1.0)):
+        expected = numpys(values, 1, constant_values=constants)
+        assert_same(ua.pad(ua.asarray(values), 1, constant_values=constants), expected, signed_zeros=True)
+    for constants in ((0, 1), (False, True)):
+        assert_same(
+            ua.pad(ua.asarray(whole), 1, constant_values=constants), numpys(whole, 1, constant_values=constants)
+        )
+
+
 @pytest.mark.parametrize(
     ("dtype", "constant"), [("bool", True), ("uint8", 255), ("int64", -(2**63)), ("complex64", 1j)]
 )

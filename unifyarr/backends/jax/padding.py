@@ -20,7 +20,8 @@ def _pad_with(x: jax.Array, value: jax.Array, /, *, widths: Pairs) -> jax.Array:
 
 
 @compiled
-def _pad(x: jax.Array, /, *, widths: Pairs, mode: str, values: Pairs) -> jax.Array:
+def _pad(x: jax.Array, /, *constants: jax.Array, widths: Pairs, mode: str) -> jax.Array:
+    values = [constants[i : i + 2] for i in range(0, len(constants), 2)]
     return jnp.pad(x, widths, mode, **({"constant_values": values} if values else {}))
 
 
@@ -29,4 +30,5 @@ def pad(x: jax.Array, /, *, widths: Pairs, mode: str, values: Pairs) -> jax.Arra
     if mode == "constant" and len(constants) == 1:
         [constant] = constants.values()
         return _pad_with(x, number(constant, x.dtype), widths=widths)
-    return _pad(x, widths=widths, mode=mode, values=values)
+    # As static arguments 0.0 and -0.0, or 1 and 1.0, would be one within a tuple.
+    return _pad(x, *(number(value, x.dtype) for pair in values for value in pair), widths=widths, mode=mode)
