@@ -26,7 +26,7 @@ from unifyarr.testing.abilities import LINES, skip_by_marks, skip_unknown_length
 from . import engines
 
 pytest.register_assert_rewrite("unifyarr.testing.comparing", "unifyarr.testing.calling")
-pytest_plugins = ["tests.alone", "tests.quick"]
+pytest_plugins = ["tests.alone", "tests.quick", "tests.workers"]
 CHUNKS = "chunks(length): of arrays that are large for another reason, on engines with chunks, whatever the settings"
 
 # Engines compile at their first call with a shape, which no deadline foresees.
