@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,11 @@ def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
 def path_of_call(handle: Handle, name: str) -> str:
     """Return the attribute in which a dispatcher finds the fast path of an operator on plain arrays."""
     return f"fast_at_once_{name}" if handle.large is None else f"fast_{name}"
+
+
+def dispatcher_of(function: Any) -> types.FunctionType:
+    """Return the function in Python that serves what the compiled core leaves to it."""
+    return getattr(function, "otherwise", function)
 
 
 @contextmanager

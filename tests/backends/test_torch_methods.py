@@ -14,6 +14,7 @@ from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
 from unifyarr.errors import BackendMismatchError, DtypeError, InplaceUpdateError, ShapeError
 
+from ..kernels import dispatcher_of
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same, assert_values
 
@@ -208,7 +209,7 @@ def test_views_have_one_shortcut_for_all_strides() -> None:
             assert_same(found, as_numpy(each).T)
             assert found.base is (each if each.base is None else each.base)
     public = DECLARATIONS["swapaxes"].public
-    (table,) = (each for each in public.__globals__.values() if isinstance(each, Shortcuts))
+    (table,) = (each for each in dispatcher_of(public).__globals__.values() if isinstance(each, Shortcuts))
     mine = [key for key in table if key[0] is load("torch") and key[2:] == ((3, 3), 0, 1)]  # type: ignore[index]
     assert len(mine) == 1
 
@@ -285,8 +286,7 @@ def test_numpy_arrays_beside_tensors_are_read_at_once() -> None:
     frozen.flags.writeable = False
     leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
     for native, array in ((x.native, frozen), (leaf, host)):
-        with pytest.raises(TypeError):
-            backend.borrow(native, array)
+        assert backend.borrow(native, array) is NotImplemented
     assert (x * frozen).tolist() == [13.0, 40.0]
     # What a derivative keeps doesn't change with the array.
     product = ua.sum(ua.asarray(leaf) * host)

@@ -14,7 +14,7 @@ import pytest
 
 import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS, Declaration
-from unifyarr._core.declaring.fast import install, install_all
+from unifyarr._core.declaring.fast import install, serve
 from unifyarr._core.engines import registry
 from unifyarr._core.engines.handle import LOADED
 from unifyarr._core.engines.registry import load
@@ -573,7 +573,7 @@ def test_fast_paths_come_back_after_an_error(served: Callable[[], bool]) -> None
 def test_a_backend_loaded_inside_is_checked_too(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(LOADED, backend)
     # The engine's pytrees know our classes from the first time.
-    monkeypatch.setattr(registry, "_WHEN_LOADED", [install_all])
+    monkeypatch.setattr(registry, "_WHEN_LOADED", [serve])
     calls: list[Any] = []
     with ua.debug():
         handle = load(backend)

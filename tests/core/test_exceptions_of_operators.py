@@ -147,8 +147,8 @@ def _outcome(call: Callable[..., Any], *operands: Any) -> Any:
 def test_explaining_leaves_what_is_not_a_refusal(backend: str) -> None:
     x = ua.ones(3)
     for error in (OSError("mine"), OutOfTime(), FloatingPointError("mine"), ZeroDivisionError()):
-        assert explain("add", "", x, x, error, x._backend) is None
-    found = explain("add", "", x, ua.ones(4), ValueError("mine"), x._backend)
+        assert explain("add", (x, x), None, error, x._backend) is None
+    found = explain("add", (x, ua.ones(4)), None, ValueError("mine"), x._backend)
     assert "(3,) and (4,)" in str(found)
     assert isinstance(found.__cause__, ValueError)  # type: ignore[union-attr]
 

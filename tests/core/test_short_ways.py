@@ -11,6 +11,7 @@ import unifyarr as ua
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr.testing.cases import CASES, Case
 
+from ..kernels import dispatcher_of
 from ..oracle import as_numpy, assert_values
 
 VALUES = "what it does follows from values, which are looked at"
@@ -47,7 +48,7 @@ WITH_OUT = {"nonzero": "the lengths of the results follow from values"}
 def is_short(name: str, case: Case, arrays: list[Any], **more: Any) -> bool:
     """Return whether a call reaches neither the body of a function nor the general path."""
     function = DECLARATIONS[name].public
-    names, reached = function.__globals__, []
+    names, reached = dispatcher_of(function).__globals__, []
 
     def watched(way: Any) -> Any:
         def watching(*arguments: Any, **options: Any) -> Any:

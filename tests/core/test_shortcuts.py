@@ -20,6 +20,7 @@ from unifyarr._core.engines.tracing import checked
 from unifyarr.backends.kernels import Applied, Packed
 from unifyarr.testing.cases import CASES, Case
 
+from ..kernels import dispatcher_of
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_values
 
@@ -30,10 +31,10 @@ UNKNOWN = {"nn.dropout", "empty", "empty_like"}
 def table_of(name: str) -> Shortcuts:
     """Return the shortcuts of a function, which its dispatcher has."""
     function = DECLARATIONS[name].public
-    if not any(isinstance(each, Shortcuts) for each in function.__globals__.values()):
+    if not any(isinstance(each, Shortcuts) for each in dispatcher_of(function).__globals__.values()):
         with pytest.raises(TypeError):
             function()
-    (found,) = (each for each in function.__globals__.values() if isinstance(each, Shortcuts))
+    (found,) = (each for each in dispatcher_of(function).__globals__.values() if isinstance(each, Shortcuts))
     return found
 
 

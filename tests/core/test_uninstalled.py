@@ -42,13 +42,13 @@ except ua.errors.BackendNotFoundError as error:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with links to all packages that this process could import, and the metadata of none."""
+    """A directory with links to all packages that this process could import, and to their metadata, but for ours."""
     folder = tmp_path_factory.mktemp("packages")
     for each in sys.path:
         if Path(each).name not in ("site-packages", "dist-packages"):
             continue
         for path in Path(each).iterdir():
-            kept = path.suffix in ("", ".py", ".so", ".libs") and not path.name.startswith("unifyarr")
+            kept = path.suffix in ("", ".py", ".so", ".libs", ".dist-info") and not path.name.startswith("unifyarr")
             if kept and not (folder / path.name).exists():
                 (folder / path.name).symlink_to(path)
     return folder

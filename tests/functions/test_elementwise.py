@@ -355,7 +355,7 @@ def magnitudes(dtype: str) -> np.ndarray:
 def test_cube_roots_are_whole_where_they_can_be(backend: str, dtype: str) -> None:
     values = cubes(dtype)
     # NumPy's own miss some in float32.
-    expected = np.cbrt(values) if backend == "numpy" else np.rint(np.cbrt(values))
+    expected = np.cbrt(values) if backend in ("numpy", "dask") else np.rint(np.cbrt(values))
     np.testing.assert_array_equal(as_numpy(ua.cbrt(ua.asarray(values))), expected)
 
 

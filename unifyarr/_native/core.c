@@ -1,4 +1,5 @@
-/* The compiled core: the slots and operators of arrays, and calls during which no handler of a signal runs.
+/* The compiled core: the slots and operators of arrays, functions of plain arrays, and calls during which no handler of a
+signal runs.
 
 Everything here has a twin in Python, which serves where the package was installed without a C compiler. */
 
@@ -9,13 +10,15 @@ Everything here has a twin in Python, which serves where the package was install
 #include "slots.h"
 
 #include "engines.h"
+#include "plain.h"
 #include "operators.h"
+#include "functions.h"
 
 static PyMethodDef functions[] = {
     {"set_up_signals", set_up_signals, METH_VARARGS,
      "Set the number of the thread in which handlers of signals run, and what calls take_handler()."},
     {"take_handler", take_handler, METH_O, "Take from a signal with a handler in Python the one in C that calls it."},
-    {"set_up", set_up, METH_VARARGS, "Take the class of arrays, the variable of modes, and what wraps and explains."},
+    {"set_up", set_up, METH_VARARGS, "Take the class of arrays, the variable of modes, what wraps and explains, and NumPy's classes."},
     {"take_method", take_method, METH_VARARGS, "Take the method that serves all operands of an operator."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},
     {"prepare_temporaries", prepare_temporaries, METH_O,
@@ -40,12 +43,14 @@ PyMODINIT_FUNC PyInit__compiled(void)
     PyErr_SetString(PyExc_ImportError, "the compiled core isn't for builds of Python without the lock");
     return NULL;
 #else
-    if (intern_names() < 0 || PyType_Ready(&Slots_Type) < 0 || PyType_Ready(&Probe_Type) < 0) {
+    if (intern_names() < 0 || PyType_Ready(&Slots_Type) < 0 || PyType_Ready(&Probe_Type) < 0 ||
+        PyType_Ready(&Function_Type) < 0) {
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
     if (made && (PyModule_AddObjectRef(made, "Slots", (PyObject *)&Slots_Type) < 0 ||
-                 PyModule_AddObjectRef(made, "Probe", (PyObject *)&Probe_Type) < 0)) {
+                 PyModule_AddObjectRef(made, "Probe", (PyObject *)&Probe_Type) < 0 ||
+                 PyModule_AddObjectRef(made, "Function", (PyObject *)&Function_Type) < 0)) {
         Py_CLEAR(made);
     }
     return made;

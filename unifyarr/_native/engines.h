@@ -1,4 +1,4 @@
-/* Backends as the operators of plain arrays see them: their fast paths, by function and form. */
+/* Backends as calls of plain arrays see them: their fast paths, by function and form. */
 
 /* The functions that have operators, in the order of the slots of numbers, and how Python names their methods. */
 #define EACH_BINARY(_) \
@@ -41,6 +41,11 @@ static const char *const PREFIXES[FORMS] = {"", "scalar_", "reflected_", "out_",
 enum { PLAIN, BACKWARDS, IN_PLACE, METHODS };
 static const char *const METHOD_FORMS[METHODS] = {"", "reflected", "in_place"};
 
+/* What a function is called, with its namespace, and its fast paths. */
+typedef struct {
+    PyObject *name, *forms[FORMS];
+} Paths;
+
 typedef struct {
     PyObject *handle;
     PyTypeObject *native_type;
@@ -48,6 +53,8 @@ typedef struct {
     Py_ssize_t large;
     /* `cell.value is idle` outside of the engine's traces; NULL where it has none. */
     PyObject *cell, *idle;
+    /* What makes a native in the memory of NumPy's array, or NULL. */
+    PyObject *borrow;
     /* How natives say their bytes, where that is an attribute written in C: sooner than by its name. */
     const PyGetSetDef *nbytes;
     /* Those of the handle, where its fast paths are. */
@@ -55,19 +62,21 @@ typedef struct {
 } Engine;
 
 /* Backends are loaded for good. */
-enum { MOST_ENGINES = 32 };
-static Engine *engines[MOST_ENGINES];
+static Engine **engines = NULL;
 static int n_engines = 0;
 
-static PyObject *function_names[FUNCTIONS];
-static PyObject *path_names[FUNCTIONS][FORMS];
+/* Those of the functions that have operators. */
+static Paths paths_of[FUNCTIONS];
 static PyObject *methods[FUNCTIONS][METHODS];
 static PyTypeObject *array_type = NULL;
 /* The context variable of the mode of a thread or task. */
 static PyObject *mode_variable = NULL;
 /* `wrap(as_native(result), backend)`, and what finds the error to raise for an engine's. */
 static PyObject *wrap_other = NULL, *explain = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes;
+static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
+/* The dtype of the latter. */
+static PyObject *numpy_double = NULL;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype;
 
 static Engine *engine_of(PyObject *handle)
 {
@@ -89,23 +98,29 @@ static int number_in(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* take_engine(handle, attributes, native_type, large, cell, idle): serve arrays of a backend from now on. */
+/* take_engine(handle, attributes, native_type, large, cell, idle, borrow): serve arrays of a backend from now on. */
 static PyObject *take_engine(PyObject *module, PyObject *args)
 {
-    PyObject *handle, *attributes, *native_type, *cell, *idle;
+    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow;
     Py_ssize_t large;
-    if (!PyArg_ParseTuple(args, "OO!O!nOO", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
-                          &idle)) {
+    if (!PyArg_ParseTuple(args, "OO!O!nOOO", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
+                          &idle, &borrow)) {
         return NULL;
     }
-    Engine *engine = n_engines < MOST_ENGINES && !engine_of(handle) ? PyMem_Calloc(1, sizeof(Engine)) : NULL;
-    if (engine) {
+    if (!engine_of(handle)) {
+        Engine *engine = PyMem_Calloc(1, sizeof(Engine)), **all = PyMem_Realloc(engines, (n_engines + 1) * sizeof(Engine *));
+        if (!engine || !all) {
+            PyMem_Free(engine);
+            return PyErr_NoMemory();
+        }
+        engines = all;
         engine->handle = Py_NewRef(handle);
         engine->attributes = Py_NewRef(attributes);
         engine->native_type = (PyTypeObject *)Py_NewRef(native_type);
         engine->large = large;
         engine->cell = cell == Py_None ? NULL : Py_NewRef(cell);
         engine->idle = Py_NewRef(idle);
+        engine->borrow = borrow == Py_None ? NULL : Py_NewRef(borrow);
         PyObject *nbytes = PyDict_GetItemString(((PyTypeObject *)native_type)->tp_dict, "nbytes");
         if (nbytes && Py_IS_TYPE(nbytes, &PyGetSetDescr_Type)) {
             engine->nbytes = ((PyGetSetDescrObject *)nbytes)->d_getset;
@@ -131,13 +146,17 @@ static PyObject *take_method(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* set_up(array_type, mode, wrap, explain) */
+/* set_up(array_type, mode, wrap, explain, numpy_array, numpy_float64, numpy_double) */
 static PyObject *set_up(PyObject *module, PyObject *args)
 {
-    PyObject *type, *mode, *wrap, *explained;
-    if (!PyArg_ParseTuple(args, "O!OOO", &PyType_Type, &type, &mode, &wrap, &explained)) {
+    PyObject *type, *mode, *wrap, *explained, *array, *number, *dtype;
+    if (!PyArg_ParseTuple(args, "O!OOOO!O!O", &PyType_Type, &type, &mode, &wrap, &explained, &PyType_Type, &array,
+                          &PyType_Type, &number, &dtype)) {
         return NULL;
     }
+    Py_XSETREF(numpy_array, (PyTypeObject *)Py_NewRef(array));
+    Py_XSETREF(numpy_float64, (PyTypeObject *)Py_NewRef(number));
+    Py_XSETREF(numpy_double, Py_NewRef(dtype));
     Py_XSETREF(array_type, (PyTypeObject *)Py_NewRef(type));
     Py_XSETREF(mode_variable, Py_NewRef(mode));
     Py_XSETREF(wrap_other, Py_NewRef(wrap));
@@ -145,31 +164,40 @@ static PyObject *set_up(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static int name_paths(Paths *paths, PyObject *name, PyObject *qualified)
+{
+    paths->name = Py_NewRef(qualified);
+    for (int form = 0; form < FORMS; form++) {
+        if (!(paths->forms[form] = PyUnicode_FromFormat("fast_%s%U", PREFIXES[form], name))) {
+            return -1;
+        }
+        PyUnicode_InternInPlace(&paths->forms[form]);
+    }
+    return 0;
+}
+
 static int intern_names(void)
 {
     for (int i = 0; i < FUNCTIONS; i++) {
-        if (!(function_names[i] = PyUnicode_InternFromString(NAMES[i]))) {
+        PyObject *name = PyUnicode_InternFromString(NAMES[i]);
+        if (!name || name_paths(&paths_of[i], name, name) < 0) {
             return -1;
         }
-        for (int form = 0; form < FORMS; form++) {
-            if (!(path_names[i][form] = PyUnicode_FromFormat("fast_%s%s", PREFIXES[form], NAMES[i]))) {
-                return -1;
-            }
-            PyUnicode_InternInPlace(&path_names[i][form]);
-        }
+        Py_DECREF(name);
     }
     text_value = PyUnicode_InternFromString("value");
     text_tape = PyUnicode_InternFromString("tape");
     text_short = PyUnicode_InternFromString("short");
     text_trace = PyUnicode_InternFromString("trace");
     text_nbytes = PyUnicode_InternFromString("nbytes");
-    return text_value && text_tape && text_short && text_trace && text_nbytes ? 0 : -1;
+    text_dtype = PyUnicode_InternFromString("dtype");
+    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype ? 0 : -1;
 }
 
 /* A fast path, borrowed; NULL where there is none. */
-static PyObject *path_of(const Engine *engine, int function, int form)
+static PyObject *path_of(const Engine *engine, const Paths *paths, int form)
 {
-    PyObject *path = PyDict_GetItemWithError(engine->attributes, path_names[function][form]);
+    PyObject *path = PyDict_GetItemWithError(engine->attributes, paths->forms[form]);
     if (!path) {
         PyErr_Clear();
     }

@@ -16,7 +16,8 @@ their return addresses with those of a probe's operators, a type with the same s
 #define BASE __builtin_frame_address(0)
 #else
 #define NOINLINE
-#define BASE NULL
+/* No frame is looked at. */
+#define BASE ""
 #endif
 
 #if PY_VERSION_HEX >= 0x030E0000 && !defined(Py_GIL_DISABLED)

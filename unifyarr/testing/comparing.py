@@ -129,7 +129,8 @@ def assert_raises(error: type[BaseException], function: Callable[..., Any], *arg
     def computed() -> None:
         nonlocal late
         result = function(*arguments, **options)
-        late = any(not load(x.backend).has_values for x in given)
+        made = result if isinstance(result, (tuple, list)) else [result]
+        late = any(not load(x.backend).has_values for x in (*given, *made) if isinstance(x, ua.Array))
         if late:
             look(result)
 

@@ -11,7 +11,6 @@ import builtins
 import functools
 import inspect
 import linecache
-import math
 import types
 from typing import Any
 
@@ -45,29 +44,14 @@ from .shortcut_source import count_told, has_shortcuts, shortcut, takes_arrays
 from .shortcuts import Shortcuts
 from .sources import (
     NAME,
-    OUT_UNARY,
-    binary,
     creation,
     fill,
     identifier,
     indent,
-    into_out,
     mark_for,
-    reflected,
-    unary,
 )
 from .ways import direct, mapped, settling
 
-# A record for derivatives has short ways of its own.
-_FAST_OR_TAPED = """
-{mark}mode = running_mode()
-if {mark}mode is None:
-    {fast}
-elif {mark}mode.tape is not None{condition}:
-    {mark}native = {mark}mode.tape.short[{name!r}]({mark}mode.trace, {operands})
-    if {mark}native is not NotImplemented:
-        return {mark}native
-"""
 _KEPT = """
 if {mark}mode is None or {mark}mode.tape is not None:
     {shortcut}
@@ -80,11 +64,6 @@ _OF_ALL = {
     "wrap": wrap,
     "running_mode": mode.get,
     "__builtins__": builtins,
-    # A number of NumPy's beside an array of its dtype is what one of Python's is.
-    "float64": np.float64,
-    "ndarray": np.ndarray,
-    "inf": math.inf,
-    "double": np.dtype(np.float64),
 }
 
 
@@ -136,16 +115,9 @@ def _source(declaration: Declaration, bound: bool) -> str:
         parameters.append(inspect.Parameter(unknown, inspect.Parameter.VAR_KEYWORD))
     plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
     fast = ""
-    takes_two = declaration.ufunc is not None or declaration.name == "matmul"
-    if declaration.fast and takes_two and names[:2] == ["x1", "x2"]:
-        is_elementwise = declaration.ufunc is not None
-        fast = into_out(NAME, "x1", "x2") + "\n" + binary(NAME, "x1", "x2", is_elementwise, prefix="el")
-        fast += "\n" + reflected(NAME, "x1", "x2", is_elementwise, prefix="el")
-    elif declaration.fast and declaration.category == "creation":
+    if declaration.fast and declaration.category == "creation":
         fast = creation(NAME, mark, ", ".join(name for name in names if name not in ("out", "backend", "chunks")))
-    elif declaration.fast and declaration.ufunc is not None:
-        fast = unary(NAME, names[0], condition="out is None and ") + "\n" + fill(OUT_UNARY, name=NAME, x=names[0])
-    elif declaration.fast:
+    elif declaration.fast and not declaration.has_plain_calls:
         fast = called_at_once(declaration, names, mark)
     arguments = ", ".join(f"{name!r}: {name}" for name in names)
     # Inside a trace another handle stands for the backend.
@@ -155,14 +127,9 @@ def _source(declaration: Declaration, bound: bool) -> str:
     others = [settling(declaration, mark), direct(declaration, names, mark), mapped(declaration, names, mark)]
     otherwise_fast = "\n".join(each for each in others if each)
     parts = []
-    if (declaration.ufunc is not None or takes_two) and fast:
-        condition = " and out is None" if "out" in names else ""
-        operands = ", ".join(each for each in names if each != "out")
-        parts.append(fill(_FAST_OR_TAPED, fast=fast, mark=mark, condition=condition, name=NAME, operands=operands))
-    else:
-        parts.append(fill("{mark}mode = running_mode()", mark=mark))
-        if fast:
-            parts.append(fill("if {mark}mode is None:\n    {fast}", mark=mark, fast=fast))
+    parts.append(fill("{mark}mode = running_mode()", mark=mark))
+    if fast:
+        parts.append(fill("if {mark}mode is None:\n    {fast}", mark=mark, fast=fast))
     if kept:
         parts.append(fill(_KEPT, mark=mark, shortcut=kept))
     if otherwise_fast:
@@ -297,7 +264,7 @@ def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /
         "Nest": Nest,
         "mapped": map_plainly,
         "paths": _paths(declaration),
-        "function": function,
+        "function": namespace["_function"],
         "declines": declines,
     }
     namespace.update({mark + key: value for key, value in own.items()}, **_OF_ALL)

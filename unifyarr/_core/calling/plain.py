@@ -1,18 +1,21 @@
-"""Operators of plain arrays in the compiled core, which calls backends' fast paths; methods in Python do the rest."""
+"""Calls of plain arrays in the compiled core, which calls backends' fast paths; Python does the rest."""
 
 from __future__ import annotations
 
 import opcode
 from typing import Any
 
+import numpy as np
+
 from ..._native import core
 from ...errors import TraceError
 from ..arrays.array import Array, wrap
 from ..arrays.operators import OPERATORS
+from ..declaring.declare import DECLARATIONS
 from ..engines.handle import Handle
 from ..engines.refusals import explained
 from ..engines.tracing import mode
-from ..values.declared import functions, package
+from ..values.declared import package
 from ..writing.inplace import check_target
 
 # What an engine refuses; everything else that comes while it works is the program's own.
@@ -23,19 +26,18 @@ def _wrap(native: Any, backend: Handle) -> Array:
     return wrap(backend.as_native(native), backend)
 
 
-def explain(function: str, form: str, x: Any, y: Any, error: Exception, backend: Handle) -> Exception | None:
+def explain(function: str, operands: Any, out: Any, error: Exception, backend: Handle) -> Exception | None:
     """Return the error to raise in the place of an engine's, found by the checks alone: nothing is computed again."""
     if not isinstance(error, _REFUSALS) and backend.own_error(error) is None:
         return None
-    call = getattr(functions, function)
-    operands = (x,) if y is None else (y, x) if form == "reflected" else (x, y)
+    call = DECLARATIONS[function].public
     found: Exception | None = None
     try:
-        if form == "in_place":
-            check_target(x)
-            package.graph.trace(lambda x, y: call(x, y, out=x), *operands)
-        else:
+        if out is None:
             package.graph.trace(call, *operands)
+        else:
+            check_target(out)
+            package.graph.trace(lambda out, *operands: call(*operands, out=out), out, *operands)
     except TraceError:
         pass
     except Exception as checked:
@@ -53,7 +55,7 @@ def _put_in() -> None:
         for form, method in forms.items():
             core.take_method(function, form, method)
             setattr(Array, method.__name__, own[method.__name__])
-    core.set_up(Array, mode, _wrap, explain)
+    core.set_up(Array, mode, _wrap, explain, np.ndarray, np.float64, np.dtype(np.float64))
 
 
 _UNARY = ("-", "~")

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from ..._native import core
 from ..engines.handle import Handle
 from ..values.declared import functions, kernel_names
 from ..values.lazily import cached_property
@@ -76,6 +77,11 @@ class Declaration:
         """The name with its namespace, as in ``linalg.inv``."""
         return f"{self.namespace}.{self.name}" if self.namespace else self.name
 
+    @property
+    def has_plain_calls(self) -> bool:
+        """Whether the compiled core calls its fast paths on plain arrays, and needs no dispatcher for those."""
+        return self.fast and (self.ufunc is not None or self.name == "matmul")
+
     # Read at the first use: annotations name what's above.
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -107,19 +113,25 @@ class Declaration:
         return tuple(name for names in asked for name in names if arguments[name] is not None)
 
     def function(self, backend: Handle | None = None) -> Callable[..., Any]:
-        """Return a function that compiles its dispatcher when it is first called.
+        """Return a function that compiles its dispatcher when that is first called.
 
-        It is one object before and after: at the first call its code is replaced. With a ``backend`` it is the function
+        It is one object before and after: the dispatcher's code is replaced then. With a ``backend`` it is the function
         of that backend's namespace, where plain data goes to that backend.
         """
         namespace = {"__builtins__": __builtins__, "_declaration": self, "_bound": backend}
-        function = types.FunctionType(_first_call.__code__, namespace, self.name)
-        namespace["_function"] = function
+        dispatcher = types.FunctionType(_first_call.__code__, namespace, self.name)
+        # Of which Python's own errors speak.
+        dispatcher.__qualname__ = self.body.__qualname__
+        function: Any = dispatcher
+        if core is not None and self.has_plain_calls:
+            function = core.Function(dispatcher, self.name, self.qualified_name, self.ufunc.nin if self.ufunc else 2)
+            function.__name__ = self.name
+        namespace.update(_dispatcher=dispatcher, _function=function)
         for attribute in ("__module__", "__qualname__", "__doc__"):
             setattr(function, attribute, getattr(self.body, attribute))
         # help(), inspect.signature() and doctest see the declaration.
-        function.__wrapped__ = self.body  # type: ignore[attr-defined]
-        function.declaration = self  # type: ignore[attr-defined]
+        function.__wrapped__ = self.body
+        function.declaration = self
         return function
 
     def compile(self, function: types.FunctionType, /) -> None:
@@ -135,8 +147,8 @@ class Declaration:
 
 def _first_call(*args: Any, **kwargs: Any) -> Any:
     # Runs with the globals that ``Declaration.function`` gives it.
-    _declaration.compile(_function)  # type: ignore[name-defined]  # noqa: F821
-    return _function(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
+    _declaration.compile(_dispatcher)  # type: ignore[name-defined]  # noqa: F821
+    return _dispatcher(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
 
 
 def _declare(body: Function, category: str, **options: Any) -> Function:

@@ -40,11 +40,12 @@ OFFERED: list[Handle] = []
 
 
 @when_loaded
-def _install_first(backend: Handle) -> None:
+def serve(backend: Handle) -> None:
+    """Serve plain calls on a backend from now on."""
     OFFERED.append(backend)
     if core is not None:
         plain = backend.native_type, backend.large or 0, backend.trace_cell, backend.no_trace
-        core.take_engine(backend, vars(backend), *plain)
+        core.take_engine(backend, vars(backend), *plain, backend.borrow)
     install_all(backend)
 
 

@@ -71,7 +71,7 @@ class Speed(Values[Native]):
         return self.from_numpy(array)
 
     # From a native and an array of NumPy's to a native in the array's memory, which an elementwise kernel reads at once
-    # and nothing keeps, or to a copy that it takes too; it declines by an error. ``None`` where there's no such.
+    # and nothing keeps, or to a copy that it takes too, or ``NotImplemented``. ``None`` where there's no such.
     borrow: Callable[[Any, np.ndarray], Any] | None = None
 
     # From the native of a 0-d array to its number, for ``float(x)``; it declines by ``NotImplemented``. Where it's

@@ -71,16 +71,18 @@ def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
         return lambda x1, x2, target: False
     takes_floats = _takes_floats(ufunc)
 
-    # The ufunc itself refuses read-only arrays and casts, and copies what overlaps; only it would broadcast to out,
-    # though not to an operand of its own. By place it takes ``out`` sooner than by name.
+    # The ufunc itself refuses read-only arrays and casts, but for complex numbers to bfloat16, and copies what overlaps;
+    # only it would broadcast to out, though not to an operand of its own. By place it takes ``out`` sooner than by name.
 
     def of_one(x: np.ndarray, _: None, target: Any) -> bool:
         out = target._native
-        return (x is out or x.shape == out.shape) and x.dtype is not BFLOAT16 and ufunc(x, out) is out
+        if (x is not out and x.shape != out.shape) or x.dtype is BFLOAT16 or out.dtype is BFLOAT16:
+            return False
+        return ufunc(x, out) is out
 
     def of_two(x1: np.ndarray, x2: Any, target: Any) -> bool:
         out = target._native
-        if x1 is not out and x1.shape != out.shape:
+        if (x1 is not out and x1.shape != out.shape) or out.dtype is BFLOAT16:
             return False
         if type(x2) is not np.ndarray:
             dtype = x1.dtype
@@ -92,7 +94,9 @@ def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     def by_name(x1: np.ndarray, x2: Any, target: Any) -> bool:
         out = target._native
-        if (x1 is not out and x1.shape != out.shape) or (type(x2) is not np.ndarray and x1.dtype is BFLOAT16):
+        if (x1 is not out and x1.shape != out.shape) or out.dtype is BFLOAT16:
+            return False
+        if type(x2) is not np.ndarray and x1.dtype is BFLOAT16:
             return False
         return (ufunc(x1, out=out) if x2 is None else ufunc(x1, x2, out=out)) is out
 

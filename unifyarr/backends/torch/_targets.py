@@ -75,14 +75,18 @@ def memory_of(x: Tensor) -> np.ndarray | None:
     return memory
 
 
-def borrow(x: Tensor, array: np.ndarray) -> Tensor:
-    """Return a tensor in the memory of ``array``, for one call beside ``x``; raise where something may keep it."""
+def borrow(x: Tensor, array: np.ndarray) -> Any:
+    """Return a tensor in the memory of ``array``, for one call beside ``x``; decline where something may keep it."""
     # The engine warns of memory that mustn't be written; derivatives keep operands.
-    if not array.flags.writeable or x.requires_grad:
-        raise TypeError
+    if not array.flags.writeable or x.requires_grad or not x.is_cpu:
+        return NotImplemented
     if forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
-        raise TypeError
-    return torch.from_numpy(array)
+        return NotImplemented
+    try:
+        return torch.from_numpy(array)
+    except (TypeError, ValueError):
+        # It has no negative strides, nor all dtypes.
+        return NotImplemented
 
 
 def _broadcasts(shape: torch.Size, to: torch.Size) -> bool:

@@ -1,0 +1,299 @@
+/* Calls of plain arrays of one backend, and of a plain array and a number: by the backend's fast paths. */
+
+#include <float.h>
+#include <math.h>
+
+/* A class whose operators are called as those of arrays are, by which `temporaries.h` learns how that looks. */
+static PyTypeObject Probe_Type;
+
+#include "temporaries.h"
+
+static PyObject *wrap_plain(PyObject *native, PyObject *handle)
+{
+    Slots *array = (Slots *)array_type->tp_alloc(array_type, 0);
+    if (!array) {
+        Py_DECREF(native);
+        return NULL;
+    }
+    array->native = native;
+    array->backend = Py_NewRef(handle);
+    array->base = Py_NewRef(Py_None);
+    return (PyObject *)array;
+}
+
+/* The array of what a fast path gave. */
+static PyObject *wrapped(PyObject *native, const Engine *engine)
+{
+    if (Py_TYPE(native) == engine->native_type) {
+        return wrap_plain(native, engine->handle);
+    }
+    PyObject *made = PyObject_CallFunctionObjArgs(wrap_other, native, engine->handle, NULL);
+    Py_DECREF(native);
+    return made;
+}
+
+/* Put the error that says best what the engine refused in the place of its own, if the checks find one. */
+static void explain_error(PyObject *x, PyObject *y, PyObject *out, const Paths *paths, const Engine *engine)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (!PyErr_GivenExceptionMatches(type, PyExc_Exception)) {
+        PyErr_Restore(type, error, traceback);
+        return;
+    }
+    if (traceback) {
+        PyException_SetTraceback(error, traceback);
+    }
+    PyObject *operands = y ? PyTuple_Pack(2, x, y) : PyTuple_Pack(1, x);
+    PyObject *found = operands ? PyObject_CallFunctionObjArgs(explain, paths->name, operands, out ? out : Py_None, error,
+                                                              engine->handle, NULL)
+                               : NULL;
+    Py_XDECREF(operands);
+    if (found && found != Py_None) {
+        PyErr_SetObject((PyObject *)Py_TYPE(found), found);
+        Py_DECREF(type);
+        Py_DECREF(error);
+        Py_XDECREF(traceback);
+    } else if (found) {
+        PyErr_Restore(type, error, traceback);
+    } else {
+        /* An interrupt came in `explain`. */
+        Py_DECREF(type);
+        Py_DECREF(error);
+        Py_XDECREF(traceback);
+    }
+    Py_XDECREF(found);
+}
+
+/* The mode of the thread or task, a new reference; NULL with an error set. */
+static PyObject *current_mode(void)
+{
+    PyObject *mode;
+    return PyContextVar_Get(mode_variable, NULL, &mode) < 0 ? NULL : mode ? mode : Py_NewRef(Py_None);
+}
+
+/* By the short way of a record for derivatives, if one runs; NotImplemented leaves the call to Python. */
+static PyObject *taped(PyObject *mode, PyObject *x, PyObject *y, const Paths *paths)
+{
+    PyObject *tape = PyObject_GetAttr(mode, text_tape), *result = NULL;
+    if (tape == Py_None) {
+        result = Py_NewRef(Py_NotImplemented);
+    } else if (tape) {
+        PyObject *short_ways = PyObject_GetAttr(tape, text_short);
+        PyObject *way = short_ways ? PyObject_GetItem(short_ways, paths->name) : NULL;
+        PyObject *trace = way ? PyObject_GetAttr(mode, text_trace) : NULL;
+        result = trace ? PyObject_CallFunctionObjArgs(way, trace, x, y, NULL) : NULL;
+        Py_XDECREF(short_ways);
+        Py_XDECREF(way);
+        Py_XDECREF(trace);
+    }
+    Py_XDECREF(tape);
+    return result;
+}
+
+/* Call a fast path on one, two or three objects, which stay there while it runs. */
+static PyObject *call_path(PyObject *path, PyObject *x, PyObject *y, PyObject *z)
+{
+    PyObject *operands[4] = {NULL, x, y, z};
+    Py_INCREF(path);
+    Py_INCREF(x);
+    Py_XINCREF(y);
+    PyObject *result = PyObject_Vectorcall(path, operands + 1, (y ? z ? 3 : 2 : 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_DECREF(path);
+    Py_DECREF(x);
+    Py_XDECREF(y);
+    return result;
+}
+
+/* The same on large arrays, with which of them may be written over as the last argument. */
+static PyObject *call_large(PyObject *path, PyObject *x, PyObject *y, int spare)
+{
+    PyObject *number = PyLong_FromLong(spare);
+    PyObject *result = number ? call_path(path, x, y ? y : number, y ? number : NULL) : NULL;
+    Py_XDECREF(number);
+    return result;
+}
+
+/* Whether it's a number that engines take beside arrays of any width: an integer of 64 bits, or a float that is a
+   normal number of single precision too, when rounded. Of others some engines raise, and some of them for some dtypes. */
+static int is_number(PyObject *x)
+{
+    if (PyFloat_CheckExact(x)) {
+        double value = PyFloat_AS_DOUBLE(x);
+        return value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) || !isfinite(value);
+    }
+    int beyond = 0;
+    if (PyLong_CheckExact(x)) {
+        PyLong_AsLongLongAndOverflow(x, &beyond);
+        return !beyond;
+    }
+    return 0;
+}
+
+/* What stands for data of NumPy's beside a native, a new reference: the data where they are natives themselves, a native
+   in their memory, or a number of Python's; NotImplemented leaves the call to Python, NULL with an error set. */
+static PyObject *beside(PyObject *native, PyObject *data, const Engine *engine)
+{
+    PyObject *stands_for = Py_NotImplemented;
+    if (Py_TYPE(data) == numpy_float64) {
+        /* Beside an array of its dtype it's what a number of Python's is. */
+        PyObject *dtype = PyObject_CallMethodOneArg(engine->handle, text_dtype, native);
+        if (!dtype) {
+            return NULL;
+        }
+        Py_DECREF(dtype);
+        return dtype == numpy_double ? PyFloat_FromDouble(PyFloat_AS_DOUBLE(data)) : Py_NewRef(stands_for);
+    }
+    if (Py_TYPE(data) == numpy_array && engine->borrow) {
+        return PyObject_CallFunctionObjArgs(engine->borrow, native, data, NULL);
+    }
+    if (Py_TYPE(data) == numpy_array && engine->native_type == numpy_array) {
+        PyObject *one = PyObject_GetAttr(native, text_dtype), *other = PyObject_GetAttr(data, text_dtype);
+        Py_ssize_t bytes = one && other && engine->large ? bytes_of(engine, data) : 0;
+        if (bytes < 0 || !one || !other) {
+            stands_for = NULL;
+        } else if (one == other && (!engine->large || bytes < engine->large)) {
+            stands_for = data;
+        }
+        Py_XDECREF(one);
+        Py_XDECREF(other);
+    }
+    return Py_XNewRef(stands_for);
+}
+
+/* A native may be written over if its array is a temporary, and only that and the pool of buffers refer to it. */
+static int is_kept_by_pool_alone(PyObject *array)
+{
+    return Py_IS_TYPE(array, array_type) && Py_REFCNT(((Slots *)array)->native) == 2;
+}
+
+/* Return which natives (1, 2, or both: 3) the result may be written to. */
+static int spare_natives(PyObject *x, PyObject *y, char *base)
+{
+    int found = temporaries(x, y, base);
+    if (found & 1 && !is_kept_by_pool_alone(x)) {
+        found &= ~1;
+    }
+    if (found & 2 && !is_kept_by_pool_alone(y)) {
+        found &= ~2;
+    }
+    return found;
+}
+
+/* The fast path of natives, or of a native and a number, called on them; NotImplemented leaves the call to Python.
+   `slot` is the frame of an operator's slot, NULL in a call of a function. */
+static PyObject *call_natives(PyObject *x, PyObject *y, PyObject *one, PyObject *two, int form, const Paths *paths,
+                              const Engine *engine, char *slot)
+{
+    if (form == ON_ARRAYS && engine->cell && Py_TYPE(one) == engine->native_type && (!two || Py_TYPE(two) == Py_TYPE(one))) {
+        int idle = is_idle(engine);
+        if (idle < 0) {
+            return NULL;
+        }
+        form = idle ? AT_ONCE : form;
+    }
+    PyObject *path = path_of(engine, paths, form), *large = engine->large ? path_of(engine, paths, ON_LARGE) : NULL;
+    if (large) {
+        Py_ssize_t bytes = bytes_of(engine, one);
+        if (bytes < 0) {
+            return NULL;
+        }
+        if (bytes >= engine->large) {
+            int spare = slot ? spare_natives(x, y, slot) : 0;
+            PyObject *result = form == REFLECTED ? call_large(large, two, one, spare) : call_large(large, one, two, spare);
+            if (result != Py_NotImplemented) {
+                return result;
+            }
+            Py_DECREF(result);
+        }
+    }
+    return path ? call_path(path, one, two, NULL) : Py_NewRef(Py_NotImplemented);
+}
+
+/* A function of one operand or two by a fast path; NotImplemented leaves the call to Python. */
+static PyObject *compute_plain(PyObject *x, PyObject *y, const Paths *paths, char *slot)
+{
+    int is_left = Py_IS_TYPE(x, array_type), form = ON_ARRAYS;
+    Slots *array = (Slots *)(is_left ? x : y);
+    PyObject *other = is_left ? y : x, *made = NULL;
+    if (!is_left && !(y && Py_IS_TYPE(y, array_type))) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    PyObject *mode = current_mode();
+    if (mode != Py_None) {
+        PyObject *result = mode ? taped(mode, x, y, paths) : NULL;
+        Py_XDECREF(mode);
+        return result;
+    }
+    Py_DECREF(mode);
+    Engine *engine = engine_of(array->backend);
+    PyObject *native = array->native;
+    if (!engine || !native) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    if (other && Py_IS_TYPE(other, array_type)) {
+        if (((Slots *)other)->backend != array->backend || !((Slots *)other)->native) {
+            return Py_NewRef(Py_NotImplemented);
+        }
+        other = ((Slots *)other)->native;
+    } else if (other) {
+        form = is_left ? WITH_SCALAR : REFLECTED;
+        if (!is_number(other)) {
+            Py_INCREF(native);
+            made = beside(native, other, engine);
+            Py_DECREF(native);
+            if (!made || made == Py_NotImplemented) {
+                return made;
+            }
+            if (!PyFloat_CheckExact(made)) {
+                if (!is_left) {
+                    Py_DECREF(made);
+                    return Py_NewRef(Py_NotImplemented);
+                }
+                form = ON_ARRAYS;
+            }
+            other = made;
+        }
+    }
+    PyObject *result = call_natives(x, y, native, other, form, paths, engine, slot);
+    Py_XDECREF(made);
+    if (!result) {
+        explain_error(x, y, NULL, paths, engine);
+        return NULL;
+    }
+    return result == Py_NotImplemented ? result : wrapped(result, engine);
+}
+
+/* The same into an array, a new reference to which is returned. */
+static PyObject *compute_into(PyObject *x, PyObject *y, PyObject *out, const Paths *paths)
+{
+    if (!Py_IS_TYPE(x, array_type) || !Py_IS_TYPE(out, array_type)) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    PyObject *mode = current_mode();
+    if (mode != Py_None) {
+        Py_XDECREF(mode);
+        return mode ? Py_NewRef(Py_NotImplemented) : NULL;
+    }
+    Py_DECREF(mode);
+    Slots *array = (Slots *)x;
+    Engine *engine = ((Slots *)out)->backend == array->backend ? engine_of(array->backend) : NULL;
+    PyObject *other = y ? NULL : Py_None, *path = engine ? path_of(engine, paths, INTO_OUT) : NULL;
+    if (y && Py_IS_TYPE(y, array_type)) {
+        other = ((Slots *)y)->backend == array->backend ? ((Slots *)y)->native : NULL;
+    } else if (y && is_number(y)) {
+        other = y;
+    }
+    if (!path || !array->native || !other || !((Slots *)out)->native) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    PyObject *done = call_path(path, array->native, other, out);
+    int is_done = done ? PyObject_IsTrue(done) : -1;
+    Py_XDECREF(done);
+    if (is_done < 0) {
+        explain_error(x, y, out, paths, engine);
+        return NULL;
+    }
+    return Py_NewRef(is_done ? out : Py_NotImplemented);
+}
