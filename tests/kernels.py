@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from unifyarr._core.calling.shortcuts import Shortcuts
 from unifyarr._core.engines.handle import Handle, declines
 from unifyarr._core.engines.registry import load
+from unifyarr._native import core
 
 Kernel = Callable[..., Any]
 # Called with the name of a kernel, the kernel and its arguments.
@@ -25,11 +25,22 @@ class Injected(Exception):
     """What a kernel raises that was made to fail."""
 
 
+class _Switch(dict[str, bool]):
+    """Whether the compiled core keeps known calls, as an item that a test's patch can change and put back."""
+
+    def __setitem__(self, key: str, value: bool) -> None:
+        super().__setitem__(key, value)
+        if core is not None:
+            core.keep_calls(value)
+
+
+_SWITCH = _Switch(keeps=True)
+
+
 def leave_shortcuts(patch: pytest.MonkeyPatch) -> None:
     """Have every call run its body, and none learn a shortcut: these hold the kernels of earlier calls."""
-    patch.setattr(Shortcuts, "get", lambda self, key: declines)
-    # Nothing is served as the last call was, nor kept.
-    patch.setattr(Shortcuts, "last", property(lambda self: self._none, lambda self, last: None))
+    patch.setattr(Shortcuts, "get", lambda self, key, default=None: declines)
+    patch.setitem(_SWITCH, "keeps", False)
 
 
 def path_of_call(handle: Handle, name: str) -> str:
@@ -37,16 +48,11 @@ def path_of_call(handle: Handle, name: str) -> str:
     return f"fast_at_once_{name}" if handle.large is None else f"fast_{name}"
 
 
-def dispatcher_of(function: Any) -> types.FunctionType:
-    """Return the function in Python that serves what the compiled core leaves to it."""
-    return getattr(function, "otherwise", function)
-
-
 @contextmanager
 def without_fast_paths(handle: Handle) -> Iterator[None]:
     """Have every fast path of a backend decline: these hold kernels of their own."""
     attributes = vars(handle)
-    paths = {name: path for name, path in attributes.items() if name.startswith("fast_")}
+    paths = {name: path for name, path in attributes.items() if name.startswith("fast_") and name != "fast_forms"}
     # There are hundreds, and tests do this thousands of times: one update of the dictionary sets them all.
     attributes.update({name: _fails if name.startswith(("fast_out_", "fast_set_")) else _declines for name in paths})
     try:

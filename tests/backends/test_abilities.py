@@ -55,7 +55,6 @@ def test_every_ability_is_said_by_a_member() -> None:
     assert {each for each in flags if each[0] != "_"} - {
         "computes_later",
         "has_fixed_dtypes",
-        "looks_at_lines",
     } <= named
 
 

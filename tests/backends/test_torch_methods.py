@@ -14,7 +14,6 @@ from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
 from unifyarr.errors import BackendMismatchError, DtypeError, InplaceUpdateError, ShapeError
 
-from ..kernels import dispatcher_of
 from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same, assert_values
 
@@ -208,8 +207,8 @@ def test_views_have_one_shortcut_for_all_strides() -> None:
             found = ua.swapaxes(each, 0, 1)
             assert_same(found, as_numpy(each).T)
             assert found.base is (each if each.base is None else each.base)
-    public = DECLARATIONS["swapaxes"].public
-    (table,) = (each for each in dispatcher_of(public).__globals__.values() if isinstance(each, Shortcuts))
+    public: Any = DECLARATIONS["swapaxes"].public
+    table: Shortcuts = public.dispatcher.shortcuts
     mine = [key for key in table if key[0] is load("torch") and key[2:] == ((3, 3), 0, 1)]  # type: ignore[index]
     assert len(mine) == 1
 

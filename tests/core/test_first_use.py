@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import unifyarr as ua
-from unifyarr._core.calling.dispatch import _source
 from unifyarr.testing import needs
 
 from . import first_use
@@ -39,9 +38,3 @@ def test_only_what_makes_or_takes_a_jax_array_loads_its_backend(backend: str) ->
     assert found is None
     assert count > 200
     assert loaded_in_the_end
-
-
-def test_functions_of_one_structure_are_compiled_once(backend: str) -> None:
-    sources = {_source(function.declaration, False) for function in (ua.add, ua.atan2, ua.hypot, ua.nextafter)}
-    assert len(sources) == 1
-    assert _source(ua.exp.declaration, False) == _source(ua.sin.declaration, False)

@@ -12,15 +12,18 @@ Everything here has a twin in Python, which serves where the package was install
 #include "engines.h"
 #include "plain.h"
 #include "operators.h"
+#include "known.h"
 #include "functions.h"
+#include "function_type.h"
 
 static PyMethodDef functions[] = {
     {"set_up_signals", set_up_signals, METH_VARARGS,
      "Set the number of the thread in which handlers of signals run, and what calls take_handler()."},
     {"take_handler", take_handler, METH_O, "Take from a signal with a handler in Python the one in C that calls it."},
-    {"set_up", set_up, METH_VARARGS, "Take the class of arrays, the variable of modes, what wraps and explains, and NumPy's classes."},
+    {"set_up", set_up, METH_VARARGS, "Take the classes of arrays, the variable of modes, what wraps, explains and writes, and NumPy's classes."},
     {"take_method", take_method, METH_VARARGS, "Take the method that serves all operands of an operator."},
     {"take_engine", take_engine, METH_VARARGS, "Serve arrays of a backend from now on."},
+    {"keep_calls", keep_calls, METH_O, "Forget all known calls, and keep others from now on or not."},
     {"prepare_temporaries", prepare_temporaries, METH_O,
      "Take the numbers of the instructions of operators; return whether temporaries may be found."},
     {"undisturbed", (PyCFunction)(void (*)(void))undisturbed, METH_FASTCALL,

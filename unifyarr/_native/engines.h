@@ -55,6 +55,8 @@ typedef struct {
     PyObject *cell, *idle;
     /* What makes a native in the memory of NumPy's array, or NULL. */
     PyObject *borrow;
+    /* What tells types of natives apart, sooner than their dtypes and shapes do, or NULL. */
+    PyObject *type_key;
     /* How natives say their bytes, where that is an attribute written in C: sooner than by its name. */
     const PyGetSetDef *nbytes;
     /* Those of the handle, where its fast paths are. */
@@ -68,15 +70,17 @@ static int n_engines = 0;
 /* Those of the functions that have operators. */
 static Paths paths_of[FUNCTIONS];
 static PyObject *methods[FUNCTIONS][METHODS];
-static PyTypeObject *array_type = NULL;
+static PyTypeObject *array_type = NULL, *view_type = NULL;
 /* The context variable of the mode of a thread or task. */
 static PyObject *mode_variable = NULL;
 /* `wrap(as_native(result), backend)`, and what finds the error to raise for an engine's. */
 static PyObject *wrap_other = NULL, *explain = NULL;
+/* Of `writing/storing.py`: whether an array may be written now, and what writes it. */
+static PyObject *takes_small = NULL, *put_small = NULL;
 static PyTypeObject *numpy_array = NULL, *numpy_float64 = NULL;
 /* The dtype of the latter. */
 static PyObject *numpy_double = NULL;
-static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype;
+static PyObject *text_value, *text_tape, *text_short, *text_trace, *text_nbytes, *text_dtype, *text_shape, *text_native;
 
 static Engine *engine_of(PyObject *handle)
 {
@@ -98,13 +102,13 @@ static int number_in(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* take_engine(handle, attributes, native_type, large, cell, idle, borrow): serve arrays of a backend from now on. */
+/* take_engine(handle, attributes, native_type, large, cell, idle, borrow, type_key): serve arrays of a backend. */
 static PyObject *take_engine(PyObject *module, PyObject *args)
 {
-    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow;
+    PyObject *handle, *attributes, *native_type, *cell, *idle, *borrow, *type_key;
     Py_ssize_t large;
-    if (!PyArg_ParseTuple(args, "OO!O!nOOO", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
-                          &idle, &borrow)) {
+    if (!PyArg_ParseTuple(args, "OO!O!nOOOO", &handle, &PyDict_Type, &attributes, &PyType_Type, &native_type, &large, &cell,
+                          &idle, &borrow, &type_key)) {
         return NULL;
     }
     if (!engine_of(handle)) {
@@ -121,6 +125,7 @@ static PyObject *take_engine(PyObject *module, PyObject *args)
         engine->cell = cell == Py_None ? NULL : Py_NewRef(cell);
         engine->idle = Py_NewRef(idle);
         engine->borrow = borrow == Py_None ? NULL : Py_NewRef(borrow);
+        engine->type_key = type_key == Py_None ? NULL : Py_NewRef(type_key);
         PyObject *nbytes = PyDict_GetItemString(((PyTypeObject *)native_type)->tp_dict, "nbytes");
         if (nbytes && Py_IS_TYPE(nbytes, &PyGetSetDescr_Type)) {
             engine->nbytes = ((PyGetSetDescrObject *)nbytes)->d_getset;
@@ -146,21 +151,19 @@ static PyObject *take_method(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* set_up(array_type, mode, wrap, explain, numpy_array, numpy_float64, numpy_double) */
+/* set_up(array_type, view_type, mode, wrap, explain, takes_small, put_small, numpy_array, numpy_float64, numpy_double) */
 static PyObject *set_up(PyObject *module, PyObject *args)
 {
-    PyObject *type, *mode, *wrap, *explained, *array, *number, *dtype;
-    if (!PyArg_ParseTuple(args, "O!OOOO!O!O", &PyType_Type, &type, &mode, &wrap, &explained, &PyType_Type, &array,
-                          &PyType_Type, &number, &dtype)) {
+    PyObject *given[10], **kept[10] = {
+        (PyObject **)&array_type, (PyObject **)&view_type, &mode_variable, &wrap_other, &explain, &takes_small, &put_small,
+        (PyObject **)&numpy_array, (PyObject **)&numpy_float64, &numpy_double};
+    if (!PyArg_ParseTuple(args, "O!O!OOOOOO!O!O", &PyType_Type, given, &PyType_Type, given + 1, given + 2, given + 3,
+                          given + 4, given + 5, given + 6, &PyType_Type, given + 7, &PyType_Type, given + 8, given + 9)) {
         return NULL;
     }
-    Py_XSETREF(numpy_array, (PyTypeObject *)Py_NewRef(array));
-    Py_XSETREF(numpy_float64, (PyTypeObject *)Py_NewRef(number));
-    Py_XSETREF(numpy_double, Py_NewRef(dtype));
-    Py_XSETREF(array_type, (PyTypeObject *)Py_NewRef(type));
-    Py_XSETREF(mode_variable, Py_NewRef(mode));
-    Py_XSETREF(wrap_other, Py_NewRef(wrap));
-    Py_XSETREF(explain, Py_NewRef(explained));
+    for (int i = 0; i < 10; i++) {
+        Py_XSETREF(*kept[i], Py_NewRef(given[i]));
+    }
     Py_RETURN_NONE;
 }
 
@@ -191,7 +194,10 @@ static int intern_names(void)
     text_trace = PyUnicode_InternFromString("trace");
     text_nbytes = PyUnicode_InternFromString("nbytes");
     text_dtype = PyUnicode_InternFromString("dtype");
-    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype ? 0 : -1;
+    text_shape = PyUnicode_InternFromString("shape");
+    text_native = PyUnicode_InternFromString("_native");
+    return text_value && text_tape && text_short && text_trace && text_nbytes && text_dtype && text_shape && text_native ? 0
+                                                                                                                         : -1;
 }
 
 /* A fast path, borrowed; NULL where there is none. */

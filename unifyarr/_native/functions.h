@@ -1,140 +1,402 @@
-/* The functions that users call: at once on plain arrays, and by their twins in Python on all else. */
+/* The functions that users call. Plain calls and known ones are served here; all else by a dispatcher in Python, which a
+function has from its first call on (`calling/dispatch.py`). */
 
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    /* How many operands it takes: one or two. */
-    Py_ssize_t count;
+    /* Makes the dispatcher, what serves all calls, and methods of it. */
+    PyObject *prepare, *dispatcher, *bind, *find, *rest, *refused, *usual;
+    /* What Python's function has: the names of the parameters and their defaults, NULL where there's none. */
+    PyObject *names, *defaults[MOST_PARAMETERS];
+    Py_ssize_t count, positional, only_positional;
+    /* The place of the parameter for all further arguments, and of `out`; -1 where there's none. */
+    Py_ssize_t variadic, out;
+    char roles[MOST_PARAMETERS + 1];
+    /* How many operands plain calls have, 0 where there are no such. */
+    Py_ssize_t operands;
     Paths paths;
-    /* What serves all other calls. */
-    PyObject *otherwise;
+    /* Whether there are known calls, which of them take arrays for natives, which return views, and which take none. */
+    char has_known, takes_arrays, shows, creates, is_fast;
+    KnownCall known[MOST_CALLS];
+    unsigned long version;
     PyObject *attributes, *weak_references;
 } Function;
 
+static void forget_known(Function *function)
+{
+    for (int i = 0; i < MOST_CALLS; i++) {
+        drop_call(&function->known[i]);
+    }
+    function->version = known_version;
+}
+
+/* Take an attribute of the dispatcher as a small number; -2 with an error set. */
+static Py_ssize_t number_of(PyObject *dispatcher, const char *name)
+{
+    PyObject *value = PyObject_GetAttrString(dispatcher, name);
+    Py_ssize_t number = value ? PyLong_AsSsize_t(value) : -1;
+    Py_XDECREF(value);
+    return PyErr_Occurred() ? -2 : number;
+}
+
+static int take_numbers(Function *function, PyObject *dispatcher)
+{
+    function->positional = number_of(dispatcher, "positional");
+    function->only_positional = number_of(dispatcher, "only_positional");
+    function->variadic = number_of(dispatcher, "variadic");
+    function->out = number_of(dispatcher, "out");
+    function->operands = number_of(dispatcher, "plain");
+    function->has_known = (char)number_of(dispatcher, "has_known");
+    function->takes_arrays = (char)number_of(dispatcher, "takes_arrays");
+    function->shows = (char)number_of(dispatcher, "shows");
+    function->creates = (char)number_of(dispatcher, "creates");
+    function->is_fast = (char)number_of(dispatcher, "is_fast");
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int take_texts(Function *function, PyObject *dispatcher)
+{
+    PyObject *name = PyObject_GetAttrString(dispatcher, "name"), *roles = PyObject_GetAttrString(dispatcher, "roles");
+    PyObject *qualified = PyObject_GetAttrString(dispatcher, "qualified_name");
+    const char *text = roles ? PyBytes_AsString(roles) : NULL;
+    int taken = name && qualified && text ? name_paths(&function->paths, name, qualified) : -1;
+    if (taken == 0) {
+        strncpy(function->roles, text, MOST_PARAMETERS);
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(roles);
+    Py_XDECREF(qualified);
+    return taken;
+}
+
+static int take_parameters(Function *function, PyObject *dispatcher)
+{
+    PyObject *defaults = PyObject_GetAttrString(dispatcher, "defaults");
+    function->names = PyObject_GetAttrString(dispatcher, "names");
+    if (!defaults || !function->names) {
+        Py_XDECREF(defaults);
+        return -1;
+    }
+    function->count = PyTuple_GET_SIZE(function->names);
+    /* One with more parameters is served by its dispatcher alone. */
+    for (Py_ssize_t i = 0; i < function->count && function->count <= MOST_PARAMETERS; i++) {
+        PyObject *value = PyTuple_GET_ITEM(defaults, i);
+        function->defaults[i] = value == Py_Ellipsis ? NULL : Py_NewRef(value);
+    }
+    Py_DECREF(defaults);
+    return 0;
+}
+
+/* Have the dispatcher made at the first call. */
+static int prepare_function(Function *function)
+{
+    PyObject *dispatcher = PyObject_CallOneArg(function->prepare, (PyObject *)function);
+    if (!dispatcher) {
+        return -1;
+    }
+    if (function->dispatcher) {
+        /* Another thread was sooner. */
+        Py_DECREF(dispatcher);
+        return 0;
+    }
+    static const char *const names[] = {"bind", "find", "rest", "refused", "usual"};
+    PyObject *methods[5] = {NULL};
+    int failed = take_parameters(function, dispatcher) < 0 || take_texts(function, dispatcher) < 0 ||
+                 take_numbers(function, dispatcher) < 0;
+    for (int i = 0; i < 5 && !failed; i++) {
+        methods[i] = PyObject_GetAttrString(dispatcher, names[i]);
+        failed = !methods[i];
+    }
+    if (failed) {
+        for (int i = 0; i < 5; i++) {
+            Py_XDECREF(methods[i]);
+        }
+        Py_DECREF(dispatcher);
+        return -1;
+    }
+    function->bind = methods[0];
+    function->find = methods[1];
+    function->rest = methods[2];
+    function->refused = methods[3];
+    function->usual = methods[4];
+    function->dispatcher = dispatcher;
+    return 0;
+}
+
+/* The place of a keyword among the parameters, -1 where it has none. */
+static Py_ssize_t place_of(const Function *function, PyObject *keyword)
+{
+    for (Py_ssize_t i = function->only_positional; i < function->count; i++) {
+        if (PyTuple_GET_ITEM(function->names, i) == keyword) {
+            return i;
+        }
+    }
+    for (Py_ssize_t i = function->only_positional; i < function->count; i++) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(function->names, i), keyword) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Put arguments in the places of their parameters, borrowed but for those beyond, a tuple; return 0 where the arguments
+   are wrong, and -1 with an error set. */
+static int bind_arguments(const Function *function, PyObject *const *args, Py_ssize_t given, PyObject *keywords,
+                          PyObject **values, PyObject **beyond)
+{
+    Py_ssize_t by_place = given < function->positional ? given : function->positional;
+    if (function->count > MOST_PARAMETERS || (given > by_place && function->variadic < 0)) {
+        return 0;
+    }
+    memset(values, 0, function->count * sizeof *values);
+    memcpy(values, args, by_place * sizeof *values);
+    if (function->variadic >= 0) {
+        *beyond = PyTuple_New(given - by_place);
+        if (!*beyond) {
+            return -1;
+        }
+        for (Py_ssize_t i = by_place; i < given; i++) {
+            PyTuple_SET_ITEM(*beyond, i - by_place, Py_NewRef(args[i]));
+        }
+        values[function->variadic] = *beyond;
+    }
+    for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); i++) {
+        Py_ssize_t place = place_of(function, PyTuple_GET_ITEM(keywords, i));
+        if (place < 0 || values[place]) {
+            return 0;
+        }
+        values[place] = args[given + i];
+    }
+    for (Py_ssize_t i = 0; i < function->count; i++) {
+        if (!values[i] && !(values[i] = function->defaults[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The array of a program's native; NotImplemented leaves the call to Python. */
+static PyObject *array_of(PyObject *native, const Engine *engine)
+{
+    if (Py_TYPE(native) == engine->native_type) {
+        return wrap_plain(native, engine->handle);
+    }
+    if (!Py_IS_TYPE(native, array_type)) {
+        Py_SETREF(native, Py_NewRef(Py_NotImplemented));
+    }
+    return native;
+}
+
+/* Leave a known call to Python, by NotImplemented, where the engine has refused it; all else that comes while it's done is
+   the caller's own. */
+static PyObject *leave_refused(const Function *function, const Engine *engine)
+{
+    PyObject *type, *error, *traceback, *refused;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (PyErr_GivenExceptionMatches(type, PyExc_Exception)) {
+        refused = PyObject_CallFunctionObjArgs(function->refused, error, engine->handle, NULL);
+        if (!refused || refused == Py_True) {
+            Py_XDECREF(type);
+            Py_XDECREF(error);
+            Py_XDECREF(traceback);
+            Py_XDECREF(refused);
+            return refused ? Py_NewRef(Py_NotImplemented) : NULL;
+        }
+        Py_DECREF(refused);
+    }
+    PyErr_Restore(type, error, traceback);
+    return NULL;
+}
+
+/* Run the program of a known call; NotImplemented leaves the call to Python. */
+static PyObject *run_known(const Function *function, const Told *told, PyObject *program, PyObject *out)
+{
+    const Engine *engine = told->engine;
+    if (!function->takes_arrays && engine->type_key && engine->cell) {
+        /* It may be a kernel, which doesn't look whether a trace runs. */
+        int idle = is_idle(engine);
+        if (idle <= 0) {
+            return idle < 0 ? NULL : Py_NewRef(Py_NotImplemented);
+        }
+    }
+    if (out != Py_None) {
+        PyObject *takes = PyObject_CallFunctionObjArgs(takes_small, out, engine->handle, NULL);
+        int may = takes ? PyObject_IsTrue(takes) : -1;
+        Py_XDECREF(takes);
+        if (may <= 0) {
+            return may < 0 ? NULL : Py_NewRef(Py_NotImplemented);
+        }
+    }
+    Py_INCREF(program);
+    PyObject *native = PyObject_Vectorcall(program, told->input, told->inputs, NULL);
+    Py_DECREF(program);
+    if (!native) {
+        return leave_refused(function, engine);
+    }
+    if (native == Py_NotImplemented) {
+        return native;
+    }
+    if (out == Py_None) {
+        return function->takes_arrays ? native : array_of(native, engine);
+    }
+    PyObject *put = PyObject_CallFunctionObjArgs(put_small, out, native, NULL);
+    int done = put ? PyObject_IsTrue(put) : -1;
+    Py_XDECREF(put);
+    Py_DECREF(native);
+    return done < 0 ? NULL : Py_NewRef(done ? out : Py_NotImplemented);
+}
+
+/* A call of parameters' values, where it's known: NotImplemented where it is known to need Python, NULL where it isn't
+   known or with an error set. */
+static PyObject *call_known(Function *function, PyObject *const *values)
+{
+    Told told = {NULL};
+    PyObject *result = NULL, *program = NULL, *handle = NULL;
+    PyObject *out = function->out < 0 ? Py_None : values[function->out];
+    if (function->version != known_version) {
+        forget_known(function);
+    }
+    if (!function->creates) {
+        told.engine = engine_of_call(function->roles, values, function->count);
+    } else if (out == Py_None) {
+        handle = PyObject_CallNoArgs(function->usual);
+        told.engine = handle ? engine_of(handle) : NULL;
+        Py_XDECREF(handle);
+    }
+    if (!told.engine ||
+        !tell_call(&told, function->roles, values, function->count, function->takes_arrays, function->shows)) {
+        if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) {
+            /* Python says why. */
+            PyErr_Clear();
+        }
+        forget_told(&told);
+        return NULL;
+    }
+    program = program_of(function->known, &told);
+    if (program) {
+        result = program == Py_None ? Py_NewRef(Py_NotImplemented) : run_known(function, &told, program, out);
+    } else if (keeps_calls) {
+        PyObject *found = PyObject_Vectorcall(function->find, values, function->count, NULL);
+        /* Of `...` nothing is known yet. */
+        if (found && found != Py_Ellipsis && keep_program(function->known, &told, found) == 0) {
+            result = found == Py_None ? Py_NewRef(Py_NotImplemented) : run_known(function, &told, found, out);
+        }
+        Py_XDECREF(found);
+    }
+    forget_told(&told);
+    return result;
+}
+
+/* An array made by a fast path, which takes all values but those that say where it goes; NotImplemented leaves the call to
+   Python, which says what is wrong with data, too. */
+static PyObject *create(const Function *function, PyObject *const *values)
+{
+    PyObject *taken[MOST_PARAMETERS], *handle, *path = NULL, *result = NULL;
+    Py_ssize_t count = 0;
+    for (Py_ssize_t i = 0; i < function->count; i++) {
+        if (function->roles[i] != FOR_OUT && function->roles[i] != FOR_NONE) {
+            taken[count++] = values[i];
+        } else if (values[i] != Py_None) {
+            return Py_NewRef(Py_NotImplemented);
+        }
+    }
+    handle = PyObject_CallNoArgs(function->usual);
+    if (!handle) {
+        return NULL;
+    }
+    const Engine *engine = engine_of(handle);
+    path = engine ? path_of(engine, &function->paths, ON_ARRAYS) : NULL;
+    Py_DECREF(handle);
+    if (!path) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    Py_INCREF(path);
+    result = PyObject_Vectorcall(path, taken, count, NULL);
+    Py_DECREF(path);
+    if (result) {
+        return result == Py_NotImplemented ? result : array_of(result, engine);
+    }
+    if (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError) ||
+        PyErr_ExceptionMatches(PyExc_OverflowError) || PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+        PyErr_Clear();
+        return Py_NewRef(Py_NotImplemented);
+    }
+    return NULL;
+}
+
+/* A call of values in the places of all parameters. */
+static PyObject *call_bound(Function *function, PyObject *const *values)
+{
+    PyObject *result = NULL, *mode = current_mode();
+    if (!mode) {
+        return NULL;
+    }
+    int is_eager = mode == Py_None;
+    Py_DECREF(mode);
+    if (is_eager && function->is_fast && function->creates) {
+        result = create(function, values);
+        if (result != Py_NotImplemented) {
+            return result;
+        }
+        Py_CLEAR(result);
+    }
+    if (is_eager && function->has_known) {
+        result = call_known(function, values);
+        if (!result && PyErr_Occurred()) {
+            return NULL;
+        }
+    }
+    if (!result) {
+        return PyObject_Vectorcall(function->dispatcher, values, function->count, NULL);
+    }
+    if (result == Py_NotImplemented) {
+        Py_DECREF(result);
+        return PyObject_Vectorcall(function->rest, values, function->count, NULL);
+    }
+    return result;
+}
+
 static PyObject *call_function(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
-    const Function *function = (Function *)self;
-    Py_ssize_t given = PyVectorcall_NARGS(flags), named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
-    if (given == function->count && array_type) {
-        PyObject *x = args[0], *y = given > 1 ? args[1] : NULL, *result = Py_NotImplemented, *out = NULL;
-        if (named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "out") == 0) {
-            out = args[given] == Py_None ? NULL : args[given];
-            named = 0;
+    Function *function = (Function *)self;
+    Py_ssize_t given = PyVectorcall_NARGS(flags);
+    PyObject *values[MOST_PARAMETERS], *beyond = NULL, *result = NULL;
+    if (!function->dispatcher && prepare_function(function) < 0) {
+        return NULL;
+    }
+    int bound = bind_arguments(function, args, given, keywords, values, &beyond);
+    if (bound > 0) {
+        PyObject *out = function->out < 0 ? Py_None : values[function->out];
+        PyObject *y = function->operands > 1 ? values[1] : NULL;
+        if (!function->operands) {
+            result = Py_NewRef(Py_NotImplemented);
+        } else if (out == Py_None) {
+            result = compute_plain(values[0], y, &function->paths, NULL);
+        } else {
+            result = compute_into(values[0], y, out, &function->paths);
         }
-        if (!named) {
-            result = out ? compute_into(x, y, out, &function->paths) : compute_plain(x, y, &function->paths, NULL);
-            if (result != Py_NotImplemented) {
-                return result;
-            }
+        if (result == Py_NotImplemented) {
             Py_DECREF(result);
+            result = call_bound(function, values);
         }
+    } else if (bound == 0) {
+        PyObject *arguments = PyTuple_New(given), *named = PyDict_New(), *taken = NULL;
+        for (Py_ssize_t i = 0; arguments && i < given; i++) {
+            PyTuple_SET_ITEM(arguments, i, Py_NewRef(args[i]));
+        }
+        for (Py_ssize_t i = 0; named && keywords && i < PyTuple_GET_SIZE(keywords); i++) {
+            if (PyDict_SetItem(named, PyTuple_GET_ITEM(keywords, i), args[given + i]) < 0) {
+                Py_CLEAR(named);
+            }
+        }
+        /* This says what is wrong, or binds what is beyond the core. */
+        taken = arguments && named ? PyObject_CallFunctionObjArgs(function->bind, arguments, named, NULL) : NULL;
+        result = taken ? PyObject_CallObject(function->dispatcher, taken) : NULL;
+        Py_XDECREF(arguments);
+        Py_XDECREF(named);
+        Py_XDECREF(taken);
     }
-    return PyObject_Vectorcall(function->otherwise, args, flags, keywords);
+    Py_XDECREF(beyond);
+    return result;
 }
-
-/* Function(otherwise, name, qualified_name, count) */
-static PyObject *make_function(PyTypeObject *type, PyObject *args, PyObject *keywords)
-{
-    PyObject *otherwise, *name, *qualified;
-    Py_ssize_t count;
-    if (!PyArg_ParseTuple(args, "OUUn", &otherwise, &name, &qualified, &count)) {
-        return NULL;
-    }
-    Function *function = (Function *)type->tp_alloc(type, 0);
-    if (!function) {
-        return NULL;
-    }
-    function->vectorcall = call_function;
-    function->count = count;
-    function->otherwise = Py_NewRef(otherwise);
-    if (name_paths(&function->paths, name, qualified) < 0) {
-        Py_CLEAR(function);
-    }
-    return (PyObject *)function;
-}
-
-static int traverse_function(PyObject *self, visitproc visit, void *arg)
-{
-    Function *function = (Function *)self;
-    Py_VISIT(function->otherwise);
-    Py_VISIT(function->attributes);
-    return 0;
-}
-
-static int clear_function(PyObject *self)
-{
-    Function *function = (Function *)self;
-    Py_CLEAR(function->otherwise);
-    Py_CLEAR(function->attributes);
-    Py_CLEAR(function->paths.name);
-    for (int form = 0; form < FORMS; form++) {
-        Py_CLEAR(function->paths.forms[form]);
-    }
-    return 0;
-}
-
-static void free_function(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    if (((Function *)self)->weak_references) {
-        PyObject_ClearWeakRefs(self);
-    }
-    clear_function(self);
-    Py_TYPE(self)->tp_free(self);
-}
-
-/* A function in a class is a method. */
-static PyObject *bind_function(PyObject *self, PyObject *instance, PyObject *type)
-{
-    return instance && instance != Py_None ? PyMethod_New(self, instance) : Py_NewRef(self);
-}
-
-static PyObject *show_function(PyObject *self)
-{
-    PyObject *name = PyObject_GetAttrString(self, "__qualname__");
-    PyObject *shown = name ? PyUnicode_FromFormat("<function %U at %p>", name, self) : NULL;
-    Py_XDECREF(name);
-    return shown;
-}
-
-/* Pickles and copies have it by its name, as they have functions. */
-static PyObject *reduce_function(PyObject *self, PyObject *nothing)
-{
-    return PyObject_GetAttrString(self, "__qualname__");
-}
-
-static PyMemberDef function_members[] = {
-    {"otherwise", T_OBJECT, offsetof(Function, otherwise), READONLY, "What serves all calls but plain ones."},
-    {NULL},
-};
-
-static PyMethodDef function_methods[] = {
-    {"__reduce__", reduce_function, METH_NOARGS, NULL},
-    {NULL},
-};
-
-static PyGetSetDef function_attributes[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict},
-    {NULL},
-};
-
-static PyTypeObject Function_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "unifyarr._native._compiled.Function",
-    .tp_doc = "A function that serves plain arrays at once, and leaves all else to another.",
-    .tp_basicsize = sizeof(Function),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_new = make_function,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Function, vectorcall),
-    .tp_dictoffset = offsetof(Function, attributes),
-    .tp_weaklistoffset = offsetof(Function, weak_references),
-    .tp_methods = function_methods,
-    .tp_members = function_members,
-    .tp_getset = function_attributes,
-    .tp_descr_get = bind_function,
-    .tp_repr = show_function,
-    .tp_traverse = traverse_function,
-    .tp_clear = clear_function,
-    .tp_dealloc = free_function,
-};

@@ -223,21 +223,6 @@ def known_by(know: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel
     return decorate
 
 
-def answered_by(answer: Callable[..., Callable[..., Any] | None]) -> Callable[[Kernel], Kernel]:
-    """Declare a function that returns what does each call on natives of some dtypes, or ``None``.
-
-    It gets natives of one dtype. What it returns takes natives of that dtype and of any shapes, where the function's
-    other arguments have their defaults; it does what the function does, or raises anything, or declines by
-    ``NotImplemented``: the general path takes the call then.
-    """
-
-    def decorate(kernel: Kernel) -> Kernel:
-        kernel.answer = answer  # type: ignore[attr-defined]
-        return kernel
-
-    return decorate
-
-
 def declines(when: Callable[..., bool], *, transformed: bool = False) -> Callable[[Kernel], Kernel]:
     """Declare for which types a kernel returns ``NotImplemented``, which it does by itself.
 

@@ -503,27 +503,26 @@ class Container(Operators, Tree):
                 return NotImplemented
         return twin_of(self, found) if found else NotImplemented
 
-    def _gather(self, other: Any, mine: list[Any], others: list[Any]) -> None:
+    def _gather(self, other: Any, mine: list[Any], others: list[Any]) -> bool:
         items = self._items
         if not isinstance(other, Container):
             for x in items.values():
                 if type(x) is Array:
                     mine.append(x)
-                else:
-                    x._gather(other, mine, others)
-            return
+                elif not isinstance(x, Container) or not x._gather(other, mine, others):
+                    return False
+            return True
         beside = other._items
-        if len(items) != len(beside) or self._container_type is not other._container_type:
-            self._check_same(other)
+        if items.keys() != beside.keys() or self._container_type is not other._container_type:
+            return False
         for name, x in items.items():
             y = beside[name]
             if type(x) is Array is type(y):
                 mine.append(x)
                 others.append(y)
-            elif type(x) is type(y):
-                x._gather(y, mine, others)
-            else:
-                raise TypeError("an array beside a container")
+            elif not isinstance(x, Container) or type(x) is not type(y) or not x._gather(y, mine, others):
+                return False
+        return True
 
     def _check_same(self, other: Nest) -> None:
         found = difference(self, other, "")

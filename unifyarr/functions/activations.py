@@ -255,7 +255,7 @@ def mish(x: Array, /, *, out: Array | None = None) -> Array:
     return multiply(bounded, tanh(gate, out=reuse(gate)), out=reuse(bounded)).astype(dtype, copy=False)
 
 
-@mixed(fast=True, namespace="nn")
+@mixed(namespace="nn")
 def relu(x: Array, /, *, out: Array | None = None) -> Array:
     """Keep positive elements, and make the others zero.
 

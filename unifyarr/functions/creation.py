@@ -792,7 +792,7 @@ def ones_like(
     return _like("ones", x, dtype, device, chunks)
 
 
-@primary(fast=True)
+@primary()
 def tril(x: Array, /, *, k: int = 0, out: Array | None = None) -> Array:
     """Return the lower triangle of matrices, with zeros above it.
 
@@ -827,7 +827,7 @@ def tril(x: Array, /, *, k: int = 0, out: Array | None = None) -> Array:
     return _triangle("tril", x, k, out)
 
 
-@primary(fast=True)
+@primary()
 def triu(x: Array, /, *, k: int = 0, out: Array | None = None) -> Array:
     """Return the upper triangle of matrices, with zeros below it.
 
@@ -909,7 +909,7 @@ def zeros(
     return _filled("zeros", shape, dtype, device, backend)
 
 
-@primary(kernels=("zeros",), fast=True)
+@primary(kernels=("zeros",))
 def zeros_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: object = None, chunks: Any = None, out: Array | None = None
 ) -> Array:

@@ -782,7 +782,7 @@ def subtract(x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | 
     """
 
 
-@primary(kernels=("remainder", "fmod"), fast=True)
+@primary(kernels=("remainder", "fmod"))
 def remainder(
     x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, modulus: bool = True, out: Array | None = None
 ) -> Array:
@@ -851,7 +851,7 @@ def round(x: Array, /, *, out: Array | None = None) -> Array:
 _NUMBERS = (int, float)
 
 
-@mixed(fast=True)
+@mixed()
 def clip(
     x: Array,
     /,

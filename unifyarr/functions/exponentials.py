@@ -17,7 +17,7 @@ from .searching import where
 from .statistical import max, sum
 
 
-@mixed(derivatives=("log_softmax_backward",), fast=True, namespace="nn", scratch=True)
+@mixed(derivatives=("log_softmax_backward",), namespace="nn", scratch=True)
 def log_softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
     """Compute the logarithms of softmax(), which stay finite where the quotients vanish.
 
@@ -153,7 +153,7 @@ def total_of(x: Array, axis: int) -> tuple[Array, Array]:
     return greatest, log(sum(powers, axis=axis, keepdims=True))
 
 
-@mixed(derivatives=("softmax_backward",), fast=True, namespace="nn", scratch=True)
+@mixed(derivatives=("softmax_backward",), namespace="nn", scratch=True)
 def softmax(x: Array, /, *, axis: int = -1, out: Array | None = None) -> Array:
     """Divide the exponentials of the elements by their sum along an axis.
 

@@ -18,7 +18,7 @@ def _as_indices(indices: Array, name: str) -> Array:
     return as_index(indices)
 
 
-@primary(fast=True)
+@primary()
 def take(x: Array, indices: Array, /, *, axis: int | None = None, out: Array | None = None) -> Array:
     """Select elements along an axis.
 

@@ -51,7 +51,7 @@ def check_matrix(name: str, x: Array, *, square: bool = False) -> None:
         raise ShapeError(f"{name}() takes {kind}, not an array of shape {x.shape}")
 
 
-@primary(fast=True)
+@primary()
 def matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     """Multiply matrices.
 
@@ -91,7 +91,7 @@ def matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     return invoke("matmul", x1, x2, out=out, result=(shape, x1.dtype))
 
 
-@view(fast=True)
+@view()
 def matrix_transpose(x: Array, /, *, out: Array | None = None) -> Array:
     """Swap the last two axes.
 

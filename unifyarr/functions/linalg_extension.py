@@ -72,7 +72,7 @@ def _compute_several(kernel: str, *arrays: Array, **static: Any) -> tuple[Array,
     return tuple(narrowed(each, dtype) for each in invoke_several(kernel, *working, **static))
 
 
-@primary(fast=True, namespace="linalg")
+@primary(namespace="linalg")
 def cholesky(x: Array, /, *, upper: bool = False, out: Array | None = None) -> Array:
     """Factor positive definite matrices into a triangular matrix and its conjugate transpose.
 
@@ -152,7 +152,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1, out: Array | None = None) 
     return invoke("cross", *promoted(x1, x2), axis=axis)
 
 
-@primary(fast=True, namespace="linalg")
+@primary(namespace="linalg")
 def det(x: Array, /, *, out: Array | None = None) -> Array:
     """Compute determinants.
 
@@ -221,7 +221,7 @@ def eig(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EigResult:
     return EigResult(*_compute_several("eig", x))
 
 
-@primary(fast=True, namespace="linalg")
+@primary(namespace="linalg")
 def eigh(x: Array, /, *, out: tuple[Array, ...] | None = None) -> EighResult:
     """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
@@ -330,7 +330,7 @@ def eigvalsh(x: Array, /, *, out: Array | None = None) -> Array:
     return _compute("eigvalsh", x)
 
 
-@primary(fast=True, namespace="linalg")
+@primary(namespace="linalg")
 def inv(x: Array, /, *, out: Array | None = None) -> Array:
     """Invert matrices.
 
@@ -571,7 +571,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None, out: Array | None = 
     return _compute("pinv", x, rtol=_native(rtol))
 
 
-@primary(fast=True, namespace="linalg")
+@primary(namespace="linalg")
 def qr(x: Array, /, *, mode: str = "reduced", out: tuple[Array, ...] | None = None) -> QRResult:
     """Factor matrices into one with orthonormal columns and an upper triangle.
 
@@ -643,7 +643,7 @@ def slogdet(x: Array, /, *, out: tuple[Array, ...] | None = None) -> SlogdetResu
     return SlogdetResult(*_compute_several("slogdet", x))
 
 
-@primary(fast=True, namespace="linalg")
+@primary(namespace="linalg")
 def solve(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     """Solve systems of linear equations.
 
@@ -683,7 +683,7 @@ def solve(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array:
     return _compute("solve", x1, x2)
 
 
-@primary(fast=True, namespace="linalg")
+@primary(namespace="linalg")
 def svd(x: Array, /, *, full_matrices: bool = True, out: tuple[Array, ...] | None = None) -> SVDResult:
     """Compute singular value decompositions.
 

@@ -157,7 +157,7 @@ def broadcast_to(x: Array, /, shape: Shape, *, out: Array | None = None) -> Arra
     return make_view(x, Broadcast(shape))
 
 
-@primary(fast=True)
+@primary()
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, out: Array | None = None) -> Array:
     """Join arrays along an existing axis.
 
@@ -212,7 +212,7 @@ def _joined(arrays: Sequence[Array], name: str) -> tuple[Array, ...]:
     return tuple([x.astype(dtype, copy=False) for x in arrays])
 
 
-@view(fast=True)
+@view()
 def expand_dims(x: Array, /, axis: int | tuple[int, ...], *, out: Array | None = None) -> Array:
     """Insert axes of length one.
 
@@ -331,7 +331,7 @@ def moveaxis(
     return make_view(x, Window.of_order(x.shape, order))
 
 
-@view(fast=True)
+@view()
 def permute_dims(x: Array, /, axes: tuple[int, ...], *, out: Array | None = None) -> Array:
     """Return a view of ``x`` with its axes in the order ``axes``.
 
@@ -425,7 +425,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None, out: A
     return invoke("repeat", x, count=repeats, axis=axis, out=out)
 
 
-@view(fast=True)
+@view()
 def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, out: Array | None = None) -> Array:
     """Give an array another shape, with the same elements in C order.
 
@@ -631,7 +631,7 @@ def split(
     return tuple(make_view(x, Window(box, order)) for box in boxes)
 
 
-@view(fast=True)
+@view()
 def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None, *, out: Array | None = None) -> Array:
     """Drop axes of length one.
 
@@ -672,7 +672,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None, *, out: Arra
     return make_view(x, Window.of_order(x.shape, [place for place in range(x.ndim) if place not in axes]))
 
 
-@primary(fast=True)
+@primary()
 def stack(arrays: Sequence[Array], /, *, axis: int = 0, out: Array | None = None) -> Array:
     """Join arrays of one shape along a new axis.
 

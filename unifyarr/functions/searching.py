@@ -110,7 +110,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False, out:
     return _extremum("argmin", x, axis, keepdims, out)
 
 
-@mixed(fast=True)
+@mixed()
 def count_nonzero(
     x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, out: Array | None = None
 ) -> Array:
@@ -182,7 +182,7 @@ def nonzero(x: Array, /, *, out: tuple[Array, ...] | None = None) -> tuple[Array
     return invoke_several("nonzero", x)
 
 
-@primary(fast=True)
+@primary()
 def searchsorted(
     x1: Array,
     x2: Array | Scalar,
@@ -242,7 +242,7 @@ def searchsorted(
     return invoke("searchsorted", *operands, side=side, out=out)
 
 
-@primary(fast=True)
+@primary()
 def where(condition: Array, x1: ArrayLike | Scalar, x2: ArrayLike | Scalar, /, *, out: Array | None = None) -> Array:
     """Choose elements from two arrays.
 

@@ -161,7 +161,7 @@ def unique_inverse(x: Array, /, *, out: tuple[Array, ...] | None = None) -> Uniq
     return UniqueInverse(*_of_kernel("unique_inverse", x, 0, 2))
 
 
-@primary(fast=True)
+@primary()
 def unique_values(x: Array, /, *, out: Array | None = None) -> Array:
     """Return the distinct elements.
 

@@ -133,7 +133,7 @@ def cumulative_prod(
     return _cumulative("cumulative_prod", x, axis, dtype, include_initial, out)
 
 
-@primary(fast=True)
+@primary()
 def cumulative_sum(
     x: Array,
     /,
@@ -179,7 +179,7 @@ def cumulative_sum(
     return _cumulative("cumulative_sum", x, axis, dtype, include_initial, out)
 
 
-@primary(fast=True)
+@primary()
 def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
     """Return the greatest element; NaN where there is one.
 
@@ -215,7 +215,7 @@ def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | 
     return _extremum("max", x, axis, keepdims, out)
 
 
-@primary(fast=True)
+@primary()
 def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
     """Return the arithmetic mean; NaN of no elements.
 
@@ -249,7 +249,7 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array |
     return invoke("mean", x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
 
 
-@primary(fast=True)
+@primary()
 def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
     """Return the least element; NaN where there is one.
 
@@ -285,7 +285,7 @@ def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | 
     return _extremum("min", x, axis, keepdims, out)
 
 
-@primary(fast=True)
+@primary()
 def prod(
     x: Array,
     /,
@@ -326,7 +326,7 @@ def prod(
     return _total("prod", x, axis, dtype, keepdims, out)
 
 
-@primary(fast=True)
+@primary()
 def std(
     x: Array,
     /,
@@ -370,7 +370,7 @@ def std(
     return _spread("std", x, axis, correction if ddof is None else ddof, keepdims, out)
 
 
-@primary(fast=True)
+@primary()
 def sum(
     x: Array,
     /,
@@ -411,7 +411,7 @@ def sum(
     return _total("sum", x, axis, dtype, keepdims, out)
 
 
-@primary(fast=True)
+@primary()
 def var(
     x: Array,
     /,

@@ -19,7 +19,7 @@ def _test(name: str, x: Array, axis: Axis, keepdims: bool, out: Array | None) ->
     return invoke(name, x, axis=axes, keepdims=bool(keepdims), out=out, result=result)
 
 
-@primary(fast=True)
+@primary()
 def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
     """Test whether all elements are true, that is not zero; of none, they are.
 
@@ -50,7 +50,7 @@ def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | 
     return _test("all", x, axis, keepdims, out)
 
 
-@primary(fast=True)
+@primary()
 def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: Array | None = None) -> Array:
     """Test whether any element is true, that is not zero; of none, none is.
 

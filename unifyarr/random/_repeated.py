@@ -10,10 +10,10 @@ import functools
 import inspect
 from typing import Any
 
-from .._core.arrays.array import blank_array, wrap
+from .._core.arrays.array import marked
 from .._core.calling.recording import integers
-from .._core.calling.sources import MADE, fill
 from .._core.engines.current import default, scoped_name
+from .._core.engines.handle import Handle
 from .._core.engines.tracing import mode
 from ._arguments import STAGING
 from ._host import KNOWN
@@ -39,8 +39,8 @@ def {name}({parameters}):
                 # NumPy allocates before it draws, and nothing fails after that.
                 with self._lock:
                     native = host.{name}(*arguments)
-                native, backend = native if make is None else make(native), backend_of_it
-                {made}
+                native = as_native(native if make is None else make(native), backend_of_it)
+                return marked(native, backend_of_it, None)
     return method({passed})
 """
 
@@ -52,6 +52,10 @@ class _Repeated:
 
     def __init__(self, told: int) -> None:
         self.last: tuple[Any, ...] = (None,) * (told + 1)
+
+
+def _as_native(native: Any, backend: Handle) -> Any:
+    return native if type(native) is backend.native_type else backend.as_native(native)
 
 
 # The parameters that each such method has.
@@ -72,15 +76,13 @@ def compile_method(cls: type, name: str) -> None:
     named = [each.name for each in shown if each.kind is each.KEYWORD_ONLY]
     telling = ["where", "size", "dtype", "device", *own]
     before = [f"last_{each}" for each in telling]
-    source = fill(
-        _SOURCE,
+    source = _SOURCE.format(
         name=name,
         parameters=str(signature.replace(parameters=shown, return_annotation=signature.empty))[1:-1],
         told=", ".join([*own, *(f"type({each})" for each in own)]),
         before=", ".join(before),
         now=", ".join(telling),
         differs=" or ".join(f"{one} is not {other}" for one, other in zip(telling, before, strict=True)),
-        made=fill(MADE, base="None"),
         passed=", ".join([*(each for each in signature.parameters if each not in named), *(f"{x}={x}" for x in named)]),
     )
     names: dict[str, Any] = {
@@ -91,8 +93,8 @@ def compile_method(cls: type, name: str) -> None:
         "repeated": _Repeated(len(telling)),
         "default": default,
         "scoped_name": scoped_name,
-        "blank_array": blank_array,
-        "wrap": wrap,
+        "as_native": _as_native,
+        "marked": marked,
         "method": method,
     }
     exec(compile(source, f"<unifyarr {name}() of generators>", "exec"), names)

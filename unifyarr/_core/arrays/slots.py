@@ -38,14 +38,14 @@ class Slots(_Base):
     ============ ======================================== ==================================== =======================
     slot         meaning                                  always true                          written by
     ============ ======================================== ==================================== =======================
-    ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array elements sources
+    ``_native``  the engine's array, or what stands there of a type that ``_backend`` has,     array elements
                  until a write ends (``ownership.Held``); when it's ``settled``                inplace ownership
                  computed, of a recipe                                                         programs short
                                                                                                mapping
-    ``_backend`` the backend that computes with           never changed; of a view, that of    array elements sources
+    ``_backend`` the backend that computes with           never changed; of a view, that of    array elements
                  ``_native``                              its base                             recipes programs
                                                                                                short mapping
-    ``_base``    of a view, the owner of the memory; else no view                              array elements sources
+    ``_base``    of a view, the owner of the memory; else no view                              array elements
                  ``None``                                                                      recipes programs
                                                                                                short mapping
     ``_element`` of an ``Element``, the number that       ``_native`` isn't set while there's  elements

@@ -1,277 +1,293 @@
-"""Compiling a dispatcher from a declaration: a short fast path, and the stack of concerns for everything else.
+"""What a public function does for a call: known calls go through the kernels of an earlier one, all others through the
+stack of concerns.
 
-The fast path serves plain arrays of one backend without ``out=`` or ``copy=``, and elementwise calls into a plain
-``out``, where no trace runs and no call is checked: it reads the native arrays, calls what ``Handle.fast_NAME`` offers
-and wraps the result. ``NotImplemented`` from there means that this call needs the general path.
+The compiled core (``_native``) serves plain calls and those known calls that it has seen last, and asks the dispatcher
+of a function for everything else. Without it the dispatcher serves all of them.
 """
 
 from __future__ import annotations
 
-import builtins
-import functools
 import inspect
-import linecache
-import types
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..arrays.array import Array, blank_array, wrap
-from ..arrays.convert import shared_backend
+from ..arrays.array import Array, marked
 from ..arrays.elements import Element, settle
 from ..arrays.nest import Nest
 from ..arrays.recipes import View
 from ..declaring.declare import Declaration
 from ..declaring.fast import OFFERED, install
-from ..declaring.operands import PLAIN, Call
+from ..declaring.operands import Call
 from ..engines.current import current, default, scoped_name
-from ..engines.dtypes import SCALARS, DType
 from ..engines.handle import LOADED, Handle, declines
-from ..engines.refusals import explained
-from ..engines.registry import when_loaded
-from ..engines.tracing import inside, mode
-from ..values.lazily import WeakBag
+from ..engines.refusals import REFUSALS
+from ..engines.tracing import Mode, inside, mode
 from ..values.supplying import supply
 from ..writing.storing import put_small, takes_small
 from .concerns import general
-from .invoke import elementwise
-from .line_tables import without_columns
 from .mapping import map_plainly
-from .plain_source import called_at_once
-from .recording import beside, beside_elementwise, frozen, integers, told
-from .refusing import ABSENT, refuse_keywords, refuse_positional
-from .shortcut_source import count_told, has_shortcuts, shortcut, takes_arrays
+from .recording import beside, beside_elementwise, frozen
+from .refusing import values_of
 from .shortcuts import Shortcuts
-from .sources import (
-    NAME,
-    creation,
-    fill,
-    identifier,
-    indent,
-    mark_for,
-)
-from .ways import direct, mapped, settling
 
-_KEPT = """
-if {mark}mode is None or {mark}mode.tape is not None:
-    {shortcut}
-"""
-
-# The names that every source text finds, as the package's modules do.
-_OF_ALL = {
-    "Array": Array,
-    "blank_array": blank_array,
-    "wrap": wrap,
-    "running_mode": mode.get,
-    "__builtins__": builtins,
-}
+# What each parameter is for: an array, an array or a number, arrays, another argument, ``out``, or what asks for more
+# than the body and its kernels if anything is passed for it.
+ARRAY, WEAK, SEQUENCE, ARGUMENT, OUT, NONE = b"awston"
+_ARRAYS = frozenset({Array, Element, View})
+_SETTLED = frozenset({Array, View})
 
 
-def _by_name(signature: inspect.Signature) -> list[inspect.Parameter]:
-    """Return the parameters that have to be passed by name."""
-    return [each for each in signature.parameters.values() if each.kind is each.KEYWORD_ONLY]
+class Dispatcher:
+    """What does the calls of one function, whose arguments come in the places of its parameters."""
 
-
-def _catches(signature: inspect.Signature) -> bool:
-    """Return whether what is passed by place and has to be passed by name is caught, to say so."""
-    kinds = {each.kind for each in signature.parameters.values()}
-    return bool(_by_name(signature)) and inspect.Parameter.VAR_POSITIONAL not in kinds
-
-
-def _takes_anywhere(signature: inspect.Signature) -> bool:
-    """Return whether these are parameters of any kind to Python, which finds defaults by place sooner than by name."""
-    return _catches(signature) and all(each.default is not each.empty for each in _by_name(signature))
-
-
-def _catches_keywords(declaration: Declaration) -> bool:
-    """Return whether keywords that no parameter has are caught, to say which one is meant.
-
-    Python makes a dictionary for them at each call, which would be felt in those of elementwise functions. Their
-    parameters are few.
-    """
-    kinds = {each.kind for each in declaration.signature.parameters.values()}
-    return declaration.ufunc is None and inspect.Parameter.VAR_KEYWORD not in kinds
-
-
-def _source(declaration: Declaration, bound: bool) -> str:
-    signature = declaration.signature
-    names = list(signature.parameters)
-    parameters = [
-        parameter.replace(
-            annotation=parameter.empty, default=parameter.empty if parameter.default is parameter.empty else None
+    def __init__(self, declaration: Declaration, bound: Handle | None, function: Any) -> None:
+        self._declaration, self._bound, self._function = declaration, bound, function
+        self.name, self.qualified_name = declaration.name, declaration.qualified_name
+        self._take_parameters(declaration.signature)
+        parameters = declaration.parameters
+        self._parameters = parameters
+        self.roles = bytes([self._role(name) for name in self.names])
+        self._general = general(declaration)
+        self.creates = declaration.category == "creation"
+        self.has_known = has_shortcuts(declaration) and (self.creates or bool(parameters.operands))
+        # Known calls of what may return views, or several arrays, take arrays, and return the result.
+        self.shows = bool(declaration.view_map)
+        self.takes_arrays = self.shows or not declaration.returns_one_array
+        self.is_fast = declaration.fast
+        # How many operands plain calls have.
+        self.plain = (declaration.ufunc.nin if declaration.ufunc else 2) if declaration.has_plain_calls else 0
+        self.shortcuts = Shortcuts(
+            self._general,
+            declaration.name,
+            takes_arrays=self.has_known and self.takes_arrays,
+            takes_nothing=self.creates,
+            when_cleared=getattr(function, "forget", None),
         )
-        for parameter in signature.parameters.values()
-    ]
-    mark = mark_for(names)
-    beyond = f"{mark}beyond"
-    named = [each.name for each in _by_name(signature)]
-    if _takes_anywhere(signature):
-        anywhere = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        parameters[-len(named) :] = [inspect.Parameter(each, anywhere, default=None) for each in (beyond, *named)]
-    elif _catches(signature):
-        parameters.insert(-len(named), inspect.Parameter(beyond, inspect.Parameter.VAR_POSITIONAL))
-    unknown = f"{mark}unknown" if _catches_keywords(declaration) else ""
-    if unknown:
-        parameters.append(inspect.Parameter(unknown, inspect.Parameter.VAR_KEYWORD))
-    plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
-    fast = ""
-    if declaration.fast and declaration.category == "creation":
-        fast = creation(NAME, mark, ", ".join(name for name in names if name not in ("out", "backend", "chunks")))
-    elif declaration.fast and not declaration.has_plain_calls:
-        fast = called_at_once(declaration, names, mark)
-    arguments = ", ".join(f"{name!r}: {name}" for name in names)
-    # Inside a trace another handle stands for the backend.
-    backend = f"{mark}inside({mark}bound)" if bound else "None"
-    call = f"{mark}Call({{{arguments}}}, {mark}parameters, {backend})"
-    kept = shortcut(declaration, names, mark, call)
-    others = [settling(declaration, mark), direct(declaration, names, mark), mapped(declaration, names, mark)]
-    otherwise_fast = "\n".join(each for each in others if each)
-    parts = []
-    parts.append(fill("{mark}mode = running_mode()", mark=mark))
-    if fast:
-        parts.append(fill("if {mark}mode is None:\n    {fast}", mark=mark, fast=fast))
-    if kept:
-        parts.append(fill(_KEPT, mark=mark, shortcut=kept))
-    if otherwise_fast:
-        parts.append(fill("if {mark}mode is None:\n    {fast}", mark=mark, fast=otherwise_fast))
-    fast = "\n".join(parts) if len(parts) > 1 or fast else ""
-    if "type" in names:
-        # As in ``dct(x, type=2)``: there the builtin goes by another name.
-        fast = fast.replace("type(", f"{mark}type(")
-    otherwise = f"return {mark}general({call})"
-    check = ""
-    # Not the function's own name: functions of one structure have one source text.
-    qualified_name = f"{declaration.namespace}.{NAME}" if declaration.namespace else NAME
-    if _catches(signature):
-        any_place = _takes_anywhere(signature)
-        given = f"[{', '.join([beyond, *named])}], {mark}defaults" if any_place else beyond
-        called = f"{mark}refuse_positional({mark}parameters, {qualified_name!r}, {given})"
-        check = f"    if {beyond}{f' is not {mark}absent' if any_place else ''}:\n        {called}\n"
-    if unknown:
-        called = f"{mark}refuse_keywords({mark}parameters, {qualified_name!r}, {unknown})"
-        check += f"    if {unknown}:\n        {called}\n"
-    return f"def {NAME}{plain}:\n{check}{indent(fast, '    ')}\n    {otherwise}\n"
+        self._beside = beside if declaration.ufunc is None else beside_elementwise
+        self._paths = _paths(declaration)
+        self._maps = self.has_known and not self.creates and self._is_mapped()
+
+    def _take_parameters(self, signature: inspect.Signature) -> None:
+        given = [*signature.parameters.values()]
+        self.names = tuple([each.name for each in given])
+        self.defaults = tuple([... if each.default is each.empty else each.default for each in given])
+        kinds = [each.kind for each in given]
+        by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        self.only_positional = kinds.count(by_place[0])
+        self.positional = sum(kind in by_place for kind in kinds)
+        variadic = inspect.Parameter.VAR_POSITIONAL
+        self.variadic = kinds.index(variadic) if variadic in kinds else -1
+        if self.variadic >= 0:
+            self.defaults = (*self.defaults[: self.variadic], (), *self.defaults[self.variadic + 1 :])
+        self.out = self.names.index("out") if "out" in self.names else -1
+
+    def _role(self, name: str) -> int:
+        parameters, category = self._parameters, self._declaration.category
+        if name == "out":
+            return OUT
+        if (
+            name == "chunks"
+            or (name == "copy" and category == "view")
+            or (name == "backend" and category == "creation")
+        ):
+            return NONE
+        if category == "creation" or name not in parameters.operands:
+            return ARGUMENT
+        return SEQUENCE if name in parameters.sequences else WEAK if name in parameters.weak else ARRAY
+
+    def _is_mapped(self) -> bool:
+        """Return whether containers among the operands are mapped by ``map_plainly``."""
+        operands, parameters = self._parameters.operands, self._parameters
+        if parameters.sequences or self.shows or self.names[: len(operands)] != operands:
+            return False
+        return {*self.names[len(operands) :]} - {"out", "chunks"} <= {*parameters.keywords}
+
+    def bind(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+        """Return arguments in the places of their parameters, or raise ``TypeError``."""
+        return values_of(self, self._parameters, arguments, keywords)
+
+    def __call__(self, *values: Any) -> Any:
+        """Do a call, which is remembered for the next ones."""
+        if self.has_known:
+            told = self._told(values, mode.get())
+            if told is not None:
+                backend, key, inputs = told
+                found = self.shortcuts.get(key)
+                if found is None:
+                    return self.shortcuts.learn_into(key, self._call(values), backend)
+                result = self._run(found, inputs, backend, None if self.out < 0 else values[self.out])
+                if result is not NotImplemented:
+                    return result
+        return self.rest(*values)
+
+    def find(self, *values: Any) -> Any:
+        """Return the program of a call that is known, ``None`` if it has none, and ``...`` if it isn't known yet."""
+        told = self._told(values, mode.get())
+        found = None if told is None else self.shortcuts.get(told[1], ...)
+        return None if found is declines else found
+
+    def rest(self, *values: Any) -> Any:
+        """Do a call that isn't known, by the stack of concerns."""
+        if mode.get() is None and self._declaration.operation is None:
+            if any(type(x) is Element for x in values):
+                # It holds a number, and becomes an array of the usual type.
+                settle(*values)
+                return self._function(*self._passed(values), **self._named(values))
+            if self._maps:
+                result = self._mapped(values)
+                if result is not NotImplemented:
+                    return result
+        return self._general(self._call(values))
+
+    def refused(self, error: Exception, backend: Handle) -> bool:
+        """Return whether an engine has refused a known call: the stack of concerns says why, or does it another way.
+
+        A program has written nothing. All else that comes while it runs is the caller's own.
+        """
+        return isinstance(error, REFUSALS) or backend.own_error(error) is not None
+
+    def usual(self) -> Handle:
+        """Return the backend where arrays are made."""
+        return self._bound or LOADED.get(scoped_name() or default.name or "") or current()
+
+    def _call(self, values: tuple[Any, ...]) -> Call:
+        # Inside a trace another handle stands for the backend.
+        bound = None if self._bound is None else inside(self._bound)
+        return Call(dict(zip(self.names, values, strict=True)), self._parameters, bound)
+
+    def _passed(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return values[: self.positional] + (values[self.variadic] if self.variadic >= 0 else ())
+
+    def _named(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        return {name: values[self.names.index(name)] for name in self._parameters.keywords}
+
+    def _told(self, values: tuple[Any, ...], running: Mode | None) -> tuple[Handle, Any, list[Any]] | None:
+        """Return the backend of a call, what tells it from others, and what its program takes, if all is usual."""
+        out = None if self.out < 0 else values[self.out]
+        backend = self._usual_into(out) if self.creates else self._backend_of(values)
+        if backend is None or not (running is None or (running.tape is backend and out is None and not self.creates)):
+            return None
+        if out is not None and not takes_small(out, backend):
+            return None
+        key: list[Any] = [backend]
+        inputs: list[Any] = []
+        try:
+            for role, value in zip(self.roles, values, strict=True):
+                if role == ARGUMENT:
+                    key.append(frozen(value))
+                elif role == NONE:
+                    if value is not None:
+                        return None
+                elif role != OUT and not self._tell(role, value, backend, key, inputs):
+                    return None
+            hash(told := tuple(key))
+        except (TypeError, AttributeError):
+            # Arguments that no call is known by.
+            return None
+        return backend, told, inputs
+
+    def _tell(self, role: int, value: Any, backend: Handle, key: list[Any], inputs: list[Any]) -> bool:
+        """Note what tells an operand from others, and what the program takes for it; return whether it's usual."""
+        if role == SEQUENCE:
+            if type(value) not in (list, tuple):
+                return False
+            key.append(len(value))
+            return all(self._tell_array(x, _ARRAYS, backend, key, inputs) for x in value)
+        if role == ARRAY:
+            return self._tell_array(value, {Array} if self.shows else _SETTLED, backend, key, inputs)
+        if self._tell_array(value, _ARRAYS, backend, key, inputs):
+            return True
+        if type(value) is list or isinstance(value, Array):
+            # A list is made an array at each call.
+            return False
+        native, told, shape = self._beside(value, backend)
+        key += (told, shape)
+        inputs.append(value if self.takes_arrays else native)
+        return True
+
+    def _tell_array(self, x: Any, types: Any, backend: Handle, key: list[Any], inputs: list[Any]) -> bool:
+        if type(x) not in types or x._backend is not backend:
+            return False
+        native = x._native
+        key += (native.dtype, native.shape) if backend.type_key is None else (backend.type_key(native), None)
+        inputs.append(x if self.takes_arrays else native)
+        return True
+
+    def _backend_of(self, values: tuple[Any, ...]) -> Handle | None:
+        """Return the backend of the first array."""
+        for role, value in zip(self.roles, values, strict=True):
+            x = value
+            if role == SEQUENCE and type(value) in (list, tuple) and value:
+                x = value[0]
+            if role in (ARRAY, WEAK, SEQUENCE) and type(x) in _ARRAYS:
+                backend: Handle = x._backend
+                return backend
+        return None
+
+    def _usual_into(self, out: Any) -> Handle | None:
+        if out is None:
+            return self.usual()
+        return None if self._bound is not None else getattr(out, "_backend", None)
+
+    def _run(self, program: Callable[..., Any], inputs: list[Any], backend: Handle, out: Any) -> Any:
+        """Run the program of a known call; ``NotImplemented`` leaves the call to the stack of concerns."""
+        cell = None if self.takes_arrays or backend.type_key is None else backend.trace_cell
+        if cell is not None and cell.value is not backend.no_trace:
+            # The program may be a kernel, which doesn't look whether a trace runs.
+            return NotImplemented
+        try:
+            native = program(*inputs)
+        except Exception as error:
+            if self.refused(error, backend):
+                return NotImplemented
+            raise
+        if native is NotImplemented:
+            return native
+        if out is not None:
+            return out if put_small(out, native) else NotImplemented
+        if self.takes_arrays or type(native) is Array:
+            return native
+        if type(native) is not backend.native_type:
+            return NotImplemented
+        return marked(native, backend, None)
+
+    def _mapped(self, values: tuple[Any, ...]) -> Any:
+        """Call the function for each leaf of containers, where nothing else is asked for."""
+        count = len(self._parameters.operands)
+        operands, out = values[:count], None if self.out < 0 else values[self.out]
+        if not any(isinstance(x, Nest) for x in operands) or not (out is None or isinstance(out, Nest)):
+            return NotImplemented
+        if "chunks" in self.names and values[self.names.index("chunks")] is not None:
+            return NotImplemented
+        others = {name: value for name, value in self._named(values).items() if name not in ("out", "chunks")}
+        try:
+            return map_plainly(self._function, self._paths, operands, others, out)
+        except REFUSALS:
+            # Nothing is written yet. The stack of concerns says at which leaf it was.
+            return NotImplemented
 
 
-@functools.lru_cache(maxsize=128)
-def _compiled(source: str, has_columns: bool) -> types.CodeType:
-    """Return the code of the one function that a source text defines."""
-    consts = compile(source, "<unifyarr>", "exec").co_consts
-    code = next(each for each in consts if isinstance(each, types.CodeType))
-    return code if has_columns else without_columns(code)
-
-
-# What is compiled so far.
-_dispatchers: WeakBag[types.FunctionType] = WeakBag()
-
-
-@when_loaded
-def _drop_columns(backend: Handle) -> None:
-    if backend.looks_at_lines:
-        for function in _dispatchers:
-            function.__code__ = without_columns(function.__code__)
-
-
-def _add(function: types.FunctionType) -> None:
-    _dispatchers.add(function)
-    # A backend may be loaded since its code was made: afterwards it finds the function.
-    if any(each.looks_at_lines for each in OFFERED):
-        function.__code__ = without_columns(function.__code__)
-
-
-def _named(source: str, name: str, called: str, what: str) -> types.CodeType:
-    """Return the code of a source text with a function's name for ``NAME``; tracebacks show its lines."""
-    has_columns = not any(each.looks_at_lines for each in OFFERED)
-    code, filename = _compiled(source, has_columns), f"<unifyarr {what}>"
-    shown = source.replace(f"def {NAME}", f"def {called}").replace(NAME, name)
-    linecache.cache[filename] = (len(shown), None, shown.splitlines(keepends=True), filename)
-    return code.replace(
-        co_name=called,
-        co_qualname=called,
-        co_filename=filename,
-        co_names=tuple([each.replace(NAME, name) for each in code.co_names]),
-        co_consts=tuple([each.replace(NAME, name) if type(each) is str else each for each in code.co_consts]),
-    )
-
-
-def _defaults(signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    given = [each for each in signature.parameters.values() if each.default is not each.empty]
-    keywords = {each.name: each.default for each in given if each.kind is each.KEYWORD_ONLY}
-    by_place = tuple(each.default for each in given if each.name not in keywords)
-    return ((*by_place, ABSENT, *keywords.values()), {}) if _takes_anywhere(signature) else (by_place, keywords)
+def has_shortcuts(declaration: Declaration) -> bool:
+    """Return whether what a body does may follow from its arguments: not if it updates some, or is a user's."""
+    if declaration.category == "creation":
+        # What takes data looks at it.
+        return not declaration.view_map
+    return declaration.operation is None and not declaration.updates
 
 
 def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
     """Return the names of the fast paths of a function that takes nothing but arrays, and ``out``."""
     operands = declaration.parameters.operands
-    only = declaration.fast and len(operands) < 3 and set(declaration.signature.parameters) == {*operands, "out"}
+    only = declaration.has_plain_calls and set(declaration.signature.parameters) == {*operands, "out"}
     plain, scalar, several = (f"fast_{form}{declaration.name}" for form in ("", "scalar_", "several_"))
     return (plain, scalar, several) if only else None
 
 
-def compile_dispatcher(declaration: Declaration, function: types.FunctionType, /) -> None:
-    """Replace the code of a function that is called for the first time by its dispatcher."""
+def dispatcher_of(declaration: Declaration, bound: Handle | None, function: Any, /) -> Any:
+    """Return what does the calls of a function, at its first one."""
     for handle in list(OFFERED):
         install(handle, declaration)
-    namespace = function.__globals__
-    signature = declaration.signature
-    mark, name, named = mark_for(list(signature.parameters)), identifier(declaration.name), _by_name(signature)
-    handler = general(declaration)
-    shortcuts = Shortcuts(
-        handler,
-        declaration.name,
-        takes_arrays=has_shortcuts(declaration) and takes_arrays(declaration),
-        takes_nothing=declaration.category == "creation",
-        told=count_told(declaration, list(signature.parameters)),
-    )
-    own = {
-        "Call": Call,
-        "Element": Element,
-        "settle": settle,
-        "general": handler,
-        "parameters": declaration.parameters,
-        "refuse_positional": refuse_positional,
-        "refuse_keywords": refuse_keywords,
-        "absent": ABSENT,
-        "defaults": tuple([each.default for each in named]),
-        "body": declaration.body,
-        "ufunc": declaration.ufunc,
-        "elementwise": elementwise,
-        "explained": explained,
-        "shared": shared_backend,
-        "arrays": frozenset({Array, Element, View}),
-        "data": frozenset({Array, Element, View, *SCALARS, list, tuple, np.ndarray}),
-        "numbers": frozenset({*SCALARS, type(None)}),
-        "plain": PLAIN,
-        "bound": namespace["_bound"],
-        "inside": inside,
-        "frozen": frozen,
-        "beside": beside if declaration.ufunc is None else beside_elementwise,
-        "shortcuts": shortcuts,
-        "DType": DType,
-        "integers": integers,
-        "told": told,
-        "type": type,
-        "takes": takes_small,
-        "put": put_small,
-        "lists": frozenset({list, tuple}),
-        "settled": frozenset({Array, View}),
-        "ndarray": np.ndarray,
-        "current": current,
-        "default": default,
-        "scoped_name": scoped_name,
-        "loaded": LOADED,
-        "Nest": Nest,
-        "mapped": map_plainly,
-        "paths": _paths(declaration),
-        "function": namespace["_function"],
-        "declines": declines,
-    }
-    namespace.update({mark + key: value for key, value in own.items()}, **_OF_ALL)
-    what = f"dispatcher of {declaration.namespace}{'.' if declaration.namespace else ''}{name}"
-    function.__defaults__, function.__kwdefaults__ = _defaults(signature)
-    function.__code__ = _named(_source(declaration, namespace["_bound"] is not None), declaration.name, name, what)
-    _add(function)
+    return Dispatcher(declaration, bound, function)
 
 
-supply(Declaration.compile, compile_dispatcher)
+supply(Declaration.dispatcher, dispatcher_of)

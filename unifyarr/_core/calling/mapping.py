@@ -185,8 +185,7 @@ def _updated(paths: tuple[str, str, str], positional: Sequence[Any]) -> bool:
     nest, *beside = positional
     leaves: list[Any] = []
     others: list[Any] = []
-    nest._gather(beside[0] if beside else None, leaves, others)
-    if not leaves:
+    if not nest._gather(beside[0] if beside else None, leaves, others) or not leaves:
         return False
     backend = leaves[0]._backend
     # Large results take memory of the pool, elsewhere.

@@ -11,15 +11,14 @@ from ..._native import core
 from ...errors import TraceError
 from ..arrays.array import Array, wrap
 from ..arrays.operators import OPERATORS
+from ..arrays.recipes import View
 from ..declaring.declare import DECLARATIONS
 from ..engines.handle import Handle
-from ..engines.refusals import explained
+from ..engines.refusals import REFUSALS, explained
 from ..engines.tracing import mode
 from ..values.declared import package
 from ..writing.inplace import check_target
-
-# What an engine refuses; everything else that comes while it works is the program's own.
-_REFUSALS = (ValueError, TypeError, IndexError, RuntimeError, OverflowError, MemoryError)
+from ..writing.storing import put_small, takes_small
 
 
 def _wrap(native: Any, backend: Handle) -> Array:
@@ -28,7 +27,7 @@ def _wrap(native: Any, backend: Handle) -> Array:
 
 def explain(function: str, operands: Any, out: Any, error: Exception, backend: Handle) -> Exception | None:
     """Return the error to raise in the place of an engine's, found by the checks alone: nothing is computed again."""
-    if not isinstance(error, _REFUSALS) and backend.own_error(error) is None:
+    if not isinstance(error, REFUSALS) and backend.own_error(error) is None:
         return None
     call = DECLARATIONS[function].public
     found: Exception | None = None
@@ -55,7 +54,8 @@ def _put_in() -> None:
         for form, method in forms.items():
             core.take_method(function, form, method)
             setattr(Array, method.__name__, own[method.__name__])
-    core.set_up(Array, mode, _wrap, explain, np.ndarray, np.float64, np.dtype(np.float64))
+    writing = takes_small, put_small
+    core.set_up(Array, View, mode, _wrap, explain, *writing, np.ndarray, np.float64, np.dtype(np.float64))
 
 
 _UNARY = ("-", "~")

@@ -25,15 +25,6 @@ def integers(*values: Any) -> Hashable:
     return (int, values) if all(type(each) is int for each in values) else None
 
 
-def told(value: Any) -> Hashable:
-    """Return what ``frozen`` does, of a bool and an int too what differs from the value."""
-    kind = type(value)
-    if kind is float:
-        # As ``frozen`` does, without the call.
-        return kind, value or repr(value)
-    return (kind, value) if kind is bool else frozen(value)
-
-
 def frozen(value: Any) -> Hashable:
     """Return what tells an argument from all others: 1, 1.0, True and the two zeros are equal, and mean other things.
 
@@ -46,6 +37,8 @@ def frozen(value: Any) -> Hashable:
         return kind, value
     if kind is float:
         return kind, value or repr(value)
+    if kind is complex:
+        return kind, repr(value)
     if kind is tuple:
         return integers(*value) or tuple(map(frozen, value))
     if isinstance(value, np.dtype):

@@ -40,9 +40,6 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     of numbers it takes nothing.
     """
 
-    # Slots are read sooner.
-    __slots__ = ("_general", "_layouts", "_name", "_none", "_seen", "_takes_arrays", "_takes_nothing", "last")
-
     def __init__(
         self,
         general: Handler,
@@ -50,16 +47,13 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
         *,
         takes_arrays: bool = False,
         takes_nothing: bool = False,
-        told: int = 0,
+        when_cleared: Callable[[], object] | None = None,
     ) -> None:
-        self._general, self._name = general, name
+        self._general, self._name, self._when_cleared = general, name, when_cleared
         self._takes_arrays, self._takes_nothing = takes_arrays, takes_nothing
         self._seen: set[Hashable] = set()
         # Of functions whose steps follow from strides too.
         self._layouts: dict[Hashable, _ByLayout] = {}
-        # The backend of the call that was served last, what tells it from others, and its shortcut.
-        self._none = (None,) * (told + 2)
-        self.last: tuple[Any, ...] = self._none
 
     def learn(self, key: Hashable, call: Call, backend: Handle) -> Any:
         """Do a call that has no shortcut; the second one of a key is recorded."""
@@ -109,13 +103,18 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     def clear(self) -> None:
         """Drop all shortcuts."""
         super().clear()
-        self.last = self._none
         self._layouts.clear()
+        self._cleared()
 
     def forget(self, key: Hashable) -> None:
         """Drop a shortcut: the next call of its key is recorded."""
         self.pop(key, None)
-        self.last = self._none
+        self._cleared()
+
+    def _cleared(self) -> None:
+        # The compiled core has some of them too.
+        if self._when_cleared is not None:
+            self._when_cleared()
 
     def _is_new(self, key: Hashable) -> bool:
         if key in self._seen:

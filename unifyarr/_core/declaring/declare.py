@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import inspect
 import sys
-import types
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..._native import core
 from ..engines.handle import Handle
 from ..values.declared import functions, kernel_names
 from ..values.lazily import cached_property
 from ..values.supplying import NotSupplied
+from .function import Function
 from .operations import Operation
 from .signature import Parameters, Scope, outputs_of, parameters_of, vocabulary
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])
 # Which inputs each output may share memory with, by position: the upper bound. A function says it where the number of
 # outputs depends on the call.
 ViewMap = Mapping[int, tuple[int, ...]] | Callable[[int], tuple[int, ...]]
@@ -59,6 +59,7 @@ class Declaration:
         self.kernels = kernels
         # Kernels that are called where a derivative is taken, and no others, if a backend has them.
         self.derivatives = derivatives
+        # Whether engines may have a fast path for it.
         self.fast = fast
         self.namespace = namespace
         # Whether the body, when everything is checked, works in ``out`` before the result is there.
@@ -80,7 +81,7 @@ class Declaration:
     @property
     def has_plain_calls(self) -> bool:
         """Whether the compiled core calls its fast paths on plain arrays, and needs no dispatcher for those."""
-        return self.fast and (self.ufunc is not None or self.name == "matmul")
+        return self.ufunc is not None or (self.name == "matmul" and not self.namespace)
 
     # Read at the first use: annotations name what's above.
     @cached_property
@@ -113,29 +114,21 @@ class Declaration:
         return tuple(name for names in asked for name in names if arguments[name] is not None)
 
     def function(self, backend: Handle | None = None) -> Callable[..., Any]:
-        """Return a function that compiles its dispatcher when that is first called.
+        """Return the function that users call.
 
-        It is one object before and after: the dispatcher's code is replaced then. With a ``backend`` it is the function
-        of that backend's namespace, where plain data goes to that backend.
+        With a ``backend`` it is the function of that backend's namespace, where plain data goes to that backend.
         """
-        namespace = {"__builtins__": __builtins__, "_declaration": self, "_bound": backend}
-        dispatcher = types.FunctionType(_first_call.__code__, namespace, self.name)
-        # Of which Python's own errors speak.
-        dispatcher.__qualname__ = self.body.__qualname__
-        function: Any = dispatcher
-        if core is not None and self.has_plain_calls:
-            function = core.Function(dispatcher, self.name, self.qualified_name, self.ufunc.nin if self.ufunc else 2)
-            function.__name__ = self.name
-        namespace.update(_dispatcher=dispatcher, _function=function)
+        function = Function(partial(self.dispatcher, backend))
+        function.__name__ = self.name
         for attribute in ("__module__", "__qualname__", "__doc__"):
             setattr(function, attribute, getattr(self.body, attribute))
         # help(), inspect.signature() and doctest see the declaration.
         function.__wrapped__ = self.body
         function.declaration = self
-        return function
+        return cast(Callable[..., Any], function)
 
-    def compile(self, function: types.FunctionType, /) -> None:
-        """Replace the code of a function that is called for the first time by its dispatcher."""
+    def dispatcher(self, bound: Handle | None, function: Any, /) -> Any:
+        """Return what does the calls of a function, at its first one."""
         raise NotSupplied
 
     def of_backend(self, backend: Handle) -> Callable[..., Any]:
@@ -145,20 +138,14 @@ class Declaration:
         return self.bound[backend.name]
 
 
-def _first_call(*args: Any, **kwargs: Any) -> Any:
-    # Runs with the globals that ``Declaration.function`` gives it.
-    _declaration.compile(_dispatcher)  # type: ignore[name-defined]  # noqa: F821
-    return _dispatcher(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
-
-
-def _declare(body: Function, category: str, **options: Any) -> Function:
+def _declare(body: F, category: str, **options: Any) -> F:
     declaration = Declaration(body, category, **options)
     DECLARATIONS[declaration.qualified_name] = declaration
     declaration.public = declaration.function()
     kernel_names.update(declaration.kernels, declaration.derivatives)
     if not declaration.namespace:
         setattr(functions, declaration.name, declaration.public)
-    return cast(Function, declaration.public)
+    return cast(F, declaration.public)
 
 
 # What the docstrings of all elementwise functions share.
@@ -194,13 +181,13 @@ def in_docstring(text: str) -> str:
     return text.replace("\n    ", "\n") if sys.version_info >= (3, 13) else text
 
 
-def elementwise(ufunc: np.ufunc, *, standard: bool = True) -> Callable[[Function], Function]:
+def elementwise(ufunc: np.ufunc, *, standard: bool = True) -> Callable[[F], F]:
     """Declare an elementwise function with the dtypes of a NumPy ufunc; the body is only a signature.
 
     ``standard`` says whether the Array API standard has the function, which the docstring names as its source.
     """
 
-    def decorate(body: Function) -> Function:
+    def decorate(body: F) -> F:
         named = f"Array API standard 2025.12, ``{body.__name__}``; " if standard else ""
         shared = _ELEMENTWISE_DOC.format(operands=_OPERANDS[ufunc.nin], standard=named, ufunc=ufunc.__name__)
         body.__doc__ = f"{(body.__doc__ or '').rstrip()}\n{in_docstring(shared)}"
@@ -210,29 +197,24 @@ def elementwise(ufunc: np.ufunc, *, standard: bool = True) -> Callable[[Function
 
 
 def primary(
-    *,
-    kernels: tuple[str, ...] | None = None,
-    view_map: ViewMap | None = None,
-    fast: bool = False,
-    namespace: str = "",
-) -> Callable[[Function], Function]:
+    *, kernels: tuple[str, ...] | None = None, view_map: ViewMap | None = None, namespace: str = ""
+) -> Callable[[F], F]:
     """Declare a function whose body normalises arguments and invokes a kernel, named as itself if not said else."""
     return lambda body: _declare(
         body,
         "primary",
         kernels=(body.__name__,) if kernels is None else kernels,
         view_map=view_map,
-        fast=fast,
         namespace=namespace,
     )
 
 
-def view(view_map: ViewMap | None = None, *, fast: bool = False, namespace: str = "") -> Callable[[Function], Function]:
+def view(view_map: ViewMap | None = None, *, namespace: str = "") -> Callable[[F], F]:
     """Declare a function that returns views of its inputs, of the first one if no ``view_map`` says otherwise."""
-    return lambda body: _declare(body, "view", view_map=view_map or {0: (0,)}, fast=fast, namespace=namespace)
+    return lambda body: _declare(body, "view", view_map=view_map or {0: (0,)}, namespace=namespace)
 
 
-def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[Function], Function]:
+def compositional(*, namespace: str = "", scratch: bool = False) -> Callable[[F], F]:
     """Declare a function whose body is made of other functions.
 
     ``scratch`` says that the body keeps what it needs on the way in ``out``, once it has checked everything.
@@ -244,11 +226,10 @@ def mixed(
     *,
     kernels: tuple[str, ...] | None = None,
     derivatives: tuple[str, ...] = (),
-    fast: bool = False,
     namespace: str = "",
     scratch: bool = False,
     updates: Mapping[str, tuple[str, ...]] | None = None,
-) -> Callable[[Function], Function]:
+) -> Callable[[F], F]:
     """Declare a function made of other functions whose body first offers the call to a kernel, with ``attempt``.
 
     A backend may lack the kernel, which is named as the function if not said else, or decline a call by returning
@@ -260,7 +241,6 @@ def mixed(
         "mixed",
         kernels=(body.__name__,) if kernels is None else kernels,
         derivatives=derivatives,
-        fast=fast,
         namespace=namespace,
         scratch=scratch,
         updates=updates,
@@ -269,6 +249,9 @@ def mixed(
 
 def creation(
     *, kernels: tuple[str, ...] = (), view_map: ViewMap | None = None, fast: bool = False, namespace: str = ""
-) -> Callable[[Function], Function]:
-    """Declare a function that makes arrays on the backend that the call names or that is current."""
+) -> Callable[[F], F]:
+    """Declare a function that makes arrays on the backend that the call names or that is current.
+
+    ``fast`` says that engines may make them at once.
+    """
     return lambda body: _declare(body, "creation", kernels=kernels, view_map=view_map, fast=fast, namespace=namespace)

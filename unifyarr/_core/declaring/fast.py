@@ -22,9 +22,8 @@ from ..arrays.array import Array
 from ..engines import dtypes
 from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write, declining
 from ..engines.registry import when_loaded
-from .answering import answering_path, putting_path
 from .declare import DECLARATIONS, Declaration
-from .immutable import at_once_path, let_cast, number_path, plain_path, rebinding_path
+from .immutable import at_once_path, let_cast, number_path, plain_path, putting_path, rebinding_path
 from .learnt import ByDtype, Learnt, direct_kernels
 
 _FORMS = ("out", "scalar", "reflected", "large", "at_once", "several")
@@ -45,7 +44,7 @@ def serve(backend: Handle) -> None:
     OFFERED.append(backend)
     if core is not None:
         plain = backend.native_type, backend.large or 0, backend.trace_cell, backend.no_trace
-        core.take_engine(backend, vars(backend), *plain, backend.borrow)
+        core.take_engine(backend, vars(backend), *plain, backend.borrow, backend.type_key)
     install_all(backend)
 
 
@@ -61,7 +60,7 @@ def install_all(backend: Handle) -> None:
 def install(backend: Handle, declaration: Declaration) -> None:
     """Offer the fast paths of a function; its kernel casts from then on, where the engine's can."""
     let_cast(backend, declaration)
-    if declaration.fast:
+    if declaration.fast or declaration.has_plain_calls:
         for form in ("", "out_", "scalar_", "reflected_", "several_", *_further_forms(backend)):
             path = form + declaration.name
             backend.offer(path, fast_path(backend, path, declaration))
@@ -89,14 +88,7 @@ def fast_path(backend: Handle, key: str, declaration: Declaration | None = None)
         return at_once_path(backend, declaration) if whole else fast_path(backend, function, declaration)
     if declaration is None:
         return declining(key)
-    is_there = backend.kernels.keys() >= set(declaration.kernels)
-    if is_there and declaration.name in _REDUCTIONS and not form and backend.type_key is None:
-        # Where keys are found soon, a shortcut looks at less.
-        return _reduction(backend, declaration)
-    if declaration.ufunc is None:
-        # Its own kernel answers, whatever others the function has for its derivative.
-        return declining(key) if form else answering_path(backend, declaration)
-    if not is_there:
+    if declaration.ufunc is None or not backend.kernels.keys() >= set(declaration.kernels):
         return declining(key)
     make = backend.fast_forms.get(form)
     if form == "large" and make is None:
@@ -140,42 +132,6 @@ def _look_at_dtypes() -> None:
     if len(dtypes.USED) == 1:
         for backend in list(OFFERED):
             install_all(backend)
-
-
-# Reductions whose fast path is the kernel itself: over all axes or one, in the dtype of the operand.
-_REDUCTIONS = {"sum": True, "prod": True, "mean": False, "max": False, "min": False}
-
-
-def _reduction(backend: Handle, declaration: Declaration) -> FastPath:
-    kernel, dtype_of, shape_of = backend.kernel(declaration.name), backend.dtype, backend.shape
-    has_dtype = _REDUCTIONS[declaration.name]
-    plain, mutable = backend.native_type, backend.mutable
-    floating = (*dtypes.REAL_FLOATING, *dtypes.COMPLEX_FLOATING)
-    integers = () if declaration.name == "mean" else (dtypes.int64, dtypes.uint64)
-    keeps = {each.dtype for each in (*floating, *integers)}
-
-    def fast(x: Any, axis: Any, *rest: Any) -> Any:
-        if type(x) is not plain or (has_dtype and rest[0] is not None):
-            return NotImplemented
-        shape = shape_of(x)
-        ndim = len(shape)
-        if axis is None:
-            axes = tuple(range(ndim))
-        elif type(axis) is int and -ndim <= axis < ndim:
-            axes = (axis % ndim,)
-        else:
-            return NotImplemented
-        dtype = dtype_of(x)
-        if dtype not in keeps or 0 in shape:
-            return NotImplemented
-        if has_dtype:
-            result = kernel(x, axis=axes, dtype=dtype, keepdims=bool(rest[1]))
-        else:
-            result = kernel(x, axis=axes, keepdims=bool(rest[0]))
-        # What a trace computes has to be marked as its own.
-        return result if mutable or type(result) is plain else NotImplemented
-
-    return fast
 
 
 def _unary(backend: Handle, declaration: Declaration) -> FastPath:
@@ -271,9 +227,18 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
     takes_scalars = declaration.name in backend.takes_scalars
     takes = _takes(backend, declaration)
 
+    def into(out: Any, *operands: Any) -> bool:
+        try:
+            return direct[out.dtype](*operands, out=out) is out
+        except RuntimeError:
+            # Engines refuse to record a gradient through ``out=``, before they write; an assignment records it.
+            if backend.is_watched(out, *[x for x in operands if type(x) is backend.native_type]):
+                return False
+            raise
+
     def unary(x: Any, _: None, target: Array) -> bool:
         out = target._native
-        return at_once(out, x, x) and direct[out.dtype](x, out=out) is out
+        return at_once(out, x, x) and into(out, x)
 
     def fast(x1: Any, x2: Any, target: Array) -> bool:
         out = target._native
@@ -281,7 +246,7 @@ def _into_out(backend: Handle, declaration: Declaration) -> FastPath:
             fits = takes_scalars and takes(out.dtype, x2) and at_once(out, x1, x1)
         else:
             fits = at_once(out, x1, x2)
-        return fits and direct[out.dtype](x1, x2, out=out) is out
+        return fits and into(out, x1, x2)
 
     return fast if _is_binary(declaration) else unary
 

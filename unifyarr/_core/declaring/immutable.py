@@ -16,7 +16,7 @@ from ..arrays import convert
 from ..arrays.array import Array
 from ..arrays.ownership import LOCK, rebind
 from ..engines import dtypes
-from ..engines.handle import FastPath, Handle, casts_itself, declines
+from ..engines.handle import FastPath, Handle, casts_itself, declines, declines_write
 from ..values.lengths import PartialShape
 from ..values.shapes import broadcast, check_memory
 from .declare import Declaration
@@ -266,5 +266,33 @@ def rebinding_path(
         owned = destroys and native is not x1 and native is not x2
         with LOCK:
             return rebind(target, native, owned=owned, instead_of=out)
+
+    return fast
+
+
+# From how many elements on the general path may write into the memory.
+_MANY = 1 << 14
+
+
+def putting_path(backend: Handle) -> FastPath:
+    """Return the fast path of ``x[key] = value`` on plain arrays, for the keys that the engine's ``put_copy`` takes."""
+    put, plain, shape_of = backend.fast.get("put_copy"), backend.native_type, backend.shape
+    if put is None:
+        return declines_write
+
+    def fast(x: Array, key: Any, value: Any) -> bool:
+        native = x._native
+        # Of a large array the general path may write into the memory.
+        if type(native) is not plain or prod(shape_of(native)) >= _MANY:
+            return False
+        try:
+            new = put(native, key, value)
+        except Exception:
+            # The general path says what is wrong.
+            return False
+        if type(new) is not plain:
+            return False
+        with LOCK:
+            return rebind(x, new, instead_of=native)
 
     return fast

@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 from .handle import Handle, loaded_backends
 
+# What an engine refuses; everything else that comes while it works is the program's own.
+REFUSALS = (ValueError, TypeError, IndexError, RuntimeError, OverflowError, MemoryError)
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # TensorFlow begins its messages with where in a graph it was.

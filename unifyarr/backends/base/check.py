@@ -22,7 +22,6 @@ _MAPPINGS = ("protocols", "pure_kernels", "fast", "fast_forms")
 _FLAGS = (
     "computes_later",
     "has_fixed_dtypes",
-    "looks_at_lines",
     *(each.attribute for each in Ability if isinstance(getattr(Backend, each.attribute), bool)),
 )
 _KINDS: dict[str, tuple[type, str]] = {

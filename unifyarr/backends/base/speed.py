@@ -31,9 +31,6 @@ class Speed(Values[Native]):
     # From how many bytes of an array on a call takes the form "large", which uses memory again; never if it's zero. It
     # becomes ``None`` where the engine has a ``trace_cell``.
     large: int | None = 0
-    # Whether the engine looks, at each operation, on which lines the functions on the stack are: the tables that Python
-    # searches for them are kept short then.
-    looks_at_lines: bool = False
     # The elementwise functions whose kernels take a Python number beside an array, and treat it as NumPy does.
     takes_scalars: Collection[str] = frozenset()
 

@@ -71,8 +71,8 @@ def _into_out(kernel: Callable[..., Any]) -> Callable[..., Any]:
         return lambda x1, x2, target: False
     takes_floats = _takes_floats(ufunc)
 
-    # The ufunc itself refuses read-only arrays and casts, but for complex numbers to bfloat16, and copies what overlaps;
-    # only it would broadcast to out, though not to an operand of its own. By place it takes ``out`` sooner than by name.
+    # The ufunc itself refuses read-only arrays and casts, though not of complex numbers to bfloat16, and copies what
+    # overlaps; only it would broadcast to out, though not to an operand of its own. By place it takes ``out`` sooner.
 
     def of_one(x: np.ndarray, _: None, target: Any) -> bool:
         out = target._native
@@ -117,46 +117,6 @@ def _large(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 FORMS = {"": _ufunc_of, "scalar": _with_scalar, "reflected": _reflected, "out": _into_out, "large": _large}
 
-# The numbers of the dtypes that sums keep: a number is found faster than a dtype. The letters of other packages' dtypes
-# are NumPy's own, too.
-_KEEPS = frozenset(np.dtype(code).num for code in ("qQfdFD" if np.dtype("l").itemsize < 8 else "lLqQfdFD"))
-
-
-def _total(ufunc: np.ufunc) -> Callable[..., Any]:
-    reduce = ufunc.reduce
-
-    def fast(x: np.ndarray, axis: Any, dtype: Any, keepdims: Any) -> Any:
-        if dtype is None and x.dtype.num in _KEEPS and (axis is None or (type(axis) is int and x.ndim)):
-            return reduce(x, axis, None, out=..., keepdims=keepdims) if keepdims else reduce(x, axis, out=...)
-        return NotImplemented
-
-    return fast
-
-
-def _extremum(ufunc: np.ufunc) -> Callable[..., Any]:
-    reduce = ufunc.reduce
-
-    def fast(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-        if axis is None or (type(axis) is int and x.ndim):
-            return reduce(x, axis, None, out=..., keepdims=keepdims) if keepdims else reduce(x, axis, out=...)
-        return NotImplemented
-
-    return fast
-
-
-sum = _total(np.add)
-prod = _total(np.multiply)
-max = _extremum(np.maximum)
-min = _extremum(np.minimum)
-all = _extremum(np.logical_and)
-any = _extremum(np.logical_or)
-
-
-def mean(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-    if x.size and x.dtype.char in "fd" and (axis is None or (type(axis) is int and x.ndim)):
-        return x.mean(axis, keepdims=keepdims)
-    return NotImplemented
-
 
 def matmul(x1: np.ndarray, x2: np.ndarray) -> Any:
     # NumPy refuses shapes that don't fit, and the general path says why.
@@ -187,31 +147,6 @@ def remainder(x1: np.ndarray, x2: Any, modulus: Any = True) -> Any:
     return np.remainder(x1, x2)
 
 
-def where(condition: np.ndarray, x1: Any, x2: Any) -> Any:
-    if type(x1) is not np.ndarray or type(x2) is not np.ndarray or condition.dtype is not _BOOL:
-        return NotImplemented
-    return _where(condition, x1, x2) if x1.dtype is x2.dtype else NotImplemented
-
-
-def concat(natives: list[np.ndarray], axis: Any) -> Any:
-    dtype = natives[0].dtype
-    for x in natives:
-        if x.dtype is not dtype:
-            return NotImplemented
-    if axis.__class__ is not int:
-        return NotImplemented
-    # An argument costs as much as a tenth of the call.
-    return _concatenate(natives, axis) if axis else _concatenate(natives)
-
-
-def count_nonzero(x: np.ndarray, axis: Any, keepdims: Any) -> Any:
-    if axis is not None or keepdims or x.dtype.kind == "V":
-        return NotImplemented
-    return np.array(_count_nonzero(x))
-
-
-_where, _concatenate, _count_nonzero = np.where, np.concatenate, np.count_nonzero
-_BOOL = np.dtype(np.bool_)
 _floor_divide, _array, _OBJECTS = np.floor_divide, np.array, np.dtype(object)
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 # The numbers of the dtypes that are NumPy's own; C has two types of 64 bits, one of which engines don't know.
@@ -264,10 +199,7 @@ tan, tanh, expm1 = (_of_reals(getattr(np, name), getattr(elementwise, name)) for
 
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
-    for path in (
-        *(asarray, get_item, get_copy, set_item, mean, matmul, floor_divide, scalar_floor_divide, scalar_pow),
-        *(remainder, where, concat, count_nonzero),
-    )
+    for path in (*(asarray, get_item, get_copy, set_item, matmul, floor_divide, scalar_floor_divide, scalar_pow),)
 } | {
     "scalar_remainder": remainder,
     "get_pair": operator.getitem,
@@ -275,10 +207,4 @@ PATHS: dict[str, Callable[..., Any]] = {
     "tan": tan,
     "tanh": tanh,
     "expm1": expm1,
-    "sum": sum,
-    "prod": prod,
-    "max": max,
-    "min": min,
-    "all": all,
-    "any": any,
 }

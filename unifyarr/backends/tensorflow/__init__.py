@@ -247,8 +247,6 @@ class Backend(base.Backend[Any]):
     type_key = type_of_eager
     dtype_key = None if dtype_of_eager is None else staticmethod(dtype_of_eager)
     has_fixed_dtypes = True
-    # For its errors.
-    looks_at_lines = True
 
     # -- devices and dtypes -----------------------------------------------------------------------------------------
 

@@ -21,7 +21,6 @@ from ._engine import (
     integers,
     is_alone,
     raw,
-    select,
     tf,
 )
 from ._indices import normalised
@@ -34,7 +33,6 @@ _ADDED = frozenset({tf.float32, tf.float64, tf.int32, tf.int64})
 _INT = frozenset({int})
 _ENDS = frozenset({int, type(None)})
 _NUMBERS = frozenset({bool, int, float, complex})
-_WIDE = frozenset(dtype.as_datatype_enum for dtype in WIDE)
 _DTYPES = frozenset(dtype.as_datatype_enum for dtype in NUMPY_DTYPES)
 # A list of more numbers goes to memory that other engines can share.
 _FEW = 64
@@ -173,22 +171,6 @@ def into_window(op: Callable[..., Any]) -> Callable[..., Any]:
     return into
 
 
-def where(condition: Any, x1: Any, x2: Any) -> Any:
-    """Return the elements of one of two tensors of a dtype, or of a tensor and a number that fits."""
-    if not is_alone() or type(condition) is not EagerTensor or dtype_of_eager(condition) != _TRUTH:
-        return NotImplemented
-    if type(x1) is type(x2) is EagerTensor:
-        if dtype_of_eager(x1) != dtype_of_eager(x2):
-            return NotImplemented
-    elif type(x1) is EagerTensor:
-        x2 = _beside(x2, x1)
-    elif type(x2) is EagerTensor:
-        x1 = _beside(x1, x2)
-    # Of the other dtypes there's one way.
-    result = (select if dtype_of_eager(x1) in _WIDE else raw.SelectV2)(condition, x1, x2)
-    return result if type(result) is EagerTensor else NotImplemented
-
-
 def _fits(value: Any, dtype: Any) -> bool:
     if dtype in SIGNED:
         return type(value) is int
@@ -224,4 +206,4 @@ def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
 
 PATHS: dict[str, Callable[..., Any]] = {}
 if dtype_of_eager is not None:
-    PATHS = {"get_copy": get_copy, "put_copy": put_copy, "where": where, "asarray": asarray}
+    PATHS = {"get_copy": get_copy, "put_copy": put_copy, "asarray": asarray}

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.abilities import is_numpys
-from ..kernels import answered_by
-from ._engine import TENSORFLOW_DTYPES, constant, direct, integer, integers, is_alone, raw, reshape, select, tf
+from ._engine import TENSORFLOW_DTYPES, constant, integer, integers, is_alone, raw, reshape, select, tf
 from ._stored import moves
 
 
@@ -43,31 +42,18 @@ def ones(*, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
 empty = zeros
 
 
-_band = direct("MatrixBandPart")
-
-
-def _lower_part(x: Any) -> Any:
-    return _band(x, integer(-1), integer(0))
-
-
-def _upper_part(x: Any) -> Any:
-    return _band(x, integer(0), integer(-1))
-
-
 def _where_mask(mask: np.ndarray, x: Any) -> Any:
     stack = reshape(x, shape=(-1, *mask.shape)) if x.ndim > 3 else x
     kept = select(tf.constant(mask), stack, raw.ZerosLike(x=stack))
     return reshape(kept, shape=tuple(x.shape)) if x.ndim > 3 else kept
 
 
-@answered_by(lambda x: _lower_part)
 def tril(x: Any, /, *, k: int) -> Any:
     if k >= 0:
         return raw.MatrixBandPart(input=x, num_lower=integer(-1), num_upper=integer(min(k, x.shape[-1])))
     return _where_mask(np.tri(x.shape[-2], x.shape[-1], k, dtype=bool), x)
 
 
-@answered_by(lambda x: _upper_part)
 def triu(x: Any, /, *, k: int) -> Any:
     if k <= 0:
         return raw.MatrixBandPart(input=x, num_lower=integer(min(-k, x.shape[-2])), num_upper=integer(-1))

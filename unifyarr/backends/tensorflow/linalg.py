@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Applied, answered_by, fills_gaps, known_by, worked_around
+from ..kernels import Applied, fills_gaps, known_by, worked_around
 from . import elementwise, statistical
 from ._engine import (
     COMPLEX,
     FEW,
-    FULL,
     NUMPY_DTYPES,
     EagerTensor,
     broadcast,
@@ -32,7 +31,6 @@ from ._engine import (
     truth,
 )
 from ._extremes import greatest
-from ._private import shape_of_eager as _shape_of
 from ._private import values_of_eager as _values_of
 from ._products import cross as cross
 from ._products import matmul as matmul
@@ -163,18 +161,8 @@ def _lower(x: Any) -> Any:
     return result
 
 
-_IS_BELOW = (0.0).__lt__
-_cholesky = direct("Cholesky")
 
 
-def _lower_of_one(x: Any) -> Any:
-    """Return the factor of one real matrix that is positive definite; of all others it declines."""
-    result = _cholesky(x)
-    values = _values_of(result)
-    return result if values.ndim == 2 and all(map(_IS_BELOW, values.diagonal().tolist())) else NotImplemented
-
-
-@answered_by(lambda x: _lower_of_one if x.dtype in FULL else None)
 @known_by(lambda x, *, upper: None if upper else _lower)
 @_checked
 def cholesky(x: Any, /, *, upper: bool) -> Any:
@@ -210,12 +198,6 @@ def _solution(x1: Any, x2: Any) -> Any:
     return _solve(x1, x2, "adjoint", False)
 
 
-def _by_op(op: Kernel, dtypes: frozenset[Any]) -> Callable[[Kernel], Kernel]:
-    """Declare that the op itself does the calls that it has an answer to; of others the kernel says what is wrong."""
-    return answered_by(lambda x, *others: op if x.dtype in dtypes else None)
-
-
-@_by_op(direct("MatrixDeterminant"), FULL)
 @fills_gaps(_real_det, COMPLEX, "the engine's complex gradient is wrong")
 @_checked
 def det(x: Any, /) -> Any:
@@ -228,14 +210,12 @@ def slogdet(x: Any, /) -> tuple[Any, Any]:
     return sign, _real(logarithm)
 
 
-@_by_op(_inverse, FULL | COMPLEX)
 @known_by(lambda x: _inverse)
 @_nan_passes
 def inv(x: Any, /) -> Any:
     return raw.MatrixInverse(input=x)
 
 
-@_by_op(_solution, FULL | COMPLEX)
 @known_by(lambda x1, x2: _solution if x1.ndim == x2.ndim == 2 else None)
 @_nan_passes
 def solve(x1: Any, x2: Any, /) -> Any:
@@ -276,7 +256,6 @@ def _eigh_of_real(x: Any) -> Any:
     return _eigen(x, "compute_v", True)
 
 
-@answered_by(lambda x: _eigh_of_real if x.dtype in FULL else None)
 @known_by(lambda x: None if x.dtype in COMPLEX else _eigh_of_real)
 @_finite_below
 def eigh(x: Any, /) -> tuple[Any, Any]:
@@ -293,11 +272,6 @@ _factors = direct("Qr")
 _qr_whole, _qr_part = (Applied(_factors, "full_matrices", each) for each in (True, False))
 
 
-def _qr_of_real(x: Any) -> Any:
-    return _factors(x, "full_matrices", False)
-
-
-@answered_by(lambda x: _qr_of_real if x.dtype in FULL else None)
 @known_by(lambda x, *, mode: _qr_whole if mode == "complete" else _qr_part)
 @_checked
 def qr(x: Any, /, *, mode: str) -> tuple[Any, Any]:
@@ -327,15 +301,8 @@ def _real_svd(x: Any, order: Any, full_matrices: bool) -> tuple[Any, Any, Any]:
 _decomposed, _transposed = direct("Svd"), direct("Transpose")
 
 
-_SWAPPED = integers(1, 0)
 
 
-def _svd_of_one(x: Any) -> Any:
-    # Of a stack the transposition is another one.
-    return _real_svd(x, _SWAPPED, True) if len(_shape_of(x)) == 2 else NotImplemented
-
-
-@answered_by(lambda x: _svd_of_one if x.dtype in FULL else None)
 @known_by(_known_svd)
 def svd(x: Any, /, *, full_matrices: bool) -> tuple[Any, Any, Any]:
     values, u, v = _svd(x, full_matrices=full_matrices)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..kernels import answered_by, worked_around
+from ..kernels import worked_around
 from ._engine import cast, constant, from_fresh, integer, integers, part, plain_on_host, raw, reshape, tf, truth
 from ._order import argsort_last, begins, ranks, take_last, unsort
 
@@ -78,7 +78,7 @@ def _values(x: Any, /) -> Any:
     return raw.GatherV2(params=placed, indices=_where(new), axis=integer(0))
 
 
-unique_values = answered_by(lambda x: _values)(worked_around(_REASON)(_values))
+unique_values = worked_around(_REASON)(_values)
 
 
 # Up to this many pairs, comparing them all costs less than sorting.

@@ -141,8 +141,14 @@ def into(name: str, *others: torch.dtype) -> Callable[..., Any]:
             return False
         if x1 is out:
             in_place(out, x2)
-        else:
+            return True
+        try:
             native(x1, x2, out=out)
+        except RuntimeError:
+            # Before it writes: through ``out=`` no gradient is recorded, but an assignment records them.
+            if any(x.requires_grad for x in (x1, x2, out) if isinstance(x, Tensor)):
+                return False
+            raise
         return True
 
     return fast

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from . import _calls, elementwise
+from . import elementwise
 from ._division import floor_divide_floats
 from ._items import get_copy, get_item, get_pair, get_transpose, set_item
 from ._private import peek_interpreter_stack
@@ -20,6 +21,7 @@ from ._shared import (
     COMPLEX,
     FLOAT,
     INTEGER,
+    NUMPY_DTYPES,
     ODD_POWERS,
     SIGNED_INTEGER,
     WIDE,
@@ -31,95 +33,13 @@ from ._targets import into, into_several
 
 _INTEGERS = frozenset({torch.int64, torch.int32})
 _FLOATING = frozenset({torch.float32, torch.float64})
-_KEEPS = _FLOATING | {torch.int64, torch.complex64, torch.complex128}
-# The dtypes whose sums and products the engine gives the dtype that the standard does.
-_SUMMED = _KEEPS | {torch.bool, torch.int8, torch.int16, torch.int32}
-_ORDERED = _FLOATING | {torch.int64}
-_INT = frozenset({int})
 
-
-def _is_one(axis: Any, x: Tensor) -> bool:
-    # Whether the engine takes an argument for one axis, as we do: it refuses one out of bounds, but for a 0-d tensor.
-    return type(axis) is int and x.dim() > 0
-
-
-def sum(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
-    if dtype is not None or x.dtype not in _SUMMED:
-        return NotImplemented
-    if axis is None:
-        return NotImplemented if keepdims else x.sum()
-    # An empty tuple is all axes to the engine.
-    several = type(axis) is tuple and axis and _INT.issuperset(map(type, axis))
-    return torch.sum(x, axis, keepdims) if several or _is_one(axis, x) else NotImplemented
-
-
-def prod(x: Tensor, axis: Any, dtype: Any, keepdims: Any) -> Any:
-    if dtype is not None or x.dtype not in _SUMMED:
-        return NotImplemented
-    if axis is None:
-        return NotImplemented if keepdims else x.prod()
-    return torch.prod(x, axis, keepdims) if _is_one(axis, x) else NotImplemented
-
-
-def mean(x: Tensor, axis: Any, keepdims: Any) -> Any:
-    if x.dtype not in _FLOATING:
-        return NotImplemented
-    if axis is None:
-        return NotImplemented if keepdims else x.mean()
-    return torch.mean(x, axis, keepdims) if _is_one(axis, x) else NotImplemented
-
-
-def _extremum(of_all: Callable[..., Tensor], along: Callable[..., Tensor]) -> Callable[..., Any]:
-    def fast(x: Tensor, axis: Any, keepdims: Any) -> Any:
-        if x.dtype not in _ORDERED:
-            return NotImplemented
-        if axis is None:
-            # Of a NaN the derivative is another one than that of the kernel: as ``is_plain`` does, without the call. Of
-            # nothing the engine raises.
-            if keepdims or x.requires_grad or forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
-                return NotImplemented
-            return of_all(x)
-        return along(x, axis, keepdims) if _is_one(axis, x) and x.numel() else NotImplemented
-
-    return fast
-
-
-def _truth(native: Callable[..., Tensor]) -> Callable[..., Any]:
-    def fast(x: Tensor, axis: Any, keepdims: Any) -> Any:
-        if x.dtype is not torch.bool:
-            return NotImplemented
-        if axis is None:
-            return NotImplemented if keepdims else native(x)
-        return native(x, axis, keepdims) if _is_one(axis, x) else NotImplemented
-
-    return fast
-
-
-def _spread(native: Callable[..., Tensor]) -> Callable[..., Any]:
-    def fast(x: Tensor, axis: Any, correction: Any, ddof: Any, keepdims: Any) -> Any:
-        if ddof is not None or x.dtype not in _FLOATING or type(correction) not in (int, float):
-            return NotImplemented
-        if axis is None:
-            count = x.dim() and x.numel()
-        else:
-            count = type(axis) is int and x.numel() and x.shape[axis]
-        # The engine warns where the divisor is 0; and the root of a variance of zero has another derivative: as
-        # ``is_plain`` does, without the call.
-        if not count or not count > correction or x.requires_grad:
-            return NotImplemented
-        if forward_ad._current_level >= 0 or peek_interpreter_stack() is not None:
-            return NotImplemented
-        if correction in (0, 1):
-            # The engine takes these as a bool, sooner than as a number.
-            unbiased = correction == 1
-            if axis is None:
-                return NotImplemented if keepdims else native(x, unbiased)
-            return native(x, axis, unbiased, keepdims)
-        if axis is None:
-            return NotImplemented if keepdims else native(x, correction=correction)
-        return native(x, axis, correction=correction, keepdim=keepdims)
-
-    return fast
+_PYTHONS = frozenset({bool, int, float, complex})
+# A list of more numbers goes to memory of its own kind.
+_MOST_PYTHONS = 64
+# The codes of the dtypes that torch shares with NumPy. C has two types of 64 bits, one of which it knows.
+_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+_CODES = frozenset(np.dtype(name).char for name in _NAMES.split())
 
 
 def _with_number(native: Callable[..., Tensor], *, to_floats: bool = False) -> Callable[..., Any]:
@@ -235,14 +155,29 @@ def _limited(native: Callable[..., Tensor]) -> Callable[..., Any]:
 scalar_maximum, scalar_minimum = _limited(Tensor.clamp_min), _limited(Tensor.clamp_max)
 
 
+def asarray(obj: Any, dtype: Any, device: Any, copy: Any) -> Any:
+    if dtype is not None or device is not None or copy is not None:
+        return NotImplemented
+    kind = type(obj)
+    if kind is Tensor:
+        is_plain = obj.layout is torch.strided and not obj.is_nested and obj.dtype in NUMPY_DTYPES
+        return obj if is_plain else NotImplemented
+    if kind is np.ndarray:
+        # Another order of bytes the engine refuses.
+        return torch.from_numpy(obj.copy()) if obj.dtype.char in _CODES else NotImplemented
+    if kind is list and len(obj) < _MOST_PYTHONS and _PYTHONS.issuperset(map(type, obj)):
+        made = np.asarray(obj)
+        return torch.from_numpy(made) if made.dtype.char in _CODES else NotImplemented
+    return NotImplemented
+
+
 PATHS: dict[str, Callable[..., Any]] = {
     path.__name__: path
     for path in (
-        *(get_item, get_pair, get_copy, get_transpose, set_item, sum, prod, mean, floor_divide, matmul),
+        *(get_item, get_pair, get_copy, get_transpose, set_item, floor_divide, matmul, asarray),
         *(scalar_pow, reflected_divide, scalar_floor_divide, scalar_remainder),
     )
 } | {
-    **_calls.PATHS,
     **{f"scalar_{name}": path for name, path in _NUMBERS.items()},
     "reflected_add": _NUMBERS["add"],
     "reflected_multiply": _NUMBERS["multiply"],
@@ -260,10 +195,4 @@ PATHS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("scalar_maximum", "reflected_maximum"), scalar_maximum),
     **dict.fromkeys(("scalar_minimum", "reflected_minimum"), scalar_minimum),
     "pow": power,
-    "max": _extremum(torch.max, torch.amax),
-    "min": _extremum(torch.min, torch.amin),
-    "all": _truth(Tensor.all),
-    "any": _truth(Tensor.any),
-    "std": _spread(Tensor.std),
-    "var": _spread(Tensor.var),
 }

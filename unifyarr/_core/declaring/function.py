@@ -1,0 +1,44 @@
+"""The functions that users call: of the compiled core, or of a class in Python where that is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+from ..._native import core
+
+
+class PythonFunction:
+    """A function that leaves each call to its dispatcher, which ``prepare`` makes at the first one."""
+
+    __qualname__: str
+
+    def __init__(self, prepare: Callable[[Any], Any]) -> None:
+        self._prepare = prepare
+        self._dispatcher: Any = None
+
+    @property
+    def dispatcher(self) -> Any:
+        """What does the calls."""
+        if self._dispatcher is None:
+            self._dispatcher = self._prepare(self)
+        return self._dispatcher
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        dispatcher = self._dispatcher or self.dispatcher
+        return dispatcher(*dispatcher.bind(args, kwargs))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> str:
+        # Pickles and copies have it by its name, as they have functions.
+        return self.__qualname__
+
+    def __repr__(self) -> str:
+        return f"<function {self.__qualname__} at {id(self):#x}>"
+
+
+Function: Any = PythonFunction if core is None else core.Function

@@ -1,0 +1,266 @@
+/* Known calls: what tells a call from others of its function, and the programs that serve calls which are told so again.
+
+`calling/dispatch.py` makes a key of a call and finds its program; here stand those that were found last. What tells a
+call are facts: its backend, the dtypes and shapes of its arrays, or what the engine has sooner for both, and its other
+arguments. Two calls with the same facts have the same key. */
+
+/* What each parameter of a function is for. */
+enum { FOR_ARRAY = 'a', FOR_WEAK = 'w', FOR_SEQUENCE = 's', FOR_ARGUMENT = 't', FOR_OUT = 'o', FOR_NONE = 'n' };
+
+enum { MOST_PARAMETERS = 24, MOST_FACTS = 64, MOST_CALLS = 8 };
+
+typedef struct {
+    PyObject *program;
+    int count;
+    PyObject **facts;
+} KnownCall;
+
+/* Calls with other versions are forgotten. */
+static unsigned long known_version = 1;
+static int keeps_calls = 1;
+
+/* What a call is told by, and what its program takes: new references. */
+typedef struct {
+    const Engine *engine;
+    int count, inputs;
+    PyObject *facts[MOST_FACTS], *input[MOST_FACTS];
+} Told;
+
+static void forget_told(Told *told)
+{
+    for (int i = 0; i < told->count; i++) {
+        Py_DECREF(told->facts[i]);
+    }
+    for (int i = 0; i < told->inputs; i++) {
+        Py_DECREF(told->input[i]);
+    }
+}
+
+/* Each of these takes over a reference, and returns 0 where there's no room or nothing to add. */
+static int add_fact(Told *told, PyObject *fact)
+{
+    if (!fact || told->count == MOST_FACTS) {
+        Py_XDECREF(fact);
+        return 0;
+    }
+    told->facts[told->count++] = fact;
+    return 1;
+}
+
+static int add_input(Told *told, PyObject *input)
+{
+    if (!input || told->inputs == MOST_FACTS) {
+        Py_XDECREF(input);
+        return 0;
+    }
+    told->input[told->inputs++] = input;
+    return 1;
+}
+
+static int is_array(PyObject *x)
+{
+    return Py_IS_TYPE(x, array_type) || Py_IS_TYPE(x, view_type);
+}
+
+/* The native of an array, a new reference; that of a view is computed. */
+static PyObject *native_of(PyObject *x)
+{
+    return Py_IS_TYPE(x, array_type) ? Py_XNewRef(((Slots *)x)->native) : PyObject_GetAttr(x, text_native);
+}
+
+/* An array of the call's backend, by its dtype and shape. */
+static int tell_array(Told *told, PyObject *x, int takes_arrays)
+{
+    const Engine *engine = told->engine;
+    PyObject *native = ((Slots *)x)->backend == engine->handle ? native_of(x) : NULL;
+    if (!native || Py_TYPE(native) != engine->native_type) {
+        Py_XDECREF(native);
+        return 0;
+    }
+    int is_told = 0;
+    if (engine->type_key) {
+        is_told = add_fact(told, PyObject_CallOneArg(engine->type_key, native));
+    } else {
+        is_told = add_fact(told, PyObject_GetAttr(native, text_dtype)) && add_fact(told, PyObject_GetAttr(native, text_shape));
+    }
+    if (takes_arrays) {
+        Py_SETREF(native, Py_NewRef(x));
+    }
+    return add_input(told, native) && is_told;
+}
+
+/* Arrays in a list or a tuple, by their number too. */
+static int tell_arrays(Told *told, PyObject *several, int takes_arrays)
+{
+    if (!PyList_CheckExact(several) && !PyTuple_CheckExact(several)) {
+        return 0;
+    }
+    if (!add_fact(told, PyLong_FromSsize_t(PySequence_Fast_GET_SIZE(several)))) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(several); i++) {
+        PyObject *x = PySequence_Fast_GET_ITEM(several, i);
+        if (!is_array(x) || !tell_array(told, x, takes_arrays)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The backend of a call: that of its first array, NULL where the core doesn't know it. */
+static Engine *engine_of_call(const char *roles, PyObject *const *values, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *x = values[i];
+        if (roles[i] == FOR_SEQUENCE && (PyList_CheckExact(x) || PyTuple_CheckExact(x))) {
+            x = PySequence_Fast_GET_SIZE(x) ? PySequence_Fast_GET_ITEM(x, 0) : Py_None;
+        } else if (roles[i] != FOR_ARRAY && roles[i] != FOR_WEAK) {
+            continue;
+        }
+        if (is_array(x)) {
+            return engine_of(((Slots *)x)->backend);
+        }
+    }
+    return NULL;
+}
+
+static int is_plain_value(PyObject *x)
+{
+    return x == Py_None || PyBool_Check(x) || PyLong_CheckExact(x) || PyFloat_CheckExact(x) || PyComplex_CheckExact(x);
+}
+
+/* Note what tells a call; 0 where the core can't, maybe with an error set. */
+static int tell_call(Told *told, const char *roles, PyObject *const *values, Py_ssize_t count, int takes_arrays, int shows)
+{
+    int is_told = add_fact(told, Py_NewRef(told->engine->handle));
+    for (Py_ssize_t i = 0; is_told && i < count; i++) {
+        PyObject *value = values[i];
+        switch (roles[i]) {
+        case FOR_ARRAY:
+            /* Views of views are made from what they show. */
+            is_told = (shows ? Py_IS_TYPE(value, array_type) : is_array(value)) && tell_array(told, value, takes_arrays);
+            break;
+        case FOR_SEQUENCE:
+            is_told = tell_arrays(told, value, takes_arrays);
+            break;
+        case FOR_WEAK:
+            if (is_array(value)) {
+                is_told = tell_array(told, value, takes_arrays);
+            } else {
+                is_told = is_plain_value(value) && add_fact(told, Py_NewRef(value)) && add_input(told, Py_NewRef(takes_arrays ? value : Py_None));
+            }
+            break;
+        case FOR_ARGUMENT:
+            is_told = add_fact(told, Py_NewRef(value));
+            break;
+        case FOR_NONE:
+            is_told = value == Py_None;
+            break;
+        }
+    }
+    return is_told;
+}
+
+/* Whether two facts are the same: 1, 1.0 and True are equal and mean other things, as 0.0 and -0.0 do. */
+static int is_same(PyObject *one, PyObject *other)
+{
+    if (one == other) {
+        return 1;
+    }
+    if (Py_TYPE(one) != Py_TYPE(other)) {
+        return 0;
+    }
+    if (PyFloat_CheckExact(one)) {
+        double x = PyFloat_AS_DOUBLE(one), y = PyFloat_AS_DOUBLE(other);
+        return !memcmp(&x, &y, sizeof x);
+    }
+    if (PyComplex_CheckExact(one)) {
+        Py_complex x = PyComplex_AsCComplex(one), y = PyComplex_AsCComplex(other);
+        return !memcmp(&x, &y, sizeof x);
+    }
+    if (PyLong_CheckExact(one) || PyUnicode_CheckExact(one)) {
+        return PyObject_RichCompareBool(one, other, Py_EQ) == 1;
+    }
+    if (PyTuple_Check(one)) {
+        /* Shapes too, which an engine has a class of its own for. */
+        Py_ssize_t size = PyTuple_GET_SIZE(one);
+        if (size != PyTuple_GET_SIZE(other)) {
+            return 0;
+        }
+        for (Py_ssize_t i = 0; i < size; i++) {
+            if (!is_same(PyTuple_GET_ITEM(one, i), PyTuple_GET_ITEM(other, i))) {
+                return 0;
+            }
+        }
+        return 1;
+    }
+    return 0;
+}
+
+static int is_told_so(const KnownCall *known, const Told *told)
+{
+    if (known->count != told->count) {
+        return 0;
+    }
+    for (int i = 0; i < told->count; i++) {
+        if (!is_same(known->facts[i], told->facts[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void drop_call(KnownCall *known)
+{
+    KnownCall dropped = *known;
+    *known = (KnownCall){NULL};
+    Py_XDECREF(dropped.program);
+    for (int i = 0; i < dropped.count; i++) {
+        Py_DECREF(dropped.facts[i]);
+    }
+    PyMem_Free(dropped.facts);
+}
+
+/* The program of a call, borrowed from those that were found last, which come first the next time. */
+static PyObject *program_of(KnownCall *calls, const Told *told)
+{
+    for (int i = 0; i < MOST_CALLS && calls[i].program; i++) {
+        if (is_told_so(&calls[i], told)) {
+            KnownCall found = calls[i];
+            memmove(calls + 1, calls, i * sizeof *calls);
+            calls[0] = found;
+            return found.program;
+        }
+    }
+    return NULL;
+}
+
+/* Keep the program of a call in the place of the one that was found the longest time ago. */
+static int keep_program(KnownCall *calls, const Told *told, PyObject *program)
+{
+    PyObject **facts = PyMem_New(PyObject *, told->count);
+    if (!facts) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (int i = 0; i < told->count; i++) {
+        facts[i] = Py_NewRef(told->facts[i]);
+    }
+    KnownCall oldest = calls[MOST_CALLS - 1];
+    memmove(calls + 1, calls, (MOST_CALLS - 1) * sizeof *calls);
+    calls[0] = (KnownCall){Py_NewRef(program), told->count, facts};
+    drop_call(&oldest);
+    return 0;
+}
+
+/* keep_calls(whether): forget all known calls, and keep others from now on or not. */
+static PyObject *keep_calls(PyObject *module, PyObject *whether)
+{
+    int keeps = PyObject_IsTrue(whether);
+    if (keeps < 0) {
+        return NULL;
+    }
+    keeps_calls = keeps;
+    known_version++;
+    Py_RETURN_NONE;
+}
