@@ -54,11 +54,14 @@ def without_fast_paths(handle: Handle) -> Iterator[None]:
     attributes = vars(handle)
     paths = {name: path for name, path in attributes.items() if name.startswith("fast_") and name != "fast_forms"}
     # There are hundreds, and tests do this thousands of times: one update of the dictionary sets them all.
-    attributes.update({name: _fails if name.startswith(("fast_out_", "fast_set_")) else _declines for name in paths})
+    attributes.update({name: _fails if name.startswith(_WRITING_PATHS) else _declines for name in paths})
     try:
         yield
     finally:
         attributes.update(paths)
+
+
+_WRITING_PATHS = ("fast_out_", "fast_several_", "fast_set_")
 
 
 def _fails(*arguments: Any) -> bool:

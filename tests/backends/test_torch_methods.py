@@ -209,46 +209,20 @@ def test_views_have_one_shortcut_for_all_strides() -> None:
             assert found.base is (each if each.base is None else each.base)
     public: Any = DECLARATIONS["swapaxes"].public
     table: Shortcuts = public.dispatcher.shortcuts
-    mine = [key for key in table if key[0] is load("torch") and key[2:] == ((3, 3), 0, 1)]  # type: ignore[index]
+    mine = [key for key in table if key[0] is load("torch") and key[2:] == ((3, 3), (int, 0), (int, 1))]  # type: ignore[index]
     assert len(mine) == 1
 
 
-def test_fast_paths_take_what_the_engine_does_as_numpy_and_decline_the_rest() -> None:
+def test_the_fast_path_of_asarray_takes_what_the_engine_does_as_numpy_and_declines_the_rest() -> None:
     import torch
 
-    fast = load("torch").fast
-    x, m = torch.arange(4.0, dtype=torch.float64), torch.ones((2, 2), dtype=torch.float64)
-    assert fast["reshape"](x, (2, -1)).shape == (2, 2)
-    assert fast["squeeze"](x[None], 0).shape == (4,)
-    assert fast["where"](x > 1, x, -x)[0] == 0.0
-    assert fast["clip"](x, 1, 2.0).tolist() == [1.0, 1.0, 2.0, 2.0]
-    assert fast["take"](x, torch.tensor([3, 0]), None).tolist() == [3.0, 0.0]
-    assert fast["concat"]([m, m], 1).shape == (2, 4)
-    assert fast["solve"](m + torch.eye(2), m[0]).tolist() == fast["solve"](m + torch.eye(2), m)[:, 0].tolist()
-    assert fast["asarray"](np.ones(2), None, None, None).dtype is torch.float64
-    leaf = x.clone().requires_grad_()
-    declined = {
-        "reshape": [(x, (True, 4)), (x, [2, 2]), (x, 4)],
-        "squeeze": [(x, 0), (x[None], None), (x[None], (0,))],
-        "permute_dims": [(m, (True, 0)), (m, None)],
-        "where": [((x > 1).to(torch.uint8), x, x), (x > 1, x, x.to(torch.float32)), (x > 1, x, 0.0)],
-        "clip": [(x, math.nan, 2), (x, 2, 1), (x.to(torch.float32), 0, 1), (leaf, 0, 1), (x, x, 1)],
-        "take": [(x, torch.tensor(1), None), (m, torch.tensor([0]), None), (m, torch.tensor([0]), True)],
-        "concat": [([x[:0], m], 0), ([x, x.to(torch.float32)], 0), ([x, x], None)],
-        "stack": [([x, x.to(torch.float32)], 0), ([x, x], True)],
-        "inv": [(m.to(torch.int64),)],
-        "det": [(m.to(torch.complex128),)],
-        "cholesky": [(m, True), (m.to(torch.int64), False)],
-        "solve": [(m.to(torch.int64), m), (m[None], m), (m[None], m[0]), (x, m)],
-        "cumulative_sum": [(-x, None, None, False), (m, None, None, False), (x, 0, None, False)],
-        "asarray": [([[1.0]], None, None, None), (np.ones(2), None, None, True), ([1, 2**70], None, None, None)],
-    }
-    for name, calls in declined.items():
-        for call in calls:
-            assert fast[name](*call) is NotImplemented, (name, call)
+    fast = load("torch").fast["asarray"]
+    assert fast(np.ones(2), None, None, None).dtype is torch.float64
+    for call in (([[1.0]], None, None, None), (np.ones(2), None, None, True), ([1, 2**70], None, None, None)):
+        assert fast(*call) is NotImplemented
 
 
-def test_calls_with_fast_paths_refuse_what_they_refused() -> None:
+def test_known_calls_refuse_what_they_refused() -> None:
     x, m = ua.asarray([1.0, 2.0, 3.0, 4.0]), ua.ones((2, 2))
     with pytest.raises(ShapeError):
         ua.concat([x[:0], m])

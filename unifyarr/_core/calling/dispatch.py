@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import UnknownShapeError
 from ..arrays.array import Array, marked
 from ..arrays.elements import Element, settle
 from ..arrays.nest import Nest
@@ -52,14 +53,14 @@ class Dispatcher:
         self.has_known = has_shortcuts(declaration) and (self.creates or bool(parameters.operands))
         # Known calls of what may return views, or several arrays, take arrays, and return the result.
         self.shows = bool(declaration.view_map)
-        self.takes_arrays = self.shows or not declaration.returns_one_array
+        self.takes_arrays = self.has_known and (self.shows or not declaration.returns_one_array)
         self.is_fast = declaration.fast
         # How many operands plain calls have.
         self.plain = (declaration.ufunc.nin if declaration.ufunc else 2) if declaration.has_plain_calls else 0
         self.shortcuts = Shortcuts(
             self._general,
             declaration.name,
-            takes_arrays=self.has_known and self.takes_arrays,
+            takes_arrays=self.takes_arrays,
             takes_nothing=self.creates,
             when_cleared=getattr(function, "forget", None),
         )
@@ -181,8 +182,8 @@ class Dispatcher:
                 elif role != OUT and not self._tell(role, value, backend, key, inputs):
                     return None
             hash(told := tuple(key))
-        except (TypeError, AttributeError):
-            # Arguments that no call is known by.
+        except (TypeError, AttributeError, UnknownShapeError):
+            # Arguments that no call is known by, as lengths that aren't known.
             return None
         return backend, told, inputs
 
@@ -214,12 +215,12 @@ class Dispatcher:
         return True
 
     def _backend_of(self, values: tuple[Any, ...]) -> Handle | None:
-        """Return the backend of the first array."""
+        """Return the backend of the first array; an element becomes an array before its call is known."""
         for role, value in zip(self.roles, values, strict=True):
             x = value
             if role == SEQUENCE and type(value) in (list, tuple) and value:
                 x = value[0]
-            if role in (ARRAY, WEAK, SEQUENCE) and type(x) in _ARRAYS:
+            if role in (ARRAY, WEAK, SEQUENCE) and type(x) in (_ARRAYS if role == SEQUENCE else _SETTLED):
                 backend: Handle = x._backend
                 return backend
         return None

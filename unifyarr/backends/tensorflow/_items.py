@@ -14,7 +14,6 @@ from ._engine import (
     NUMPY_DTYPES,
     SIGNED,
     TENSORFLOW_DTYPES,
-    WIDE,
     from_fresh,
     from_host,
     integer,

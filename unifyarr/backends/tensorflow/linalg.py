@@ -154,13 +154,11 @@ def _lower(x: Any) -> Any:
         return result
     diagonal = np.asarray(result).diagonal(0, -2, -1).real
     # Python compares a few numbers in less time than NumPy.
-    if all(map(_IS_BELOW, diagonal.ravel().tolist())):
+    if all(each > 0 for each in diagonal.ravel().tolist()):
         return result
     if not ((diagonal > 0).all(-1) | np.isnan(np.tril(np.asarray(x))).any((-2, -1))).all():
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return result
-
-
 
 
 @known_by(lambda x, *, upper: None if upper else _lower)
@@ -299,8 +297,6 @@ def _real_svd(x: Any, order: Any, full_matrices: bool) -> tuple[Any, Any, Any]:
 
 
 _decomposed, _transposed = direct("Svd"), direct("Transpose")
-
-
 
 
 @known_by(_known_svd)
