@@ -58,6 +58,13 @@ def quick(session: nox.Session) -> None:
     session.run("pytest", "--quick", "-q", *(session.posargs or QUICK))
 
 
+@nox.session(name="without-core")
+def without_core(session: nox.Session) -> None:
+    """Run all tests on NumPy and torch without the compiled core, whose calls Python does then."""
+    install(session, "torch", "test")
+    session.run("pytest", "-n", "2", "--quick", *session.posargs, env={**QUIET, "UNIFYARR_CORE": "0"})
+
+
 @nox.session
 def dask(session: nox.Session) -> None:
     """Run all tests on dask with one dtype of each kind, in chunks as they are by default, then of two elements."""

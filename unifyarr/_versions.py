@@ -22,11 +22,16 @@ _PACKAGES = ("numpy", "ml_dtypes", "optree")
 _OPTIONAL = ("scipy", "safetensors", "hypothesis", "pytest")
 # What the package and its backends read, and what is read in their place.
 VARIABLES = (
-    *("UNIFYARR_BACKEND", "UNIFYARR_NUM_THREADS", "UNIFYARR_CC", "UNIFYARR_CACHE_DIR"),
+    *("UNIFYARR_BACKEND", "UNIFYARR_NUM_THREADS", "UNIFYARR_CC", "UNIFYARR_CACHE_DIR", "UNIFYARR_CORE"),
     *("OMP_NUM_THREADS", "XDG_CACHE_HOME", "JAX_ENABLE_X64", "TF_CPP_MIN_LOG_LEVEL"),
 )
 # The distributions of an engine that are named otherwise than its module.
 _DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos")}
+
+
+_NO_CORE = """NO: each call takes some microseconds more, and no result takes the memory of a temporary.
+              Install the package where there is a C compiler, for a build of Python with the global lock, and leave
+              UNIFYARR_CORE unset."""
 
 
 def found() -> dict[str, Any]:
@@ -44,7 +49,8 @@ def found() -> dict[str, Any]:
         "python": f"{platform.python_version()} ({sys.executable})",
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
-        "compiled part": machine.is_compiled() and core is not None,
+        "compiled core": core is not None,
+        "compiled loops": machine.is_compiled(),
         "temporaries": "written over" if plain.FINDS else "kept",
         "C compiler": compiler,
         "threads": threads.get_num_threads(),
@@ -119,7 +125,8 @@ def _lines(everything: dict[str, Any]) -> Iterator[str]:
     for name, version in everything["packages"].items():
         if version is not None or name in _PACKAGES:
             yield f"{name:14}{version or 'not installed'}"
-    yield f"{'compiled part':14}{_yes(everything['compiled part'])}"
+    yield f"compiled core {'yes' if everything['compiled core'] else _NO_CORE}"
+    yield f"compiled loops {_yes(everything['compiled loops'])}"
     yield f"{'temporaries':14}{everything['temporaries']}"
     yield f"{'C compiler':14}{everything['C compiler'] or 'none'}"
     yield f"{'threads':14}{everything['threads']}"

@@ -11,7 +11,6 @@ import pytest
 import unifyarr as ua
 from unifyarr.testing import needs
 
-from ..natives import skip_unless
 from ..oracle import as_numpy, assert_same, assert_values
 
 SQUARE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.0], [0.5, 0.0, 2.0]])
@@ -55,16 +54,6 @@ def test_operands_of_all_shapes_and_dtypes(backend: str, name: str) -> None:
             found = as_numpy(function_of(name)(ua.asarray(x)))
             assert_values(found, wanted(x))
             assert found.dtype == wanted(x).dtype
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_an_op_answers_at_once(backend: str, name: str) -> None:
-    skip_unless(backend, "tensorflow", why="kernels that say which op answers")
-    x = ua.asarray(FUNCTIONS[name][1][0])
-    fast = getattr(x._backend, f"fast_{name.rpartition('.')[2]}")
-    assert fast(x.native) is not NotImplemented
-    # -1.0 equals the default, and isn't what the function takes.
-    assert fast(x.native, -1.0) is NotImplemented
 
 
 @pytest.mark.parametrize("name", ["qr", "eigh", "svd", "slogdet"])

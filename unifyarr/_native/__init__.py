@@ -1,13 +1,18 @@
-"""The compiled core, if the package was installed with it: ``core`` is ``None`` elsewhere, and Python does the same."""
+"""The compiled core, if the package was installed with it: ``core`` is ``None`` elsewhere, and Python does the same.
+
+The environment variable ``UNIFYARR_CORE=0`` leaves it out.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-core: Any
-try:
-    from . import _compiled
-except ImportError:
-    core = None
-else:
-    core = _compiled
+core: Any = None
+if os.environ.get("UNIFYARR_CORE") != "0":
+    try:
+        from . import _compiled
+    except ImportError:
+        pass
+    else:
+        core = _compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ..._native import core
 from ...typing import Shape
 from ..engines import dtypes
 from ..engines.dtypes import DType
@@ -18,14 +19,16 @@ NO_KEY = object()
 NAMES = ("_native", "_backend", "_base", "_token", "_born", "_element", "_from", "_key", "_owned", "_run")
 
 
-try:
-    from ..._native._compiled import Slots as _Base
-except ImportError:
+class _Slots:
+    """The slots in Python, where there's no compiled core."""
 
-    class _Base:  # type: ignore[no-redef]
-        """The same in Python."""
+    __slots__ = ("__weakref__", *NAMES)
 
-        __slots__ = ("__weakref__", *NAMES)
+
+if TYPE_CHECKING:
+    _Base = _Slots
+else:
+    _Base = _Slots if core is None else core.Slots
 
 
 class Slots(_Base):

@@ -145,7 +145,9 @@ class Dispatcher:
 
         A program has written nothing. All else that comes while it runs is the caller's own.
         """
-        return isinstance(error, REFUSALS) or backend.own_error(error) is not None
+        # An engine may warn that it has no such dtype any more, which the stack of concerns refuses.
+        warns = isinstance(error, Warning) and not backend.has_fixed_dtypes and not backend.mutable
+        return warns or isinstance(error, REFUSALS) or backend.own_error(error) is not None
 
     def usual(self) -> Handle:
         """Return the backend where arrays are made."""

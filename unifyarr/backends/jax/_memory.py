@@ -77,10 +77,10 @@ def beside(x: jax.Array, *arrays: np.ndarray) -> tuple[jax.Array, ...]:
     return tuple([entered(np.asarray(array, order="C"), device) for array in arrays])
 
 
-def borrow(x: jax.Array, array: np.ndarray) -> np.ndarray:
-    """Return a copy of a small array, which compiled functions take in less time than a conversion; or raise."""
+def borrow(x: jax.Array, array: np.ndarray) -> Any:
+    """Return a copy of a small array, which compiled functions take in less time than a conversion; or decline."""
     if array.nbytes >= SMALLEST or array.dtype not in _TAKEN or not jax.config.jax_enable_x64 or not _is_alone():
-        raise TypeError("only small arrays go beside those of one device as they are")
+        return NotImplemented
     return array.copy()
 
 
