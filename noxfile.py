@@ -1,5 +1,5 @@
-"""Sessions: ``nox -s quick``, ``tests``, ``dask``, ``interpreters``, ``newest``, ``lowest``, ``lint``, ``typecheck``,
-``docs``, ``bench``, ``conformance``, ``gpu``.
+"""Sessions: ``nox -s quick``, ``tests``, ``without-core``, ``dask``, ``interpreters``, ``newest``, ``lowest``,
+``lint``, ``typecheck``, ``docs``, ``bench``, ``conformance``, ``gpu``.
 """
 
 from __future__ import annotations
