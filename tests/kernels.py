@@ -25,6 +25,12 @@ class Injected(Exception):
     """What a kernel raises that was made to fail."""
 
 
+def skip_without_core() -> None:
+    """Skip a test of what the compiled core does."""
+    if core is None:
+        pytest.skip("the compiled core calls fast paths, and isn't there")
+
+
 class _Switch(dict[str, bool]):
     """Whether the compiled core keeps known calls, as an item that a test's patch can change and put back."""
 

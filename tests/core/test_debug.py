@@ -23,7 +23,7 @@ from unifyarr.errors import BadDestroyMap, BadInplace, BadOut, BadViewMap, Debug
 from unifyarr.testing import lacks, needs
 
 from ..functions import test_out as table
-from ..kernels import path_of_call
+from ..kernels import path_of_call, skip_without_core
 from ..natives import skip_unless, values_of, variable
 from ..oracle import as_numpy
 from .test_aliasing import TESTED, cases_of
@@ -535,6 +535,7 @@ def test_a_write_in_place_stays_one(backend: str) -> None:
 @pytest.fixture
 def served(backend: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
     """Return what adds two arrays, and says whether a fast path served the call."""
+    skip_without_core()
     handle = load(backend)
     x = ua.asarray([1.0, 2.0])
     x + x
@@ -571,6 +572,7 @@ def test_fast_paths_come_back_after_an_error(served: Callable[[], bool]) -> None
 
 
 def test_a_backend_loaded_inside_is_checked_too(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_without_core()
     monkeypatch.delitem(LOADED, backend)
     # The engine's pytrees know our classes from the first time.
     monkeypatch.setattr(registry, "_WHEN_LOADED", [serve])

@@ -53,6 +53,15 @@ def test_lengths_of_sequences_are_told_apart(backend: str) -> None:
         assert_same(ua.concat([*map(ua.asarray, parts[:2])], axis=0), np.concatenate(parts[:2]))
 
 
+def test_data_beside_an_array_isnt_taken_for_one(backend: str) -> None:
+    values, weights = np.array([1.0, 3.0]), np.array([1.0, 2.0])
+    x, y = ua.asarray(values), ua.asarray(weights)
+    for _ in range(4):
+        # Of a function whose programs take arrays, by which both calls would be told alike.
+        for each in (y, weights, y.native):
+            assert_same(ua.average(x, weights=each), np.average(values, weights=weights))
+
+
 class Mine(ArithmeticError):
     """What a program raises itself while an engine works, as a handler of a signal does."""
 

@@ -15,7 +15,7 @@ import unifyarr as ua
 from unifyarr._core.engines.registry import load
 from unifyarr.testing import has
 
-from ..kernels import path_of_call
+from ..kernels import path_of_call, skip_without_core
 from ..natives import variable
 from ..oracle import assert_same
 from ..transformations.through import engines
@@ -223,6 +223,7 @@ def _differentiated(x: ua.Array, inside: Callable[[], None]) -> None:
 def test_fast_paths_serve_the_other_threads(
     backend: str, within: Callable[[ua.Array, Callable[[], None]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    skip_without_core()
     if within is _differentiated and not engines(backend):
         pytest.skip("no engine that transforms is installed")
     x = ua.asarray([1.0, 2.0])

@@ -204,6 +204,9 @@ class Dispatcher:
             # A list is made an array at each call.
             return False
         native, told, shape = self._beside(value, backend)
+        if self.takes_arrays and native is not None:
+            # Its program takes arrays, and these are data.
+            return False
         key += (told, shape)
         inputs.append(value if self.takes_arrays else native)
         return True
