@@ -20,11 +20,9 @@ static int traverse_function(PyObject *self, visitproc visit, void *arg)
     Function *function = (Function *)self;
     Py_VISIT(function->prepare);
     Py_VISIT(function->dispatcher);
-    Py_VISIT(function->bind);
-    Py_VISIT(function->find);
-    Py_VISIT(function->rest);
-    Py_VISIT(function->refused);
-    Py_VISIT(function->usual);
+    for (int i = 0; i < CALLED; i++) {
+        Py_VISIT(function->called[i]);
+    }
     Py_VISIT(function->attributes);
     for (Py_ssize_t i = 0; i < MOST_PARAMETERS; i++) {
         Py_VISIT(function->defaults[i]);
@@ -44,11 +42,9 @@ static int clear_function(PyObject *self)
     forget_known(function);
     Py_CLEAR(function->prepare);
     Py_CLEAR(function->dispatcher);
-    Py_CLEAR(function->bind);
-    Py_CLEAR(function->find);
-    Py_CLEAR(function->rest);
-    Py_CLEAR(function->refused);
-    Py_CLEAR(function->usual);
+    for (int i = 0; i < CALLED; i++) {
+        Py_CLEAR(function->called[i]);
+    }
     Py_CLEAR(function->attributes);
     for (Py_ssize_t i = 0; i < MOST_PARAMETERS; i++) {
         Py_CLEAR(function->defaults[i]);

@@ -1,11 +1,15 @@
 /* The functions that users call. Plain calls and known ones are served here; all else by a dispatcher in Python, which a
 function has from its first call on (`calling/dispatch.py`). */
 
+/* The methods of a dispatcher that are called here. */
+enum { BIND, FIND, REST, REFUSED, USUAL, CALLED };
+static const char *const CALLED_NAMES[CALLED] = {"bind", "find", "rest", "refused", "usual"};
+
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     /* Makes the dispatcher, what serves all calls, and methods of it. */
-    PyObject *prepare, *dispatcher, *bind, *find, *rest, *refused, *usual;
+    PyObject *prepare, *dispatcher, *called[CALLED];
     /* What Python's function has: the names of the parameters and their defaults, NULL where there's none. */
     PyObject *names, *defaults[MOST_PARAMETERS];
     Py_ssize_t count, positional, only_positional;
@@ -99,26 +103,16 @@ static int prepare_function(Function *function)
         Py_DECREF(dispatcher);
         return 0;
     }
-    static const char *const names[] = {"bind", "find", "rest", "refused", "usual"};
-    PyObject *methods[5] = {NULL};
     int failed = take_parameters(function, dispatcher) < 0 || take_texts(function, dispatcher) < 0 ||
                  take_numbers(function, dispatcher) < 0;
-    for (int i = 0; i < 5 && !failed; i++) {
-        methods[i] = PyObject_GetAttrString(dispatcher, names[i]);
-        failed = !methods[i];
+    for (int i = 0; i < CALLED && !failed; i++) {
+        Py_XSETREF(function->called[i], PyObject_GetAttrString(dispatcher, CALLED_NAMES[i]));
+        failed = !function->called[i];
     }
     if (failed) {
-        for (int i = 0; i < 5; i++) {
-            Py_XDECREF(methods[i]);
-        }
         Py_DECREF(dispatcher);
         return -1;
     }
-    function->bind = methods[0];
-    function->find = methods[1];
-    function->rest = methods[2];
-    function->refused = methods[3];
-    function->usual = methods[4];
     function->dispatcher = dispatcher;
     return 0;
 }
@@ -195,7 +189,7 @@ static PyObject *leave_refused(const Function *function, const Engine *engine)
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
     if (PyErr_GivenExceptionMatches(type, PyExc_Exception)) {
-        refused = PyObject_CallFunctionObjArgs(function->refused, error, engine->handle, NULL);
+        refused = PyObject_CallFunctionObjArgs(function->called[REFUSED], error, engine->handle, NULL);
         if (!refused || refused == Py_True) {
             Py_XDECREF(type);
             Py_XDECREF(error);
@@ -260,7 +254,7 @@ static PyObject *call_known(Function *function, PyObject *const *values)
     if (!function->creates) {
         told.engine = engine_of_call(function->roles, values, function->count);
     } else if (out == Py_None) {
-        handle = PyObject_CallNoArgs(function->usual);
+        handle = PyObject_CallNoArgs(function->called[USUAL]);
         told.engine = handle ? engine_of(handle) : NULL;
         Py_XDECREF(handle);
     }
@@ -277,7 +271,7 @@ static PyObject *call_known(Function *function, PyObject *const *values)
     if (program) {
         result = program == Py_None ? Py_NewRef(Py_NotImplemented) : run_known(function, &told, program, out);
     } else if (keeps_calls) {
-        PyObject *found = PyObject_Vectorcall(function->find, values, function->count, NULL);
+        PyObject *found = PyObject_Vectorcall(function->called[FIND], values, function->count, NULL);
         /* Of `...` nothing is known yet. */
         if (found && found != Py_Ellipsis && keep_program(function->known, &told, found) == 0) {
             result = found == Py_None ? Py_NewRef(Py_NotImplemented) : run_known(function, &told, found, out);
@@ -301,7 +295,7 @@ static PyObject *create(const Function *function, PyObject *const *values)
             return Py_NewRef(Py_NotImplemented);
         }
     }
-    handle = PyObject_CallNoArgs(function->usual);
+    handle = PyObject_CallNoArgs(function->called[USUAL]);
     if (!handle) {
         return NULL;
     }
@@ -317,12 +311,7 @@ static PyObject *create(const Function *function, PyObject *const *values)
     if (result) {
         return result == Py_NotImplemented ? result : array_of(result, engine);
     }
-    if (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError) ||
-        PyErr_ExceptionMatches(PyExc_OverflowError) || PyErr_ExceptionMatches(PyExc_RuntimeError)) {
-        PyErr_Clear();
-        return Py_NewRef(Py_NotImplemented);
-    }
-    return NULL;
+    return leave_refused(function, engine);
 }
 
 /* A call of values in the places of all parameters. */
@@ -352,7 +341,7 @@ static PyObject *call_bound(Function *function, PyObject *const *values)
     }
     if (result == Py_NotImplemented) {
         Py_DECREF(result);
-        return PyObject_Vectorcall(function->rest, values, function->count, NULL);
+        return PyObject_Vectorcall(function->called[REST], values, function->count, NULL);
     }
     return result;
 }
@@ -391,7 +380,7 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, size_t fla
             }
         }
         /* This says what is wrong, or binds what is beyond the core. */
-        taken = arguments && named ? PyObject_CallFunctionObjArgs(function->bind, arguments, named, NULL) : NULL;
+        taken = arguments && named ? PyObject_CallFunctionObjArgs(function->called[BIND], arguments, named, NULL) : NULL;
         result = taken ? PyObject_CallObject(function->dispatcher, taken) : NULL;
         Py_XDECREF(arguments);
         Py_XDECREF(named);

@@ -21,7 +21,7 @@ from ..declaring.fast import OFFERED, install
 from ..declaring.operands import Call
 from ..engines.current import current, default, scoped_name
 from ..engines.handle import LOADED, Handle, declines
-from ..engines.refusals import REFUSALS
+from ..engines.refusals import REFUSALS, is_refusal
 from ..engines.tracing import Mode, inside, mode
 from ..values.supplying import supply
 from ..writing.storing import put_small, takes_small
@@ -39,7 +39,7 @@ _SETTLED = frozenset({Array, View})
 
 
 class Dispatcher:
-    """What does the calls of one function, whose arguments come in the places of its parameters."""
+    """Serves the calls of one function. Arguments come in the order of its parameters, one for each."""
 
     def __init__(self, declaration: Declaration, bound: Handle | None, function: Any) -> None:
         self._declaration, self._bound, self._function = declaration, bound, function
@@ -147,7 +147,7 @@ class Dispatcher:
         """
         # An engine may warn that it has no such dtype any more, which the stack of concerns refuses.
         warns = isinstance(error, Warning) and not backend.has_fixed_dtypes and not backend.mutable
-        return warns or isinstance(error, REFUSALS) or backend.own_error(error) is not None
+        return warns or is_refusal(error, backend)
 
     def usual(self) -> Handle:
         """Return the backend where arrays are made."""
@@ -290,7 +290,7 @@ def _paths(declaration: Declaration) -> tuple[str, str, str] | None:
 
 
 def dispatcher_of(declaration: Declaration, bound: Handle | None, function: Any, /) -> Any:
-    """Return what does the calls of a function, at its first one."""
+    """Return the dispatcher of a function, which is made at the first call."""
     for handle in list(OFFERED):
         install(handle, declaration)
     return Dispatcher(declaration, bound, function)

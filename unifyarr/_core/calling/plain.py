@@ -14,7 +14,7 @@ from ..arrays.operators import OPERATORS
 from ..arrays.recipes import View
 from ..declaring.declare import DECLARATIONS
 from ..engines.handle import Handle
-from ..engines.refusals import REFUSALS, explained
+from ..engines.refusals import explained, is_refusal
 from ..engines.tracing import mode
 from ..values.declared import package
 from ..writing.inplace import check_target
@@ -27,7 +27,7 @@ def _wrap(native: Any, backend: Handle) -> Array:
 
 def explain(function: str, operands: Any, out: Any, error: Exception, backend: Handle) -> Exception | None:
     """Return the error to raise in the place of an engine's, found by the checks alone: nothing is computed again."""
-    if not isinstance(error, REFUSALS) and backend.own_error(error) is None:
+    if not is_refusal(error, backend):
         return None
     call = DECLARATIONS[function].public
     found: Exception | None = None

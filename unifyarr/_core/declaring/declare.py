@@ -128,7 +128,7 @@ class Declaration:
         return cast(Callable[..., Any], function)
 
     def dispatcher(self, bound: Handle | None, function: Any, /) -> Any:
-        """Return what does the calls of a function, at its first one."""
+        """Return the dispatcher of a function, which is made at the first call."""
         raise NotSupplied
 
     def of_backend(self, backend: Handle) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ class PythonFunction:
 
     @property
     def dispatcher(self) -> Any:
-        """What does the calls."""
+        """The dispatcher, which serves the calls."""
         if self._dispatcher is None:
             self._dispatcher = self._prepare(self)
         return self._dispatcher

@@ -21,6 +21,11 @@ _LONGEST = 300
 _TOO_BIG = re.compile("array is too big|Maximum allowed (dimension|size) exceeded")
 
 
+def is_refusal(error: Exception, backend: Handle) -> bool:
+    """Return whether an engine refuses a call by an error."""
+    return isinstance(error, REFUSALS) or backend.own_error(error) is not None
+
+
 def explained(error: Exception, what: str, backend: Handle | None = None) -> Exception | None:
     """Return the error to raise in place of one, ``None`` where that is clear as it is.
 
