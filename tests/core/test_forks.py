@@ -15,7 +15,7 @@ import unifyarr as ua
 from unifyarr._core.declaring import fast
 from unifyarr._core.declaring.declare import DECLARATIONS
 from unifyarr._core.engines.registry import load
-from unifyarr._core.values.lazily import WeakBag, cached_property
+from unifyarr._core.values.lazily import cached_property
 from unifyarr.backends import forks
 
 from . import forks as search
@@ -188,25 +188,6 @@ def test_a_backend_is_loaded_while_functions_are_declared(monkeypatch: pytest.Mo
     monkeypatch.setattr(fast, "DECLARATIONS", growing)
     monkeypatch.setattr(fast, "install", install_and_grow)
     fast.install_all(load("numpy"))
-
-
-def test_a_bag_may_grow_while_it_is_iterated_over() -> None:
-    class Thing:
-        pass
-
-    bag: WeakBag[Thing] = WeakBag()
-    kept = [Thing() for _ in range(5)]
-    for each in kept:
-        bag.add(each)
-    seen = []
-    for each in bag:
-        seen.append(each)
-        kept.append(Thing())
-        bag.add(kept[-1])
-    assert len(seen) == 5
-    del each, seen
-    kept.clear()
-    assert [*bag] == []
 
 
 def test_an_attribute_is_computed_once_and_is_one_for_all() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -31,22 +30,3 @@ class cached_property(Generic[T]):
             return self
         value: T = instance.__dict__.setdefault(self._name, self._function(instance))
         return value
-
-
-class WeakBag(Generic[T]):
-    """Objects as long as something else refers to them. Others may be added while it's iterated over."""
-
-    def __init__(self) -> None:
-        self._references: set[weakref.ref[Any]] = set()
-
-    def add(self, item: T) -> None:
-        """Add an object, which has a hash."""
-        self._references.add(weakref.ref(item, self._references.discard))
-
-    def __iter__(self) -> Iterator[T]:
-        """Iterate over the objects that are there now."""
-        # A tuple of a set is made without another thread coming between.
-        for reference in tuple(self._references):
-            item = reference()
-            if item is not None:
-                yield item
