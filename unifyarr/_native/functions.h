@@ -203,6 +203,15 @@ static PyObject *leave_refused(const Function *function, const Engine *engine)
     return NULL;
 }
 
+/* Whether a known call may write to an array; -1 with an error set. */
+static int may_write(PyObject *out, const Engine *engine)
+{
+    PyObject *takes = PyObject_CallFunctionObjArgs(takes_small, out, engine->handle, NULL);
+    int may = takes ? PyObject_IsTrue(takes) : -1;
+    Py_XDECREF(takes);
+    return may;
+}
+
 /* Run the program of a known call; NotImplemented leaves the call to Python. */
 static PyObject *run_known(const Function *function, const Told *told, PyObject *program, PyObject *out)
 {
@@ -212,14 +221,6 @@ static PyObject *run_known(const Function *function, const Told *told, PyObject 
         int idle = is_idle(engine);
         if (idle <= 0) {
             return idle < 0 ? NULL : Py_NewRef(Py_NotImplemented);
-        }
-    }
-    if (out != Py_None) {
-        PyObject *takes = PyObject_CallFunctionObjArgs(takes_small, out, engine->handle, NULL);
-        int may = takes ? PyObject_IsTrue(takes) : -1;
-        Py_XDECREF(takes);
-        if (may <= 0) {
-            return may < 0 ? NULL : Py_NewRef(Py_NotImplemented);
         }
     }
     Py_INCREF(program);
@@ -257,6 +258,13 @@ static PyObject *call_known(Function *function, PyObject *const *values)
         handle = PyObject_CallNoArgs(function->called[USUAL]);
         told.engine = handle ? engine_of(handle) : NULL;
         Py_XDECREF(handle);
+    }
+    if (told.engine && out != Py_None) {
+        /* No fact tells this. */
+        int may = may_write(out, told.engine);
+        if (may <= 0) {
+            return may < 0 ? NULL : Py_NewRef(Py_NotImplemented);
+        }
     }
     if (!told.engine ||
         !tell_call(&told, function->roles, values, function->count, function->takes_arrays, function->shows)) {
