@@ -11,7 +11,7 @@ import pytest
 import unifyarr as ua
 from unifyarr import errors
 from unifyarr._core.calling import shortcuts
-from unifyarr._core.calling.programs import Program
+from unifyarr._core.calling.programs import Builder
 from unifyarr._core.calling.recording import Recording, frozen, integers
 from unifyarr._core.calling.shortcuts import Shortcuts
 from unifyarr._core.declaring.declare import DECLARATIONS
@@ -256,10 +256,10 @@ def test_a_kernel_that_declines_after_it_was_recorded() -> None:
     notes = Recording([x])
     notes.call(lambda native: NotImplemented if native[0] < 0 else native * 2, (x,), {}, between)
     notes.call(lambda native: np.where(True, native, 0), (between,), {}, result)
-    program, slot = Program([x], x._backend), notes.slot_of(result)
+    program, slot = Builder([x], x._backend), notes.slot_of(result)
     assert slot is not None
     notes.compute(program, [slot])
-    shortcut = program.returning(f"n{slot}")
+    shortcut = program.returning(slot)
     np.testing.assert_array_equal(shortcut(np.array([1.0, 2.0])), [2.0, 4.0])
     assert shortcut(np.array([-1.0, 2.0])) is NotImplemented
 
@@ -270,10 +270,10 @@ def test_a_kernel_with_arguments_after_the_arrays() -> None:
     notes = Recording([x, y])
     notes.call(Applied(lambda first, second, at, to: first[at:to] + second[at:to], 1, 3), (x, y), {}, cut)
     notes.call(Packed(lambda arrays, axis: np.stack(arrays, axis), 1), (cut, cut), {}, result)
-    program, slot = Program([x, y], x._backend), notes.slot_of(result)
+    program, slot = Builder([x, y], x._backend), notes.slot_of(result)
     assert slot is not None
     notes.compute(program, [slot])
-    shortcut = program.returning(f"n{slot}")
+    shortcut = program.returning(slot)
     np.testing.assert_array_equal(shortcut(np.arange(4), np.arange(4) * 10), [[11, 11], [22, 22]])
     assert Applied(np.add, 1)(2) == 3
     np.testing.assert_array_equal(Packed(np.concatenate, 0)([1], [2]), [1, 2])

@@ -15,7 +15,7 @@ from typing import Any
 from .courses import Progress
 from .kernels import Kernels
 from .kinds import Like
-from .notes import Notes, NotLearnt
+from .notes import Kept, Notes, NotLearnt
 from .noting import Noting, NotingKernels
 from .record import Entry, Taped
 from .reverse import pull
@@ -46,7 +46,7 @@ def learn(
     Raises ``NotLearnt`` if rules decide by more than a course has. Nothing is changed.
     """
     notes = Notes(k, results, leaves)
-    given = [None if g is None else notes.operand(g, f"cotangents[{place}]") for place, g in enumerate(cotangents)]
+    given = [None if g is None else notes.operand(g, Kept(None, "", place)) for place, g in enumerate(cotangents)]
     pairs = [(notes.stand_in(x), notes.one(x.value) if g is None else g) for x, g in zip(results, given, strict=True)]
     noting = Noting.of(k.handle, notes)
     kernels, writers = NotingKernels(notes, noting), NotingKernels(notes, noting, writes=True)

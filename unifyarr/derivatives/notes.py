@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.array import Array, wrap
-from .._core.calling.programs import Program, Step
+from .._core.calling.programs import GET, ITEM, LIST, SAME, Builder, Step
 from .._core.calling.recording import Recording
 from .._core.declaring.declare import DECLARATIONS
+from .._core.values.records import Record
 from .kernels import Kernels
 from .kinds import WRITERS, Like
 from .record import Entry, Taped
@@ -29,6 +30,14 @@ class NotLearnt(Exception):
     """A walk has to be done by the rules each time."""
 
 
+class Kept(Record):
+    """Where an operand is kept: by an entry, reached at a place, or with the cotangents."""
+
+    place: int | None
+    keeper: str
+    which: int
+
+
 class Notes:
     """The entries that a walk reaches, copied: each native is another one here, and tells where it was kept."""
 
@@ -37,8 +46,8 @@ class Notes:
         self._recording = Recording([])
         # By identity: the arrays around natives, which live as long.
         self._arrays: dict[int, Array] = {}
-        # By the slot of an operand: the source of where it's kept, and the place of the entry that keeps it.
-        self._kept: list[tuple[str, int | None]] = []
+        # By the slot of an operand.
+        self._kept: list[Kept] = []
         self._originals: dict[int, Any] = {}
         self._ones: set[int] = set()
         self._roots: dict[int, int] = {}
@@ -75,32 +84,28 @@ class Notes:
                 copied = self._copies[entry]
                 copied.parents = [x and (self._copies[x[0]], x[1]) for x in entry.parents]
                 copied.arguments = [
-                    self._native(
-                        x, parent and (id(parent[0]), parent[1]), f"e{place}.arguments[{which}]", place, natives
-                    )
+                    self._native(x, parent and (id(parent[0]), parent[1]), Kept(place, "arguments", which), natives)
                     for which, (x, parent) in enumerate(zip(entry.arguments, entry.parents, strict=True))
                 ]
                 copied.outputs = [
-                    self._native(x, (id(entry), which), f"e{place}.outputs[{which}]", place, natives)
+                    self._native(x, (id(entry), which), Kept(place, "outputs", which), natives)
                     for which, x in enumerate(entry.outputs)
                 ]
             place += 1
 
-    def _native(
-        self, x: Any, made: tuple[int, int] | None, kept: str, place: int, natives: dict[tuple[int, int], Any]
-    ) -> Any:
+    def _native(self, x: Any, made: tuple[int, int] | None, kept: Kept, natives: dict[tuple[int, int], Any]) -> Any:
         """Return a copy of what an entry keeps: one for each result of a call, which entries may keep again."""
         if type(x) is Like:
             return x
         if made is not None and made in natives:
             return natives[made]
-        copied = self.operand(x, kept, place)
+        copied = self.operand(x, kept)
         if made is not None:
             natives[made] = copied
         return copied
 
-    def operand(self, x: Any, kept: str, place: int | None = None) -> Any:
-        """Return a copy of a native that the walk takes from where it's kept: if by an entry, reached at a place."""
+    def operand(self, x: Any, kept: Kept) -> Any:
+        """Return a copy of a native that the walk takes from where it's kept."""
         if type(x) is not self.k.own or self._handle.is_watched(x):
             raise NotLearnt
         copied = self._handle.copy(x)
@@ -109,7 +114,7 @@ class Notes:
             copied = self.k.array(self._handle.to_numpy(x), x)
         if id(copied) in self._arrays:
             raise NotLearnt
-        self._kept.append((kept, place))
+        self._kept.append(kept)
         self._originals[id(copied)] = x
         self._recording.count += 1
         self._new(copied)
@@ -252,12 +257,13 @@ class Notes:
         steps = self._steps(ends)
         used = {*ends, *self._numbers, *(slot for step in steps for slot in step.inputs)}
         operands = [slot for slot in range(self._recording.count) if slot in used]
-        program = Program([], self._handle, takes=("results", "cotangents"))
-        program.prepare(self._fetch(operands))
+        program = Builder([], self._handle, takes=("results", "cotangents"))
+        self._fetch(program, operands)
         for slot, number in self._numbers.items():
-            program.decline(f"n{slot} is not number{slot}", **{f"number{slot}": number})
+            program.add(SAME, None, [slot, program.constant(number)])
         program.compute(steps, {slot: x for slot, x in self._recording.constants.items() if slot in used}, ends)
-        return program.returning(f"[{', '.join(f'n{slot}' for slot in ends)}]")
+        program.add(LIST, None, ends, ["gradients"])
+        return program.returning("gradients")
 
     def _steps(self, ends: Sequence[int]) -> list[Step]:
         """Return the steps that gradients depend on. What writes an array goes on with it in another slot."""
@@ -268,16 +274,23 @@ class Notes:
                 steps.append(step)
         return steps[::-1]
 
-    def _fetch(self, operands: Sequence[int]) -> list[str]:
-        """Return the source that reaches the entries which keep operands, and takes these."""
-        wanted = {place for slot in operands if (place := self._kept[slot][1]) is not None}
+    def _fetch(self, program: Builder, operands: Sequence[int]) -> None:
+        """Make a program reach the entries which keep operands, and take these."""
+        wanted = {place for slot in operands if (place := self._kept[slot].place) is not None}
         for place, (before, _) in reversed([*enumerate(self._path, self._begun)]):
             if place in wanted:
                 wanted.add(before)
-        lines = [f"e{place} = results[{place}].entry" for place in range(self._begun) if place in wanted]
-        lines += [
-            f"e{place} = e{before}.parents[{operand}][0]"
-            for place, (before, operand) in enumerate(self._path, self._begun)
-            if place in wanted
-        ]
-        return [*lines, *[f"n{slot} = {self._kept[slot][0]}" for slot in operands]]
+        for place in sorted(wanted):
+            if place < self._begun:
+                program.add(ITEM, place, ["results"], ["result"])
+                program.add(GET, "entry", ["result"], [("entry", place)])
+            else:
+                before, operand = self._path[place - self._begun]
+                program.add(GET, "parents", [("entry", before)], ["parents"])
+                program.add(ITEM, operand, ["parents"], ["parent"])
+                program.add(ITEM, 0, ["parent"], [("entry", place)])
+        for slot in operands:
+            place, keeper, which = self._kept[slot]
+            if place is not None:
+                program.add(GET, keeper, [("entry", place)], ["kept"])
+            program.add(ITEM, which, ["cotangents" if place is None else "kept"], [slot])

@@ -1,15 +1,22 @@
-"""Compiling what a recording noted: one function that calls the kernels, and makes an array of their result."""
+"""Programs: what a recording noted as a list of instructions, which the compiled core carries out.
+
+A program has slots: first those of its operands, then those of constants, then those that its instructions fill.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from ..._native import core
 from ..arrays.array import blank_array
 from ..engines.handle import Handle
 from ..values.records import Record
+
+# What an instruction does with its inputs, as `programs.h` has it: fill a slot, or decline the call unless all is usual.
+CALL, SPREAD, GET, ITEM, TUPLE, LIST, NATIVE, OWNER, WRAP, SAME, EQUAL, TYPE, FALSE = range(13)
 
 
 class Step(Record):
@@ -22,122 +29,224 @@ class Step(Record):
     results: tuple[int, ...] | int
 
 
-# What makes an array of a native.
-_MADE = """
-if type(n{slot}) is not plain: return NotImplemented
-array = a{slot} = blank_array()
-array._native = n{slot}
-array._backend = backend
-array._base = {base}
-"""
+class Instruction(Record):
+    """One step of a program: slots of its inputs, those that it fills, and those that nothing needs afterwards.
+
+    ``what`` is the kernel and its names of arguments, the name of an attribute, a place, a type, or a backend.
+    """
+
+    operation: int
+    what: Any
+    inputs: tuple[int, ...]
+    filled: tuple[int, ...]
+    dead: tuple[int, ...]
 
 
-class Program:
-    """A function line by line, with the values that it names.
+class PythonProgram:
+    """A program that Python carries out: a function of ``count`` operands, which returns what is in a slot."""
 
-    The native of slot 3 is called ``n3``; the operands have the first slots. A function that is ``whole`` takes arrays,
-    called ``x0``, any other one their natives; ``None`` stands for an operand that is no array. One without operands
-    may take arguments by other names, from which it's to ``prepare`` natives.
+    def __init__(
+        self, count: int, constants: tuple[Any, ...], size: int, code: tuple[Instruction, ...], returned: int
+    ) -> None:
+        self._count, self._code, self._returned = count, code, returned
+        self._slots = (*constants, *(None,) * (size - count - len(constants)))
+
+    def __call__(self, *operands: Any) -> Any:
+        slots = [*operands, *self._slots]
+        for operation, what, inputs, filled, dead in self._code:
+            given = [slots[slot] for slot in inputs]
+            if operation >= SAME:
+                if _declines(operation, what, given):
+                    return NotImplemented
+                continue
+            made = _carry_out(operation, what, given)
+            if made is NotImplemented:
+                # A kernel may do a call and decline the next one, for its values.
+                return NotImplemented
+            if operation == SPREAD:
+                for slot, each in zip(filled, made, strict=True):
+                    slots[slot] = each
+            else:
+                slots[filled[0]] = made
+            for slot in dead:
+                slots[slot] = None
+        return slots[self._returned]
+
+
+def _carry_out(operation: int, what: Any, given: list[Any]) -> Any:
+    match operation:
+        case 0 | 1:
+            kernel, names = what
+            by_place = len(given) - len(names)
+            return kernel(*given[:by_place], **dict(zip(names, given[by_place:], strict=True)))
+        case 2:
+            return getattr(given[0], what)
+        case 3:
+            return given[0][what]
+        case 4:
+            return tuple(given)
+        case 5:
+            return given
+        case 6:
+            return given[0]._native
+        case 7:
+            base = given[0]._base
+            return given[0] if base is None else base
+    native, base = given
+    backend, native_type = what
+    if type(native) is not native_type:
+        return NotImplemented
+    array = blank_array()
+    array._native, array._backend, array._base = native, backend, base
+    return array
+
+
+def _declines(operation: int, what: Any, given: list[Any]) -> bool:
+    match operation:
+        case 9:
+            return given[0] is not given[1]
+        case 10:
+            return given[0] is not given[1] and bool(given[0] != given[1])
+        case 11:
+            return any(type(x) is not what for x in given)
+    return bool(given[0])
+
+
+Program: Any = PythonProgram if core is None else core.Program
+
+
+class Builder:
+    """A program in the making. What fills a slot goes by any name: the native of slot 3 of a recording by 3.
+
+    The operands of a program that is ``whole`` are arrays, those of any other one their natives; ``None`` stands for an
+    operand that is no array. One of other operands has these by their names.
     """
 
     def __init__(
         self, operands: Sequence[Any], backend: Handle, *, whole: bool = False, takes: Sequence[str] = ()
     ) -> None:
-        self._count, self._backend, self._whole, self._takes = len(operands), backend, whole, takes
+        self._backend, self._whole = backend, whole
+        self._operands: list[Hashable] = [*takes, *(("x", place) if whole else place for place in range(len(operands)))]
+        self._constants: dict[Hashable, Any] = {}
+        self._code: list[Instruction] = []
+        self._names: list[tuple[Sequence[Hashable], Sequence[Hashable]]] = []
+        self._natives = [place for place, x in enumerate(operands) if x is not None]
         # Whether it declines where a derivative may be taken: what it makes is its own to write.
         self._unwatched = False
-        self._natives = [place for place, x in enumerate(operands) if x is not None]
-        self._lines = [f"n{place} = x{place}._native" for place in self._natives] if whole else []
-        self._values: dict[str, Any] = {}
-        # The kernel that is all of it, but for what it declines, if one is.
+        # The kernel that is all of it, if one is.
         self._kernel: Callable[..., Any] | None = None
+        if whole:
+            for place in self._natives:
+                self.add(NATIVE, None, [("x", place)], [place])
 
-    def prepare(self, lines: Iterable[str]) -> None:
-        """Begin with some lines."""
-        self._lines += lines
+    def add(self, operation: int, what: Any, inputs: Sequence[Hashable], filled: Sequence[Hashable] = ()) -> None:
+        """Add an instruction by the names of what it takes and fills."""
+        self._code.append(Instruction(operation, what, (), (), ()))
+        self._names.append((tuple(inputs), tuple(filled)))
 
-    def decline(self, condition: str, /, **values: Any) -> None:
-        """Decline a call where a condition holds; one with ``{}`` is asked of the native of each operand."""
-        asked = [condition.format(f"n{place}") for place in self._natives] if "{}" in condition else [condition]
-        if asked:
-            self._lines.append(f"if {' or '.join(asked)}: return NotImplemented")
-            self._values |= values
+    def constant(self, value: Any) -> Hashable:
+        """Return the name of a constant."""
+        name = ("constant", len(self._constants))
+        self._constants[name] = value
+        return name
+
+    def decline_other_types(self) -> None:
+        """Decline a call on natives of other types than the usual one: variables and tracers."""
+        if self._natives:
+            self.add(TYPE, self._backend.native_type, self._natives)
+
+    def decline_traces(self) -> None:
+        """Decline a call inside a trace of the engine."""
+        backend = self._backend
+        if backend.trace_cell is None:
+            self.add(CALL, (backend.trace_state, ()), [], ["trace"])
+        else:
+            self.add(GET, "value", [self.constant(backend.trace_cell)], ["trace"])
+        self.add(SAME, None, ["trace", self.constant(backend.no_trace)])
 
     def decline_watched(self) -> None:
         """Decline a call on a native whose values are unknown, or through which a derivative may be taken."""
-        natives = ", ".join(f"n{place}" for place in self._natives)
-        self.decline(f"is_watched({natives})", is_watched=self._backend.is_watched)
         self._unwatched = True
+        if self._natives:
+            self.add(CALL, (self._backend.is_watched, ()), self._natives, ["watched"])
+            self.add(FALSE, None, ["watched"])
 
     def compute(self, steps: Sequence[Step], constants: Mapping[int, Any], results: Iterable[int]) -> None:
         """Call the kernels of all steps; the natives in the slots ``results`` are asked for afterwards."""
-        self._values |= {f"n{slot}": native for slot, native in constants.items()}
-        if len(steps) == 1 and not self._whole:
+        self._constants |= constants
+        if len(steps) == 1 and not self._whole and not self._code:
             kernel, inputs, static, out, _ = steps[0]
             bound = _bound(kernel, static, out)
-            given = tuple(range(self._count))
-            if bound == Bound(bound.kernel, bound.first) and out is None and inputs == given:
+            if bound == Bound(bound.kernel, bound.first) and out is None and [*inputs] == self._operands:
                 first = bound.first
                 self._kernel = partial(bound.kernel, *first) if first else self._method(bound.kernel, steps[0])
-        kept = {*range(self._count), *constants, *results}
-        ends = {slot: place for place, each in enumerate(steps) for slot in each.inputs}
         for place, each in enumerate(steps):
-            self._call(place, each, is_last=place == len(steps) - 1)
-            # Memory that nothing needs any more is free for the next kernel.
-            dead = [slot for slot in {*each.inputs} - kept if ends[slot] == place]
-            self._lines += [f"del {_names(dead)}"] if dead else []
+            self._call(place, each)
 
-    def _call(self, place: int, step: Step, *, is_last: bool) -> None:
-        kernel, first, last, arguments, is_packed = _bound(step.kernel, step.static, step.out)
+    def _call(self, place: int, step: Step) -> None:
+        kernel, first, last, named, is_packed = _bound(step.kernel, step.static, step.out)
         out = step.out
         if out is None and not first and not is_packed:
             kernel = self._method(kernel, step)
         elif self._unwatched and not first and step.inputs[0] == out:
             method = self._method(kernel, step, in_place=True)
             kernel, out = (kernel, out) if method is None else (method, None)
-        self._values[f"k{place}"] = kernel
-        # By their own names, which Python passes sooner than a mapping or ``functools.partial`` does.
-        before, after = _numbered("first", place, first), _numbered("last", place, last)
-        self._values |= before | after | {f"{name}_of_{place}": value for name, value in arguments.items()}
-        natives = ", ".join(f"n{slot}" for slot in step.inputs)
-        passed = [*before, *([f"({natives},)" if is_packed else natives] if natives else []), *after]
-        passed += [f"{name}={name}_of_{place}" for name in arguments]
-        passed += [] if out is None else [f"out=n{out}"]
+        natives: Sequence[Hashable] = step.inputs
+        if is_packed:
+            self.add(TUPLE, None, natives, [("packed", place)])
+            natives = [("packed", place)]
+        inputs = [*map(self.constant, first), *natives, *map(self.constant, last), *map(self.constant, named.values())]
+        names = tuple(named)
+        if out is not None:
+            inputs.append(out)
+            names = (*names, "out")
         several = isinstance(step.results, tuple)
-        found = _names(step.results) if isinstance(step.results, tuple) else f"n{step.results}"
-        self._lines.append(f"{found} = k{place}({', '.join(passed)})")
-        if not is_last and not several:
-            # A kernel may do a call and decline the next one, for its values.
-            self._lines.append(f"if {found} is NotImplemented: return NotImplemented")
+        self.add(SPREAD if several else CALL, (kernel, names), inputs, step.results if several else [step.results])  # type: ignore[arg-type,list-item]
 
     def _method(self, kernel: Callable[..., Any], step: Step, *, in_place: bool = False) -> Any:
         return self._backend.method(kernel, in_place=in_place) if step.inputs else kernel
 
-    def wrap(self, slots: Iterable[int], backend: Handle, *, base: int | None = None, of: int | None = None) -> None:
-        """Make arrays, ``a3`` and so on, of natives.
+    def wrap(self, slots: Iterable[int], *, base: int | None = None, of: int | None = None) -> None:
+        """Make arrays, called ``("a", 3)`` and so on, of natives.
 
         ``base`` is the place of the operand whose memory they show, ``of`` the slot of an array made here instead.
         """
-        shown = "None" if base is of else f"a{of}" if base is None else f"b{base}"
-        self._values |= {"blank_array": blank_array, "plain": backend.native_type, "backend": backend}
-        for slot in slots:
-            self._lines += _MADE.format(slot=slot, base=shown).strip().splitlines()
-            if backend.tape is not None and backend.trace() is not None:
-                self._lines.append("array._born = backend.trace()")
+        backend = self._backend
         if base is not None:
-            self._lines[:0] = [f"b{base} = x{base}._base", f"if b{base} is None: b{base} = x{base}"]
+            owner: Hashable = ("owner", base)
+            self.add(OWNER, None, [("x", base)], [owner])
+        else:
+            owner = self.constant(None) if of is None else ("a", of)
+        for slot in slots:
+            self.add(WRAP, (backend, backend.native_type), [slot, owner], [("a", slot)])
+            if backend.tape is not None and backend.trace() is not None:
+                self.add(CALL, (_born, ()), [("a", slot), self.constant(backend)], ["born"])
 
-    def returning(self, returned: str, **values: Any) -> Callable[..., Any]:
-        """Return the function, which returns what an expression says."""
-        if self._kernel is not None and len(self._lines) == 1 and self._lines[0].startswith(f"{returned} = "):
+    def returning(self, name: Hashable) -> Callable[..., Any]:
+        """Return the program, which returns what goes by a name."""
+        if self._kernel is not None and len(self._code) == 1 and self._names[0][1] == (name,):
             return self._kernel
-        self._values |= values
-        taken = "".join(f"{'x' if self._whole else 'n'}{place}, " for place in range(self._count))
-        taken += ", ".join(self._takes)
-        lines = [f"def make({', '.join(self._values)}):", f"    def shortcut({taken}):"]
-        lines += [f"        {line}" for line in (*self._lines, f"return {returned}")]
-        made: Callable[..., Any] = _compiled("\n".join([*lines, "    return shortcut"]))(**self._values)
-        return made
+        places: dict[Hashable, int] = {}
+        for each in (*self._operands, *self._constants, *(one for _, filled in self._names for one in filled)):
+            places.setdefault(each, len(places))
+        kept = {places[each] for each in (*self._operands, *self._constants, name)}
+        code: list[Instruction] = []
+        # From the last to the first: memory that nothing needs any more is free for the next kernel.
+        for each, (inputs, filled) in zip(self._code[::-1], self._names[::-1], strict=True):
+            taken, made = tuple([places[x] for x in inputs]), tuple([places[x] for x in filled])
+            dead = {*taken, *made} - kept
+            kept |= dead
+            code.append(each._replace(inputs=taken, filled=made, dead=tuple(dead)))
+        constants = tuple(self._constants.values())
+        program: Callable[..., Any] = Program(
+            len(self._operands), constants, len(places), tuple(code[::-1]), places[name]
+        )
+        return program
+
+
+def _born(array: Any, backend: Handle) -> None:
+    """Mark an array as made inside the trace of a record or a batch."""
+    array._born = backend.trace()
 
 
 class Bound(Record):
@@ -162,20 +271,3 @@ def _bound(kernel: Callable[..., Any], static: Mapping[str, Any], out: int | Non
     if type(kernel) is partial and kernel.keywords.keys().isdisjoint((*static, "out")):
         return Bound(kernel.func, kernel.args, (), {**kernel.keywords, **static})
     return Bound(kernel, (), (), static)
-
-
-def _numbered(name: str, place: int, values: Sequence[Any]) -> dict[str, Any]:
-    return {f"{name}{number}_of_{place}": value for number, value in enumerate(values)}
-
-
-def _names(slots: Iterable[int]) -> str:
-    return "".join(f"n{slot}, " for slot in slots)
-
-
-# Shortcuts of calls are alike, and walks backwards are many.
-@lru_cache(maxsize=4096)
-def _compiled(source: str) -> Callable[..., Any]:
-    local: dict[str, Any] = {}
-    exec(compile(source, "<unifyarr shortcut>", "exec"), {}, local)
-    make: Callable[..., Any] = local["make"]
-    return make

@@ -12,7 +12,7 @@ from ..arrays.array import Array
 from ..engines.dtypes import BY_NUMPY, DType
 from ..engines.handle import Handle, has_one_device
 from ..engines.kernels import bound
-from .programs import Program, Step
+from .programs import Builder, Step
 
 # How many bytes a constant of a shortcut has at most.
 _CONSTANT = 64
@@ -182,7 +182,7 @@ class Recording:
             return False
         return not any(isinstance(each, (np.dtype, DType, type)) for each in self.steps[0].static.values())
 
-    def compute(self, program: Program, results: list[int]) -> None:
+    def compute(self, program: Builder, results: list[int]) -> None:
         """Make a program compute the natives in slots from those of the operands."""
         program.compute(self._needed(results), self.constants, results)
 

@@ -23,7 +23,7 @@ from ..declaring.operands import Call, Handler
 from ..engines.handle import Handle, declines
 from ..engines.tracing import recorded, running
 from .invoke import store_out, store_several
-from .programs import Program
+from .programs import CALL, EQUAL, GET, TUPLE, Builder
 from .recording import Recording, is_numpy_data, native_of_data
 from .telling import tell_general
 
@@ -142,7 +142,7 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
     ) -> Callable[..., Any] | None:
         if not notes.is_repeatable:
             return None
-        program = Program(operands, backend, whole=self._takes_arrays)
+        program = Builder(operands, backend, whole=self._takes_arrays)
         _guard(program, notes, backend, asked=self._takes_arrays or self._takes_nothing or backend.trace_cell is None)
         found: Callable[..., Any] | None
         if self._takes_arrays:
@@ -157,9 +157,9 @@ class Shortcuts(dict[Hashable, Callable[..., Any]]):
                 return None
             notes.compute(program, slots)
             if shown:
-                program.wrap(slots[:1], backend)
-                program.wrap(slots[1:], backend, of=slots[0])
-            found = _returned(program, notes, slots[-1], backend, result, f"a{slots[-1]}" if shown else "")
+                program.wrap(slots[:1])
+                program.wrap(slots[1:], of=slots[0])
+            found = _returned(program, notes, slots[-1], backend, result, is_array=bool(shown))
         if found is None or not notes.watches_layout or self._takes_nothing:
             return found
         by_layout = self._layouts.setdefault(key, _ByLayout(self, key, backend, whole=self._takes_arrays))
@@ -220,7 +220,7 @@ def _replace_operands(call: Call, backend: Handle) -> None:
         call.arguments[name] = tuple(map(other, value)) if name in call.parameters.sequences else other(value)
 
 
-def _guard(program: Program, notes: Recording, backend: Handle, *, asked: bool) -> None:
+def _guard(program: Builder, notes: Recording, backend: Handle, *, asked: bool) -> None:
     """Make a program decline what the body would look at: natives of another type, and gradients.
 
     It is ``asked`` whether a trace runs, unless the dispatcher looks at that.
@@ -229,33 +229,29 @@ def _guard(program: Program, notes: Recording, backend: Handle, *, asked: bool) 
         # Variables and tracers, where the key doesn't tell them apart; and what is made inside a trace is marked as its
         # own, even where it's known.
         if backend.type_key is None:
-            program.decline("type({}) is not plain", plain=backend.native_type)
+            program.decline_other_types()
         # A record or a batch of an engine that writes in place, which has no traces.
-        asked = asked and (backend.around is backend or not backend.around.mutable)
-        if asked and backend.trace_cell is None:
-            program.decline("trace_state() is not no_trace", trace_state=backend.trace_state, no_trace=backend.no_trace)
-        elif asked:
-            program.decline("cell.value is not no_trace", cell=backend.trace_cell, no_trace=backend.no_trace)
+        if asked and (backend.around is backend or not backend.around.mutable):
+            program.decline_traces()
     elif notes.watches_gradients and type(backend.engine).carries_derivative is not Backend.carries_derivative:
         program.decline_watched()
 
 
 def _returned(
-    program: Program, notes: Recording, slot: int, backend: Handle, result: Array, array: str = ""
+    program: Builder, notes: Recording, slot: int, backend: Handle, result: Array, *, is_array: bool
 ) -> Callable[..., Any]:
     """Return a program of one result, which is returned as an array or as its native."""
     if not backend.mutable and not backend.has_fixed_dtypes and not notes.is_one_call():
         # JAX may be set to compute in 32 bits meanwhile, and the body refuses a dtype of 64. One kernel that isn't told
         # a dtype is called by the body then too.
         if backend.type_key is None:
-            program.decline(f"n{slot}.dtype != dtype", dtype=result._native.dtype)
+            told = result._native.dtype
+            program.add(GET, "dtype", [slot], ["told"])
         else:
-            key = backend.type_key(result._native)
-            # It's one object for equal types, nearly always.
-            program.decline(
-                f"(found := type_key(n{slot})) is not key and found != key", type_key=backend.type_key, key=key
-            )
-    return program.returning(array or f"n{slot}")
+            told = backend.type_key(result._native)
+            program.add(CALL, (backend.type_key, ()), [slot], ["told"])
+        program.add(EQUAL, None, ["told", program.constant(told)])
+    return program.returning(("a", slot) if is_array else slot)
 
 
 def _slots(notes: Recording, results: tuple[Any, ...], backend: Handle) -> list[int] | None:
@@ -269,7 +265,7 @@ def _slots(notes: Recording, results: tuple[Any, ...], backend: Handle) -> list[
 
 
 def _whole(
-    program: Program, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
+    program: Builder, notes: Recording, result: Any, operands: list[Array | None], backend: Handle
 ) -> Callable[..., Any] | None:
     """Return a shortcut from the operands to the result, with what views of them have for a base."""
     if type(result) is tuple or hasattr(result, "_fields"):
@@ -281,11 +277,13 @@ def _whole(
             return None
         notes.compute(program, slots)
         for base in dict.fromkeys(bases):
-            program.wrap([slot for slot, each in zip(slots, bases, strict=True) if each == base], backend, base=base)
-        made = f"({''.join(f'a{slot}, ' for slot in slots)})"
-        kind = type(result)
+            program.wrap([slot for slot, each in zip(slots, bases, strict=True) if each == base], base=base)
+        program.add(TUPLE, None, [("a", slot) for slot in slots], ["results"])
+        if type(result) is tuple:
+            return program.returning("results")
         # Without the constructor of named tuples, which is Python's.
-        return program.returning(made if kind is tuple else f"new(kind, {made})", new=tuple.__new__, kind=kind)
+        program.add(CALL, (tuple.__new__, ()), [program.constant(type(result)), "results"], ["named"])
+        return program.returning("named")
     if not isinstance(result, Array):
         return None
     if is_recipe(result):
@@ -300,8 +298,8 @@ def _whole(
     if base is None and result._base is not None:
         return None
     notes.compute(program, slots)
-    program.wrap(slots, backend, base=base)
-    return _returned(program, notes, slots[0], backend, result, f"a{slots[0]}")
+    program.wrap(slots, base=base)
+    return _returned(program, notes, slots[0], backend, result, is_array=True)
 
 
 def _shown(view: Array, operands: Sequence[Array | None]) -> int | None:

@@ -1,0 +1,176 @@
+"""Programs in the compiled core and in Python: the same instructions give the same."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unifyarr as ua
+from unifyarr._core.arrays.array import Array
+from unifyarr._core.calling.programs import (
+    CALL,
+    EQUAL,
+    FALSE,
+    GET,
+    ITEM,
+    LIST,
+    NATIVE,
+    OWNER,
+    SAME,
+    SPREAD,
+    TUPLE,
+    TYPE,
+    WRAP,
+    Builder,
+    Instruction,
+    PythonProgram,
+)
+from unifyarr._core.engines.registry import load
+from unifyarr._native import core
+
+NUMPY = load("numpy")
+KINDS = [PythonProgram] if core is None else [PythonProgram, core.Program]
+
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def run(kind: Any, operands: list[Any], *code: tuple[Any, ...], constants: tuple[Any, ...] = ()) -> Any:
+    """Return what a program returns, whose instructions have inputs and fill slots, the last one that is returned."""
+    size = 1 + max([0, *(slot for each in code for slot in (*each[2], *each[3]))])
+    size = max(size, len(operands) + len(constants))
+    whole = tuple([Instruction(*each, ()) for each in code])
+    return kind(len(operands), constants, size, whole, size - 1)(*operands)
+
+
+@kinds
+def test_each_instruction(kind: Any) -> None:
+    assert run(kind, [7, 2], (CALL, (divmod, ()), (0, 1), (2,))) == (3, 1)
+    assert run(kind, ["10"], (CALL, (int, ("base",)), (0, 1), (2,)), constants=(2,)) == 2
+    assert run(kind, [7, 2], (SPREAD, (divmod, ()), (0, 1), (2, 3))) == 1
+    assert run(kind, [1j], (GET, "imag", (0,), (1,))) == 1.0
+    assert run(kind, [(4, 5)], (ITEM, 1, (0,), (1,))) == 5
+    assert run(kind, [4, 5], (TUPLE, None, (0, 1, 0), (2,))) == (4, 5, 4)
+    assert run(kind, [4, 5], (LIST, None, (1, 0), (2,))) == [5, 4]
+    assert run(kind, [], (TUPLE, None, (), (0,))) == ()
+
+
+@kinds
+def test_what_declines(kind: Any) -> None:
+    one = object()
+    for operation, what, operands, usual in [
+        (SAME, None, [one, one], True),
+        (SAME, None, [1.0, float("1")], False),
+        (EQUAL, None, [1.0, float("1")], True),
+        (EQUAL, None, [np.dtype("f4"), np.dtype("f8")], False),
+        (TYPE, int, [1, 2], True),
+        (TYPE, int, [1, True], False),
+        (FALSE, None, [0, 1], True),
+        (FALSE, None, [1, 0], False),
+    ]:
+        code = ((operation, what, (0, 1), ()), (CALL, (float, ()), (), (2,)))
+        assert run(kind, operands, *code) == (0.0 if usual else NotImplemented)
+    declining = (CALL, (lambda x: NotImplemented, ()), (0,), (1,)), (CALL, (pytest.fail, ()), (1,), (2,))
+    assert run(kind, [1], *declining) is NotImplemented
+
+
+@kinds
+def test_arrays(kind: Any) -> None:
+    with ua.use_backend("numpy"):
+        x = ua.arange(4.0)
+    view = x[1:]
+    assert run(kind, [x], (NATIVE, None, (0,), (1,))) is x._native
+    assert run(kind, [x], (OWNER, None, (0,), (1,))) is x
+    assert run(kind, [view], (OWNER, None, (0,), (1,))) is x
+    wrapping = (WRAP, (NUMPY, np.ndarray), (0, 1), (2,))
+    made = run(kind, [x._native, x], wrapping)
+    assert type(made) is Array
+    assert made._native is x._native
+    assert made.base is x
+    assert run(kind, [x._native, None], wrapping).base is None
+    assert run(kind, [1.0, None], wrapping) is NotImplemented
+
+
+@kinds
+def test_errors_come_as_they_are(kind: Any) -> None:
+    with pytest.raises(ZeroDivisionError):
+        run(kind, [1, 0], (CALL, (divmod, ()), (0, 1), (2,)), (CALL, (pytest.fail, ()), (2,), (3,)))
+    with pytest.raises(AttributeError):
+        run(kind, [1], (GET, "missing", (0,), (1,)))
+    with pytest.raises(IndexError):
+        run(kind, [()], (ITEM, 0, (0,), (1,)))
+    with pytest.raises(ValueError, match=r"several|results|longer|shorter"):
+        run(kind, [7, 2], (SPREAD, (divmod, ()), (0, 1), (2, 3, 4)))
+    with pytest.raises(ValueError, match=r"truth value"):
+        run(kind, [np.ones(2), np.ones(2)], (EQUAL, None, (0, 1), ()))
+
+
+@kinds
+def test_memory_that_nothing_needs_is_free(kind: Any) -> None:
+    class Big:
+        pass
+
+    seen: list[Any] = []
+
+    def made(*_: Any) -> Any:
+        big = Big()
+        seen.append(weakref.ref(big))
+        return big
+
+    def asked(*_: Any) -> list[bool]:
+        return [each() is None for each in seen]
+
+    builder = Builder([], NUMPY, takes=("x",))
+    builder.add(CALL, (made, ()), ["x"], ["first"])
+    builder.add(CALL, (made, ()), ["first"], ["second"])
+    builder.add(CALL, (asked, ()), ["second"], ["told"])
+    whole = builder.returning("told")
+    assert whole(1) == [True, False]
+    assert [each() is None for each in seen] == [True, True]
+
+
+@kinds
+def test_many_slots(kind: Any) -> None:
+    # More than there's room for on the stack of C.
+    count = 500
+    code = [(CALL, (int.__add__, ()), (place, 0), (place + 1,)) for place in range(count)]
+    assert run(kind, [1], *code) == count + 1
+    taken = tuple(range(count))
+    assert run(kind, list(range(count)), (TUPLE, None, taken, (count,))) == taken
+
+
+@pytest.mark.skipif(core is None, reason="of the compiled core")
+def test_a_program_checks_what_it_is_made_of() -> None:
+    with pytest.raises(ValueError, match="no slot 5"):
+        core.Program(1, (), 2, ((TUPLE, None, (5,), (1,), ()),), 1)
+    with pytest.raises(TypeError):
+        core.Program(1, (), 2, ("abc",), 1)
+    with pytest.raises(TypeError, match="1 operands got 2"):
+        core.Program(1, (), 1, (), 0)(1, 2)
+    with pytest.raises(ValueError, match="returns"):
+        core.Program(1, (), 1, (), 3)
+
+
+@kinds
+def test_nothing_is_kept(kind: Any) -> None:
+    kept = object()
+    program = kind(1, (kept,), 3, (Instruction(TUPLE, None, (0, 1), (2,), ()),), 2)
+    before = sys.getrefcount(kept)
+    for _ in range(100):
+        program(kept)
+    assert sys.getrefcount(kept) == before
+    cycle: list[Any] = []
+    cycle.append(kind(0, (cycle, kept), 2, (), 0))
+    del cycle
+    gc.collect()
+    assert sys.getrefcount(kept) == before
+
+
+def test_programs_call_no_python(backend: str) -> None:
+    if core is not None:
+        builder = Builder([], load(backend), takes=("x",))
+        assert type(builder.returning("x")) is core.Program
