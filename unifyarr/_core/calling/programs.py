@@ -15,7 +15,7 @@ from ..arrays.array import blank_array
 from ..engines.handle import Handle
 from ..values.records import Record
 
-# What an instruction does with its inputs, as `programs.h` has it: fill a slot, or decline the call unless all is usual.
+# What an instruction does with its inputs, as ``programs.h`` has it: fill a slot, or decline unless all is usual.
 CALL, SPREAD, GET, ITEM, TUPLE, LIST, NATIVE, OWNER, WRAP, SAME, EQUAL, TYPE, FALSE = range(13)
 
 
@@ -173,7 +173,7 @@ class Builder:
 
     def compute(self, steps: Sequence[Step], constants: Mapping[int, Any], results: Iterable[int]) -> None:
         """Call the kernels of all steps; the natives in the slots ``results`` are asked for afterwards."""
-        self._constants |= constants
+        self._constants.update(constants.items())
         if len(steps) == 1 and not self._whole and not self._code:
             kernel, inputs, static, out, _ = steps[0]
             bound = _bound(kernel, static, out)
@@ -200,8 +200,11 @@ class Builder:
         if out is not None:
             inputs.append(out)
             names = (*names, "out")
-        several = isinstance(step.results, tuple)
-        self.add(SPREAD if several else CALL, (kernel, names), inputs, step.results if several else [step.results])  # type: ignore[arg-type,list-item]
+        results = step.results
+        if isinstance(results, tuple):
+            self.add(SPREAD, (kernel, names), inputs, results)
+        else:
+            self.add(CALL, (kernel, names), inputs, [results])
 
     def _method(self, kernel: Callable[..., Any], step: Step, *, in_place: bool = False) -> Any:
         return self._backend.method(kernel, in_place=in_place) if step.inputs else kernel
